@@ -1,0 +1,76 @@
+/** Directions: apps → service-kit, messaging, inference, storage, dag, local-stack → batching → contracts. */
+const leaf = ['contracts'];
+const foundation = [...leaf, 'batching'];
+const kits = ['service-kit', 'messaging', 'inference', 'storage', 'dag', 'local-stack'];
+const libs = (names) => `^libs/(${names.join('|')})/`;
+
+/** A lib of the level of `kits` may use itself and what lies below it. */
+const kitRules = kits.map((name) => ({
+  name: `${name}-points-down`,
+  severity: 'error',
+  from: { path: libs([name]) },
+  to: { path: '^libs/', pathNot: libs([name, ...foundation]) },
+}));
+
+const onlyImporter = (name, packages, owner) => ({
+  name,
+  severity: 'error',
+  from: { path: '^(apps|libs)/', pathNot: owner },
+  to: { path: `^node_modules/(${packages.join('|')})(/|$)` },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'contracts-is-a-leaf',
+      severity: 'error',
+      from: { path: libs(leaf) },
+      to: { path: '^libs/', pathNot: libs(leaf) },
+    },
+    {
+      name: 'batching-points-down',
+      severity: 'error',
+      from: { path: libs(['batching']) },
+      to: { path: '^libs/', pathNot: libs(foundation) },
+    },
+    ...kitRules,
+    { name: 'no-lib-imports-an-app', severity: 'error', from: { path: '^libs/' }, to: { path: '^apps/' } },
+    {
+      name: 'no-app-imports-an-app',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/' },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'libs-through-their-index',
+      severity: 'error',
+      from: { path: '^(apps|libs|test|bench)/(([^/]+)/)?' },
+      to: { path: '^libs/[^/]+/src/', pathNot: ['^libs/[^/]+/src/index\\.ts$', '^libs/$3/'] },
+    },
+    {
+      name: 'production-does-not-import-testing',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: ['\\.spec\\.ts$', '^libs/testing/'] },
+      to: { path: '^libs/testing/' },
+    },
+    onlyImporter('only-messaging-imports-nats', ['@nats-io'], '^libs/messaging/'),
+    onlyImporter('only-storage-imports-pg', ['pg', 'pgvector', 'node-pg-migrate'], '^libs/storage/'),
+    onlyImporter(
+      'only-inference-imports-onnx',
+      ['onnxruntime-node', '@xenova/transformers', '@huggingface'],
+      '^libs/inference/',
+    ),
+  ],
+  options: {
+    doNotFollow: { path: ['node_modules', 'dist'] },
+    exclude: { path: '^dist/' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      conditionNames: ['development', 'import', 'require', 'node', 'default'],
+      exportsFields: ['exports'],
+    },
+  },
+};

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { metadataSchema } from './documents.js';
+import { defineMethod } from './method.js';
+
+export const ingestParametersSchema = z.object({
+  chunk_size: z.int().min(10).max(10_000).optional().describe('Target size of a chunk in words'),
+  chunk_overlap: z.int().min(0).max(5_000).optional().describe('Words repeated from the chunk before'),
+  collection: z.string().min(1).max(128).optional(),
+  metadata: metadataSchema.optional().describe('Attributes written to every chunk; filters match on them'),
+});
+export type IngestParameters = z.infer<typeof ingestParametersSchema>;
+
+/** A file by reference: its bytes lie in the NATS object store (max_payload keeps them out of messages). */
+export const fileReferenceSchema = z.object({
+  objectId: z.string(),
+  filename: z.string().min(1),
+  mimeType: z.string(),
+  bytes: z.int(),
+});
+export type FileReference = z.infer<typeof fileReferenceSchema>;
+
+export const ingestedDocumentSchema = z.object({
+  documentId: z.string(),
+  filename: z.string(),
+  chunks: z.int(),
+  /** unchanged: the same content was there already. */
+  outcome: z.enum(['added', 'replaced', 'unchanged']),
+});
+export type IngestedDocument = z.infer<typeof ingestedDocumentSchema>;
+
+export const ingestProgressSchema = z.object({
+  stage: z.enum(['reading', 'chunking', 'embedding', 'storing', 'done']),
+  filename: z.string(),
+  /** Work done and to do within the stage: chunks embedded, files done. */
+  completed: z.int(),
+  total: z.int(),
+  /** On the last event only. */
+  documents: z.array(ingestedDocumentSchema).optional(),
+});
+export type IngestProgress = z.infer<typeof ingestProgressSchema>;
+
+/** `dataprep.ingest`: reads, chunks, embeds and stores; streams its progress, the last event holds the documents. */
+export const ingest = defineMethod({
+  service: 'dataprep',
+  method: 'ingest',
+  request: ingestParametersSchema.extend({
+    files: z.array(fileReferenceSchema).default([]),
+    links: z.array(z.url()).default([]),
+  }),
+  reply: ingestProgressSchema,
+  streaming: true,
+});
+
+export const storedDocumentSchema = z.object({
+  id: z.string(),
+  filename: z.string(),
+  source: z.string().nullable(),
+  collection: z.string(),
+  chunks: z.int(),
+  bytes: z.int(),
+  createdAt: z.string(),
+});
+export type StoredDocument = z.infer<typeof storedDocumentSchema>;
+
+export const listDocuments = defineMethod({
+  service: 'dataprep',
+  method: 'list',
+  request: z.object({ collection: z.string().optional() }),
+  reply: z.object({ documents: z.array(storedDocumentSchema) }),
+});
+
+/** Deletes by file name, document id, or `all`; answers how many documents went. Errors: not_found. */
+export const deleteDocuments = defineMethod({
+  service: 'dataprep',
+  method: 'delete',
+  request: z.object({ file_path: z.string().min(1), collection: z.string().optional() }),
+  reply: z.object({ deleted: z.int() }),
+});
+
+export const listCollections = defineMethod({
+  service: 'dataprep',
+  method: 'collections',
+  request: z.object({}),
+  reply: z.object({ collections: z.array(z.string()) }),
+});

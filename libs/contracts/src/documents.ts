@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+/** Free-form values that a chunk or document carries; filters match on them. */
+export const metadataSchema = z.record(z.string(), z.unknown());
+
+/** A passage as retrieval and reranking hand it on. Scores are comparable only within one reply. */
+export const retrievedDocumentSchema = z.object({
+  id: z.string().describe('Id of the chunk'),
+  text: z.string(),
+  score: z.number(),
+  metadata: metadataSchema.default({}),
+});
+export type RetrievedDocument = z.infer<typeof retrievedDocumentSchema>;
+
+/** What ingestion writes into each chunk's metadata, beside the user's own attributes. */
+export interface ChunkMetadata {
+  document_id: string;
+  filename: string;
+  /** The link it was read from, where it came from a link. */
+  source?: string;
+  title?: string;
+  /** Headings from the outermost to the innermost, joined by ` > `. */
+  heading?: string;
+  chunk_index: number;
+}

@@ -1,0 +1,158 @@
+/**
+ * The one table of errors: stable code, HTTP status, OpenAI error type and message template.
+ * `{name}` in a template is filled from the details given when the error is made.
+ */
+const errorTable = {
+  invalid_request: { status: 400, type: 'invalid_request_error', template: '{detail}' },
+  invalid_json: {
+    status: 400,
+    type: 'invalid_request_error',
+    template: 'The body is not valid JSON: {detail}',
+  },
+  unsupported_parameter: { status: 400, type: 'invalid_request_error', template: '{detail}' },
+  context_length_exceeded: {
+    status: 400,
+    type: 'invalid_request_error',
+    template: 'The input has {tokens} tokens, but {model} takes at most {limit}.',
+  },
+  forbidden_url: {
+    status: 400,
+    type: 'invalid_request_error',
+    template: 'The URL {url} is refused: {detail}',
+  },
+  unreachable_url: {
+    status: 400,
+    type: 'invalid_request_error',
+    template: 'The URL {url} could not be read: {detail}',
+  },
+  unsupported_file: {
+    status: 400,
+    type: 'invalid_request_error',
+    template: 'The file {file} cannot be read: {detail}',
+  },
+  invalid_api_key: { status: 401, type: 'authentication_error', template: 'Incorrect or missing API key.' },
+  not_found: { status: 404, type: 'invalid_request_error', template: '{what} was not found.' },
+  model_not_found: {
+    status: 404,
+    type: 'invalid_request_error',
+    template: 'The model {model} does not exist. Available: {available}',
+  },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    template: '{method} is not allowed on {path}.',
+  },
+  conflict: { status: 409, type: 'invalid_request_error', template: '{detail}' },
+  payload_too_large: {
+    status: 413,
+    type: 'invalid_request_error',
+    template: '{what} is larger than the limit of {limit}.',
+  },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error', template: '{detail}' },
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error', template: 'Too many requests. {detail}' },
+  overloaded: {
+    status: 429,
+    type: 'rate_limit_error',
+    template: 'The {service} service has {detail}. Try again shortly.',
+  },
+  cancelled: { status: 499, type: 'invalid_request_error', template: 'The request was cancelled.' },
+  internal_error: { status: 500, type: 'server_error', template: 'The {service} service failed: {detail}' },
+  bad_upstream: {
+    status: 502,
+    type: 'server_error',
+    template: 'The {service} service answered something unexpected: {detail}',
+  },
+  service_unavailable: {
+    status: 503,
+    type: 'server_error',
+    template: 'The {service} service is not available: {detail}',
+  },
+  deadline_exceeded: { status: 504, type: 'server_error', template: 'The request ran out of time{detail}.' },
+} as const;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** An error as it travels over NATS and as the body of OpenAI's `{error: …}` envelope (plus its status). */
+export interface ErrorBody {
+  code: ErrorCode;
+  status: number;
+  type: string;
+  message: string;
+  param: string | null;
+  /** The service at fault, where one is known. */
+  service?: string;
+  /** Seconds after which a retry makes sense. */
+  retryAfter?: number;
+}
+
+export interface ErrorDetails {
+  /** Path of the offending field, e.g. `messages.0.content`. */
+  param?: string | null;
+  /** Seconds after which a retry makes sense; sent as Retry-After. */
+  retryAfter?: number;
+  cause?: unknown;
+  [placeholder: string]: unknown;
+}
+
+/** Every error that a caller is meant to see. Anything else becomes `internal_error` at the process border. */
+export class MegaNestError extends Error {
+  override readonly name = 'MegaNestError';
+  readonly status: number;
+  readonly type: string;
+  readonly param: string | null;
+  readonly service?: string;
+  readonly retryAfter?: number;
+
+  constructor(
+    readonly code: ErrorCode,
+    details: ErrorDetails = {},
+  ) {
+    const row = errorTable[code];
+    super(fillTemplate(row.template, details), { cause: details.cause });
+    this.status = row.status;
+    this.type = row.type;
+    this.param = details.param ?? null;
+    if (typeof details.service === 'string') this.service = details.service;
+    this.retryAfter = details.retryAfter;
+  }
+
+  toBody(): ErrorBody {
+    const { code, status, type, message, param, service, retryAfter } = this;
+    return {
+      code,
+      status,
+      type,
+      message,
+      param,
+      ...(service && { service }),
+      ...(retryAfter && { retryAfter }),
+    };
+  }
+
+  /** Rebuilds an error that came over the wire; its message is kept as the sender wrote it. */
+  static fromBody(body: ErrorBody): MegaNestError {
+    const code = body.code in errorTable ? body.code : 'internal_error';
+    const error = new MegaNestError(code, {
+      param: body.param,
+      service: body.service ?? 'remote',
+      retryAfter: body.retryAfter,
+      detail: '',
+    });
+    error.message = body.message;
+    return error;
+  }
+
+  /** Wraps anything thrown; the cause's message stays visible, never a bare "Internal server error". */
+  static from(thrown: unknown, service: string): MegaNestError {
+    if (thrown instanceof MegaNestError) return thrown;
+    const detail = thrown instanceof Error ? thrown.message : String(thrown);
+    return new MegaNestError('internal_error', { service, detail, cause: thrown });
+  }
+}
+
+function fillTemplate(template: string, details: ErrorDetails): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
+    const value = details[name];
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  });
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { modelInfoSchema } from './embedding.js';
+import { defineMethod } from './method.js';
+
+export const rerankingParametersSchema = z.object({
+  top_n: z.int().min(1).max(1000).optional().describe('Passages to keep'),
+  fusion: z
+    .enum(['none', 'rrf'])
+    .optional()
+    .describe('rrf: fuse the order of the reranker with the order of the input instead of trusting it alone'),
+});
+export type RerankingParameters = z.infer<typeof rerankingParametersSchema>;
+
+/** `reranking.rerank`: scores of passages for a query, best first; `index` points into the request's passages. */
+export const rerank = defineMethod({
+  service: 'reranking',
+  method: 'rerank',
+  request: rerankingParametersSchema.extend({
+    query: z.string().min(1),
+    texts: z.array(z.string()).max(1000),
+    model: z.string().optional(),
+  }),
+  reply: z.object({
+    model: z.string(),
+    /** score: the model's logit through a sigmoid, or the fused score. */
+    results: z.array(z.object({ index: z.int(), score: z.number() })),
+    promptTokens: z.int(),
+  }),
+});
+
+export const describeRerankingModel = defineMethod({
+  service: 'reranking',
+  method: 'describe',
+  request: z.object({}),
+  reply: modelInfoSchema,
+});

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { metadataSchema, retrievedDocumentSchema } from './documents.js';
+import { defineMethod } from './method.js';
+
+export const searchTypes = [
+  'similarity',
+  'similarity_distance_threshold',
+  'similarity_score_threshold',
+  'mmr',
+  'lexical',
+  'hybrid',
+] as const;
+export type SearchType = (typeof searchTypes)[number];
+
+/** Names are OPEA's own, so that a request's parameters travel unchanged from the caller to the service. */
+export const retrievalParametersSchema = z.object({
+  search_type: z.enum(searchTypes).optional().describe('How passages are searched'),
+  k: z.int().min(1).max(200).optional().describe('Passages to return'),
+  fetch_k: z.int().min(1).max(1000).optional().describe('Candidates for mmr and hybrid'),
+  score_threshold: z.number().min(0).max(1).optional().describe('Least cosine similarity'),
+  distance_threshold: z.number().min(0).max(2).optional().describe('Greatest cosine distance'),
+  lambda_mult: z.number().min(0).max(1).optional().describe('mmr: 1 is pure relevance, 0 pure diversity'),
+  filter: metadataSchema
+    .optional()
+    .describe('Keep chunks whose metadata contain these values; a list means any of'),
+  collection: z.string().min(1).max(128).optional().describe('Name of the document collection'),
+});
+export type RetrievalParameters = z.infer<typeof retrievalParametersSchema>;
+
+/** `retrieval.retrieve`: passages for a query, best first. The embedding is needed by all but `lexical`. */
+export const retrieve = defineMethod({
+  service: 'retrieval',
+  method: 'retrieve',
+  request: retrievalParametersSchema.extend({
+    query: z.string(),
+    /** base64 little-endian Float32. */
+    embedding: z.string().optional(),
+  }),
+  reply: z.object({ documents: z.array(retrievedDocumentSchema), searchType: z.enum(searchTypes) }),
+});

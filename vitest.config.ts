@@ -1,0 +1,39 @@
+import { defineConfig } from 'vitest/config';
+
+/** Sources are tested directly: the `development` condition maps `#contracts` and its siblings to their .ts files. */
+const conditions = ['development', 'node'];
+const common = { environment: 'node' as const, restoreMocks: true };
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    projects: [
+      {
+        extends: true,
+        test: { ...common, name: 'unit', include: ['{apps,libs,tools}/**/*.spec.ts'], testTimeout: 20_000 },
+      },
+      {
+        extends: true,
+        test: {
+          ...common,
+          name: 'integration',
+          include: ['test/integration/**/*.spec.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...common,
+          name: 'e2e',
+          include: ['test/e2e/**/*.spec.ts'],
+          testTimeout: 240_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
