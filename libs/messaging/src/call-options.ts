@@ -1,0 +1,14 @@
+/** What travels with a call beside its payload. */
+export interface CallOptions {
+  /** Shared by all calls that one user request causes. */
+  requestId?: string;
+  /** Point in time, in epoch milliseconds, after which nobody waits for the answer. */
+  deadline?: number;
+  /** W3C trace context of the caller. */
+  traceparent?: string;
+  /** Aborting it stops the work on the other side. */
+  signal?: AbortSignal;
+}
+
+/** A call without a deadline of its own gives up after this long. */
+export const defaultTimeoutMs = 120_000;

@@ -1,0 +1,72 @@
+import { MegaNestError, type ReplyOf, type RpcMethod } from '#contracts';
+import type { Msg } from '@nats-io/transport-node';
+import { MessageQueue } from './message-queue.js';
+import { decodeJson, errorOf, header, silenceMs } from './wire.js';
+
+/** The client's side of one call: turns the messages of its reply subject into replies, an end or an error. */
+export class Call<Method extends RpcMethod> {
+  readonly #queue = new MessageQueue<ReplyOf<Method>>();
+  #lastMessageAt = performance.now();
+  #received = 0;
+  #settled = false;
+  #finished = false;
+
+  constructor(readonly method: Method) {}
+
+  /** True once the service itself has ended the call, so that nothing is left to cancel. */
+  get finished(): boolean {
+    return this.#finished;
+  }
+
+  accept(message: Msg): void {
+    if (this.#settled) return;
+    this.#lastMessageAt = performance.now();
+    const error = errorOf(message, this.method.service);
+    if (error) return this.#finish(error);
+    const marker = message.headers?.get(header.stream);
+    if (marker === 'alive') return;
+    if (marker === 'end') return this.#end(message.headers?.get(header.count));
+    this.#receive(message.data);
+  }
+
+  /** Called now and then: a service that has said nothing for too long is dead. */
+  checkSilence(now: number): void {
+    if (now - this.#lastMessageAt < silenceMs) return;
+    const { service } = this.method;
+    this.settle(new MegaNestError('service_unavailable', { service, detail: 'it stopped answering' }));
+  }
+
+  settle(error?: Error): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#queue.end(error);
+  }
+
+  replies(): AsyncGenerator<ReplyOf<Method>, void, void> {
+    return this.#queue.read();
+  }
+
+  #finish(error?: Error): void {
+    this.#finished = true;
+    this.settle(error);
+  }
+
+  #receive(data: Uint8Array): void {
+    try {
+      const parsed = this.method.reply.safeParse(decodeJson(data));
+      if (!parsed.success) throw new Error(parsed.error.issues[0]?.message, { cause: parsed.error });
+      this.#received += 1;
+      this.#queue.push(parsed.data as ReplyOf<Method>);
+      if (!this.method.streaming) this.#finish();
+    } catch (cause) {
+      const detail = cause instanceof Error ? cause.message : 'unreadable';
+      this.settle(new MegaNestError('bad_upstream', { service: this.method.service, detail, cause }));
+    }
+  }
+
+  #end(count: string | undefined): void {
+    if (count === undefined || Number(count) === this.#received) return this.#finish();
+    const detail = `${Number(count) - this.#received} of ${count} messages were lost`;
+    this.settle(new MegaNestError('bad_upstream', { service: this.method.service, detail }));
+  }
+}

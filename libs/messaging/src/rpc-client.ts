@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { MegaNestError, parseOrThrow, type ReplyOf, type RequestOf, type RpcMethod } from '#contracts';
+import {
+  createInbox,
+  headers,
+  nuid,
+  type Msg,
+  type MsgHdrs,
+  type Subscription,
+} from '@nats-io/transport-node';
+import { Call } from './call.js';
+import { defaultTimeoutMs, type CallOptions } from './call-options.js';
+import type { MessagingConnection } from './connection.js';
+import { cancelSubject, encodeJson, header } from './wire.js';
+
+const silenceCheckMs = 500;
+
+/**
+ * Calls methods of services. All replies of a connection come in over one subscription, so a call costs one publish.
+ * Errors: the service's own, `service_unavailable` (nobody listens, or it died), `deadline_exceeded`, `cancelled`,
+ * `payload_too_large`, `bad_upstream`.
+ */
+export class RpcClient {
+  readonly #inbox = createInbox();
+  readonly #calls = new Map<string, Call<RpcMethod>>();
+  readonly #subscription: Subscription;
+  readonly #silenceTimer: NodeJS.Timeout;
+
+  constructor(private readonly connection: MessagingConnection) {
+    this.#subscription = connection.nats.subscribe(`${this.#inbox}.*`, {
+      callback: (_error, message) => this.#dispatch(message),
+    });
+    this.#silenceTimer = setInterval(() => this.#checkSilence(), silenceCheckMs).unref();
+  }
+
+  /** One request, one reply. */
+  async request<Method extends RpcMethod>(
+    method: Method,
+    payload: RequestOf<Method>,
+    options: CallOptions = {},
+  ): Promise<ReplyOf<Method>> {
+    for await (const reply of this.stream(method, payload, options)) return reply;
+    throw new MegaNestError('bad_upstream', {
+      service: method.service,
+      detail: 'it ended without an answer',
+    });
+  }
+
+  /** A stream of replies. Leaving the loop, aborting the signal and the deadline stop the work on the other side. */
+  async *stream<Method extends RpcMethod>(
+    method: Method,
+    payload: RequestOf<Method>,
+    options: CallOptions = {},
+  ): AsyncGenerator<ReplyOf<Method>, void, void> {
+    this.connection.assertConnected();
+    const callId = nuid.next();
+    const timeoutMs = remainingTime(options.deadline);
+    const call = this.#open(method, callId);
+    const timer = setTimeout(() => call.settle(new MegaNestError('deadline_exceeded')), timeoutMs);
+    const onAbort = () => call.settle(new MegaNestError('cancelled'));
+    options.signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      if (options.signal?.aborted) throw new MegaNestError('cancelled');
+      this.#publish(method, payload, { callId, timeoutMs, options });
+      yield* call.replies();
+    } finally {
+      clearTimeout(timer);
+      options.signal?.removeEventListener('abort', onAbort);
+      this.#abandon(call, callId);
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#silenceTimer);
+    this.#subscription.unsubscribe();
+    for (const call of this.#calls.values()) call.settle(new MegaNestError('cancelled'));
+  }
+
+  #open<Method extends RpcMethod>(method: Method, callId: string): Call<Method> {
+    const call = new Call(method);
+    this.#calls.set(callId, call);
+    return call;
+  }
+
+  #publish(
+    method: RpcMethod,
+    payload: unknown,
+    { callId, timeoutMs, options }: { callId: string; timeoutMs: number; options: CallOptions },
+  ): void {
+    const data = encodeJson(parseOrThrow(method.request, payload));
+    const limit = this.connection.nats.info?.max_payload ?? Infinity;
+    if (data.length > limit)
+      throw new MegaNestError('payload_too_large', { what: 'The message', limit: `${limit} bytes` });
+    const reply = `${this.#inbox}.${callId}`;
+    this.connection.nats.publish(method.subject, data, {
+      reply,
+      headers: callHeaders(callId, timeoutMs, options),
+    });
+  }
+
+  /** Forgets the call; if the service may still be working on it, it is told to stop. */
+  #abandon(call: Pick<Call<RpcMethod>, 'finished' | 'settle'>, callId: string): void {
+    this.#calls.delete(callId);
+    if (call.finished || this.connection.nats.isClosed()) return;
+    call.settle();
+    this.connection.nats.publish(cancelSubject(callId));
+  }
+
+  #dispatch(message: Msg): void {
+    this.#calls.get(message.subject.slice(this.#inbox.length + 1))?.accept(message);
+  }
+
+  #checkSilence(): void {
+    const now = performance.now();
+    for (const call of this.#calls.values()) call.checkSilence(now);
+  }
+}
+
+function remainingTime(deadline: number | undefined): number {
+  const remaining = deadline === undefined ? defaultTimeoutMs : deadline - Date.now();
+  if (remaining <= 0) throw new MegaNestError('deadline_exceeded');
+  return remaining;
+}
+
+function callHeaders(callId: string, timeoutMs: number, options: CallOptions): MsgHdrs {
+  const result = headers();
+  result.set(header.callId, callId);
+  result.set(header.timeout, String(Math.ceil(timeoutMs)));
+  result.set(header.requestId, options.requestId ?? randomUUID());
+  if (options.traceparent) result.set(header.traceparent, options.traceparent);
+  return result;
+}

@@ -1,0 +1,187 @@
+import { MegaNestError, parseOrThrow, type RpcMethod } from '#contracts';
+import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import { Svcm, type Service, type ServiceMsg } from '@nats-io/services';
+import type { Subscription } from '@nats-io/transport-node';
+import { lastValueFrom, type Observable } from 'rxjs';
+import { defaultTimeoutMs } from './call-options.js';
+import type { MessagingConnection } from './connection.js';
+import { methodOf } from './rpc-handler.decorator.js';
+import type { RpcContext } from './rpc-context.js';
+import { RunningCalls } from './running-calls.js';
+import {
+  allCancellations,
+  cancelSubject,
+  decodeJson,
+  encodeJson,
+  errorHeaders,
+  header,
+  heartbeatMs,
+  streamHeaders,
+} from './wire.js';
+
+export interface RpcServerOptions {
+  /** Also the queue group: each request goes to one of the instances. */
+  service: string;
+  description: string;
+  /** Semantic version, shown by service discovery. */
+  version: string;
+  metadata?: Record<string, string>;
+}
+
+const drainLimitMs = 5_000;
+
+/**
+ * Nest's transport for our services: handlers marked with `@RpcHandler` become endpoints of one NATS micro service,
+ * so that discovery, statistics and `nats micro` know it.
+ */
+export class RpcServer extends Server implements CustomTransportStrategy {
+  readonly #running = new RunningCalls();
+  #service: Service | undefined;
+  #cancellations: Subscription | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly connection: MessagingConnection,
+    private readonly options: RpcServerOptions,
+  ) {
+    super();
+  }
+
+  /** Calls that are being worked on now. */
+  get runningCalls(): number {
+    return this.#running.size;
+  }
+
+  listen(callback: (error?: unknown) => void): void {
+    void this.#listen(callback);
+  }
+
+  /** Takes no more calls, lets the running ones end (a few seconds at most), then stops. */
+  async close(): Promise<void> {
+    await this.#service?.stop();
+    await this.#running.idle(drainLimitMs);
+    this.#running.cancelAll();
+    clearInterval(this.#heartbeat);
+    this.#cancellations?.unsubscribe();
+  }
+
+  override on(): never {
+    throw new Error('RpcServer has no events of its own.');
+  }
+
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the signature is Nest's
+  override unwrap<T>(): T {
+    return this.connection.nats as T;
+  }
+
+  async #listen(callback: (error?: unknown) => void): Promise<void> {
+    try {
+      await this.#start();
+      callback();
+    } catch (error) {
+      callback(error);
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { service, version, description, metadata = {} } = this.options;
+    const { nats } = this.connection;
+    this.#cancellations = nats.subscribe(allCancellations, {
+      callback: (_error, message) => this.#running.cancel(message.subject.split('.').at(-1) ?? ''),
+    });
+    this.#heartbeat = setInterval(() => this.#sendHeartbeats(), heartbeatMs).unref();
+    this.#service = await new Svcm(nats).add({
+      name: service,
+      version,
+      description,
+      queue: service,
+      metadata,
+    });
+    for (const [pattern, handler] of this.messageHandlers)
+      this.#addEndpoint(methodOf(handler.extras, pattern), handler);
+    // The subscriptions are known to the server before anybody is told that the service is ready.
+    await nats.flush();
+  }
+
+  #addEndpoint(method: RpcMethod, handler: MessageHandler): void {
+    this.#service?.addEndpoint(method.method, {
+      subject: method.subject,
+      handler: (error, message) => {
+        if (!error) void this.#answer(method, handler, message);
+      },
+    });
+  }
+
+  async #answer(method: RpcMethod, handler: MessageHandler, message: ServiceMsg): Promise<void> {
+    const callId = message.headers?.get(header.callId) || (message.reply ?? '');
+    const context = this.#running.start(
+      contextFields(callId, message),
+      message.reply ?? '',
+      timeoutOf(message),
+    );
+    try {
+      const request = parseOrThrow(method.request, parseBody(message.data));
+      await this.#reply(method, message, await this.#handle(handler, request, context), context);
+    } catch (thrown) {
+      this.#replyError(message, MegaNestError.from(thrown, method.service));
+    } finally {
+      this.#running.finish(callId);
+    }
+  }
+
+  async #handle(handler: MessageHandler, request: unknown, context: RpcContext): Promise<unknown> {
+    const result$: Observable<unknown> = this.transformToObservable(await handler(request, context));
+    return lastValueFrom(result$);
+  }
+
+  async #reply(method: RpcMethod, message: ServiceMsg, result: unknown, context: RpcContext): Promise<void> {
+    if (!method.streaming) {
+      message.respond(encodeJson(result));
+      return;
+    }
+    let count = 0;
+    for await (const item of result as AsyncIterable<unknown>) {
+      if (context.signal.aborted) throw new MegaNestError('cancelled');
+      message.respond(encodeJson(item));
+      count += 1;
+    }
+    message.respond(new Uint8Array(), { headers: streamHeaders('end', count) });
+  }
+
+  #replyError(message: ServiceMsg, error: MegaNestError): void {
+    if (error.code === 'internal_error') this.logger.error(error.message, error.cause);
+    message.respond(encodeJson(error.toBody()), { headers: errorHeaders(error) });
+  }
+
+  #sendHeartbeats(): void {
+    for (const [callId, reply] of this.#running.replySubjects()) {
+      // A caller that is gone makes the server answer "no responders" to the cancel subject, which stops the call.
+      this.connection.nats.publish(reply, undefined, {
+        headers: streamHeaders('alive'),
+        reply: cancelSubject(callId),
+      });
+    }
+  }
+}
+
+function contextFields(callId: string, message: ServiceMsg) {
+  return {
+    callId,
+    requestId: message.headers?.get(header.requestId) || callId,
+    traceparent: message.headers?.get(header.traceparent) || undefined,
+  };
+}
+
+function timeoutOf(message: ServiceMsg): number {
+  return Number(message.headers?.get(header.timeout)) || defaultTimeoutMs;
+}
+
+/** An empty body counts as `{}`, so that `nats req meganest.embedding.describe ''` works. */
+function parseBody(data: Uint8Array): unknown {
+  if (data.length === 0) return {};
+  try {
+    return decodeJson(data);
+  } catch (cause) {
+    throw new MegaNestError('invalid_json', { detail: cause instanceof Error ? cause.message : '', cause });
+  }
+}

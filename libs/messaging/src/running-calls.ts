@@ -1,0 +1,57 @@
+import { RpcContext, type RpcContextFields } from './rpc-context.js';
+
+interface RunningCall {
+  context: RpcContext;
+  abort: AbortController;
+  /** Subject that the caller listens on. */
+  reply: string;
+  timer: NodeJS.Timeout;
+}
+
+/** The calls that a service works on now, each with its deadline and the means to stop it. */
+export class RunningCalls {
+  readonly #calls = new Map<string, RunningCall>();
+  #onIdle: (() => void) | undefined;
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  start(fields: Omit<RpcContextFields, 'signal' | 'deadline'>, reply: string, timeoutMs: number): RpcContext {
+    const abort = new AbortController();
+    const context = new RpcContext({ ...fields, deadline: Date.now() + timeoutMs, signal: abort.signal });
+    const timer = setTimeout(() => abort.abort(), timeoutMs);
+    this.#calls.set(fields.callId, { context, abort, reply, timer });
+    return context;
+  }
+
+  finish(callId: string): void {
+    clearTimeout(this.#calls.get(callId)?.timer);
+    this.#calls.delete(callId);
+    if (this.#calls.size === 0) this.#onIdle?.();
+  }
+
+  cancel(callId: string): void {
+    this.#calls.get(callId)?.abort.abort();
+  }
+
+  cancelAll(): void {
+    for (const call of this.#calls.values()) call.abort.abort();
+  }
+
+  /** Resolves when no call is running, at the latest after `limitMs`. */
+  async idle(limitMs: number): Promise<void> {
+    if (this.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, limitMs);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  *replySubjects(): Iterable<[callId: string, reply: string]> {
+    for (const [callId, call] of this.#calls) yield [callId, call.reply];
+  }
+}

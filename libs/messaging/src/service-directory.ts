@@ -1,0 +1,42 @@
+import { Svcm, type ServiceStats } from '@nats-io/services';
+import type { MessagingConnection } from './connection.js';
+
+/** One running instance of a service, as NATS's service discovery shows it. */
+export interface ServiceInstance {
+  service: string;
+  instanceId: string;
+  version: string;
+  started: string;
+  metadata: Record<string, string>;
+  requests: number;
+  errors: number;
+}
+
+const maxWaitMs = 300;
+
+/** Finds the running instances of all MegaNest services. */
+export class ServiceDirectory {
+  constructor(private readonly connection: MessagingConnection) {}
+
+  /** Instances that answered within 300 ms, in the order of their names. */
+  async list(service?: string): Promise<ServiceInstance[]> {
+    this.connection.assertConnected();
+    const instances: ServiceInstance[] = [];
+    const client = new Svcm(this.connection.nats).client({ strategy: 'stall', maxWait: maxWaitMs });
+    for await (const stats of await client.stats(service)) instances.push(toInstance(stats));
+    return instances.sort((a, b) => a.service.localeCompare(b.service));
+  }
+}
+
+function toInstance(stats: ServiceStats): ServiceInstance {
+  const endpoints = stats.endpoints ?? [];
+  return {
+    service: stats.name,
+    instanceId: stats.id,
+    version: stats.version,
+    started: stats.started,
+    metadata: stats.metadata ?? {},
+    requests: endpoints.reduce((sum, endpoint) => sum + endpoint.num_requests, 0),
+    errors: endpoints.reduce((sum, endpoint) => sum + endpoint.num_errors, 0),
+  };
+}

@@ -1,0 +1,70 @@
+import { MegaNestError, type ErrorBody } from '#contracts';
+import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
+
+/**
+ * How calls look on the wire. A request is JSON to `meganest.<service>.<method>`. The answer is JSON on the reply
+ * subject; a stream is several such messages and an empty one with `Meganest-Stream: end`. While a call runs the
+ * service sends `Meganest-Stream: alive` every second, so that its death is noticed.
+ * Errors carry NATS's own service error headers (ADR-32) and the error as JSON.
+ */
+export const header = {
+  requestId: 'Meganest-Request-Id',
+  /** Milliseconds that are left; a duration, so that clocks need not agree. */
+  timeout: 'Meganest-Timeout-Ms',
+  callId: 'Meganest-Call-Id',
+  traceparent: 'traceparent',
+  stream: 'Meganest-Stream',
+  /** On the end message: how many messages the stream had, to notice lost ones. */
+  count: 'Meganest-Count',
+  errorCode: 'Nats-Service-Error-Code',
+  error: 'Nats-Service-Error',
+} as const;
+
+export const heartbeatMs = 1_000;
+/** Silence after which a service counts as dead. */
+export const silenceMs = 5_000;
+
+const cancelPrefix = 'meganest.cancel';
+export const allCancellations = `${cancelPrefix}.*`;
+
+/** Any message on this subject stops the call, NATS's own "no responders" answer to a heartbeat included. */
+export function cancelSubject(callId: string): string {
+  return `${cancelPrefix}.${callId}`;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export function encodeJson(value: unknown): Uint8Array {
+  return encoder.encode(JSON.stringify(value));
+}
+
+export function decodeJson(data: Uint8Array): unknown {
+  return JSON.parse(decoder.decode(data));
+}
+
+export function streamHeaders(kind: 'end' | 'alive', count?: number): MsgHdrs {
+  const result = headers();
+  result.set(header.stream, kind);
+  if (count !== undefined) result.set(header.count, String(count));
+  return result;
+}
+
+export function errorHeaders(error: MegaNestError): MsgHdrs {
+  const result = headers();
+  result.set(header.errorCode, String(error.status));
+  // Header values are single lines.
+  result.set(header.error, error.message.replaceAll(/[\r\n]+/g, ' '));
+  return result;
+}
+
+/** The error that a message carries, if it carries one. */
+export function errorOf(message: Msg, service: string): MegaNestError | undefined {
+  if (message.headers?.code === 503 && message.data.length === 0) {
+    return new MegaNestError('service_unavailable', { service, detail: 'no instance is running' });
+  }
+  const description = message.headers?.get(header.error);
+  if (!description) return undefined;
+  if (message.data.length > 0) return MegaNestError.fromBody(decodeJson(message.data) as ErrorBody);
+  return new MegaNestError('bad_upstream', { service, detail: description });
+}
