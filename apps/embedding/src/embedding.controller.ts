@@ -1,0 +1,53 @@
+import { decodeVectors } from '#contracts';
+import { embeddingRequestSchema, embeddingResponse, type EmbeddingResponse } from '#openai-api';
+import { Call, SchemaPipe, type HttpCall } from '#service-kit';
+import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { z } from 'zod';
+import { EmbeddingService } from './embedding.service.js';
+
+/** OpenAI's body, or the reference's older `{text}`. */
+const requestSchema = z.preprocess(
+  (body) =>
+    isObject(body) && 'text' in body && !('input' in body) ? { ...body, input: body['text'] } : body,
+  embeddingRequestSchema,
+);
+
+/** Text Embeddings Inference's own body. */
+const teiRequestSchema = z.object({
+  inputs: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+  truncate: z.boolean().default(false),
+  normalize: z.literal(true, 'Vectors are always normalised.').optional(),
+});
+
+@Controller()
+export class EmbeddingController {
+  constructor(@Inject(EmbeddingService) private readonly embedding: EmbeddingService) {}
+
+  @Post('v1/embeddings')
+  @HttpCode(200)
+  async embeddings(
+    @Body(new SchemaPipe(requestSchema)) body: z.infer<typeof embeddingRequestSchema>,
+    @Call() call: HttpCall,
+  ): Promise<EmbeddingResponse> {
+    const { inputs, dimensions, encoding_format } = body;
+    return embeddingResponse(
+      await this.embedding.embed({ inputs, dimensions }, call.signal),
+      encoding_format,
+    );
+  }
+
+  @Post('embed')
+  @HttpCode(200)
+  async tei(
+    @Body(new SchemaPipe(teiRequestSchema)) body: z.infer<typeof teiRequestSchema>,
+    @Call() call: HttpCall,
+  ): Promise<number[][]> {
+    const inputs = typeof body.inputs === 'string' ? [body.inputs] : body.inputs;
+    const reply = await this.embedding.embed({ inputs, truncate: body.truncate }, call.signal);
+    return decodeVectors(reply.vectors, reply.dimensions).map((vector) => [...vector]);
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,30 @@
+import { MessagingModule } from '#messaging';
+import { ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { embedderToken } from './embedder.token.js';
+import { EmbeddingController } from './embedding.controller.js';
+import type { EmbeddingEnvironment } from './embedding.environment.js';
+import { EmbeddingRpcController } from './embedding.rpc.controller.js';
+import { EmbeddingService } from './embedding.service.js';
+import { openEmbedder } from './open-embedder.js';
+
+export const identity: ServiceIdentity = {
+  service: 'embedding',
+  title: 'opea_service@embedding',
+  description: 'Turns texts into vectors.',
+};
+
+@Module({})
+export class EmbeddingModule {
+  static register(environment: EmbeddingEnvironment): DynamicModule {
+    return {
+      module: EmbeddingModule,
+      imports: [
+        ServiceKitModule.register(identity),
+        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+      ],
+      controllers: [EmbeddingController, EmbeddingRpcController],
+      providers: [{ provide: embedderToken, useFactory: () => openEmbedder(environment) }, EmbeddingService],
+    };
+  }
+}

@@ -1,0 +1,47 @@
+import { embed, encodeVectors, type ModelInfo, type ParsedRequestOf, type ReplyOf } from '#contracts';
+import type { Embedder } from '#inference';
+import { HealthRegistry, Metrics } from '#service-kit';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { embedderToken } from './embedder.token.js';
+import { shorten } from './shorten.js';
+
+type EmbedRequest = ParsedRequestOf<typeof embed>;
+type EmbedReply = ReplyOf<typeof embed>;
+
+/** Embeds texts; both the HTTP and the NATS side go through it. */
+@Injectable()
+export class EmbeddingService implements OnApplicationShutdown {
+  constructor(
+    @Inject(embedderToken) private readonly embedder: Embedder,
+    @Inject(Metrics) private readonly metrics: Metrics,
+    @Inject(HealthRegistry) health: HealthRegistry,
+  ) {
+    health.register('model', async (signal) => {
+      await this.embedder.embed(['health'], { signal });
+      return this.embedder.info.id;
+    });
+  }
+
+  get model(): ModelInfo {
+    return this.embedder.info;
+  }
+
+  /** Errors: context_length_exceeded, overloaded, invalid_request for `dimensions` beyond the model's. */
+  embed(request: EmbedRequest, signal: AbortSignal): Promise<EmbedReply> {
+    return this.metrics.measure('embed', async () => {
+      const { vectors, promptTokens } = await this.embedder.embed(request.inputs, {
+        truncate: request.truncate,
+        signal,
+      });
+      this.metrics.countTokens('prompt', promptTokens);
+      const { dimensions: width } = request;
+      const cut = width ? vectors.map((vector) => shorten(vector, width)) : vectors;
+      const dimensions = cut[0]?.length ?? 0;
+      return { model: this.embedder.info.id, dimensions, vectors: encodeVectors(cut), promptTokens };
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.embedder.close();
+  }
+}

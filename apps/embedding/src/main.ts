@@ -1,0 +1,15 @@
+import { RpcServer } from '#messaging';
+import { readEnvironment, runMain, startService } from '#service-kit';
+import { embeddingEnvironmentSchema } from './embedding.environment.js';
+import { EmbeddingModule, identity } from './embedding.module.js';
+
+await runMain(() => {
+  const environment = readEnvironment(embeddingEnvironmentSchema);
+  return startService({
+    identity,
+    environment,
+    port: environment.EMBEDDING_PORT,
+    module: EmbeddingModule.register(environment),
+    transport: RpcServer,
+  });
+});

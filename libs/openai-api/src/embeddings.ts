@@ -1,0 +1,55 @@
+import { decodeVectors, encodeVector, type embed, type ReplyOf } from '#contracts';
+import { z } from 'zod';
+
+const text = z.string().min(1, 'must not be empty');
+const tokens = z.array(z.int().min(0)).min(1).max(8192);
+
+/** One text, one token array, or a list of either; always a list after parsing. */
+const inputSchema = z.union(
+  [text, z.array(text).min(1).max(2048), tokens, z.array(tokens).min(1).max(2048)],
+  {
+    error: 'must be a non-empty string, an array of strings, an array of tokens or an array of token arrays',
+  },
+);
+
+/** The body of `POST /v1/embeddings`; `inputs` is the input as a list. */
+export const embeddingRequestSchema = z
+  .object({
+    input: inputSchema,
+    model: z.string().optional(),
+    encoding_format: z.enum(['float', 'base64']).default('float'),
+    dimensions: z.int().min(1).optional(),
+    user: z.string().optional(),
+  })
+  .transform(({ input, ...rest }) => ({ ...rest, inputs: toList(input) }));
+export type EmbeddingRequest = z.output<typeof embeddingRequestSchema>;
+
+export interface EmbeddingResponse {
+  object: 'list';
+  data: { object: 'embedding'; index: number; embedding: number[] | string }[];
+  model: string;
+  usage: { prompt_tokens: number; total_tokens: number };
+}
+
+/** OpenAI's answer; base64 is little-endian Float32, as the openai client asks for by default. */
+export function embeddingResponse(
+  reply: ReplyOf<typeof embed>,
+  format: 'float' | 'base64',
+): EmbeddingResponse {
+  const vectors = decodeVectors(reply.vectors, reply.dimensions);
+  return {
+    object: 'list',
+    data: vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: format === 'base64' ? encodeVector(vector) : [...vector],
+    })),
+    model: reply.model,
+    usage: { prompt_tokens: reply.promptTokens, total_tokens: reply.promptTokens },
+  };
+}
+
+function toList(input: z.output<typeof inputSchema>): string[] | number[][] {
+  if (typeof input === 'string') return [input];
+  return typeof input[0] === 'number' ? [input as number[]] : (input as string[] | number[][]);
+}

@@ -1,0 +1,7 @@
+export {
+  embeddingRequestSchema,
+  embeddingResponse,
+  type EmbeddingRequest,
+  type EmbeddingResponse,
+} from './embeddings.js';
+export { modelList, modelObject, type Model } from './models.js';

@@ -1,0 +1,25 @@
+import type { ModelInfo } from '#contracts';
+
+export interface Model {
+  id: string;
+  object: 'model';
+  created: number;
+  owned_by: string;
+}
+
+/** OpenAI's model object, with what else is known of it. */
+export function modelObject(info: Partial<ModelInfo> & { id: string }): Model {
+  const { id, created = 0, revision, backend, maxInputTokens } = info;
+  return {
+    id,
+    object: 'model',
+    created,
+    owned_by: 'meganest',
+    ...(backend && { backend, revision, max_model_len: maxInputTokens }),
+  };
+}
+
+/** `GET /v1/models`: the list in `data`, and again in `models` for Codex. */
+export function modelList(models: Model[]) {
+  return { object: 'list' as const, data: models, models };
+}

@@ -1,0 +1,76 @@
+import { isIP } from 'node:net';
+import type { InjectionToken, Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { CustomTransportStrategy } from '@nestjs/microservices';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { DynamicModule } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { EnvironmentError, type BaseEnvironment } from './config/environment.js';
+import { HttpErrorFilter } from './http/error.filter.js';
+import { createHttpAdapter } from './http/http-adapter.js';
+import { createLogger, NestLogger } from './logger.js';
+import type { ServiceIdentity } from './service-identity.js';
+
+export interface ServiceOptions {
+  identity: ServiceIdentity;
+  environment: BaseEnvironment;
+  /** 0 picks a free port; the log line `listening` says which. */
+  port: number;
+  module: Type | DynamicModule;
+  /** Injection token of the transport that the RPC handlers listen on. */
+  transport?: InjectionToken<CustomTransportStrategy>;
+  /** Last touches before the service listens, e.g. registering Fastify plugins. */
+  configure?: (app: NestFastifyApplication) => Promise<void> | void;
+}
+
+/** Starts a service: HTTP and RPC over one Nest app. It stops on SIGTERM and SIGINT. */
+export async function startService(options: ServiceOptions): Promise<NestFastifyApplication> {
+  const { identity, environment } = options;
+  assertSafeAddress(environment);
+  const logger = createLogger(identity.service, environment.LOG_LEVEL);
+  const adapter = createHttpAdapter(environment, identity.service, logger);
+  const app = await NestFactory.create<NestFastifyApplication>(options.module, adapter, {
+    logger: new NestLogger(logger),
+    bodyParser: false,
+    abortOnError: false,
+  });
+  app.useGlobalFilters(new HttpErrorFilter(identity.service, logger));
+  app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
+  await options.configure?.(app);
+  if (options.transport)
+    app.connectMicroservice({ strategy: app.get<CustomTransportStrategy>(options.transport) });
+  await app.startAllMicroservices();
+  await app.listen(options.port, environment.HOST);
+  logger.info({ url: await app.getUrl() }, 'listening');
+  stopWithParent(app, logger);
+  return app;
+}
+
+/** Runs a service's main function; a failure is one clear line and exit code 1. */
+export async function runMain(start: () => Promise<unknown>): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    const text =
+      error instanceof EnvironmentError ? error.message : ((error as Error)?.stack ?? String(error));
+    process.stderr.write(`${text}\n`);
+    process.exit(1);
+  }
+}
+
+/** Without keys only the loopback interface is open, unless the user says that the network is trusted. */
+function assertSafeAddress({ HOST, API_KEYS, MEGANEST_ALLOW_OPEN }: BaseEnvironment): void {
+  const loopback = HOST === 'localhost' || HOST === '::1' || (isIP(HOST) === 4 && HOST.startsWith('127.'));
+  if (loopback || API_KEYS.length > 0 || MEGANEST_ALLOW_OPEN) return;
+  throw new EnvironmentError(
+    `HOST: refusing to listen on ${HOST} without API_KEYS. Set API_KEYS, or MEGANEST_ALLOW_OPEN=true on a trusted network.`,
+  );
+}
+
+/** A parent that started the service with an IPC channel takes it along when it dies, even by kill -9. */
+function stopWithParent(app: NestFastifyApplication, logger: Logger): void {
+  process.once('disconnect', () => {
+    logger.warn('the parent process is gone; stopping');
+    void app.close().finally(() => process.exit(0));
+  });
+}

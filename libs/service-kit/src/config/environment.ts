@@ -1,0 +1,72 @@
+import { z } from 'zod';
+
+/** An empty variable counts as unset, as compose files and shells write it. */
+function dropEmpty(variables: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(variables).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
+    ),
+  );
+}
+
+export const portSchema = z.coerce.number().int().min(0).max(65_535);
+
+export const booleanSchema = z
+  .enum(['true', 'false', '1', '0', 'yes', 'no'])
+  .transform((value) => value === 'true' || value === '1' || value === 'yes');
+
+const commaList = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean),
+);
+
+/** The variables that every service reads. Each app extends it with its own. */
+export const baseEnvironmentSchema = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  NATS_URL: z.string().default('nats://127.0.0.1:4222'),
+  MEGANEST_DATA_DIR: z.string().default('.data'),
+  MEGANEST_PROFILE: z.string().default('bundled'),
+  DEVICE: z.enum(['auto', 'cpu', 'cuda', 'webgpu']).default('auto'),
+  API_KEYS: commaList.default([]),
+  /** Lets a service listen on a public address without keys, e.g. inside a container network. */
+  MEGANEST_ALLOW_OPEN: booleanSchema.default(false),
+  REQUEST_TIMEOUT_MS: z.coerce.number().int().min(100).default(120_000),
+  BODY_LIMIT_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1024)
+    .default(10 * 1024 * 1024),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+});
+export type BaseEnvironment = z.infer<typeof baseEnvironmentSchema>;
+
+/** Services that store: `PG_CONNECTION_STRING` is OPEA's name for `DATABASE_URL`. */
+export const databaseEnvironmentSchema = z.object({
+  DATABASE_URL: z.string().optional(),
+  PG_CONNECTION_STRING: z.string().optional(),
+});
+
+/** The connection string of either name. Errors: names the missing variable. */
+export function databaseUrl(environment: z.infer<typeof databaseEnvironmentSchema>): string {
+  const url = environment.DATABASE_URL ?? environment.PG_CONNECTION_STRING;
+  if (!url) throw new EnvironmentError('DATABASE_URL is missing: set it to the Postgres connection string.');
+  return url;
+}
+
+/** Thrown at boot; its message names the variable. */
+export class EnvironmentError extends Error {
+  override readonly name = 'EnvironmentError';
+}
+
+/** Parses the environment once, at boot; the result is frozen. */
+export function readEnvironment<Schema extends z.ZodType>(
+  schema: Schema,
+  variables: Record<string, string | undefined> = process.env,
+): Readonly<z.output<Schema>> {
+  const result = schema.safeParse(dropEmpty(variables));
+  if (result.success) return Object.freeze(result.data);
+  const lines = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new EnvironmentError(`The environment is not valid.\n  ${lines.join('\n  ')}`);
+}

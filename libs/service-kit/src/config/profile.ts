@@ -1,0 +1,59 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { generationParametersSchema, retrievalParametersSchema } from '#contracts';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { EnvironmentError } from './environment.js';
+import { projectRoot } from './paths.js';
+
+/**
+ * Everything the pipeline has to know about its models: which they are and what they ask of chunking, search, prompt
+ * and answer check. The code knows no model by name.
+ */
+export const profileSchema = z.strictObject({
+  /** Whether model ids may be fetched from the hub. */
+  allowHub: z.boolean(),
+  embedding: z.strictObject({ model: z.string() }),
+  reranking: z.strictObject({
+    model: z.string(),
+    /** Longer passages are cut to this many words before they are scored. */
+    maxPassageWords: z.int().min(1),
+    fusion: z.enum(['none', 'rrf']),
+    topN: z.int().min(1),
+  }),
+  retrieval: retrievalParametersSchema.required({ search_type: true, k: true, fetch_k: true }),
+  llm: z.strictObject({
+    model: z.string(),
+    parameters: generationParametersSchema,
+    grounding: z.strictObject({
+      /** Prompt with {context} and {question}; each passage of the context is rendered as `[n] text`. */
+      userPrompt: z.string(),
+      systemPrompt: z.string().optional(),
+      maxPassages: z.int().min(1),
+      /** Words of all passages together. */
+      maxContextWords: z.int().min(1),
+      /** What the model says when the passages hold no answer. */
+      noAnswer: z.string(),
+      /** quote: the answer must be a sentence of a passage and is corrected to one; citations: only `[n]` is resolved. */
+      answerCheck: z.enum(['quote', 'citations']),
+    }),
+  }),
+  chunking: z.strictObject({ chunkSize: z.int().min(10), chunkOverlap: z.int().min(0) }),
+});
+export type Profile = z.infer<typeof profileSchema>;
+
+const profilesFolder = join(projectRoot, 'profiles');
+
+/** Reads `profiles/<name>.yaml`. Errors: an unknown name lists the known ones; a bad file names the field. */
+export function loadProfile(name: string): Profile {
+  const names = readdirSync(profilesFolder).map((file) => file.replace(/\.yaml$/, ''));
+  if (!names.includes(name)) {
+    throw new EnvironmentError(
+      `MEGANEST_PROFILE: there is no profile "${name}"; there are ${names.join(', ')}.`,
+    );
+  }
+  const result = profileSchema.safeParse(parse(readFileSync(join(profilesFolder, `${name}.yaml`), 'utf8')));
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  throw new EnvironmentError(`profiles/${name}.yaml: ${issue?.path.join('.')}: ${issue?.message}`);
+}

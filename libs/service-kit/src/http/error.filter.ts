@@ -1,0 +1,72 @@
+import { MegaNestError } from '#contracts';
+import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+
+/** Maps everything thrown to OpenAI's envelope `{error: {message, type, param, code}}` with its true status. */
+@Catch()
+export class HttpErrorFilter implements ExceptionFilter {
+  constructor(
+    private readonly service: string,
+    private readonly logger: Logger,
+  ) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const error = toMegaNestError(thrown, this.service, request);
+    if (error.status >= 500)
+      this.logger.error({ err: thrown, path: request.url, requestId: request.id }, error.message);
+    sendError(http.getResponse<FastifyReply>(), error);
+  }
+}
+
+/** Writes the envelope, unless the answer has begun: then the stream's own writer has to say it. */
+export function sendError(reply: FastifyReply, error: MegaNestError): void {
+  if (reply.sent || reply.raw.headersSent) return;
+  if (error.retryAfter) void reply.header('retry-after', String(error.retryAfter));
+  if (error.code === 'invalid_api_key') void reply.header('www-authenticate', 'Bearer');
+  void reply.status(error.status).send(errorEnvelope(error));
+}
+
+/** OpenAI's error body. */
+export function errorEnvelope(error: MegaNestError) {
+  const { message, type, param, code } = error;
+  return { error: { message, type, param, code } };
+}
+
+interface FastifyError extends Error {
+  statusCode?: number;
+  code?: string;
+}
+
+function toMegaNestError(thrown: unknown, service: string, request: FastifyRequest): MegaNestError {
+  if (thrown instanceof MegaNestError) return thrown;
+  const status = thrown instanceof HttpException ? thrown.getStatus() : (thrown as FastifyError).statusCode;
+  const detail = thrown instanceof Error ? thrown.message : String(thrown);
+  const path = request.url.split('?')[0];
+  switch (status) {
+    case 404:
+      return new MegaNestError('not_found', { what: `The path ${request.method} ${path}`, cause: thrown });
+    case 405:
+      return new MegaNestError('method_not_allowed', { method: request.method, path, cause: thrown });
+    case 413:
+      return new MegaNestError('payload_too_large', {
+        what: 'The body',
+        limit: 'this server',
+        cause: thrown,
+      });
+    case 415:
+      return new MegaNestError('unsupported_media_type', {
+        detail: `${detail}. Send application/json.`,
+        cause: thrown,
+      });
+    case 429:
+      return new MegaNestError('rate_limit_exceeded', { detail, retryAfter: 1, cause: thrown });
+    default:
+      if (status !== undefined && status >= 400 && status < 500) {
+        return new MegaNestError('invalid_request', { detail, cause: thrown });
+      }
+      return MegaNestError.from(thrown, service);
+  }
+}

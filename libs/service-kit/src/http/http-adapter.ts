@@ -1,0 +1,57 @@
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { BaseEnvironment } from '../config/environment.js';
+import { ApiKeys } from './api-keys.js';
+import { sendError } from './error.filter.js';
+import { callOf, requestIdOf } from './http-call.js';
+import { parseJsonBody } from './json-body.js';
+import { MegaNestError } from '#contracts';
+
+/** Fastify with what every service's HTTP side needs: keys, JSON limits, request ids and an access log. */
+export function createHttpAdapter(
+  environment: BaseEnvironment,
+  service: string,
+  logger: Logger,
+): FastifyAdapter {
+  const adapter = new FastifyAdapter({
+    bodyLimit: environment.BODY_LIMIT_BYTES,
+    genReqId: (request: unknown) => requestIdOf(request as FastifyRequest),
+    // Answers already under way are finished, idle connections are closed at once.
+    forceCloseConnections: 'idle',
+  });
+  const server = adapter.getInstance<FastifyInstance>();
+  server.decorate('requestTimeoutMs', environment.REQUEST_TIMEOUT_MS);
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+    try {
+      done(null, parseJsonBody(body as string));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  addHooks(server, new ApiKeys(environment.API_KEYS), logger);
+  server.setErrorHandler((error, _request, reply) => sendError(reply, MegaNestError.from(error, service)));
+  return adapter;
+}
+
+function addHooks(server: FastifyInstance, apiKeys: ApiKeys, logger: Logger): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    try {
+      apiKeys.check(request);
+      callOf(request, reply);
+      done();
+    } catch (error) {
+      sendError(reply, MegaNestError.from(error, 'http'));
+    }
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    const { method, url, id: requestId } = request;
+    const milliseconds = Math.round(reply.elapsedTime);
+    logger.info(
+      { method, path: url.split('?')[0], status: reply.statusCode, milliseconds, requestId },
+      'request',
+    );
+    done();
+  });
+}

@@ -1,0 +1,23 @@
+export { runMain, startService, type ServiceOptions } from './bootstrap.js';
+export {
+  baseEnvironmentSchema,
+  booleanSchema,
+  databaseEnvironmentSchema,
+  databaseUrl,
+  EnvironmentError,
+  portSchema,
+  readEnvironment,
+  type BaseEnvironment,
+} from './config/environment.js';
+export { projectRoot } from './config/paths.js';
+export { loadProfile, type Profile } from './config/profile.js';
+export { version } from './config/version.js';
+export { HealthRegistry, type HealthCheck } from './health/health.registry.js';
+export { errorEnvelope, sendError } from './http/error.filter.js';
+export { sendEventStream, type Frames } from './http/event-stream.js';
+export { Call, type HttpCall } from './http/http-call.js';
+export { SchemaPipe } from './http/schema.pipe.js';
+export { createLogger } from './logger.js';
+export { Metrics, type LatencyStatistics, type Operation } from './metrics/metrics.js';
+export { ServiceKitModule } from './service-kit.module.js';
+export { serviceIdentity, type ServiceIdentity } from './service-identity.js';

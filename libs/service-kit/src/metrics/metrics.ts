@@ -1,0 +1,152 @@
+import { Counter, Gauge, Histogram, Registry, Summary, collectDefaultMetrics } from 'prom-client';
+
+/** p50, p99 and average in seconds, in the reference implementation's field names. */
+export interface LatencyStatistics {
+  p50_latency: number | null;
+  p99_latency: number | null;
+  average_latency: number | null;
+  p50_latency_first_token?: number | null;
+  p99_latency_first_token?: number | null;
+  average_latency_first_token?: number | null;
+  count: number;
+}
+
+type SummaryValues = Awaited<ReturnType<Summary['get']>>['values'];
+
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** `/v1/statistics` looks back this long. */
+const windowSeconds = 600;
+
+/** The numbers of one service: latencies per operation, what runs now, errors; as statistics and for Prometheus. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #duration = new Histogram({
+    name: 'meganest_operation_duration_seconds',
+    help: 'Time from the start of an operation to its end',
+    labelNames: ['operation', 'outcome'],
+    buckets: durationBuckets,
+    registers: [this.registry],
+  });
+  readonly #firstToken = new Histogram({
+    name: 'meganest_first_token_seconds',
+    help: 'Time from the start of a generation to its first token',
+    labelNames: ['operation'],
+    buckets: durationBuckets,
+    registers: [this.registry],
+  });
+  readonly #pending = new Gauge({
+    name: 'meganest_operations_pending',
+    help: 'Operations that run now',
+    labelNames: ['operation'],
+    registers: [this.registry],
+  });
+  readonly #tokens = new Counter({
+    name: 'meganest_tokens_total',
+    help: 'Tokens read (prompt) and written (completion)',
+    labelNames: ['kind'],
+    registers: [this.registry],
+  });
+  readonly #latencies = this.#summary(
+    'meganest_operation_latency_seconds',
+    'Latency quantiles of ten minutes',
+  );
+  readonly #firstTokenLatencies = this.#summary(
+    'meganest_first_token_latency_seconds',
+    'First token quantiles',
+  );
+
+  constructor(service: string) {
+    this.registry.setDefaultLabels({ service });
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** Starts an operation; call the result with its outcome when it ends, once. */
+  start(operation: string): Operation {
+    const startedAt = performance.now();
+    const elapsed = () => (performance.now() - startedAt) / 1000;
+    let ended = false;
+    this.#pending.inc({ operation });
+    return {
+      firstToken: () => {
+        this.#firstToken.observe({ operation }, elapsed());
+        this.#firstTokenLatencies.observe({ operation }, elapsed());
+      },
+      end: (outcome) => {
+        if (ended) return;
+        ended = true;
+        this.#pending.dec({ operation });
+        this.#duration.observe({ operation, outcome }, elapsed());
+        if (outcome === 'ok') this.#latencies.observe({ operation }, elapsed());
+      },
+    };
+  }
+
+  /** Measures one asynchronous operation. */
+  async measure<Result>(operation: string, work: () => Promise<Result>): Promise<Result> {
+    const running = this.start(operation);
+    try {
+      const result = await work();
+      running.end('ok');
+      return result;
+    } finally {
+      running.end('error');
+    }
+  }
+
+  countTokens(kind: 'prompt' | 'completion', count: number): void {
+    this.#tokens.inc({ kind }, count);
+  }
+
+  async statistics(): Promise<Record<string, LatencyStatistics>> {
+    const total = (await this.#latencies.get()).values;
+    const first = (await this.#firstTokenLatencies.get()).values;
+    const operations = new Set(total.map(({ labels }) => String(labels['operation'])));
+    return Object.fromEntries([...operations].map((name) => [name, latencyStatistics(name, total, first)]));
+  }
+
+  #summary(name: string, help: string): Summary<'operation'> {
+    return new Summary({
+      name,
+      help,
+      labelNames: ['operation'],
+      percentiles: [0.5, 0.99],
+      maxAgeSeconds: windowSeconds,
+      ageBuckets: 5,
+      registers: [this.registry],
+    });
+  }
+}
+
+export interface Operation {
+  firstToken(): void;
+  end(outcome: 'ok' | 'error' | 'cancelled'): void;
+}
+
+function latencyStatistics(operation: string, total: SummaryValues, first: SummaryValues): LatencyStatistics {
+  const all = quantiles(operation, total);
+  const firstToken = quantiles(operation, first);
+  return {
+    p50_latency: all.p50,
+    p99_latency: all.p99,
+    average_latency: all.average,
+    ...(firstToken.count > 0 && {
+      p50_latency_first_token: firstToken.p50,
+      p99_latency_first_token: firstToken.p99,
+      average_latency_first_token: firstToken.average,
+    }),
+    count: all.count,
+  };
+}
+
+function quantiles(operation: string, values: SummaryValues) {
+  const own = values.filter(({ labels }) => labels['operation'] === operation);
+  const quantile = (q: number) => own.find(({ labels }) => labels['quantile'] === q)?.value ?? null;
+  const ending = (suffix: string) => own.find(({ metricName }) => metricName?.endsWith(suffix))?.value ?? 0;
+  const count = ending('_count');
+  return {
+    p50: quantile(0.5),
+    p99: quantile(0.99),
+    average: count > 0 ? ending('_sum') / count : null,
+    count,
+  };
+}
