@@ -1,3 +1,16 @@
+export { citationAnnotations, type CitationAnnotation } from './annotations.js';
+export { messagesSchema, toChatMessages } from './chat-messages.js';
+export { chatCompletionRequestSchema, ignoredFields, type ChatCompletionRequest } from './chat-request.js';
+export {
+  chatCompletionChunks,
+  collectChatCompletion,
+  usageObject,
+  type ChatCompletion,
+  type ChatCompletionChoice,
+  type ChatCompletionChunk,
+  type CompletionIdentity,
+  type CompletionUsage,
+} from './chat-response.js';
 export {
   embeddingRequestSchema,
   embeddingResponse,
@@ -5,3 +18,4 @@ export {
   type EmbeddingResponse,
 } from './embeddings.js';
 export { modelList, modelObject, type Model } from './models.js';
+export { dataFrame, dataFrames, doneFrame, errorFrame } from './server-sent-events.js';

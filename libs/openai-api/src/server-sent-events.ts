@@ -1,0 +1,20 @@
+import type { MegaNestError } from '#contracts';
+
+/** One event without a name, as chat completions stream them. */
+export function dataFrame(value: unknown): string {
+  return `data: ${JSON.stringify(value)}\n\n`;
+}
+
+/** The last frame of a chat completions stream. */
+export const doneFrame = 'data: [DONE]\n\n';
+
+/** What a stream that failed after its first frame says; clients of OpenAI's API look for `error` in the data. */
+export function errorFrame({ message, type, param, code }: MegaNestError): string {
+  return dataFrame({ error: { message, type, param, code } });
+}
+
+/** JSON objects as frames, with `[DONE]` at the end. */
+export async function* dataFrames(values: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const value of values) yield dataFrame(value);
+  yield doneFrame;
+}
