@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import type { KvPrecision } from './attention.js';
+import { compileOnce } from './compile-cache.js';
+import { readDecoderShape } from './decoder-config.js';
+import { buildDecoderGraph } from './decoder-graph.js';
+import { DecoderWeights } from './decoder-weights.js';
+import { writeOnnxFile } from './onnx-file.js';
+import { SafetensorsReader } from './safetensors.js';
+import { UnsupportedModelError } from './unsupported-model.error.js';
+
+export interface CompileDecoderOptions {
+  /** Where compiled models are kept; made when absent. */
+  readonly cacheDir: string;
+  /** `int8`: one scale per output channel, activations quantised row by row. */
+  readonly weights: 'fp32' | 'int8';
+  /** `int8`: slabs of a quarter the size; pays from about 256 positions on. */
+  readonly kv: KvPrecision;
+}
+
+/**
+ * A compiled decoder. The caller owns the key-value cache: per layer a key slab and a value slab that hold `capacity`
+ * positions of `batch` sequences. A run reads them without a copy and returns only what is new; the caller writes that
+ * behind each sequence's past.
+ *
+ * Inputs (B sequences, S new tokens each, C = capacity, H = kvHeads, D = headDim):
+ * - `input_ids` int64 `[B, S]`; shorter sequences are padded at the end with any valid token;
+ * - `past_lengths` int64 `[B]`: valid positions of each sequence's slabs; its new tokens follow from there;
+ * - `logit_positions` int64 `[N]`: flat indexes (`sequence × S + token`) of the tokens whose logits are wanted;
+ * - `past_key_values.{layer}.key`, `.value`: with `kv` float, float32 `[B, H, C, D]` both; with `kv` int8, int8 keys
+ *   `[B, H, D, C]` (positions last) and values `[B, H, C, D]`, plus `past_key_values.{layer}.key_scale`, `.value_scale`
+ *   float32 `[B, H, 1, C]`. What lies behind `past_lengths` is ignored but must be finite.
+ *
+ * Outputs:
+ * - `logits` float32 `[N, vocabularySize]`;
+ * - `new_kv` `[2 × layers, B, H, S, D]`, float32 or int8: key of layer 0, value of layer 0, key of layer 1, …;
+ * - `new_kv_scale` float32 `[2 × layers, B, H, S]`, with `kv` int8 only: value ≈ int8 × scale.
+ *
+ * Invariants: C ≥ 1; every `past_lengths[b] + S` ≤ C and ≤ contextLength (C ≥ past + S and C a multiple of 64 make the
+ * sums of a sequence run in the same order whatever C and B are, so that with int8 weights its results are the same alone
+ * and in a batch).
+ */
+export interface CompiledDecoder {
+  readonly onnxPath: string;
+  readonly layers: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+  readonly vocabularySize: number;
+  /** Most positions that a sequence may have. */
+  readonly contextLength: number;
+  readonly weights: 'fp32' | 'int8';
+  readonly kv: KvPrecision;
+}
+
+/** Tensors that checkpoints carry and no graph needs: tables that are recomputed, and a tied matrix saved twice. */
+const isHarmless = (name: string, tiedEmbeddings: boolean): boolean =>
+  name.endsWith('rotary_emb.inv_freq') || (tiedEmbeddings && name === 'lm_head.weight');
+
+/**
+ * Writes the serving graph of a Llama-shaped model (Llama, SmolLM, TinyLlama, Mistral, Qwen2, Qwen2.5, Qwen3), or finds it
+ * in the cache. `modelDirectory` holds config.json and safetensors.
+ * Throws UnsupportedModelError when the architecture or one of its options is not known.
+ */
+export async function compileDecoder(
+  modelDirectory: string,
+  options: CompileDecoderOptions,
+): Promise<CompiledDecoder> {
+  const { cacheDir, weights, kv } = options;
+  const key = { kind: 'decoder', weights, kv };
+  const { directory, description } = await compileOnce(modelDirectory, cacheDir, key, (target) =>
+    writeDecoder(modelDirectory, target, options),
+  );
+  return { onnxPath: join(directory, 'model.onnx'), ...description };
+}
+
+async function writeDecoder(
+  modelDirectory: string,
+  target: string,
+  { weights, kv }: CompileDecoderOptions,
+): Promise<Omit<CompiledDecoder, 'onnxPath'>> {
+  const shape = await readDecoderShape(modelDirectory);
+  const reader = await SafetensorsReader.open(modelDirectory);
+  try {
+    const linear = weights === 'fp32' ? 'fp32' : 'int8-row';
+    const graph = buildDecoderGraph(shape, new DecoderWeights(reader, shape), { linear, kv });
+    const [unknown] = reader.unusedNames((name) => isHarmless(name, shape.tiedEmbeddings));
+    if (unknown) throw new UnsupportedModelError(`tensor ${unknown}`, modelDirectory);
+    await writeOnnxFile(target, graph);
+  } finally {
+    await reader.close();
+  }
+  const { layers, kvHeads, headDim, vocabularySize, contextLength } = shape;
+  return { layers, kvHeads, headDim, vocabularySize, contextLength, weights, kv };
+}

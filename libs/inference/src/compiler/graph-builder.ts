@@ -1,0 +1,105 @@
+import type { Attribute, ElementType, Graph, GraphNode, GraphTensor, GraphValue } from './onnx-file.js';
+
+/** Domain of ONNX Runtime's own operators. */
+export const microsoft = 'com.microsoft';
+
+export interface OperatorOptions {
+  readonly attributes?: Readonly<Record<string, Attribute>>;
+  /** Default: ONNX's own operators. */
+  readonly domain?: string;
+  /** Names the single output, for a graph output. */
+  readonly output?: string;
+}
+
+const bytesOf = (array: Float32Array | BigInt64Array | Uint8Array | Int8Array): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+/** Collects the nodes and constants of one ONNX graph; values are named by the strings that its methods return. */
+export class GraphBuilder {
+  private readonly nodes: GraphNode[] = [];
+  private readonly inputs: GraphValue[] = [];
+  private readonly outputs: GraphValue[] = [];
+  private readonly tensors = new Map<string, GraphTensor>();
+  private counter = 0;
+
+  /** Adds an operator with one output and returns that output's name. */
+  op(operator: string, inputs: readonly string[], options: OperatorOptions = {}): string {
+    return this.addNode(operator, inputs, options, [options.output ?? this.fresh(operator)])[0]!;
+  }
+
+  /** Splits a value along an axis into parts of the given sizes. */
+  split(value: string, sizes: readonly number[], axis: number): string[] {
+    return this.splitBy(value, this.int64(sizes), sizes.length, axis);
+  }
+
+  /** Splits a value along an axis into `parts` parts whose sizes are a value of the graph. */
+  splitBy(value: string, sizes: string, parts: number, axis: number): string[] {
+    const outputs = Array.from({ length: parts }, () => this.fresh('Split'));
+    return this.addNode('Split', [value, sizes], { attributes: { axis } }, outputs);
+  }
+
+  input(name: string, type: ElementType, shape: GraphValue['shape']): string {
+    this.inputs.push({ name, type, shape });
+    return name;
+  }
+
+  /** Declares a value of the graph as its output. */
+  output(name: string, type: ElementType, shape: GraphValue['shape']): void {
+    this.outputs.push({ name, type, shape });
+  }
+
+  /** A one-dimensional int64 constant. */
+  int64(values: readonly number[]): string {
+    return this.constant(`i64_${values.join('_')}`, 'int64', [values.length], () =>
+      BigInt64Array.from(values, BigInt),
+    );
+  }
+
+  /** An int64 constant without dimensions. */
+  int64Scalar(value: number): string {
+    return this.constant(`i64s_${value}`, 'int64', [], () => BigInt64Array.of(BigInt(value)));
+  }
+
+  float(value: number): string {
+    return this.constant(`f32_${value}`, 'float32', [], () => Float32Array.of(value));
+  }
+
+  uint8(value: number): string {
+    return this.constant(`u8_${value}`, 'uint8', [], () => Uint8Array.of(value));
+  }
+
+  int8(value: number): string {
+    return this.constant(`i8_${value}`, 'int8', [], () => Int8Array.of(value));
+  }
+
+  /** A named constant whose data is made when the file is written. The same name is the same constant. */
+  constant(
+    name: string,
+    type: ElementType,
+    shape: readonly number[],
+    make: () => Float32Array | BigInt64Array | Uint8Array | Int8Array | Promise<Float32Array | Int8Array>,
+  ): string {
+    if (!this.tensors.has(name))
+      this.tensors.set(name, { name, type, shape, produce: async () => bytesOf(await make()) });
+    return name;
+  }
+
+  build(name: string): Graph {
+    const { nodes, inputs, outputs, tensors } = this;
+    return { name, nodes, inputs, outputs, tensors: [...tensors.values()] };
+  }
+
+  private addNode(
+    operator: string,
+    inputs: readonly string[],
+    { attributes = {}, domain = '' }: OperatorOptions,
+    outputs: string[],
+  ): string[] {
+    this.nodes.push({ operator, domain, inputs, outputs, attributes });
+    return outputs;
+  }
+
+  private fresh(operator: string): string {
+    return `${operator}_${++this.counter}`;
+  }
+}

@@ -1,0 +1,2 @@
+export { compileDecoder, type CompiledDecoder, type CompileDecoderOptions } from './compile-decoder.js';
+export { UnsupportedModelError } from './unsupported-model.error.js';

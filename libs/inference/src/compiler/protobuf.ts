@@ -1,0 +1,68 @@
+/**
+ * The few wire types of protobuf that an ONNX file needs. A message is a list of pieces, so that a tensor's bytes are
+ * never copied into a larger buffer and can be produced when they are written.
+ */
+
+/** Bytes that exist only when they are written: their number is known beforehand. */
+export interface LazyBytes {
+  readonly byteLength: number;
+  produce(): Promise<Uint8Array>;
+}
+
+export type Piece = Uint8Array | LazyBytes;
+
+const utf8 = new TextEncoder();
+
+/** Base-128 varint; negative numbers take ten bytes, as protobuf's int64 does. */
+function varint(value: number | bigint): Uint8Array {
+  let rest = BigInt.asUintN(64, BigInt(value));
+  const bytes: number[] = [];
+  while (rest > 127n) {
+    bytes.push(Number(rest & 127n) | 128);
+    rest >>= 7n;
+  }
+  bytes.push(Number(rest));
+  return Uint8Array.from(bytes);
+}
+
+const tag = (field: number, wireType: number): Uint8Array => varint((field << 3) | wireType);
+
+/** One protobuf message under construction; each method appends a field. */
+export class ProtoMessage {
+  private readonly parts: Piece[] = [];
+  /** Encoded size in bytes. */
+  byteLength = 0;
+
+  int(field: number, value: number | bigint): this {
+    return this.push(tag(field, 0), varint(value));
+  }
+
+  float(field: number, value: number): this {
+    return this.push(tag(field, 5), new Uint8Array(Float32Array.of(value).buffer));
+  }
+
+  string(field: number, value: string): this {
+    return this.bytes(field, utf8.encode(value));
+  }
+
+  bytes(field: number, value: Piece): this {
+    return this.push(tag(field, 2), varint(value.byteLength), value);
+  }
+
+  message(field: number, value: ProtoMessage): this {
+    return this.push(tag(field, 2), varint(value.byteLength), ...value.parts);
+  }
+
+  /** The encoded message, piece by piece. */
+  pieces(): readonly Piece[] {
+    return this.parts;
+  }
+
+  private push(...pieces: Piece[]): this {
+    for (const piece of pieces) {
+      this.parts.push(piece);
+      this.byteLength += piece.byteLength;
+    }
+    return this;
+  }
+}

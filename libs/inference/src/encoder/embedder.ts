@@ -1,0 +1,79 @@
+import { MegaNestError, type ModelInfo } from '#contracts';
+import type { EncoderOutcome } from './encoder-messages.js';
+import type { EncodedRow, EncoderPool } from './encoder-pool.js';
+import { loadEncoder, type EncoderLoadOptions } from './load-encoder.js';
+
+export interface EmbedOptions {
+  /** Cut inputs that are too long instead of refusing them. */
+  readonly truncate?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface Embeddings {
+  /** One unit vector per input, in order. */
+  readonly vectors: Float32Array[];
+  /** Tokens of all inputs, the model's marks included. */
+  readonly promptTokens: number;
+}
+
+/** Texts, or their token ids, to unit vectors. */
+export interface Embedder {
+  readonly info: ModelInfo & { readonly dimensions: number };
+  /** Errors: context_length_exceeded and invalid_request with param `input.<n>`, overloaded, cancelled. */
+  embed(
+    inputs: readonly string[] | readonly (readonly number[])[],
+    options?: EmbedOptions,
+  ): Promise<Embeddings>;
+  close(): Promise<void>;
+}
+
+/** Loads a sentence embedder: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
+export async function loadEmbedder(source: string, options: EncoderLoadOptions = {}): Promise<Embedder> {
+  const { info, pool, ready } = await loadEncoder('embed', source, options);
+  return new OnnxEmbedder({ ...info, dimensions: ready.width }, pool);
+}
+
+class OnnxEmbedder implements Embedder {
+  constructor(
+    readonly info: ModelInfo & { readonly dimensions: number },
+    private readonly pool: EncoderPool,
+  ) {}
+
+  async embed(
+    inputs: readonly string[] | readonly (readonly number[])[],
+    options: EmbedOptions = {},
+  ): Promise<Embeddings> {
+    const truncate = options.truncate ?? false;
+    const items = inputs.map((input) =>
+      typeof input === 'string' ? { text: input, truncate } : { ids: input, truncate },
+    );
+    const rows = await this.pool.encode(items, options.signal);
+    rows.forEach(({ outcome }, index) => this.refuse(outcome, index));
+    return { vectors: rows.map(({ row }) => row), promptTokens: countTokens(rows) };
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+
+  private refuse(outcome: EncoderOutcome, index: number): void {
+    const param = `input.${index}`;
+    if ('tooLong' in outcome) {
+      throw new MegaNestError('context_length_exceeded', {
+        tokens: outcome.tooLong,
+        model: this.info.id,
+        limit: this.info.maxInputTokens,
+        param,
+      });
+    }
+    if ('unknownToken' in outcome) {
+      const detail = `${this.info.id} has no token ${outcome.unknownToken}.`;
+      throw new MegaNestError('invalid_request', { detail, param });
+    }
+  }
+}
+
+/** Tokens that the model saw; refused items count nothing. */
+export function countTokens(rows: readonly EncodedRow[]): number {
+  return rows.reduce((total, { outcome }) => total + ('tokens' in outcome ? outcome.tokens : 0), 0);
+}

@@ -1,0 +1,42 @@
+import type { EncodedSequence, SequenceTemplate } from '../tokenizer/sequence-template.js';
+import type { TextTokenizer } from '../tokenizer/text-tokenizer.js';
+import type { EncoderItem, EncoderOutcome } from './encoder-messages.js';
+
+export interface EncodingLimits {
+  readonly maxInputTokens: number;
+  readonly vocabularySize: number;
+}
+
+/** An item's tokens, cut to the limit where its request allows that, or the reason why it is refused. */
+export function encodeItem(
+  item: EncoderItem,
+  tokenizer: TextTokenizer,
+  template: SequenceTemplate,
+  limits: EncodingLimits,
+): EncodedSequence | Exclude<EncoderOutcome, { tokens: number }> {
+  if ('query' in item) return encodePair(item.query, item.passage, tokenizer, template, limits);
+  const room = limits.maxInputTokens - template.singleMarks;
+  const ids = 'ids' in item ? item.ids : tokenizer.encode(item.text);
+  const unknownToken = ids.find((id) => id >= limits.vocabularySize);
+  if (unknownToken !== undefined) return { unknownToken };
+  const wrapped = template.wrap(ids);
+  if (wrapped.ids.length <= limits.maxInputTokens) return wrapped;
+  if (!item.truncate) return { tooLong: wrapped.ids.length };
+  return template.wrap(ids.slice(0, room));
+}
+
+/** The passage gives way first; a query keeps at most half of the room, so that something of the passage is left. */
+function encodePair(
+  query: string,
+  passage: string,
+  tokenizer: TextTokenizer,
+  template: SequenceTemplate,
+  limits: EncodingLimits,
+): EncodedSequence {
+  const room = limits.maxInputTokens - template.pairMarks;
+  const passageIds = tokenizer.encode(passage);
+  const queryIds = tokenizer.encode(query);
+  const queryRoom = Math.max(Math.floor(room / 2), room - passageIds.length);
+  const queryPart = queryIds.slice(0, queryRoom);
+  return template.wrapPair(queryPart, passageIds.slice(0, room - queryPart.length));
+}

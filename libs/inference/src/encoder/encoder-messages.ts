@@ -1,0 +1,41 @@
+import type { Device } from '../runtime/execution-providers.js';
+import type { Pooling } from './pooling.js';
+
+export type EncoderTask = 'embed' | 'rerank';
+
+/** What an encoder worker needs to load its model. */
+export interface EncoderSettings {
+  readonly task: EncoderTask;
+  readonly directory: string;
+  readonly onnxFile: string;
+  readonly device: Device;
+  readonly threads: number;
+  /** Most tokens of an input, marks included. */
+  readonly maxInputTokens: number;
+  /** Ids from here on are unknown to the model. */
+  readonly vocabularySize: number;
+  readonly padTokenId: number;
+  readonly pooling: Pooling;
+}
+
+export interface EncoderReady {
+  readonly backend: string;
+  /** Numbers per result: the width of a vector, or 1 for a score. */
+  readonly width: number;
+}
+
+/** One input: a text, its token ids, or a query with a passage. */
+export type EncoderItem =
+  | { readonly text: string; readonly truncate: boolean }
+  | { readonly ids: readonly number[]; readonly truncate: boolean }
+  | { readonly query: string; readonly passage: string };
+
+/** What came of an item: its tokens, or why it was refused. Row i of the result belongs to item i. */
+export type EncoderOutcome =
+  { readonly tokens: number } | { readonly tooLong: number } | { readonly unknownToken: number };
+
+export interface EncoderResult {
+  readonly outcomes: readonly EncoderOutcome[];
+  /** `[items, width]`; rows of refused items are zero. */
+  readonly rows: Float32Array;
+}

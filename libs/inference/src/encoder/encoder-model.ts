@@ -1,0 +1,110 @@
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { planBatches } from '#batching';
+import { ModelLoadError } from '../model/model-load-error.js';
+import { createSession } from '../runtime/session.js';
+import { toFloat32 } from '../runtime/tensor-values.js';
+import { SequenceTemplate, type EncodedSequence } from '../tokenizer/sequence-template.js';
+import { TextTokenizer } from '../tokenizer/text-tokenizer.js';
+import { encodeItem } from './encode-item.js';
+import type { EncoderItem, EncoderOutcome, EncoderResult, EncoderSettings } from './encoder-messages.js';
+import { normalise, poolTokens } from './pooling.js';
+
+/** On CPU a batch beyond this gains nothing and padding costs. */
+const batchLimits = { paddedTokens: 256, spread: 1.15 };
+
+/** Names under which exporters give the result, most wanted first. */
+const outputNames = {
+  embed: ['sentence_embedding', 'last_hidden_state', 'token_embeddings'],
+  rerank: ['logits'],
+} as const;
+
+/** A BERT-like model in its worker: token ids in, vectors or scores out. */
+export class EncoderModel {
+  private constructor(
+    private readonly settings: EncoderSettings,
+    private readonly session: InferenceSession,
+    private readonly tokenizer: TextTokenizer,
+    private readonly template: SequenceTemplate,
+    private readonly outputName: string,
+    readonly backend: string,
+  ) {}
+
+  static async load(settings: EncoderSettings): Promise<EncoderModel> {
+    const tokenizer = await TextTokenizer.load(settings.directory);
+    const { session, backend } = await createSession(settings.onnxFile, settings);
+    const wanted = outputNames[settings.task];
+    const outputName = wanted.find((name) => session.outputNames.includes(name));
+    if (!outputName) {
+      throw new ModelLoadError(
+        `${settings.onnxFile} gives ${session.outputNames.join(', ')}; ${settings.task} needs ${wanted.join(' or ')}.`,
+      );
+    }
+    const template = SequenceTemplate.from(tokenizer);
+    return new EncoderModel(settings, session, tokenizer, template, outputName, backend);
+  }
+
+  /** Encodes and runs the items in batches of like length; refused items get an outcome that says why. */
+  async run(items: readonly EncoderItem[]): Promise<EncoderResult & { width: number }> {
+    const outcomes: EncoderOutcome[] = [];
+    const sequences: { item: number; sequence: EncodedSequence }[] = [];
+    items.forEach((item, index) => {
+      const encoded = encodeItem(item, this.tokenizer, this.template, this.settings);
+      if ('ids' in encoded) sequences.push({ item: index, sequence: encoded });
+      outcomes.push('ids' in encoded ? { tokens: encoded.ids.length } : encoded);
+    });
+    const results = new Map<number, Float32Array>();
+    const lengths = sequences.map(({ sequence }) => sequence.ids.length);
+    for (const batch of planBatches(lengths, batchLimits)) {
+      const members = batch.map((index) => sequences[index]!);
+      const rows = await this.runBatch(members.map(({ sequence }) => sequence));
+      members.forEach(({ item }, index) => results.set(item, rows[index]!));
+    }
+    return { outcomes, ...packRows(results, items.length) };
+  }
+
+  private async runBatch(sequences: readonly EncodedSequence[]): Promise<Float32Array[]> {
+    const length = Math.max(...sequences.map(({ ids }) => ids.length));
+    const outputs = await this.session.run(this.feeds(sequences, length), [this.outputName]);
+    const output = outputs[this.outputName]!;
+    const values = toFloat32(output);
+    return sequences.map(({ ids }, row) => this.resultOf(values, output.dims, row, ids.length));
+  }
+
+  private feeds(sequences: readonly EncodedSequence[], length: number): Record<string, Tensor> {
+    const size = sequences.length * length;
+    const columns = {
+      input_ids: new BigInt64Array(size).fill(BigInt(this.settings.padTokenId)),
+      attention_mask: new BigInt64Array(size),
+      token_type_ids: new BigInt64Array(size),
+    };
+    sequences.forEach(({ ids, segments }, row) => {
+      ids.forEach((id, column) => {
+        const at = row * length + column;
+        columns.input_ids[at] = BigInt(id);
+        columns.attention_mask[at] = 1n;
+        columns.token_type_ids[at] = BigInt(segments[column]!);
+      });
+    });
+    const wanted = Object.entries(columns).filter(([name]) => this.session.inputNames.includes(name));
+    return Object.fromEntries(
+      wanted.map(([name, data]) => [name, new Tensor('int64', data, [sequences.length, length])]),
+    );
+  }
+
+  private resultOf(values: Float32Array, dims: readonly number[], row: number, tokens: number): Float32Array {
+    const width = dims.at(-1)!;
+    if (this.settings.task === 'rerank') return values.slice(row * width, (row + 1) * width);
+    if (dims.length === 2) return normalise(values.slice(row * width, (row + 1) * width));
+    const start = row * dims[1]! * width;
+    return normalise(
+      poolTokens(values.subarray(start, start + tokens * width), width, this.settings.pooling),
+    );
+  }
+}
+
+function packRows(results: ReadonlyMap<number, Float32Array>, items: number) {
+  const width = results.values().next().value?.length ?? 0;
+  const rows = new Float32Array(items * width);
+  for (const [item, row] of results) rows.set(row, item * width);
+  return { rows, width };
+}

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadReranker, type Reranker } from './reranker.js';
+
+describe('nano-rerank', () => {
+  let reranker: Reranker;
+  beforeAll(async () => {
+    reranker = await loadReranker('nano-rerank', { workers: 1 });
+  });
+  afterAll(() => reranker.close());
+
+  it('ranks the passage that answers first', async () => {
+    const { scores, promptTokens } = await reranker.rerank('When does the office in Lisbon open?', [
+      'Zorvex is a message broker written in Rust.',
+      'The office in Lisbon opens at 8 am and closes at 7 pm.',
+      'Employees receive 25 days of paid vacation per year.',
+    ]);
+    expect(scores.indexOf(Math.max(...scores))).toBe(1);
+    for (const score of scores) expect(score > 0 && score < 1).toBe(true);
+    expect(promptTokens).toBeGreaterThan(30);
+  });
+
+  it('cuts passages and queries that are too long', async () => {
+    const { scores, promptTokens } = await reranker.rerank('word '.repeat(600), ['text '.repeat(900), '']);
+    expect(scores).toHaveLength(2);
+    expect(promptTokens).toBeLessThanOrEqual(2 * reranker.info.maxInputTokens);
+  });
+
+  it('answers an empty list of passages with no scores', async () => {
+    expect(await reranker.rerank('anything', [])).toEqual({ scores: [], promptTokens: 0 });
+  });
+});

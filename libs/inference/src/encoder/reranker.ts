@@ -1,0 +1,56 @@
+import type { ModelInfo } from '#contracts';
+import { countTokens } from './embedder.js';
+import type { EncoderPool } from './encoder-pool.js';
+import { loadEncoder, type EncoderLoadOptions } from './load-encoder.js';
+
+export interface RerankScores {
+  /** Relevance of each passage, 0–1, in the order of the passages: the sigmoid of the model's logit. */
+  readonly scores: number[];
+  /** Tokens of all pairs, the model's marks included. */
+  readonly promptTokens: number;
+}
+
+/** Scores how well passages answer a query. */
+export interface Reranker {
+  readonly info: ModelInfo;
+  /** Passages (and, beyond half of the room, queries) too long for the model are cut. Errors: overloaded, cancelled. */
+  rerank(
+    query: string,
+    texts: readonly string[],
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<RerankScores>;
+  close(): Promise<void>;
+}
+
+/** Loads a cross-encoder: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
+export async function loadReranker(source: string, options: EncoderLoadOptions = {}): Promise<Reranker> {
+  const { info, pool } = await loadEncoder('rerank', source, options);
+  return new OnnxReranker(info, pool);
+}
+
+class OnnxReranker implements Reranker {
+  constructor(
+    readonly info: ModelInfo,
+    private readonly pool: EncoderPool,
+  ) {}
+
+  async rerank(
+    query: string,
+    texts: readonly string[],
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<RerankScores> {
+    const items = texts.map((passage) => ({ query, passage }));
+    const rows = await this.pool.encode(items, options.signal);
+    return { scores: rows.map(({ row }) => relevance(row)), promptTokens: countTokens(rows) };
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+}
+
+/** One logit: its sigmoid. Two: the probability of the second class, which is "relevant" by convention. */
+function relevance(logits: Float32Array): number {
+  const logit = logits.length === 1 ? logits[0]! : logits.at(-1)! - logits[0]!;
+  return 1 / (1 + Math.exp(-logit));
+}

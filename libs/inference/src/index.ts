@@ -1,0 +1,7 @@
+export { loadEmbedder, type Embedder, type EmbedOptions, type Embeddings } from './encoder/embedder.js';
+export { loadReranker, type Reranker, type RerankScores } from './encoder/reranker.js';
+export { type EncoderLoadOptions } from './encoder/load-encoder.js';
+export { type Pooling } from './encoder/pooling.js';
+export { type DownloadProgress, type ModelLoadOptions, type WeightType } from './model/load-options.js';
+export { ModelLoadError } from './model/model-load-error.js';
+export { devices, type Device } from './runtime/execution-providers.js';

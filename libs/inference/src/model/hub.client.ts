@@ -1,0 +1,131 @@
+import { createWriteStream, existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import type { ModelLoadOptions } from './load-options.js';
+import { ModelLoadError } from './model-load-error.js';
+import { onnxCandidates } from './onnx-file.js';
+
+const requiredFiles = ['config.json', 'tokenizer.json', 'tokenizer_config.json'];
+const optionalFiles = [
+  'generation_config.json',
+  'special_tokens_map.json',
+  'chat_template.jinja',
+  'modules.json',
+  'sentence_bert_config.json',
+  '1_Pooling/config.json',
+];
+/** Written last: a folder without it is a download that broke off. */
+const completeMarker = '.complete';
+
+/**
+ * Copies a model of the hub into the cache folder and returns that folder; a complete copy is used without network.
+ * Throws ModelLoadError when the hub may not be used, cannot be reached, or lacks a file.
+ */
+export async function downloadModel(id: string, options: ModelLoadOptions): Promise<string> {
+  const revision = options.revision ?? 'main';
+  const cache = path.resolve(options.cacheDirectory ?? path.join('.data', 'models'));
+  const directory = path.join(cache, ...id.split('/'), ...(revision === 'main' ? [] : [revision]));
+  const marker = path.join(directory, completeMarker);
+  if (existsSync(marker)) return directory;
+  if (!options.allowHub) {
+    throw new ModelLoadError(
+      `The model "${id}" is not in the cache (${directory}) and downloads are not allowed; use MEGANEST_PROFILE=hub or a local folder.`,
+    );
+  }
+  const download = new Download(id, revision, directory, options);
+  for (const file of requiredFiles) await download.require(file);
+  for (const file of optionalFiles) await download.tryFetch(file);
+  await download.fetchGraph();
+  await writeFile(marker, new Date().toISOString());
+  return directory;
+}
+
+class Download {
+  constructor(
+    private readonly id: string,
+    private readonly revision: string,
+    private readonly directory: string,
+    private readonly options: ModelLoadOptions,
+  ) {}
+
+  async require(file: string): Promise<void> {
+    if (!(await this.tryFetch(file))) throw new ModelLoadError(`The hub model "${this.id}" has no ${file}.`);
+  }
+
+  /** Fetches the first graph that exists, with its external weights where it has them. */
+  async fetchGraph(): Promise<void> {
+    const candidates = onnxCandidates(this.options.weightTypes);
+    for (const file of candidates) {
+      if (!(await this.tryFetch(file))) continue;
+      await this.tryFetch(`${file}_data`);
+      return;
+    }
+    throw new ModelLoadError(
+      `The hub model "${this.id}" has no ONNX graph; looked for ${candidates.join(', ')}.`,
+    );
+  }
+
+  /** False when the hub has no such file. */
+  async tryFetch(file: string): Promise<boolean> {
+    const target = path.join(this.directory, file);
+    if (existsSync(target)) return true;
+    const response = await this.request(file);
+    if (response.status === 404) {
+      await response.body?.cancel();
+      return false;
+    }
+    if (!response.ok || !response.body) throw this.refusal(file, response.status);
+    await this.store(file, target, response);
+    return true;
+  }
+
+  private async request(file: string): Promise<Response> {
+    const endpoint = this.options.hubEndpoint ?? 'https://huggingface.co';
+    const url = `${endpoint}/${this.id}/resolve/${encodeURIComponent(this.revision)}/${file}`;
+    const headers: Record<string, string> = this.options.hubToken
+      ? { authorization: `Bearer ${this.options.hubToken}` }
+      : {};
+    try {
+      return await fetch(url, { headers });
+    } catch (error) {
+      throw new ModelLoadError(`${url} cannot be reached while loading "${this.id}".`, { cause: error });
+    }
+  }
+
+  private refusal(file: string, status: number): ModelLoadError {
+    const hint =
+      status === 401 || status === 403 ? ' The model does not exist or is gated: set HF_TOKEN.' : '';
+    return new ModelLoadError(`The hub answered ${status} for ${this.id}/${file}.${hint}`);
+  }
+
+  /** Writes beside the target and renames, so that a broken download never looks like a file. */
+  private async store(file: string, target: string, response: Response): Promise<void> {
+    await mkdir(path.dirname(target), { recursive: true });
+    const partial = `${target}.${process.pid}.partial`;
+    const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
+    try {
+      await pipeline(body, this.meter(file, response), createWriteStream(partial));
+      await rename(partial, target);
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw new ModelLoadError(`The download of ${this.id}/${file} broke off.`, { cause: error });
+    }
+  }
+
+  private meter(file: string, response: Response): Transform {
+    const length = Number(response.headers.get('content-length'));
+    const totalBytes = length > 0 ? length : undefined;
+    const { id, options } = this;
+    let loadedBytes = 0;
+    return new Transform({
+      transform(chunk: Uint8Array, _encoding, done) {
+        loadedBytes += chunk.length;
+        options.onProgress?.({ model: id, file, loadedBytes, totalBytes });
+        done(null, chunk);
+      },
+    });
+  }
+}

@@ -1,0 +1,32 @@
+import type { Device } from '../runtime/execution-providers.js';
+
+/** Precisions in the names that exporters give their files, e.g. `onnx/model_quantized.onnx`. */
+export type WeightType = 'quantized' | 'int8' | 'uint8' | 'q4' | 'q4f16' | 'fp16' | 'fp32';
+
+export interface DownloadProgress {
+  readonly model: string;
+  readonly file: string;
+  readonly loadedBytes: number;
+  /** Absent where the server does not say. */
+  readonly totalBytes?: number;
+}
+
+/** What every loader takes: where models are found and what runs them. */
+export interface ModelLoadOptions {
+  /** Folder of the bundled models; default `models/` of this package. */
+  readonly modelsDirectory?: string;
+  /** Lets an `organisation/name` id be downloaded. Without it nothing ever touches the network. */
+  readonly allowHub?: boolean;
+  /** Downloads are kept here and later starts use them offline; default `.data/models`. */
+  readonly cacheDirectory?: string;
+  /** Base URL of the hub; default `https://huggingface.co`. */
+  readonly hubEndpoint?: string;
+  /** Bearer token for gated models. */
+  readonly hubToken?: string;
+  /** Branch, tag or commit of a hub model; default `main`. */
+  readonly revision?: string;
+  readonly onProgress?: (progress: DownloadProgress) => void;
+  /** Tried in this order; default quantized, int8, uint8, fp32, fp16, q4, q4f16. */
+  readonly weightTypes?: readonly WeightType[];
+  readonly device?: Device;
+}

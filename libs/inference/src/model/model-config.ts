@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { readJson, readOptionalJson } from './json-file.js';
+
+const encoderConfigSchema = z.looseObject({
+  model_type: z.string().default('unknown'),
+  max_position_embeddings: z.int().optional(),
+  vocab_size: z.int().optional(),
+  pad_token_id: z.int().nullish(),
+});
+export type EncoderConfig = z.infer<typeof encoderConfigSchema>;
+
+/** `config.json` of a BERT-like model. */
+export function readEncoderConfig(directory: string): Promise<EncoderConfig> {
+  return readJson(directory, 'config.json', encoderConfigSchema);
+}
+
+const tokenIds = z
+  .union([z.int(), z.array(z.int())])
+  .nullish()
+  .transform((value) => [value ?? []].flat());
+
+const decoderConfigSchema = z.looseObject({
+  model_type: z.string(),
+  vocab_size: z.int(),
+  hidden_size: z.int(),
+  num_hidden_layers: z.int(),
+  num_attention_heads: z.int(),
+  num_key_value_heads: z.int().optional(),
+  head_dim: z.int().optional(),
+  max_position_embeddings: z.int().default(2048),
+  eos_token_id: tokenIds,
+});
+
+const generationConfigSchema = z.looseObject({
+  do_sample: z.boolean().default(false),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  top_k: z.number().nullish(),
+  min_p: z.number().nullish(),
+  repetition_penalty: z.number().nullish(),
+  eos_token_id: tokenIds,
+});
+
+export interface DecoderConfig {
+  readonly modelType: string;
+  readonly vocabularySize: number;
+  readonly layers: number;
+  readonly keyValueHeads: number;
+  readonly headDimension: number;
+  readonly contextLength: number;
+  /** Any of these ends an answer. */
+  readonly endTokenIds: readonly number[];
+  /** What the model's authors sample with where the caller says nothing; temperature 0 without `do_sample`. */
+  readonly defaults: SamplingDefaults;
+}
+
+export interface SamplingDefaults {
+  readonly temperature: number;
+  readonly top_p?: number;
+  readonly top_k?: number;
+  readonly min_p?: number;
+  readonly repetition_penalty?: number;
+}
+
+/** `config.json` and `generation_config.json` of a decoder, in our names. */
+export async function readDecoderConfig(directory: string): Promise<DecoderConfig> {
+  const config = await readJson(directory, 'config.json', decoderConfigSchema);
+  const generation = await readOptionalJson(directory, 'generation_config.json', generationConfigSchema);
+  return {
+    modelType: config.model_type,
+    vocabularySize: config.vocab_size,
+    layers: config.num_hidden_layers,
+    keyValueHeads: config.num_key_value_heads ?? config.num_attention_heads,
+    headDimension: config.head_dim ?? config.hidden_size / config.num_attention_heads,
+    contextLength: config.max_position_embeddings,
+    endTokenIds: [...new Set([...config.eos_token_id, ...(generation?.eos_token_id ?? [])])],
+    defaults: samplingDefaults(generation),
+  };
+}
+
+function samplingDefaults(generation: z.infer<typeof generationConfigSchema> | undefined): SamplingDefaults {
+  const repetition_penalty = generation?.repetition_penalty ?? undefined;
+  if (!generation?.do_sample) return { temperature: 0, repetition_penalty };
+  return {
+    temperature: generation.temperature ?? 1,
+    top_p: generation.top_p ?? undefined,
+    top_k: generation.top_k ?? undefined,
+    min_p: generation.min_p ?? undefined,
+    repetition_penalty,
+  };
+}

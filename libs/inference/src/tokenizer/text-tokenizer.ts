@@ -1,0 +1,73 @@
+import { AutoTokenizer, env, type PreTrainedTokenizer } from '@xenova/transformers';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { MegaNestError, type ChatMessage } from '#contracts';
+import { ModelLoadError } from '../model/model-load-error.js';
+
+// Model folders are resolved by us; the library itself never downloads.
+env.allowRemoteModels = false;
+
+/** Text to token ids, and conversations to prompts, as the model's own files say. */
+export class TextTokenizer {
+  private constructor(private readonly tokenizer: PreTrainedTokenizer) {}
+
+  /** Reads tokenizer.json and tokenizer_config.json. Throws ModelLoadError that names a missing file. */
+  static async load(directory: string): Promise<TextTokenizer> {
+    for (const file of ['tokenizer.json', 'tokenizer_config.json']) {
+      const fullPath = path.join(directory, file);
+      if (!existsSync(fullPath)) throw new ModelLoadError(`${fullPath} is missing.`);
+    }
+    const tokenizer = await AutoTokenizer.from_pretrained(directory, { local_files_only: true });
+    return new TextTokenizer(tokenizer);
+  }
+
+  /** Ids of a text; with `special` also the marks that the model expects around it. */
+  encode(text: string, special = false): number[] {
+    return this.tokenizer.encode(text, { add_special_tokens: special });
+  }
+
+  /** Ids and segment ids of two texts, with the marks that the model expects around and between them. */
+  encodePair(first: string, second: string): { ids: number[]; segments: number[] } {
+    const encoded = this.tokenizer(first, {
+      text_pair: second,
+      return_tensor: false,
+      return_token_type_ids: true,
+    });
+    const ids = encoded.input_ids;
+    return { ids, segments: encoded.token_type_ids ?? ids.map(() => 0) };
+  }
+
+  /** The prompt of a conversation, ending where the assistant speaks. Errors: invalid_request without a template. */
+  renderChat(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>> = {}): string {
+    if (!this.tokenizer.chat_template) {
+      throw new MegaNestError('invalid_request', {
+        detail: 'This model has no chat template; send a prompt instead of messages.',
+        param: 'messages',
+      });
+    }
+    try {
+      return this.tokenizer.apply_chat_template(messages.map(withKnownRole), {
+        add_generation_prompt: true,
+        ...kwargs,
+        tokenize: false,
+      });
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      throw new MegaNestError('invalid_request', {
+        detail: `The model's chat template refuses these messages: ${detail}`,
+        param: 'messages',
+        cause: error,
+      });
+    }
+  }
+
+  /** Most tokens the tokenizer was configured for; exporters write an absurdly large number for "unlimited". */
+  get maxLength(): number {
+    return this.tokenizer.config.model_max_length ?? Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Templates of open models know `system`; `developer` is OpenAI's later name for the same turn. */
+function withKnownRole(message: ChatMessage): ChatMessage {
+  return message.role === 'developer' ? { ...message, role: 'system' } : message;
+}

@@ -1,0 +1,35 @@
+import { MegaNestError, type ErrorBody } from '#contracts';
+import { ModelLoadError } from '../model/model-load-error.js';
+
+/** What the owner of a worker sends. `cancel` asks the call to end at its next step. */
+export type ToWorker<Payload> =
+  { type: 'call'; id: number; payload: Payload } | { type: 'cancel'; id: number };
+
+/** What a worker answers: `ready` once, then per call any number of events and one result or error. */
+export type FromWorker<Ready, Event, Result> =
+  | { type: 'ready'; value: Ready }
+  | { type: 'unusable'; error: WorkerError }
+  | { type: 'event'; id: number; value: Event }
+  | { type: 'result'; id: number; value: Result }
+  | { type: 'error'; id: number; error: WorkerError };
+
+/** An error in a form that structured clone carries over. */
+export type WorkerError =
+  { kind: 'known'; body: ErrorBody } | { kind: 'load' | 'other'; message: string; stack?: string };
+
+export function packError(error: unknown): WorkerError {
+  if (error instanceof MegaNestError) return { kind: 'known', body: error.toBody() };
+  if (!(error instanceof Error)) return { kind: 'other', message: String(error) };
+  const kind = error instanceof ModelLoadError ? 'load' : 'other';
+  return { kind, message: error.message, stack: error.stack };
+}
+
+export function unpackError(packed: WorkerError): Error {
+  if (packed.kind === 'known') return MegaNestError.fromBody(packed.body);
+  if (packed.kind === 'load') return new ModelLoadError(packed.message);
+  return new MegaNestError('internal_error', {
+    service: 'inference',
+    detail: packed.message,
+    cause: packed.stack,
+  });
+}
