@@ -8,14 +8,21 @@ import { type CompiledDecoder, compileDecoder } from './compile-decoder.js';
 import { GreedyDriver, decodeGreedily, largest } from './greedy-driver.fixture.js';
 
 const published = '../shared/models/tinystories-656k';
-if (!existsSync(published)) console.warn(`${published} is absent: the comparison with its export is skipped.`);
+if (!existsSync(published))
+  console.warn(`${published} is absent: the comparison with its export is skipped.`);
+
+const int64 = (values: readonly number[]): Tensor =>
+  new Tensor('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
+const emptyPast = (): Tensor => new Tensor('float32', new Float32Array(0), [2, 1, 4, 0, 16]);
 
 /** Runs the publisher's own fp32 export over a whole sequence without a past: logits of every position. */
 async function exportedLogits(session: InferenceSession, tokens: readonly number[]): Promise<Float32Array[]> {
-  const int64 = (values: readonly number[]): Tensor =>
-    new Tensor('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
-  const past = (): Tensor => new Tensor('float32', new Float32Array(0), [2, 1, 4, 0, 16]);
-  const feeds = { input_ids: int64(tokens), position_ids: int64([...tokens.keys()]), past_key: past(), past_value: past() };
+  const feeds = {
+    input_ids: int64(tokens),
+    position_ids: int64([...tokens.keys()]),
+    past_key: emptyPast(),
+    past_value: emptyPast(),
+  };
   const data = (await session.run(feeds))['logits']!.data as Float32Array;
   return tokens.map((_, row) => data.slice(row * 2048, (row + 1) * 2048));
 }

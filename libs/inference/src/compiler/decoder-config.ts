@@ -46,7 +46,7 @@ const configSchema = z.looseObject({
   sliding_window: z.int().positive().nullish(),
   use_sliding_window: z.boolean().optional(),
   partial_rotary_factor: z.number().optional(),
-  quantization_config: z.unknown(),
+  quantization_config: z.unknown().optional(),
 });
 type Config = z.infer<typeof configSchema>;
 

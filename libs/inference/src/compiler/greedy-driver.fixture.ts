@@ -53,7 +53,9 @@ export class GreedyDriver {
   async step({ tokens, wanted }: Step): Promise<Float32Array[]> {
     const width = Math.max(...tokens.map((row) => row.length));
     const padded = tokens.flatMap((row) => [...row, ...Array<number>(width - row.length).fill(row[0] ?? 0)]);
-    const rows = wanted.flatMap((positions, sequence) => positions.map((position) => sequence * width + position));
+    const rows = wanted.flatMap((positions, sequence) =>
+      positions.map((position) => sequence * width + position),
+    );
     const outputs = await this.session.run({
       input_ids: int64(padded, [this.batch, width]),
       past_lengths: int64(this.lengths, [this.batch]),
@@ -86,7 +88,12 @@ export class GreedyDriver {
   }
 
   /** Writes `new_kv` `[2 × layers, batch, kvHeads, width, headDim]` behind each sequence's past; padding is dropped. */
-  private append(newKv: Tensor, newScale: Tensor | undefined, counts: readonly number[], width: number): void {
+  private append(
+    newKv: Tensor,
+    newScale: Tensor | undefined,
+    counts: readonly number[],
+    width: number,
+  ): void {
     const { kvHeads, headDim } = this.model;
     const data = newKv.data as Float32Array | Int8Array;
     const scales = newScale?.data as Float32Array | undefined;
@@ -98,8 +105,7 @@ export class GreedyDriver {
               const row = (((layer * 2 + part) * this.batch + sequence) * kvHeads + head) * width + token;
               const place = { row: sequence * kvHeads + head, position: this.lengths[sequence]! + token };
               this.write(slabs, name, data.subarray(row * headDim, (row + 1) * headDim), place);
-              if (scales)
-                slabs[`${name}Scale`][place.row * this.capacity + place.position] = scales[row]!;
+              if (scales) slabs[`${name}Scale`][place.row * this.capacity + place.position] = scales[row]!;
             }
   }
 
