@@ -1,0 +1,51 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { splitSentences } from './sentences.js';
+
+const trimmed = (text: string) => splitSentences(text).map((sentence) => sentence.trim());
+
+describe('splitSentences', () => {
+  it.each([
+    [
+      'titles and initials',
+      'Dr. Smith met J. R. R. Tolkien. They talked.',
+      ['Dr. Smith met J. R. R. Tolkien.', 'They talked.'],
+    ],
+    [
+      'decimals and versions',
+      'It costs 3.14 euros. Version 2.0.1 works.',
+      ['It costs 3.14 euros.', 'Version 2.0.1 works.'],
+    ],
+    ['latin abbreviations', 'See e.g. Paris or i.e. Rome. Done.', ['See e.g. Paris or i.e. Rome.', 'Done.']],
+    [
+      'numbers behind "No." and "Fig."',
+      'See Fig. 3 A and No. 5 B. The end.',
+      ['See Fig. 3 A and No. 5 B.', 'The end.'],
+    ],
+    ['a plain no', 'The answer is no. She left.', ['The answer is no.', 'She left.']],
+    ['a name within dots', 'The U.S. Army came. It left.', ['The U.S. Army came.', 'It left.']],
+    [
+      'dots at the end',
+      'He lives in the U.S. The end is near.',
+      ['He lives in the U.S.', 'The end is near.'],
+    ],
+    [
+      'companies',
+      'He joined Acme Inc. Europe in May. He left.',
+      ['He joined Acme Inc. Europe in May.', 'He left.'],
+    ],
+    ['list numbers', '1. First item. Then more.', ['1. First item.', 'Then more.']],
+    ['questions and quotes', 'Really?! "Stop." Then he left!', ['Really?!', '"Stop."', 'Then he left!']],
+    ['scripts without spaces', '第一句。第二句！', ['第一句。', '第二句！']],
+  ])('keeps %s right', (_name, text, sentences) => {
+    expect(trimmed(text)).toEqual(sentences);
+  });
+
+  it('loses nothing', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        expect(splitSentences(text).join('')).toBe(text);
+      }),
+    );
+  });
+});

@@ -1,0 +1,66 @@
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+/** Their full stop never ends a sentence. */
+const alwaysInside = new Set(
+  'mr mrs ms messrs dr prof st mt gen col sgt capt cmdr lt rev hon gov sen rep pres vs e.g i.e cf viz approx ca al'.split(
+    ' ',
+  ),
+);
+/** Their full stop ends no sentence when a number follows: "No. 5", "Fig. 3", "Jan. 12". */
+const beforeNumber = new Set(
+  'no nos fig figs vol p pp ch sec eq art tab ver v jan feb mar apr jun jul aug sep sept oct nov dec'.split(
+    ' ',
+  ),
+);
+/** They stand inside names, and at ends: "Acme Inc. Europe", "he joined Acme Inc. The board …". */
+const maybeEnd = new Set('inc ltd co corp jr sr etc dept est ave blvd rd bros univ assn'.split(' '));
+
+/** Words that begin sentences far more often than they continue a name. */
+const sentenceStarters = new Set(
+  (
+    'the a an it he she they we i you this that these those in on at by for from if when while but and or however as ' +
+    'after before there then his her its their our my your not no yes to with what who why how where which all some ' +
+    'most many both each every one although because since also so'
+  ).split(' '),
+);
+
+/**
+ * Sentences of a text; each keeps the space behind it, so that together they are the text again. Unicode's rules,
+ * corrected where they break after abbreviations ("Dr. Smith", "e.g. Paris", "No. 5") and initials ("J. R. Tolkien").
+ */
+export function splitSentences(text: string): string[] {
+  const sentences: string[] = [];
+  for (const { segment } of segmenter.segment(text)) {
+    const before = sentences.at(-1);
+    if (before !== undefined && isOneSentence(before, segment))
+      sentences[sentences.length - 1] = before + segment;
+    else sentences.push(segment);
+  }
+  return sentences;
+}
+
+function isOneSentence(before: string, next: string): boolean {
+  if (/[\n\r\u2028\u2029]\s*$/.test(before)) return false;
+  const last = /(\S+)\.\s+$/.exec(before.slice(-40))?.[1]?.replace(/^[("'“‘[]+/, '');
+  if (last === undefined) return false;
+  const abbreviation = last.toLowerCase();
+  if (alwaysInside.has(abbreviation)) return true;
+  if (/^\d/.test(next)) return beforeNumber.has(abbreviation);
+  if (startsLikeSentence(next)) return false;
+  return isInitials(last) || maybeEnd.has(abbreviation) || isListNumber(before);
+}
+
+/** "J", "U.S", "Ph.D", "p.m": letters with stops between. */
+function isInitials(word: string): boolean {
+  return /^\p{Lu}$/u.test(word) || /^\p{L}{1,2}(\.\p{L}{1,2})+$/u.test(word);
+}
+
+/** "1. " at the very beginning numbers what follows. */
+function isListNumber(text: string): boolean {
+  return /^\s*\d{1,3}\.\s+$/.test(text);
+}
+
+function startsLikeSentence(text: string): boolean {
+  const word = /^["'“‘([]*([\p{L}]+)/u.exec(text)?.[1];
+  return word !== undefined && sentenceStarters.has(word.toLowerCase());
+}

@@ -1,0 +1,88 @@
+import type { DocumentBlock } from '../reading/parsed-document.js';
+import { splitSentences } from './sentences.js';
+import { countWords, wordSpans } from './words.js';
+
+/** The smallest piece that packing moves: a sentence, a row, an item, a line of code, or a cut of one too long. */
+export interface TextUnit {
+  text: string;
+  words: number;
+  /** What joins it to the unit before it in the same chunk. */
+  glue: '' | ' ' | '\n';
+  /** False for a cut of an over-long sentence: overlap repeats whole sentences only. */
+  whole: boolean;
+  page?: number;
+}
+
+const clauseBorder = /(?<=[,;:])\s+|(?<=[，；：、])\s*|\s+(?=[–—(])/u;
+
+/** Units of a block, none longer than `maxWords`, in order and without loss. */
+export function unitsOf(block: DocumentBlock, maxWords: number): TextUnit[] {
+  const units = piecesOf(block, maxWords);
+  if (units[0]) units[0].glue = '\n';
+  return block.page === undefined ? units : units.map((unit) => ({ ...unit, page: block.page }));
+}
+
+function piecesOf(block: DocumentBlock, maxWords: number): TextUnit[] {
+  const { kind, text } = block;
+  const words = countWords(text);
+  if (kind !== 'paragraph' && words <= maxWords) return words === 0 ? [] : [unit(text, '\n')];
+  if (kind !== 'code') return sentenceUnits(text, maxWords);
+  return text.split('\n').flatMap((line) => {
+    const units = line.trim() ? withinLimit(line.trimEnd(), maxWords) : [];
+    if (units[0]) units[0].glue = '\n';
+    return units;
+  });
+}
+
+function sentenceUnits(text: string, maxWords: number): TextUnit[] {
+  let glue: TextUnit['glue'] = '';
+  return splitSentences(text).flatMap((sentence) => {
+    const units = withinLimit(sentence.trim(), maxWords);
+    if (units[0]) units[0].glue = /^\s/.test(sentence) ? ' ' : glue;
+    glue = /\s$/.test(sentence) ? ' ' : '';
+    return units;
+  });
+}
+
+/** A sentence as one unit, or cut at clauses, and where a clause is too long, at words. */
+function withinLimit(sentence: string, maxWords: number): TextUnit[] {
+  if (!sentence) return [];
+  if (countWords(sentence) <= maxWords) return [unit(sentence, '')];
+  const units: TextUnit[] = [];
+  for (const piece of clauses(sentence, maxWords)) {
+    const before = units.at(-1);
+    if (before && before.words + piece.words <= maxWords) {
+      before.text += piece.glue + piece.text;
+      before.words += piece.words;
+    } else units.push(piece);
+  }
+  return units;
+}
+
+function clauses(sentence: string, maxWords: number): TextUnit[] {
+  let end = 0;
+  return sentence.split(clauseBorder).flatMap((clause) => {
+    const start = sentence.indexOf(clause, end);
+    const glue = start > end ? ' ' : '';
+    end = start + clause.length;
+    const units = cutAtWords(clause, maxWords);
+    if (units[0]) units[0].glue = glue;
+    return units;
+  });
+}
+
+function cutAtWords(text: string, maxWords: number): TextUnit[] {
+  const spans = wordSpans(text);
+  const units: TextUnit[] = [];
+  for (let first = 0; first < spans.length; first += maxWords) {
+    const last = Math.min(first + maxWords, spans.length) - 1;
+    const start = spans[first]?.start ?? 0;
+    const glue = /\s/.test(text.slice(spans[first - 1]?.end ?? start, start)) ? ' ' : '';
+    units.push({ text: text.slice(start, spans[last]?.end), words: last - first + 1, glue, whole: false });
+  }
+  return units;
+}
+
+function unit(text: string, glue: TextUnit['glue']): TextUnit {
+  return { text, words: countWords(text), glue, whole: true };
+}

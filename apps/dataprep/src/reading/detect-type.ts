@@ -1,0 +1,107 @@
+import { zipEntryNames } from './zip-directory.js';
+import { unsupportedFile } from './unsupported-file.js';
+import type { SourceFile } from './parsed-document.js';
+
+export type DocumentType = 'text' | 'markdown' | 'html' | 'json' | 'json-lines' | 'csv' | 'pdf' | 'docx';
+
+/** What is said when a file is refused. */
+export const supportedTypes = 'txt, md, html, json, jsonl, csv, tsv, pdf, docx';
+
+const typesByExtension: Record<string, DocumentType> = {
+  md: 'markdown',
+  markdown: 'markdown',
+  mdx: 'markdown',
+  html: 'html',
+  htm: 'html',
+  xhtml: 'html',
+  json: 'json',
+  geojson: 'json',
+  jsonl: 'json-lines',
+  ndjson: 'json-lines',
+  csv: 'csv',
+  tsv: 'csv',
+  pdf: 'pdf',
+  docx: 'docx',
+};
+
+/** Extensions of files that are plain text whatever their syntax. */
+const textExtensions = new Set(
+  (
+    'txt text log rst org adoc tex srt vtt yaml yml toml ini cfg conf env xml sql sh ' +
+    'js mjs cjs ts tsx jsx py java kt go rs c h cc cpp hpp cs rb php swift scala lua r'
+  ).split(' '),
+);
+
+const typesByMime: Record<string, DocumentType> = {
+  'text/markdown': 'markdown',
+  'text/html': 'html',
+  'application/xhtml+xml': 'html',
+  'application/json': 'json',
+  'application/x-ndjson': 'json-lines',
+  'application/jsonl': 'json-lines',
+  'text/csv': 'csv',
+  'text/tab-separated-values': 'csv',
+};
+
+const foreignSignatures: [signature: string, name: string][] = [
+  ['\x89PNG', 'a PNG image'],
+  ['\xff\xd8\xff', 'a JPEG image'],
+  ['GIF8', 'a GIF image'],
+  ['\x1f\x8b', 'a gzip archive'],
+  ['7z\xbc\xaf', 'a 7-Zip archive'],
+  ['Rar!', 'a RAR archive'],
+  ['\x7fELF', 'a program'],
+  ['{\\rtf', 'a rich-text file (save it as docx)'],
+  ['\xd0\xcf\x11\xe0', 'an old Office file (save it as docx)'],
+  ['OggS', 'an audio file'],
+  ['ID3', 'an audio file'],
+  ['RIFF', 'an audio, video or WebP file'],
+  ['SQLite format 3', 'a database'],
+];
+
+/**
+ * The type of a file: by the signature of its content, then its extension, then the sender's MIME type.
+ * Throws `unsupported_file` for what none of them makes readable, and says what the file is where it is known.
+ */
+export function detectType(file: SourceFile): DocumentType {
+  if (file.bytes.length === 0) throw unsupportedFile(file.filename, 'it is empty');
+  return typeBySignature(file) ?? typeByName(file);
+}
+
+/** `a/b.TAR.gz` → `gz`; without a dot ''. */
+export function extensionOf(filename: string): string {
+  return /\.([^./\\]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
+}
+
+function typeBySignature({ bytes, filename }: SourceFile): DocumentType | undefined {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1');
+  if (head.includes('%PDF-')) return 'pdf';
+  if (head.startsWith('PK\x03\x04')) return typeOfZip(bytes, filename);
+  const foreign = foreignSignatures.find(([signature]) => head.startsWith(signature));
+  if (foreign) throw unsupportedFile(filename, `it is ${foreign[1]}. Supported: ${supportedTypes}`);
+  if (/^(\xef\xbb\xbf)?\s*(<!--[^]*?-->\s*)?<(!doctype\s+html|html[\s>])/i.test(head)) return 'html';
+  return undefined;
+}
+
+function typeOfZip(bytes: Uint8Array, filename: string): DocumentType {
+  const names = zipEntryNames(bytes, filename);
+  if (names.some((name) => name.startsWith('word/document'))) return 'docx';
+  const what = names.some((name) => name.startsWith('xl/'))
+    ? 'a spreadsheet (save it as csv)'
+    : names.some((name) => name.startsWith('ppt/'))
+      ? 'a presentation (save it as pdf)'
+      : 'a zip archive';
+  throw unsupportedFile(filename, `it is ${what}. Supported: ${supportedTypes}`);
+}
+
+function typeByName({ filename, mimeType }: SourceFile): DocumentType {
+  const extension = extensionOf(filename);
+  const mime = mimeType.split(';')[0]?.trim().toLowerCase() ?? '';
+  const type = typesByExtension[extension] ?? (textExtensions.has(extension) ? 'text' : typesByMime[mime]);
+  if (type === 'pdf' || type === 'docx') {
+    throw unsupportedFile(filename, `its name says ${extension}, its content does not`);
+  }
+  if (type) return type;
+  if (mime.startsWith('text/') || extension === '') return 'text';
+  throw unsupportedFile(filename, `its type .${extension} is unknown. Supported: ${supportedTypes}`);
+}

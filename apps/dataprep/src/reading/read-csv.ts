@@ -1,0 +1,31 @@
+import { parse } from 'csv-parse/sync';
+import { tableRows } from './table-rows.js';
+import type { ParsedDocument } from './parsed-document.js';
+
+const delimiters = [',', ';', '\t', '|'];
+
+/** A table with its headers in the first row; the delimiter is the one that the first lines agree on. */
+export function readCsv(source: string): ParsedDocument {
+  const rows = parse(source, {
+    bom: true,
+    delimiter: detectDelimiter(source),
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    trim: true,
+  });
+  const [headers = [], ...body] = rows;
+  return { blocks: tableRows(headers, body) };
+}
+
+/** The delimiter with the most fields that occurs equally often in the first lines; a comma when none does. */
+function detectDelimiter(source: string): string {
+  const lines = source
+    .slice(0, 20_000)
+    .split(/\r?\n/)
+    .filter((line) => line.trim())
+    .slice(0, 10)
+    .map((line) => line.replaceAll(/"[^"]*"/g, ''));
+  const fields = (delimiter: string) => Math.min(...lines.map((line) => line.split(delimiter).length));
+  return delimiters.reduce((best, next) => (fields(next) > fields(best) ? next : best));
+}

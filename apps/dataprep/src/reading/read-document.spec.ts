@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import { MegaNestError } from '#contracts';
+import { readDocument } from './read-document.js';
+
+const read = (filename: string, content: string | Uint8Array, mimeType = '') =>
+  readDocument({
+    filename,
+    mimeType,
+    bytes: typeof content === 'string' ? new TextEncoder().encode(content) : content,
+  });
+
+const outline = async (filename: string, content: string | Uint8Array, mimeType = '') =>
+  (await read(filename, content, mimeType)).blocks.map(({ kind, level, text }) => [
+    level ? `h${level}` : kind,
+    text,
+  ]);
+
+const refusal = async (filename: string, content: string | Uint8Array, mimeType = '') => {
+  const error: unknown = await read(filename, content, mimeType).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(MegaNestError);
+  expect(error).toMatchObject({ code: 'unsupported_file', status: 400, param: 'files' });
+  expect((error as Error).message).toContain(filename);
+  return (error as Error).message;
+};
+
+describe('plain text', () => {
+  it('joins wrapped lines, keeps deliberate line ends, finds underlined headings and lists', async () => {
+    const text = [
+      'Report',
+      '======',
+      'This paragraph was wrapped by its author at a',
+      'margin and goes on here.',
+      '',
+      'Name: Ada Lovelace',
+      'Born: 10 December 1815 in London, United Kingdom',
+      'Work: Mathematician',
+      '',
+      '- first item',
+      '- second item',
+    ].join('\r\n');
+    expect(await outline('a.txt', text)).toEqual([
+      ['h1', 'Report'],
+      ['paragraph', 'This paragraph was wrapped by its author at a margin and goes on here.'],
+      ['paragraph', 'Name: Ada Lovelace'],
+      ['paragraph', 'Born: 10 December 1815 in London, United Kingdom'],
+      ['paragraph', 'Work: Mathematician'],
+      ['list-item', 'first item'],
+      ['list-item', 'second item'],
+    ]);
+  });
+});
+
+describe('encodings', () => {
+  it.each([
+    ['UTF-8 with a mark', Buffer.from('\uFEFFGrüße', 'utf8')],
+    ['UTF-16 with a mark', Buffer.from('\uFEFFGrüße', 'utf16le')],
+    ['UTF-16 without a mark', Buffer.from('Grüße', 'utf16le')],
+    ['big-endian UTF-16', Buffer.from('\uFEFFGrüße', 'utf16le').swap16()],
+  ])('reads %s', async (_name, bytes) => {
+    expect(await outline('a.txt', bytes)).toEqual([['paragraph', 'Grüße']]);
+  });
+
+  it('reads what is no UTF-8 as Windows-1252 and says so', async () => {
+    const document = await read('a.txt', Buffer.from('Gr\xfc\xdfe', 'latin1'));
+    expect(document.blocks[0]?.text).toBe('Grüße');
+    expect(document.assumedEncoding).toBe('windows-1252');
+  });
+});
+
+describe('markdown', () => {
+  it('keeps headings, lists, tables and code', async () => {
+    const text = [
+      '---',
+      'title: "The guide"',
+      '---',
+      '# Start',
+      'Some *styled* text with `code`,  ',
+      'a [link](https://x.y) and<br>a break.',
+      '',
+      '1. one',
+      '   - nested',
+      '2. two',
+      '',
+      '| Name | Role |',
+      '|------|------|',
+      '| Ada  | Engineer |',
+      '',
+      '```sh',
+      'npm ci',
+      '  npm start',
+      '```',
+      '',
+      '<details><summary>More</summary>Hidden</details>',
+    ].join('\n');
+    expect(await outline('guide.md', text)).toEqual([
+      ['h1', 'Start'],
+      ['paragraph', 'Some styled text with code, a link and a break.'],
+      ['list-item', 'one'],
+      ['list-item', 'nested'],
+      ['list-item', 'two'],
+      ['table-row', 'Name: Ada; Role: Engineer'],
+      ['code', 'npm ci\n  npm start'],
+      ['paragraph', 'More'],
+      ['paragraph', 'Hidden'],
+    ]);
+    expect((await read('guide.md', text)).title).toBe('The guide');
+  });
+});
+
+describe('html', () => {
+  const page = [
+    '<!doctype html><html><head><title>Page &amp; title</title><style>p{}</style></head><body>',
+    '<nav>Home About</nav><script>alert(1)</script>',
+    '<main><h1>Heading <em>one</em></h1><p>First<br>line with <b>bold</b>text.</p>loose text',
+    '<ul><li>item <ul><li>inner</li></ul></li></ul><dl><dt>Term</dt><dd>Meaning</dd></dl>',
+    '<table><tr><th>Name</th><th>Age</th></tr><tr><td>Ada</td><td>36</td></tr></table>',
+    '<pre>a\n  b</pre><p hidden>no</p></main><footer>Imprint</footer></body></html>',
+  ].join('\n');
+
+  it('reads the main part as blocks', async () => {
+    expect(await outline('page.html', page)).toEqual([
+      ['h1', 'Heading one'],
+      ['paragraph', 'First line with boldtext.'],
+      ['paragraph', 'loose text'],
+      ['list-item', 'item'],
+      ['list-item', 'inner'],
+      ['list-item', 'Term'],
+      ['list-item', 'Meaning'],
+      ['table-row', 'Name: Ada; Age: 36'],
+      ['code', 'a\n  b'],
+    ]);
+    expect((await read('page.html', page)).title).toBe('Page & title');
+  });
+
+  it('is recognised by its content whatever its name', async () => {
+    expect((await outline('page.txt', page))[0]).toEqual(['h1', 'Heading one']);
+  });
+});
+
+describe('json', () => {
+  it('reads records as rows, objects as paths and prose as sections', async () => {
+    const prose = Array.from({ length: 40 }, (_unused, index) => `word${index}`).join(' ');
+    const json = JSON.stringify({
+      title: 'Staff',
+      tags: ['a', 'b'],
+      office: { city: 'Bern', floor: 3, empty: null },
+      people: [
+        { name: 'Ada', address: { city: 'London' }, langs: ['en', 'fr'] },
+        { name: 'Bob', bio: prose },
+      ],
+    });
+    expect(await outline('staff.json', json)).toEqual([
+      ['list-item', 'title: Staff'],
+      ['list-item', 'tags: a, b'],
+      ['h1', 'office'],
+      ['list-item', 'office.city: Bern'],
+      ['list-item', 'office.floor: 3'],
+      ['h1', 'people'],
+      ['table-row', 'name: Ada; address.city: London; langs: en, fr'],
+      ['h2', 'Bob'],
+      ['table-row', 'name: Bob'],
+      ['paragraph', prose],
+    ]);
+  });
+
+  it('reads JSON Lines and names a broken line', async () => {
+    expect(await outline('a.jsonl', '{"a":1}\n\n{"a":2}\n')).toEqual([
+      ['table-row', 'a: 1'],
+      ['table-row', 'a: 2'],
+    ]);
+    expect(await refusal('a.jsonl', '{"a":1}\n{"a":')).toContain('line 2');
+  });
+
+  it('refuses broken and bottomless JSON', async () => {
+    expect(await refusal('a.json', '{"a":')).toContain('no valid json');
+    expect(await refusal('a.json', '['.repeat(5000) + ']'.repeat(5000))).toContain('nested too deeply');
+  });
+});
+
+describe('csv', () => {
+  it.each([
+    ['a.csv', 'Name,City\n"Ada, Countess",London\nBob,\n'],
+    ['a.csv', 'Name;City\r\n"Ada, Countess";London\r\nBob;\r\n'],
+    ['a.tsv', '\uFEFFName\tCity\n"Ada, Countess"\tLondon\nBob\t\n'],
+  ])('reads %s with its delimiter', async (filename, text) => {
+    expect(await outline(filename, text)).toEqual([
+      ['table-row', 'Name: Ada, Countess; City: London'],
+      ['table-row', 'Name: Bob'],
+    ]);
+  });
+});
+
+describe('what cannot be read', () => {
+  it.each([
+    ['empty', 'a.txt', '', 'empty'],
+    ['blank', 'a.txt', ' \n\t ', 'no text'],
+    ['binary', 'a.txt', new Uint8Array([1, 0, 2, 255, 0, 3]), 'binary'],
+    ['an image', 'a.png', Buffer.from('\x89PNG\r\n', 'latin1'), 'PNG image'],
+    ['an old Word file', 'a.doc', Buffer.from('\xd0\xcf\x11\xe0\xa1', 'latin1'), 'old Office'],
+    ['a text that calls itself a PDF', 'a.pdf', 'hello', 'its content does not'],
+    ['a text that calls itself a docx', 'a.docx', 'hello', 'its content does not'],
+    ['a broken PDF', 'b.pdf', '%PDF-1.7 and nothing else', 'no valid PDF'],
+    ['a broken zip', 'b.docx', Buffer.from('PK\x03\x04 nothing', 'latin1'), 'damaged'],
+    ['an unknown type', 'a.xyz', 'hello', '.xyz is unknown'],
+  ])('refuses a file that is %s', async (_name, filename, content, reason) => {
+    expect(await refusal(filename, content)).toContain(reason);
+  });
+
+  it('reads text of an unknown type when the sender vouches for it', async () => {
+    expect(await outline('a.xyz', 'hello', 'text/x-unknown; charset=utf-8')).toEqual([
+      ['paragraph', 'hello'],
+    ]);
+  });
+});

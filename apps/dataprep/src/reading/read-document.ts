@@ -1,0 +1,49 @@
+import { decodeText } from './decode-text.js';
+import { detectType, type DocumentType } from './detect-type.js';
+import { readCsv } from './read-csv.js';
+import { readDocx } from './read-docx.js';
+import { readHtml } from './read-html.js';
+import { readJson, readJsonLines } from './read-json.js';
+import { readMarkdown } from './read-markdown.js';
+import { readPdf } from './read-pdf.js';
+import { readPlainText } from './read-plain-text.js';
+import { readingAs, unsupportedFile } from './unsupported-file.js';
+import {
+  defaultReadingLimits,
+  type ParsedDocument,
+  type ReadingLimits,
+  type SourceFile,
+} from './parsed-document.js';
+
+const textReaders: Partial<Record<DocumentType, (text: string) => ParsedDocument>> = {
+  text: readPlainText,
+  markdown: readMarkdown,
+  html: readHtml,
+  json: readJson,
+  'json-lines': readJsonLines,
+  csv: readCsv,
+};
+
+/** Reads a file of any supported type. Throws `unsupported_file` that names the file and the reason. */
+export async function readDocument(
+  file: SourceFile,
+  limits: ReadingLimits = defaultReadingLimits,
+): Promise<ParsedDocument> {
+  const type = detectType(file);
+  const document = await readingAs(file.filename, type, () => readAs(type, file, limits));
+  const blocks = document.blocks.filter((block) => /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(block.text));
+  if (blocks.length === 0) throw unsupportedFile(file.filename, 'it holds no text');
+  return { ...document, blocks };
+}
+
+function readAs(
+  type: DocumentType,
+  file: SourceFile,
+  limits: ReadingLimits,
+): ParsedDocument | Promise<ParsedDocument> {
+  if (type === 'pdf') return readPdf(file.bytes, file.filename, limits);
+  if (type === 'docx') return readDocx(file.bytes, file.filename, limits);
+  const { text, assumedEncoding } = decodeText(file.bytes, file.filename);
+  const document = textReaders[type]?.(text) ?? readPlainText(text);
+  return { ...document, ...(assumedEncoding && { assumedEncoding }) };
+}

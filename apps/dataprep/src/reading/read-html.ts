@@ -1,0 +1,115 @@
+import { load } from 'cheerio';
+import { collapseWhitespace, tidyLines } from './collapse-whitespace.js';
+import { tableRows } from './table-rows.js';
+import type { BlockKind, DocumentBlock, ParsedDocument } from './parsed-document.js';
+
+type CheerioDocument = ReturnType<typeof load>;
+type HtmlNode = ReturnType<CheerioDocument>['0'] | NonNullable<ReturnType<CheerioDocument>['0']>['parent'];
+
+/** The DOM's `Node.TEXT_NODE`. */
+const textNode = 3;
+
+/** What is no content of the page: code, controls, hidden parts and navigation. */
+const dropped = [
+  'script, style, noscript, template, svg, canvas, iframe, object, nav, menu, dialog',
+  'form button, select, input, textarea, [hidden], [aria-hidden="true"], [role="navigation"]',
+].join(', ');
+
+const blockTags = new Set(
+  (
+    'address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer ' +
+    'form header hgroup hr html legend li main ol p section summary tbody tfoot thead tr td th ul'
+  ).split(' '),
+);
+
+/** HTML as a browser would parse it: the main part of the page, without scripts and navigation. */
+export function readHtml(source: string): ParsedDocument {
+  const $ = load(source);
+  const title = collapseWhitespace($('head > title').first().text());
+  $(dropped).remove();
+  const main = $('main, [role="main"]').first();
+  const root = main.text().trim() ? main : $('body');
+  const blocks = new BlockCollector($).collect(root[0]);
+  const heading = blocks.find((block) => block.level === 1)?.text;
+  return { ...((title || heading) && { title: title || heading }), blocks };
+}
+
+/** Walks the tree; inline text gathers until a block begins or ends. */
+class BlockCollector {
+  private readonly blocks: DocumentBlock[] = [];
+  private pending = '';
+
+  constructor(private readonly $: CheerioDocument) {}
+
+  collect(root: HtmlNode | undefined): DocumentBlock[] {
+    if (root) this.visit(root, 'paragraph');
+    this.flush('paragraph');
+    return this.blocks;
+  }
+
+  private visit(node: HtmlNode, kind: BlockKind): void {
+    if (!node) return;
+    if ('data' in node && node.nodeType === textNode) this.pending += node.data;
+    else if ('name' in node) this.visitElement(node.name, node, kind);
+    else if ('children' in node) this.visitChildren(node, kind);
+  }
+
+  private visitElement(name: string, node: NonNullable<HtmlNode>, kind: BlockKind): void {
+    if (/^h[1-6]$/.test(name))
+      this.add({ kind: 'heading', level: Number(name[1]), text: this.textOf(node) }, kind);
+    else if (name === 'pre') this.add({ kind: 'code', text: tidyLines(this.$(node).text()) }, kind);
+    else if (name === 'table') this.addTable(node, kind);
+    else if (name === 'br') this.pending += ' ';
+    else if (blockTags.has(name)) this.visitBlock(name, node, kind);
+    else this.visitChildren(node, kind);
+  }
+
+  private visitBlock(name: string, node: NonNullable<HtmlNode>, kind: BlockKind): void {
+    this.flush(kind);
+    const inner = name === 'li' || name === 'dd' || name === 'dt' ? 'list-item' : kind;
+    this.visitChildren(node, inner);
+    this.flush(inner);
+  }
+
+  private visitChildren(node: NonNullable<HtmlNode>, kind: BlockKind): void {
+    if ('children' in node) for (const child of node.children) this.visit(child, kind);
+  }
+
+  /** A table with tables inside serves layout: its cells are read as text. */
+  private addTable(table: NonNullable<HtmlNode>, kind: BlockKind): void {
+    this.flush(kind);
+    const $table = this.$(table);
+    if ($table.find('table, h1, h2, h3, h4, h5, h6').length > 0) {
+      for (const child of 'children' in table ? table.children : []) this.visit(child, kind);
+      return this.flush(kind);
+    }
+    const caption = collapseWhitespace($table.children('caption').text());
+    if (caption) this.blocks.push({ kind: 'paragraph', text: caption });
+    const rows = $table.find('tr').toArray();
+    const isHeader = rows[0] && this.$(rows[0]).find('td').length === 0;
+    const cells = rows.map((row) =>
+      this.$(row)
+        .find('td, th')
+        .toArray()
+        .map((cell) => this.textOf(cell)),
+    );
+    this.blocks.push(...(isHeader ? tableRows(cells[0] ?? [], cells.slice(1)) : tableRows([], cells)));
+  }
+
+  private textOf(node: NonNullable<HtmlNode>): string {
+    const copy = this.$(node).clone();
+    copy.find('br, p, div, li').after(' ');
+    return collapseWhitespace(copy.text());
+  }
+
+  private add(block: DocumentBlock, kind: BlockKind): void {
+    this.flush(kind);
+    if (block.text) this.blocks.push(block);
+  }
+
+  private flush(kind: BlockKind): void {
+    const text = collapseWhitespace(this.pending);
+    this.pending = '';
+    if (text) this.blocks.push({ kind, text });
+  }
+}

@@ -1,0 +1,116 @@
+import { collapseWhitespace } from './collapse-whitespace.js';
+import type { DocumentBlock, ParsedDocument } from './parsed-document.js';
+
+type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+type JsonRecord = { [key: string]: JsonValue };
+
+/** A value with more words than this is prose: it becomes a paragraph that chunking may split. */
+const proseWords = 30;
+const maxDepth = 200;
+
+/**
+ * JSON as readable lines `path: value`. Each record of an array is one block; a record or object with prose in it
+ * becomes a section of its own, headed by its title or path.
+ */
+export function readJson(source: string): ParsedDocument {
+  const value = JSON.parse(source.replace(/^\uFEFF/, '')) as JsonValue;
+  const title =
+    isRecord(value) && typeof value.title === 'string' ? collapseWhitespace(value.title) : undefined;
+  return { ...(title && { title }), blocks: blocksOf(value, [], 0) };
+}
+
+/** JSON Lines: one value a line, read as an array of them; the error names the line. */
+export function readJsonLines(source: string): ParsedDocument {
+  const lines = source.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const values = lines.flatMap((line, index) => (line.trim() ? [parseLine(line, index + 1)] : []));
+  return { blocks: blocksOf(values, [], 0) };
+}
+
+function parseLine(line: string, number: number): JsonValue {
+  try {
+    return JSON.parse(line) as JsonValue;
+  } catch (error) {
+    throw new SyntaxError(`line ${number}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function blocksOf(value: JsonValue, path: string[], depth: number): DocumentBlock[] {
+  if (depth > maxDepth) throw new RangeError('too deep');
+  if (Array.isArray(value)) return isFlat(value) ? leaf(path, value) : arrayBlocks(value, path, depth);
+  if (isRecord(value)) return objectBlocks(value, path, depth);
+  return leaf(path, value);
+}
+
+/** Plain values first, then what is nested, each under its key as heading, so that headings hold what follows. */
+function objectBlocks(record: JsonRecord, path: string[], depth: number): DocumentBlock[] {
+  const entries = Object.entries(record);
+  const plain = entries.filter(([, value]) => isFlat(value));
+  const nested = entries.filter(([, value]) => !isFlat(value));
+  return [
+    ...plain.flatMap(([key, value]) => leaf([...path, key], value)),
+    ...nested.flatMap(([key, value]) => [heading(key, depth), ...blocksOf(value, [...path, key], depth + 1)]),
+  ];
+}
+
+function arrayBlocks(values: JsonValue[], path: string[], depth: number): DocumentBlock[] {
+  return values.flatMap((value, index) => {
+    if (!isRecord(value)) return blocksOf(value, [...path, String(index + 1)], depth + 1);
+    const pairs = flatten(value, '', depth);
+    const prose = pairs.filter(([, text]) => isProse(text));
+    const row = pairs.filter(([, text]) => text && !isProse(text)).map(([key, text]) => `${key}: ${text}`);
+    const blocks: DocumentBlock[] = row.length > 0 ? [{ kind: 'table-row', text: row.join('; ') }] : [];
+    if (prose.length === 0) return blocks;
+    const paragraphs = prose.map(([, text]): DocumentBlock => ({ kind: 'paragraph', text }));
+    return [heading(labelOf(value, path, index), depth), ...blocks, ...paragraphs];
+  });
+}
+
+function flatten(record: JsonRecord, prefix: string, depth: number): [path: string, text: string][] {
+  if (depth > maxDepth) throw new RangeError('too deep');
+  return Object.entries(record).flatMap(([key, value]) => {
+    const path = prefix ? `${prefix}.${key}` : key;
+    if (isFlat(value)) return [[path, flatText(value)] as [string, string]];
+    if (isRecord(value)) return flatten(value, path, depth + 1);
+    return flatten(Object.fromEntries((value as JsonValue[]).entries()), path, depth + 1);
+  });
+}
+
+function leaf(path: string[], value: JsonValue): DocumentBlock[] {
+  const text = flatText(value);
+  if (!text) return [];
+  const kind = isProse(text) ? 'paragraph' : 'list-item';
+  return [{ kind, text: path.length > 0 ? `${path.join('.')}: ${text}` : text }];
+}
+
+function labelOf(record: JsonRecord, path: string[], index: number): string {
+  const named = ['title', 'name', 'heading', 'question', 'id'].map((key) => record[key]).find(isFlatScalar);
+  return named === undefined ? [...path, String(index + 1)].join(' ') : flatText(named);
+}
+
+function heading(text: string, depth: number): DocumentBlock {
+  return { kind: 'heading', level: Math.min(6, depth + 1), text: collapseWhitespace(text) };
+}
+
+function flatText(value: JsonValue): string {
+  if (value === null) return '';
+  if (Array.isArray(value)) return collapseWhitespace(value.map(flatText).join(', '));
+  return typeof value === 'object' ? '' : collapseWhitespace(String(value));
+}
+
+function isFlatScalar(value: JsonValue | undefined): value is string | number {
+  return (typeof value === 'string' && value.trim() !== '' && !isProse(value)) || typeof value === 'number';
+}
+
+/** A plain value, or a list of plain values. */
+function isFlat(value: JsonValue): boolean {
+  if (Array.isArray(value)) return value.every((item) => item === null || typeof item !== 'object');
+  return value === null || typeof value !== 'object';
+}
+
+function isRecord(value: JsonValue): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isProse(text: string): boolean {
+  return text.split(/\s+/, proseWords + 1).length > proseWords;
+}

@@ -1,0 +1,66 @@
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+import { collapseWhitespace, tidyLines } from './collapse-whitespace.js';
+import { readHtml } from './read-html.js';
+import { tableRows } from './table-rows.js';
+import type { BlockKind, DocumentBlock, ParsedDocument } from './parsed-document.js';
+
+type MarkdownRoot = ReturnType<typeof fromMarkdown>;
+type MarkdownNode = MarkdownRoot | MarkdownRoot['children'][number];
+type TableNode = Extract<MarkdownNode, { type: 'table' }>;
+
+const frontMatter = /^\uFEFF?---[^\S\n]*\n([^]*?)\n(?:---|\.\.\.)[^\S\n]*(?:\n|$)/;
+
+/** Markdown with GitHub's extensions (tables, task lists, footnotes); HTML within it is read as HTML. */
+export function readMarkdown(source: string): ParsedDocument {
+  const text = source.replaceAll(/\r\n?/g, '\n');
+  const matter = frontMatter.exec(text);
+  const root = fromMarkdown(matter ? text.slice(matter[0].length) : text, {
+    extensions: [gfm()],
+    mdastExtensions: [gfmFromMarkdown()],
+  });
+  const blocks = blocksOf(root, 'paragraph');
+  const title = titleOfFrontMatter(matter?.[1]) ?? blocks.find((block) => block.level === 1)?.text;
+  return { ...(title && { title }), blocks };
+}
+
+function titleOfFrontMatter(matter = ''): string | undefined {
+  return /^title:[^\S\n]*(["']?)(.+)\1[^\S\n]*$/im.exec(matter)?.[2];
+}
+
+/** `kind` is what a paragraph counts as here: within a list it is the item. */
+function blocksOf(node: MarkdownNode, kind: BlockKind): DocumentBlock[] {
+  switch (node.type) {
+    case 'heading':
+      return [{ kind: 'heading', level: node.depth, text: inlineText(node) }];
+    case 'paragraph':
+      return [{ kind, text: inlineText(node) }];
+    case 'code':
+      return [{ kind: 'code', text: tidyLines(node.value) }];
+    case 'table':
+      return readTable(node);
+    case 'html':
+      return readHtml(node.value).blocks;
+    case 'listItem':
+      return node.children.flatMap((child) => blocksOf(child, 'list-item'));
+    default:
+      return 'children' in node ? node.children.flatMap((child) => blocksOf(child, kind)) : [];
+  }
+}
+
+function readTable(table: TableNode): DocumentBlock[] {
+  const [headers = [], ...rows] = table.children.map((row) => row.children.map((cell) => inlineText(cell)));
+  return tableRows(headers, rows);
+}
+
+function inlineText(node: MarkdownNode): string {
+  return collapseWhitespace(rawInlineText(node));
+}
+
+function rawInlineText(node: MarkdownNode): string {
+  if (node.type === 'break' || node.type === 'html') return ' ';
+  if (node.type === 'image' || node.type === 'imageReference') return node.alt ?? '';
+  if ('value' in node) return node.value;
+  return 'children' in node ? node.children.map((child) => rawInlineText(child)).join('') : '';
+}

@@ -1,0 +1,67 @@
+import { getDocumentProxy } from 'unpdf';
+import { layOutPages, type TextRun } from './pdf-layout.js';
+import { unsupportedFile } from './unsupported-file.js';
+import type { ParsedDocument, ReadingLimits } from './parsed-document.js';
+
+type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
+
+/** What pdf.js paints: text, or a mark (without `str`) that only brackets content. */
+interface PdfTextItem {
+  str?: string;
+  /** The text matrix: a, b, c, d, x, y. */
+  transform: number[];
+  width: number;
+  height: number;
+  hasEOL: boolean;
+}
+
+/** A PDF's text in its reading order, with page numbers. Throws `unsupported_file` when locked, too long or a scan. */
+export async function readPdf(
+  bytes: Uint8Array,
+  filename: string,
+  limits: ReadingLimits,
+): Promise<ParsedDocument> {
+  const pdf = await openPdf(bytes, filename);
+  try {
+    if (pdf.numPages > limits.maxPages) {
+      throw unsupportedFile(filename, `it has ${pdf.numPages} pages, more than ${limits.maxPages}`);
+    }
+    const pages: TextRun[][] = [];
+    for (let number = 1; number <= pdf.numPages; number += 1) pages.push(await readRuns(pdf, number));
+    const blocks = layOutPages(pages);
+    if (blocks.length === 0) throw unsupportedFile(filename, 'it holds no text (it may be a scan)');
+    const title = await titleOf(pdf);
+    return { ...(title && { title }), blocks };
+  } finally {
+    await pdf.cleanup();
+    await pdf.destroy();
+  }
+}
+
+async function openPdf(bytes: Uint8Array, filename: string): Promise<PdfDocument> {
+  try {
+    // The parser takes ownership of the buffer, so it gets a copy. verbosity 0: errors only.
+    return await getDocumentProxy(bytes.slice(), { verbosity: 0 });
+  } catch (error) {
+    const locked = (error as Error).name === 'PasswordException';
+    throw unsupportedFile(filename, locked ? 'it is locked by a password' : 'it is no valid PDF', error);
+  }
+}
+
+async function readRuns(pdf: PdfDocument, pageNumber: number): Promise<TextRun[]> {
+  const page = await pdf.getPage(pageNumber);
+  const { items } = await page.getTextContent();
+  page.cleanup();
+  return (items as PdfTextItem[]).flatMap((item) => {
+    if (item.str === undefined) return [];
+    const [, , skew = 0, scale = 0, x = 0, y = 0] = item.transform;
+    const size = Math.hypot(skew, scale) || item.height;
+    return [{ text: item.str, x, y, width: item.width, size, endsLine: item.hasEOL }];
+  });
+}
+
+async function titleOf(pdf: PdfDocument): Promise<string | undefined> {
+  const { info } = await pdf.getMetadata();
+  const title = (info as Record<string, unknown>).Title;
+  return typeof title === 'string' && title.trim() ? title.trim() : undefined;
+}

@@ -1,0 +1,61 @@
+import { collapseWhitespace } from './collapse-whitespace.js';
+import type { DocumentBlock, ParsedDocument } from './parsed-document.js';
+
+const listMarker = /^\s*(?:[-*•‣◦+]|\d{1,3}[.)]|[a-z]\))\s+(?=\S)/;
+const bulletMarker = /^\s*[-*•‣◦+]\s+/;
+const underline = /^\s*(={3,}|-{3,}|~{3,})\s*$/;
+
+/** Nobody wraps at fewer characters. */
+const leastMargin = 40;
+
+/**
+ * Plain text: blank lines separate paragraphs, an underlined line is a heading, a marked line a list item. Lines
+ * that were wrapped at a margin are joined; a line end that was no wrap (the next word would have fitted) stays one.
+ */
+export function readPlainText(text: string): ParsedDocument {
+  const groups = text
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll('\f', '\n\n')
+    .split(/\n[^\S\n]*\n/);
+  return { blocks: groups.flatMap((group) => readGroup(group.split('\n').filter((line) => line.trim()))) };
+}
+
+function readGroup(lines: string[]): DocumentBlock[] {
+  const heading = lines.findIndex((line, index) => index > 0 && underline.test(line));
+  if (heading <= 0) return joinWrapped(lines);
+  return [
+    ...joinWrapped(lines.slice(0, heading - 1)),
+    {
+      kind: 'heading',
+      level: lines[heading]?.includes('=') ? 1 : 2,
+      text: collapseWhitespace(lines[heading - 1] ?? ''),
+    },
+    ...readGroup(lines.slice(heading + 1)),
+  ];
+}
+
+function joinWrapped(lines: string[]): DocumentBlock[] {
+  const isContinuation = wrapTest(lines);
+  const blocks: DocumentBlock[] = [];
+  lines.forEach((line, index) => {
+    const before = blocks.at(-1);
+    const isItem = listMarker.test(line);
+    const text = collapseWhitespace(line.replace(bulletMarker, ''));
+    if (before && !isItem && isContinuation(index)) before.text += ` ${text}`;
+    else blocks.push({ kind: isItem ? 'list-item' : 'paragraph', text });
+  });
+  return blocks.filter((block) => block.text);
+}
+
+/** Tells whether a line goes on with the one before it. Where most line ends are no wraps, none is. */
+function wrapTest(lines: string[]): (index: number) => boolean {
+  const width = lines.reduce((longest, line) => Math.max(longest, line.trimEnd().length), 0);
+  const wrapped = lines.map((line, index) => index > 0 && wasWrapped(lines[index - 1] ?? '', line, width));
+  const share = wrapped.filter(Boolean).length / Math.max(1, lines.length - 1);
+  return (index) => width >= leastMargin && share > 0.5 && wrapped[index] === true;
+}
+
+function wasWrapped(line: string, next: string, width: number): boolean {
+  const nextWord = /\S+/.exec(next)?.[0].length ?? 0;
+  return line.trimEnd().length + 1 + nextWord > width;
+}

@@ -1,0 +1,94 @@
+import { inflateRawSync } from 'node:zlib';
+import { unsupportedFile } from './unsupported-file.js';
+
+/** One entry of a zip's central directory. Offsets and sizes in bytes. */
+interface ZipEntry {
+  name: string;
+  method: number;
+  packedBytes: number;
+  headerOffset: number;
+}
+
+const endRecordSize = 22;
+const maxComment = 0xffff;
+const maxEntries = 10_000;
+
+/** Names of the files within a zip archive. Throws `unsupported_file` when its directory is broken. */
+export function zipEntryNames(bytes: Uint8Array, filename: string): string[] {
+  return readDirectory(bytes, filename).map((entry) => entry.name);
+}
+
+/**
+ * Refuses a zip bomb: unpacks every entry under one common budget and throws the result away, since the sizes that
+ * an archive declares may lie. Throws `unsupported_file`.
+ */
+export function checkUnpackedSize(bytes: Uint8Array, filename: string, maxUnpackedBytes: number): void {
+  let left = maxUnpackedBytes;
+  for (const entry of readDirectory(bytes, filename)) {
+    left -= unpackedSize(bytes, entry, filename, left);
+    if (left < 0) throw tooLarge(filename, maxUnpackedBytes);
+  }
+}
+
+function unpackedSize(bytes: Uint8Array, entry: ZipEntry, filename: string, budget: number): number {
+  if (entry.method === 0) return entry.packedBytes;
+  if (entry.method !== 8) throw unsupportedFile(filename, 'it uses an unknown compression');
+  const view = viewOf(bytes);
+  const { headerOffset } = entry;
+  const start =
+    headerOffset + 30 + view.getUint16(headerOffset + 26, true) + view.getUint16(headerOffset + 28, true);
+  try {
+    const packed = bytes.subarray(start, start + entry.packedBytes);
+    return inflateRawSync(packed, { maxOutputLength: Math.max(1, budget) }).length;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return budget + 1;
+    throw unsupportedFile(filename, 'its archive is damaged', error);
+  }
+}
+
+function readDirectory(bytes: Uint8Array, filename: string): ZipEntry[] {
+  const view = viewOf(bytes);
+  try {
+    const end = findEndRecord(view);
+    const count = view.getUint16(end + 10, true);
+    if (count > maxEntries)
+      throw unsupportedFile(filename, `its archive has more than ${maxEntries} entries`);
+    return readEntries(bytes, view, view.getUint32(end + 16, true), count);
+  } catch (error) {
+    if (error instanceof RangeError) throw unsupportedFile(filename, 'its archive is damaged', error);
+    throw error;
+  }
+}
+
+function readEntries(bytes: Uint8Array, view: DataView, start: number, count: number): ZipEntry[] {
+  const entries: ZipEntry[] = [];
+  let offset = start;
+  for (let index = 0; index < count; index += 1) {
+    if (view.getUint32(offset, true) !== 0x02014b50) throw new RangeError('no directory entry');
+    const nameLength = view.getUint16(offset + 28, true);
+    entries.push({
+      name: new TextDecoder().decode(bytes.subarray(offset + 46, offset + 46 + nameLength)),
+      method: view.getUint16(offset + 10, true),
+      packedBytes: view.getUint32(offset + 20, true),
+      headerOffset: view.getUint32(offset + 42, true),
+    });
+    offset += 46 + nameLength + view.getUint16(offset + 30, true) + view.getUint16(offset + 32, true);
+  }
+  return entries;
+}
+
+function findEndRecord(view: DataView): number {
+  const last = view.byteLength - endRecordSize;
+  for (let offset = last; offset >= Math.max(0, last - maxComment); offset -= 1) {
+    if (view.getUint32(offset, true) === 0x06054b50) return offset;
+  }
+  throw new RangeError('no end of directory');
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function tooLarge(filename: string, limit: number) {
+  return unsupportedFile(filename, `it unpacks to more than ${Math.floor(limit / (1024 * 1024))} MB`);
+}
