@@ -3,6 +3,9 @@ import { z } from 'zod';
 /** Free-form values that a chunk or document carries; filters match on them. */
 export const metadataSchema = z.record(z.string(), z.unknown());
 
+/** Where documents go, and where passages are searched, when no collection is named. */
+export const defaultCollection = 'default';
+
 /** A passage as retrieval and reranking hand it on. Scores are comparable only within one reply. */
 export const retrievedDocumentSchema = z.object({
   id: z.string().describe('Id of the chunk'),

@@ -9,6 +9,7 @@ export {
 } from './method.js';
 export { decodeVector, decodeVectors, encodeVector, encodeVectors } from './vectors.js';
 export {
+  defaultCollection,
   metadataSchema,
   retrievedDocumentSchema,
   type ChunkMetadata,
