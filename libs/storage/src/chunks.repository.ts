@@ -1,0 +1,112 @@
+import { MegaNestError, type SearchType } from '#contracts';
+import type { Database } from './database.js';
+import type { ChunkHit, ChunkSearch } from './search/chunk-search.js';
+import { findByWords } from './search/lexical-search.js';
+import { selectDiverse } from './search/maximal-marginal-relevance.js';
+import { fuseRankings } from './search/reciprocal-rank-fusion.js';
+import { findNearest, type NearestHit } from './search/vector-search.js';
+import type { Transaction } from './transaction.js';
+import { requireUsableVector } from './vectors.js';
+
+/** How `hybrid` weighs its two rankings; measured in docs/benchmarks.md. */
+export interface FusionSettings {
+  /** Dampens the lead of the first ranks. */
+  constant: number;
+  lexicalWeight: number;
+  similarityWeight: number;
+}
+
+export const defaultFusion: FusionSettings = { constant: 60, lexicalWeight: 1, similarityWeight: 1 };
+
+type Strategy = (
+  transaction: Transaction,
+  search: ChunkSearch,
+  fusion: FusionSettings,
+) => Promise<ChunkHit[]>;
+
+const strategies: Record<SearchType, Strategy> = {
+  lexical: (transaction, search) => findByWords(transaction, search, search.k),
+  similarity: (transaction, search) => nearest(transaction, search, search.k),
+  similarity_score_threshold: async (transaction, search) => {
+    const hits = await nearest(transaction, search, search.k);
+    return hits.filter((hit) => hit.score >= search.scoreThreshold);
+  },
+  similarity_distance_threshold: async (transaction, search) => {
+    const greatest = requireDistanceThreshold(search);
+    const hits = await nearest(transaction, search, search.k);
+    return hits.filter((hit) => 1 - hit.score <= greatest);
+  },
+  mmr: async (transaction, search) => {
+    const candidates = await nearest(transaction, search, Math.max(search.fetchK, search.k), true);
+    return selectDiverse(candidates, search.k, search.lambdaMult);
+  },
+  hybrid: async (transaction, search, { constant, lexicalWeight, similarityWeight }) => {
+    const fetched = Math.max(search.fetchK, search.k);
+    const similar = await nearest(transaction, search, fetched);
+    const lexical = await findByWords(transaction, search, fetched);
+    const rankings = [
+      { hits: lexical, weight: lexicalWeight },
+      { hits: similar, weight: similarityWeight },
+    ];
+    return fuseRankings(rankings, constant).slice(0, search.k);
+  },
+};
+
+/** Searches the chunks of stored documents. */
+export class ChunksRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly fusion: FusionSettings = defaultFusion,
+  ) {}
+
+  /**
+   * The best chunks for a search, best first, at most k. An empty collection gives none. Errors: invalid_request
+   * at `embedding` (missing, unusable, or of a width that the collection does not hold), `distance_threshold`
+   * (missing), service_unavailable.
+   */
+  async search(search: ChunkSearch): Promise<ChunkHit[]> {
+    const strategy = strategies[search.searchType];
+    const hits = await this.database.transaction((transaction) => strategy(transaction, search, this.fusion));
+    return hits.map(({ id, text, score, metadata }) => ({ id, text, score, metadata }));
+  }
+}
+
+async function nearest(
+  transaction: Transaction,
+  search: ChunkSearch,
+  limit: number,
+  withVectors = false,
+): Promise<NearestHit[]> {
+  const { embedding, collection, filter, searchType } = search;
+  if (!embedding) {
+    const detail = `embedding: search_type ${searchType} needs the embedding of the query`;
+    throw new MegaNestError('invalid_request', { detail, param: 'embedding' });
+  }
+  requireUsableVector(embedding, 'embedding');
+  const hits = await findNearest(transaction, { embedding, collection, filter }, limit, withVectors);
+  if (hits.length === 0) await requireKnownWidth(transaction, collection, embedding.length);
+  return hits;
+}
+
+/** Tells an empty answer from the wrong embedding model. */
+async function requireKnownWidth(
+  transaction: Transaction,
+  collection: string,
+  dimensions: number,
+): Promise<void> {
+  const rows = await transaction.query<{ model: string; dimensions: number }>(
+    `SELECT DISTINCT embedding_model AS model, embedding_dimensions AS dimensions FROM documents
+     WHERE collection = $1 AND chunk_count > 0`,
+    [collection],
+  );
+  if (rows.length === 0 || rows.some((row) => row.dimensions === dimensions)) return;
+  const held = rows.map((row) => `${row.dimensions} (${row.model})`).join(', ');
+  const detail = `embedding: has ${dimensions} dimensions, but collection ${collection} holds vectors of ${held}`;
+  throw new MegaNestError('invalid_request', { detail, param: 'embedding' });
+}
+
+function requireDistanceThreshold({ distanceThreshold }: ChunkSearch): number {
+  if (distanceThreshold !== undefined) return distanceThreshold;
+  const detail = 'distance_threshold: search_type similarity_distance_threshold needs it';
+  throw new MegaNestError('invalid_request', { detail, param: 'distance_threshold' });
+}

@@ -1,0 +1,127 @@
+import { Pool, type PoolClient } from 'pg';
+import { isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
+import { runMigrations } from './migrator.js';
+import { quoteIdentifier, Transaction } from './transaction.js';
+
+export interface DatabaseOptions {
+  /** `postgres://user:password@host:port/database`. */
+  connectionString: string;
+  /** Schema of the tables; {@link Database.migrate} makes it. Default `public`. */
+  schema?: string;
+  /** Most connections this process opens; one is enough. Default 4. */
+  maxConnections?: number;
+  /** Milliseconds to wait for a connection before `service_unavailable`. Default 5,000. */
+  connectionTimeoutMs?: number;
+  /** Milliseconds that one statement may take before `deadline_exceeded`. Default 60,000. */
+  statementTimeoutMs?: number;
+  /** Told of connections that broke while idle (a database restart); the pool replaces them by itself. */
+  onConnectionLost?: (error: Error) => void;
+}
+
+const attemptLimit = 3;
+
+/**
+ * A pool of connections to Postgres, or to PGlite behind its socket. Everything runs inside explicit transactions:
+ * PGlite has one session, and only a transaction keeps the messages of two clients apart (docs/decisions/0030).
+ * It survives a restart of the database: broken connections are replaced, and what could not run fails with
+ * `service_unavailable` that names postgres.
+ */
+export class Database {
+  private readonly pool: Pool;
+  private readonly schema: string;
+  private readonly beginStatement: string;
+
+  constructor(options: DatabaseOptions) {
+    const { connectionString, maxConnections = 4, connectionTimeoutMs = 5_000 } = options;
+    const { statementTimeoutMs = 60_000, onConnectionLost } = options;
+    this.schema = options.schema ?? 'public';
+    this.pool = new Pool({
+      connectionString,
+      max: maxConnections,
+      connectionTimeoutMillis: connectionTimeoutMs,
+      /** The server's own limit comes first; this one is for a server that no longer answers at all. */
+      query_timeout: statementTimeoutMs + 5_000,
+      keepAlive: true,
+    });
+    this.pool.on('error', (error) => onConnectionLost?.(error));
+    this.beginStatement = [
+      'BEGIN',
+      `SET LOCAL statement_timeout = ${Math.ceil(statementTimeoutMs)}`,
+      `SET LOCAL search_path = ${quoteIdentifier(this.schema)}, public`,
+    ].join('; ');
+  }
+
+  /**
+   * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. Run again, at most
+   * twice, where the connection was found dead before anything ran, or where Postgres chose it as the victim of a
+   * deadlock; so `work` must do nothing but talk to the database.
+   */
+  async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await this.attempt(work);
+      if ('result' in outcome) return outcome.result;
+      if (!outcome.mayRetry || attempt === attemptLimit) throw toMegaNestError(outcome.error);
+    }
+  }
+
+  /** Applies the pending migrations and answers their names; safe when several processes start at once. */
+  async migrate(): Promise<string[]> {
+    return this.transaction((transaction) => runMigrations(transaction, this.schema));
+  }
+
+  /** Asks the database for a sign of life; answers the milliseconds it took. Errors: service_unavailable. */
+  async ping(): Promise<number> {
+    const start = performance.now();
+    await this.transaction((transaction) => transaction.query('SELECT 1'));
+    return performance.now() - start;
+  }
+
+  /** Waits for running transactions and closes every connection. */
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
+
+  private async attempt<Result>(
+    work: (transaction: Transaction) => Promise<Result>,
+  ): Promise<{ result: Result } | { error: unknown; mayRetry: boolean }> {
+    let client: PoolClient;
+    try {
+      client = await this.pool.connect();
+    } catch (error) {
+      return { error, mayRetry: false };
+    }
+    client.on('error', ignoreLostClient);
+    let begun = false;
+    try {
+      await client.query(this.beginStatement);
+      begun = true;
+      const result = await work(new Transaction(client));
+      await client.query('COMMIT');
+      client.release();
+      return { result };
+    } catch (error) {
+      await rollBackAndRelease(client, error);
+      return { error, mayRetry: begun ? isRetryableError(error) : isConnectionError(error) };
+    } finally {
+      client.off('error', ignoreLostClient);
+    }
+  }
+}
+
+/** A client in use that loses its connection between two statements must not end the process. */
+function ignoreLostClient(): void {}
+
+/** Opens a {@link Database}; connections are made on first use. */
+export function openDatabase(options: DatabaseOptions): Database {
+  return new Database(options);
+}
+
+async function rollBackAndRelease(client: PoolClient, error: unknown): Promise<void> {
+  if (isConnectionError(error)) return client.release(true);
+  try {
+    await client.query('ROLLBACK');
+    client.release();
+  } catch {
+    client.release(true);
+  }
+}

@@ -1,0 +1,5 @@
+import type { StorageMigration } from '../migrator.js';
+import { documentsChunksJobs } from './0001-documents-chunks-jobs.js';
+
+/** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
+export const migrations: readonly StorageMigration[] = [documentsChunksJobs];

@@ -1,0 +1,126 @@
+import { toPostgresText } from '../postgres-text.js';
+import { SqlParameters, type Transaction } from '../transaction.js';
+import type { ChunkHit, ChunkSearch } from './chunk-search.js';
+import { metadataCondition } from './metadata-filter.js';
+
+type LexicalQuery = Pick<ChunkSearch, 'query' | 'collection' | 'filter'>;
+
+interface Term {
+  lexeme: string;
+  /** Chunks of the collection that hold it, counted up to a limit. */
+  frequency: number;
+}
+
+interface Collection {
+  chunks: number;
+  /** Distinct lexemes of a chunk, on average. */
+  averageLength: number;
+}
+
+/** Saturation of repeated words and normalisation by length, as in BM25; measured in docs/benchmarks.md. */
+const saturation = 1.2;
+const lengthNormalisation = 0.75;
+/** Terms of a query that are looked at: a pasted page is cut, its rarest terms are kept. */
+const termLimit = 32;
+/** Frequencies are counted up to here: beyond it a term tells little in any collection. */
+const frequencyLimit = 20_000;
+/** Chunks that are scored; the query's rarest terms choose them. */
+const candidateBudget = 5_000;
+
+/**
+ * BM25 over Postgres' full text search: the best `limit` chunks that hold any of the query's words (stemmed, without
+ * stop words). Full text operators find the chunks, but its own ranking knows nothing of how rare a word is, so the
+ * sum is made here: inverse document frequencies from counts per term, term frequencies from `ts_rank`.
+ * Answers nothing for a query of stop words only.
+ */
+export async function findByWords(
+  transaction: Transaction,
+  query: LexicalQuery,
+  limit: number,
+): Promise<ChunkHit[]> {
+  const collection = await describeCollection(transaction, query.collection);
+  const terms = await findTerms(transaction, query);
+  if (collection.chunks === 0 || terms.length === 0) return [];
+  const selective = withinBudget(terms);
+  const hits = await scoreChunks(transaction, query, { terms, selective, collection, limit });
+  if (hits.length >= limit || selective.length === terms.length) return hits;
+  return scoreChunks(transaction, query, { terms, selective: terms, collection, limit });
+}
+
+async function describeCollection(transaction: Transaction, collection: string): Promise<Collection> {
+  const [row] = await transaction.query<{ chunks: string; lexemes: string }>(
+    `SELECT coalesce(sum(chunk_count), 0) AS chunks, coalesce(sum(lexeme_count), 0) AS lexemes
+     FROM documents WHERE collection = $1`,
+    [collection],
+  );
+  const chunks = Number(row?.chunks);
+  return { chunks, averageLength: Math.max(Number(row?.lexemes) / Math.max(chunks, 1), 1) };
+}
+
+/** The query's terms that occur in the collection, rarest first. */
+async function findTerms(transaction: Transaction, { query, collection }: LexicalQuery): Promise<Term[]> {
+  const rows = await transaction.query<{ lexeme: string; frequency: string }>(
+    `SELECT lexeme, frequency FROM unnest(search_vector($1)) AS term,
+       LATERAL (SELECT count(*) AS frequency FROM (
+         SELECT FROM chunks WHERE search @@ quote_literal(term.lexeme)::tsquery AND collection = $2 LIMIT $3
+       ) AS counted) AS counts
+     WHERE frequency > 0 ORDER BY frequency, lexeme LIMIT $4`,
+    [toPostgresText(query), collection, frequencyLimit, termLimit],
+  );
+  return rows.map((row) => ({ lexeme: row.lexeme, frequency: Number(row.frequency) }));
+}
+
+/** The rarest terms whose chunks together stay within the budget; at least one. */
+function withinBudget(terms: readonly Term[]): readonly Term[] {
+  let candidates = 0;
+  const count = terms.findIndex((term) => (candidates += term.frequency) > candidateBudget);
+  return count === -1 ? terms : terms.slice(0, Math.max(count, 1));
+}
+
+function inverseDocumentFrequency(frequency: number, chunks: number): number {
+  return Math.log(1 + Math.max(chunks - frequency + 0.5, 0.5) / (frequency + 0.5));
+}
+
+interface Scoring {
+  terms: readonly Term[];
+  selective: readonly Term[];
+  collection: Collection;
+  limit: number;
+}
+
+/**
+ * `ts_rank` of one term with equal weights is Σ 1/j² over its occurrences, divided by π²/6; as the rest of that sum
+ * is nearly 1/(n + ½), the number of occurrences is read back from it, without unpacking the tsvector.
+ */
+const occurrences = `round(1 / (1.64493406685 * (1 - ts_rank('{1,1,1,1}', search, term))) - 0.5)`;
+
+async function scoreChunks(
+  transaction: Transaction,
+  query: LexicalQuery,
+  { terms, selective, collection, limit }: Scoring,
+): Promise<ChunkHit[]> {
+  const parameters = new SqlParameters();
+  const lexemes = parameters.add(terms.map((term) => term.lexeme));
+  const weights = parameters.add(
+    terms.map((term) => inverseDocumentFrequency(term.frequency, collection.chunks)),
+  );
+  const wanted = parameters.add(selective.map((term) => term.lexeme));
+  const shrink = `${saturation} * (${1 - lengthNormalisation} + ${lengthNormalisation} * length(search) / ${parameters.add(collection.averageLength)}::float8)`;
+  return transaction.query<ChunkHit>(
+    `WITH terms AS (
+       SELECT quote_literal(lexeme)::tsquery AS term, weight
+       FROM unnest(${lexemes}::text[], ${weights}::float8[]) AS given (lexeme, weight)
+     ), candidates AS MATERIALIZED (
+       SELECT id, search FROM chunks
+       WHERE search @@ (SELECT string_agg(quote_literal(lexeme), '|') FROM unnest(${wanted}::text[]) AS lexeme)::tsquery
+         AND collection = ${parameters.add(query.collection)}
+         AND ${metadataCondition(query.filter ?? {}, parameters)}
+     ), best AS (
+       SELECT id, sum(weight * occurrences * ${saturation + 1} / (occurrences + ${shrink})) AS score
+       FROM candidates JOIN terms ON search @@ term, LATERAL (SELECT ${occurrences} AS occurrences) AS counted
+       GROUP BY id ORDER BY score DESC, id LIMIT ${parameters.add(limit)}
+     )
+     SELECT id, text, metadata, score FROM best JOIN chunks USING (id) ORDER BY score DESC, id`,
+    parameters.values,
+  );
+}

@@ -1,0 +1,48 @@
+import pgvector from 'pgvector';
+import { MegaNestError } from '#contracts';
+
+/** pgvector's binary form: width and a spare word as 16-bit, then big-endian Float32; a fifth of the text form. */
+export function encodeVectorParameter(vector: Float32Array): Buffer {
+  const buffer = Buffer.alloc(4 + vector.length * 4);
+  buffer.writeUInt16BE(vector.length, 0);
+  vector.forEach((value, index) => buffer.writeFloatBE(value, 4 + index * 4));
+  return buffer;
+}
+
+/** Reads a vector that Postgres sent as text. */
+export function decodeVectorColumn(text: string): Float32Array {
+  return Float32Array.from(pgvector.fromSql(text) as number[]);
+}
+
+/** Refuses what has no direction: empty, zero or non-finite vectors. Errors: invalid_request at `param`. */
+export function requireUsableVector(vector: Float32Array, param: string): void {
+  const usable = vector.length > 0 && vector.every(Number.isFinite) && vector.some((value) => value !== 0);
+  if (usable) return;
+  const detail = `${param}: an embedding needs finite numbers, not all of them zero`;
+  throw new MegaNestError('invalid_request', { detail, param });
+}
+
+/** How vectors of one width are compared and indexed; HNSW takes `vector` to 2,000 and `halfvec` to 4,000. */
+export interface VectorIndex {
+  name: string;
+  /** The indexed expression over the column `embedding`, e.g. `embedding::vector(384)`. */
+  expression: string;
+  /** Cast of the query parameter, e.g. `vector(384)`. */
+  type: string;
+  /** Absent where no index can hold the width; search is then exact. */
+  operatorClass?: string;
+}
+
+/** `dimensions` must be a whole number: it becomes part of the SQL. */
+export function vectorIndexOf(dimensions: number): VectorIndex {
+  const width = Math.trunc(dimensions);
+  const halved = width > 2_000;
+  const type = `${halved ? 'halfvec' : 'vector'}(${width})`;
+  const operatorClass = halved ? 'halfvec_cosine_ops' : 'vector_cosine_ops';
+  return {
+    name: `chunks_embedding_${width}`,
+    expression: `embedding::${type}`,
+    type,
+    ...(width <= 4_000 && { operatorClass }),
+  };
+}
