@@ -56,7 +56,11 @@ module.exports = {
       to: { path: '^libs/testing/' },
     },
     onlyImporter('only-messaging-imports-nats', ['@nats-io'], '^libs/messaging/'),
-    onlyImporter('only-storage-imports-pg', ['pg', 'pgvector', 'node-pg-migrate'], '^libs/storage/'),
+    onlyImporter(
+      'only-storage-imports-pg',
+      ['pg', 'pgvector', 'node-pg-migrate'],
+      '^libs/(storage|testing)/',
+    ),
     onlyImporter(
       'only-inference-imports-onnx',
       ['onnxruntime-node', '@xenova/transformers', '@huggingface'],

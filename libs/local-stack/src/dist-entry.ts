@@ -1,0 +1,26 @@
+import { createRequire } from 'node:module';
+import type { SupervisionOptions } from './processes/supervise.js';
+
+const { resolve } = createRequire(import.meta.url);
+
+/** Path of a built file, given by its place below `dist`; the same whether this runs from sources (tests) or built. */
+export function resolveDistEntry(path: string): string {
+  return resolve(`#dist/${path}`);
+}
+
+/**
+ * How to run a built entry, given by its place below `dist`, as a supervised Node process that ends with its parent,
+ * whether or not the entry knows of it. Errors: not built.
+ */
+export function nodeProgram(
+  entry: string,
+  ...parameters: string[]
+): Pick<SupervisionOptions, 'command' | 'args' | 'lifeline'> {
+  const exitWithParent = resolveDistEntry('libs/local-stack/src/processes/exit-with-parent.js');
+  const path = resolveDistEntry(entry);
+  return {
+    command: process.execPath,
+    args: () => ['--enable-source-maps', '--import', exitWithParent, path, ...parameters],
+    lifeline: 'stdin',
+  };
+}

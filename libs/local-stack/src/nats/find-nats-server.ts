@@ -1,0 +1,149 @@
+import { access, chmod, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { acquireFileLock } from '../processes/file-lock.js';
+import { fetchDebianPackage } from './debian-package.js';
+import { fetchOfficialRelease } from './official-release.js';
+import { runCommand } from './run-command.js';
+
+/** Where a nats-server came from, in the order in which the places are tried. */
+export type NatsServerSource = 'explicit' | 'path' | 'cache' | 'package' | 'release';
+
+export interface FoundNatsServer {
+  path: string;
+  source: NatsServerSource;
+  /** As `nats-server --version` prints it, without the v: "2.9.10". */
+  version: string;
+}
+
+export interface FindNatsServerOptions {
+  /** A program that must be used; nothing else is tried. */
+  explicitPath?: string;
+  /** Where a fetched program is kept for the next start; several processes may share it. */
+  cacheDirectory: string;
+  /** Directories of a PATH variable. Default: this process's PATH and the places where packages put daemons. */
+  searchPath?: string;
+  /** `false`: never use the network. */
+  fetch?: boolean;
+  /** Told before something slow begins, in words for people. */
+  onProgress?(message: string): void;
+}
+
+/** No usable nats-server; the message says what was tried and what to install. */
+export class NatsServerNotFoundError extends Error {
+  constructor(attempts: readonly string[], options?: ErrorOptions) {
+    super(
+      [
+        'No nats-server found. Install it (Debian and Ubuntu: apt-get install nats-server; macOS: brew install nats-server;',
+        'else https://github.com/nats-io/nats-server/releases), or set NATS_URL to a running server.',
+        ...attempts.map((attempt) => `  tried: ${attempt}`),
+      ].join('\n'),
+      options,
+    );
+    this.name = 'NatsServerNotFoundError';
+  }
+}
+
+/** JetStream's object stores and the service API need this at least. */
+const oldestMinor = 9;
+
+async function inspect(path: string, source: NatsServerSource): Promise<FoundNatsServer> {
+  await access(path, constants.X_OK);
+  const version = /v?(\d+\.\d+\.\d+\S*)/.exec(await runCommand(path, ['--version']))?.[1];
+  const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
+  if (version === undefined) throw new Error('it prints no version');
+  if (major < 2 || (major === 2 && minor < oldestMinor))
+    throw new Error(`version ${version} is older than 2.${oldestMinor}`);
+  return { path, source, version };
+}
+
+function candidatesOf(searchPath: string): string[] {
+  return searchPath
+    .split(delimiter)
+    .filter((directory) => directory !== '')
+    .map((directory) => join(directory, 'nats-server'));
+}
+
+interface Attempts {
+  failures: string[];
+  try(label: string, find: () => Promise<FoundNatsServer>): Promise<FoundNatsServer | undefined>;
+}
+
+function startAttempts(): Attempts {
+  const failures: string[] = [];
+  return {
+    failures,
+    try: async (label, find) => {
+      try {
+        return await find();
+      } catch (error) {
+        failures.push(`${label}: ${(error as Error).message}`);
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Fetches into a folder of its own, checks that the program runs, then renames it into place in one step. */
+async function fetchInto(
+  target: string,
+  source: NatsServerSource,
+  fetchProgram: (directory: string) => Promise<string>,
+): Promise<FoundNatsServer> {
+  const directory = await mkdtemp(`${target}.`);
+  try {
+    const program = await fetchProgram(directory);
+    await chmod(program, 0o755);
+    const found = await inspect(program, source);
+    await rename(program, target);
+    return { ...found, path: target };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function fetchAny(
+  cached: string,
+  options: FindNatsServerOptions,
+  attempts: Attempts,
+): Promise<FoundNatsServer | undefined> {
+  await mkdir(options.cacheDirectory, { recursive: true });
+  const lock = await acquireFileLock(`${cached}.lock`, { holder: 'another start', waitMs: 300_000 });
+  try {
+    const fetchedMeanwhile = await attempts.try(cached, () => inspect(cached, 'cache'));
+    if (fetchedMeanwhile) return fetchedMeanwhile;
+    options.onProgress?.('fetching nats-server (package manager)');
+    const packaged = await attempts.try('apt-get', () => fetchInto(cached, 'package', fetchDebianPackage));
+    if (packaged) return packaged;
+    options.onProgress?.('fetching nats-server (official release)');
+    return await attempts.try('official release', () => fetchInto(cached, 'release', fetchOfficialRelease));
+  } finally {
+    await lock.release();
+  }
+}
+
+/**
+ * Finds a nats-server, or fetches one: the explicit path, PATH, the cache, the package manager's package, the official
+ * release with its checksum. Errors: NatsServerNotFoundError with everything that was tried.
+ */
+export async function findNatsServer(options: FindNatsServerOptions): Promise<FoundNatsServer> {
+  const attempts = startAttempts();
+  const { explicitPath } = options;
+  if (explicitPath !== undefined) {
+    const found = await attempts.try(explicitPath, () => inspect(explicitPath, 'explicit'));
+    if (found) return found;
+    throw new NatsServerNotFoundError(attempts.failures);
+  }
+  const searchPath =
+    options.searchPath ?? `${process.env.PATH ?? ''}${delimiter}/usr/local/sbin${delimiter}/usr/sbin`;
+  for (const candidate of candidatesOf(searchPath)) {
+    const found = await inspect(candidate, 'path').catch(() => undefined);
+    if (found) return found;
+  }
+  attempts.failures.push('PATH');
+  const cached = join(options.cacheDirectory, 'nats-server');
+  const found =
+    (await inspect(cached, 'cache').catch(() => undefined)) ??
+    (options.fetch === false ? undefined : await fetchAny(cached, options, attempts));
+  if (!found) throw new NatsServerNotFoundError(attempts.failures);
+  return found;
+}

@@ -1,0 +1,101 @@
+import { createConnection } from 'node:net';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { superviseProcess, type SupervisedProcess, type SupervisionOptions } from '../processes/supervise.js';
+import { waitForLine, type StartingProcess } from '../processes/readiness.js';
+import type { ChildExit } from '../processes/child.js';
+
+export interface NatsServerOptions {
+  /** The program, as findNatsServer found it. */
+  program: string;
+  /** JetStream's files lie in `jetstream` below it. */
+  dataDirectory: string;
+  /** Default 0: a free one, chosen by the server; a restart keeps it. */
+  port?: number;
+  /** Default true. */
+  jetStream?: boolean;
+  restart?: SupervisionOptions['restart'];
+  onLine?: SupervisionOptions['onLine'];
+  onEvent?: SupervisionOptions['onEvent'];
+}
+
+export interface NatsServer {
+  url: string;
+  process: SupervisedProcess;
+  /** Resolves when the server is gone for good. */
+  exited: Promise<ChildExit>;
+  stop(): Promise<void>;
+}
+
+/** What a server says first on every connection. */
+interface ServerInfo {
+  version: string;
+  jetstream?: boolean;
+}
+
+/** Connects once and reads the server's INFO line: the proof that it serves, and serves JetStream. */
+function readServerInfo(port: number, signal: AbortSignal): Promise<ServerInfo> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection({ port, host: '127.0.0.1', signal });
+    let received = '';
+    socket.on('error', reject);
+    socket.on('data', (bytes) => {
+      received += bytes.toString('utf8');
+      if (!received.includes('\r\n')) return;
+      socket.destroy();
+      resolve(JSON.parse(received.slice('INFO '.length, received.indexOf('\r\n'))) as ServerInfo);
+    });
+  });
+}
+
+const listeningPattern = /Listening for client connections on .*:(\d+)$/;
+
+/** The server logs its port, then "Server is ready"; a port of 0 is known only from there. */
+async function awaitPort(child: StartingProcess, jetStream: boolean): Promise<number> {
+  let port = 0;
+  await waitForLine(child, ({ text }) => {
+    port = Number(listeningPattern.exec(text)?.[1] ?? port);
+    return text.includes('Server is ready') ? true : undefined;
+  });
+  const info = await readServerInfo(port, child.signal);
+  if (jetStream && info.jetstream !== true) throw new Error('nats-server started without JetStream');
+  return port;
+}
+
+/** Starts nats-server on loopback and waits until it answers. Errors: StartFailedError with the server's last lines. */
+export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
+  const { jetStream = true, restart = false } = options;
+  const storeDirectory = join(options.dataDirectory, 'jetstream');
+  await mkdir(storeDirectory, { recursive: true });
+  let port = options.port ?? 0;
+  const server = superviseProcess({
+    name: 'nats-server',
+    command: options.program,
+    args: () => [
+      '--addr',
+      '127.0.0.1',
+      '--port',
+      port === 0 ? '-1' : String(port),
+      ...(jetStream ? ['--jetstream', '--store_dir', storeDirectory] : []),
+    ],
+    // A Go program that does not watch its standard input.
+    lifeline: 'watcher',
+    readiness: async (child) => {
+      port = await awaitPort(child, jetStream);
+    },
+    startTimeoutMs: 30_000,
+    restart,
+    onLine: options.onLine,
+    onEvent: options.onEvent,
+  });
+  await server.whenReady().catch(async (error: unknown) => {
+    await server.stop();
+    throw error;
+  });
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    process: server,
+    exited: server.whenFinished(),
+    stop: () => server.stop(),
+  };
+}

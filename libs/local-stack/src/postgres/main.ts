@@ -1,0 +1,59 @@
+/** The embedded Postgres as a process: `node main.js <data directory> <port>`. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { PGlite } from '@electric-sql/pglite';
+import { vector } from '@electric-sql/pglite-pgvector';
+import { acquireFileLock } from '../processes/file-lock.js';
+import '../processes/exit-with-parent.js';
+import { startWireServer } from './wire-server.js';
+
+function print(entry: Record<string, unknown>): void {
+  process.stdout.write(`${JSON.stringify(entry)}\n`);
+}
+
+function fail(error: unknown): never {
+  print({
+    level: 'error',
+    msg: 'embedded Postgres failed',
+    error: error instanceof Error ? error.message : error,
+  });
+  process.exit(1);
+}
+
+const { positionals } = parseArgs({ allowPositionals: true });
+const [dataDirectory, port = '0'] = positionals;
+if (dataDirectory === undefined) fail(new Error('usage: main.js <data directory> <port>'));
+
+await mkdir(dataDirectory, { recursive: true });
+// Two of these on one directory would destroy it.
+const lock = await acquireFileLock(join(dataDirectory, 'embedded-postgres.lock'), {
+  holder: 'embedded Postgres',
+}).catch(fail);
+const database = await PGlite.create({
+  dataDir: join(dataDirectory, 'pgdata'),
+  extensions: { vector },
+  // 128 MB by default; WebAssembly memory never shrinks.
+  startParams: [...PGlite.defaultStartParams, '-c', 'shared_buffers=64MB'],
+}).catch(fail);
+const server = await startWireServer({
+  database,
+  port: Number(port),
+  maxConnections: 100,
+  idleInTransactionMs: 30_000,
+  onFatal: fail,
+}).catch(fail);
+
+let stopping = false;
+async function stop(): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  await server.stop();
+  await database.close();
+  await lock.release();
+  process.exit(0);
+}
+
+process.on('SIGTERM', () => void stop().catch(fail));
+process.on('SIGINT', () => void stop().catch(fail));
+print({ level: 'info', msg: 'listening', url: `postgres://postgres@127.0.0.1:${server.port}/postgres` });

@@ -1,0 +1,173 @@
+import type { PGlite } from '@electric-sql/pglite';
+
+/** One piece of work of one client, waiting for the database: a protocol message, or the tidying up after it left. */
+interface WaitingWork {
+  clientId: number;
+  run(): Promise<void>;
+  drop(): void;
+}
+
+export interface SessionSchedulerOptions {
+  database: Pick<PGlite, 'execProtocolRawStream' | 'exec' | 'query' | 'runExclusive' | 'isInTransaction'>;
+  /** Time a client may sit idle in a transaction while others wait, in milliseconds; then `evict` is called. */
+  idleInTransactionMs: number;
+  /** Closes a client's connection. */
+  evict(clientId: number): void;
+  /** The database itself broke (not a query): nothing more can be served. */
+  onFatal(error: Error): void;
+}
+
+/** Message types of the Postgres protocol, version 3. */
+const terminate = 'X'.charCodeAt(0);
+const query = 'Q'.charCodeAt(0);
+const parse = 'P'.charCodeAt(0);
+/** CopyFail, then Sync: brings a session that its client left at any point back to where a query may begin. */
+const recover = Uint8Array.of(0x66, 0, 0, 0, 5, 0, 0x53, 0, 0, 0, 4);
+/** ReadyForQuery: `Z`, length 5, then the transaction status. */
+const readyForQuery = [0x5a, 0, 0, 0, 5];
+
+function endsReady(tail: Uint8Array): boolean {
+  return tail.length === 6 && readyForQuery.every((byte, index) => tail[index] === byte);
+}
+
+/** The last six bytes of what was sent so far. */
+function appendTail(tail: Uint8Array, data: Uint8Array): Uint8Array {
+  return Uint8Array.from([...tail, ...data.subarray(-6)].slice(-6));
+}
+
+/**
+ * Shares PGlite's single session among many connections, one at a time. A client that sends its first message owns the
+ * session until the database is ready for its next query outside a transaction and without advisory locks; the others
+ * wait in the order of their arrival. So neither the messages of one statement (a large one arrives in pieces) nor the
+ * statements of one transaction mix with another client's, and an advisory lock excludes the others.
+ *
+ * It has the shape of pglite-socket's query queue, in whose place it stands; see docs/decisions/0051.
+ */
+export class SessionScheduler {
+  private waiting: WaitingWork[] = [];
+  private owner: number | undefined;
+  private running = false;
+  private mentionsAdvisoryLock = false;
+  private tail: Uint8Array = new Uint8Array();
+  private idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: SessionSchedulerOptions) {}
+
+  /** Queues one message; resolves with the size of its response once the database has answered. */
+  enqueue(clientId: number, bytes: Uint8Array, onData: (data: Uint8Array) => void): Promise<number> {
+    if (bytes[0] === terminate) return Promise.resolve(0);
+    return this.schedule(clientId, () => this.execute(bytes, onData));
+  }
+
+  /** Forgets what a client that left still had waiting. */
+  clearQueueForHandler(clientId: number): void {
+    const gone = this.waiting.filter((work) => work.clientId === clientId);
+    this.waiting = this.waiting.filter((work) => work.clientId !== clientId);
+    for (const work of gone) work.drop();
+  }
+
+  /** Ends what a client that left had begun: its half-sent statement, its transaction, its advisory locks. */
+  async clearTransactionIfNeeded(clientId: number): Promise<void> {
+    if (this.owner === clientId) await this.schedule(clientId, () => this.tidyUp());
+  }
+
+  getQueueLength(): number {
+    return this.waiting.length;
+  }
+
+  private schedule<Result>(clientId: number, task: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const run = () => task().then(resolve, (error: Error) => this.failFatally(error, reject));
+      this.waiting.push({ clientId, run, drop: () => reject(new Error('The client left')) });
+      void this.pump();
+    });
+  }
+
+  /** Postgres answers a bad query with a message; what throws is the engine itself. */
+  private failFatally(error: Error, reject: (error: Error) => void): void {
+    reject(error);
+    this.options.onFatal(error);
+  }
+
+  private async pump(): Promise<void> {
+    if (this.running) return;
+    this.running = true;
+    clearTimeout(this.idleTimer);
+    for (let work = this.takeNext(); work; work = this.takeNext()) {
+      this.owner = work.clientId;
+      await work.run();
+    }
+    this.running = false;
+    this.watchIdleOwner();
+  }
+
+  /** The owner's next piece of work, or, when nobody owns the session, the oldest of all. */
+  private takeNext(): WaitingWork | undefined {
+    const index =
+      this.owner === undefined ? 0 : this.waiting.findIndex(({ clientId }) => clientId === this.owner);
+    return index < 0 ? undefined : this.waiting.splice(index, 1)[0];
+  }
+
+  private async send(bytes: Uint8Array, onData: (data: Uint8Array) => void): Promise<void> {
+    const { database } = this.options;
+    await database.runExclusive(() => database.execProtocolRawStream(bytes, { onRawData: onData }));
+  }
+
+  private async execute(bytes: Uint8Array, onData: (data: Uint8Array) => void): Promise<number> {
+    this.noteAdvisoryLocks(bytes);
+    let responseBytes = 0;
+    await this.send(bytes, (data) => {
+      responseBytes += data.length;
+      this.tail = appendTail(this.tail, data);
+      onData(data);
+    });
+    await this.releaseWhenDone();
+    return responseBytes;
+  }
+
+  private async tidyUp(): Promise<void> {
+    const { database } = this.options;
+    await this.send(recover, () => undefined);
+    if (database.isInTransaction()) await database.exec('ROLLBACK');
+    await database.query('SELECT pg_advisory_unlock_all()');
+    this.release();
+  }
+
+  private noteAdvisoryLocks(bytes: Uint8Array): void {
+    if (this.mentionsAdvisoryLock || (bytes[0] !== query && bytes[0] !== parse)) return;
+    this.mentionsAdvisoryLock = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(
+      'advisory',
+    );
+  }
+
+  private async releaseWhenDone(): Promise<void> {
+    const { database } = this.options;
+    if (!endsReady(this.tail) || database.isInTransaction()) return;
+    if (this.mentionsAdvisoryLock && (await this.holdsAdvisoryLock())) return;
+    this.release();
+  }
+
+  private async holdsAdvisoryLock(): Promise<boolean> {
+    const held = await this.options.database.query(
+      "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' LIMIT 1",
+    );
+    return held.rows.length > 0;
+  }
+
+  private release(): void {
+    this.owner = undefined;
+    this.mentionsAdvisoryLock = false;
+    this.tail = new Uint8Array();
+  }
+
+  private watchIdleOwner(): void {
+    clearTimeout(this.idleTimer);
+    const { owner } = this;
+    if (owner === undefined) return;
+    this.idleTimer = setTimeout(() => {
+      if (this.waiting.length > 0) this.options.evict(owner);
+      else this.watchIdleOwner();
+    }, this.options.idleInTransactionMs);
+    this.idleTimer.unref();
+  }
+}

@@ -1,0 +1,58 @@
+import { resolveDistEntry } from '../dist-entry.js';
+import type { ChildExit } from '../processes/child.js';
+import { waitForListeningUrl } from '../processes/readiness.js';
+import { superviseProcess, type SupervisedProcess, type SupervisionOptions } from '../processes/supervise.js';
+
+export interface EmbeddedPostgresOptions {
+  /** The database's files lie in `pgdata` below it; one process at a time. */
+  dataDirectory: string;
+  /** Default 0: a free one; a restart keeps it. */
+  port?: number;
+  restart?: SupervisionOptions['restart'];
+  onLine?: SupervisionOptions['onLine'];
+  onEvent?: SupervisionOptions['onEvent'];
+}
+
+export interface EmbeddedPostgres {
+  connectionString: string;
+  process: SupervisedProcess;
+  /** Resolves when the database is gone for good. */
+  exited: Promise<ChildExit>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts PGlite with pgvector as a process of its own that speaks the Postgres protocol on loopback (needs a build:
+ * it runs from dist). Errors: StartFailedError, for instance when another process has the data directory.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  let connectionString = '';
+  let port = options.port ?? 0;
+  const database = superviseProcess({
+    name: 'postgres',
+    command: process.execPath,
+    args: () => [
+      resolveDistEntry('libs/local-stack/src/postgres/main.js'),
+      options.dataDirectory,
+      String(port),
+    ],
+    lifeline: 'stdin',
+    readiness: async (child) => {
+      connectionString = await waitForListeningUrl(child);
+      port = Number(new URL(connectionString).port);
+    },
+    restart: options.restart ?? false,
+    onLine: options.onLine,
+    onEvent: options.onEvent,
+  });
+  await database.whenReady().catch(async (error: unknown) => {
+    await database.stop();
+    throw error;
+  });
+  return {
+    connectionString,
+    process: database,
+    exited: database.whenFinished(),
+    stop: () => database.stop(),
+  };
+}

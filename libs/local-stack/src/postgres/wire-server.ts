@@ -1,0 +1,78 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import type { PGlite } from '@electric-sql/pglite';
+import { PGLiteSocketHandler, type PGLiteSocketHandlerOptions } from '@electric-sql/pglite-socket';
+import { SessionScheduler } from './session-scheduler.js';
+
+export interface WireServerOptions {
+  database: PGlite;
+  /** 0: a free one. */
+  port: number;
+  maxConnections: number;
+  /** See SessionSchedulerOptions. */
+  idleInTransactionMs: number;
+  onFatal(error: Error): void;
+}
+
+export interface WireServer {
+  port: number;
+  /** Closes every connection, then the port. */
+  stop(): Promise<void>;
+}
+
+/** ErrorResponse of severity FATAL, as a Postgres server sends it before it closes a connection. */
+export function fatalResponse(code: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`, 'utf8');
+  const header = Buffer.alloc(5);
+  header.write('E');
+  header.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([header, fields]);
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host: '127.0.0.1' }, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/**
+ * Serves the Postgres protocol on loopback in front of one PGlite: framing by pglite-socket's handler, one per
+ * connection, scheduling by SessionScheduler. There are no passwords: whoever reaches loopback is let in.
+ */
+export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
+  const sockets = new Map<number, Socket>();
+  const scheduler = new SessionScheduler({
+    database: options.database,
+    idleInTransactionMs: options.idleInTransactionMs,
+    evict: (clientId) => {
+      const socket = sockets.get(clientId);
+      socket?.write(fatalResponse('25P03', 'terminating connection due to idle-in-transaction timeout'));
+      socket?.destroySoon();
+    },
+    onFatal: (error) => options.onFatal(error),
+  });
+  const server = createServer((socket) => {
+    if (sockets.size >= options.maxConnections) {
+      socket.end(fatalResponse('53300', 'sorry, too many clients already'));
+      return;
+    }
+    const handler = new PGLiteSocketHandler({
+      // pglite-socket does not export the class that this stands in for; the handler calls these methods only.
+      queryQueue: scheduler as unknown as PGLiteSocketHandlerOptions['queryQueue'],
+      closeOnDetach: true,
+    });
+    sockets.set(handler.handlerId, socket);
+    socket.once('close', () => sockets.delete(handler.handlerId));
+    void handler.attach(socket);
+  });
+  const port = await listen(server, options.port);
+  return {
+    port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets.values())
+          socket.end(fatalResponse('57P01', 'terminating connection: shutdown'));
+      }),
+  };
+}

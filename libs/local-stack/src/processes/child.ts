@@ -1,0 +1,60 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readLines, type OutputLine } from './lines.js';
+import { watchParentFor } from './parent-watch.js';
+
+export interface ChildOptions {
+  command: string;
+  args: readonly string[];
+  env: NodeJS.ProcessEnv;
+  cwd?: string;
+  /**
+   * How the child learns that this process was killed: `stdin`: its standard input ends (see exit-with-parent);
+   * `watcher`: a one-line shell process ends it, for programs that do not watch their input.
+   */
+  lifeline: 'stdin' | 'watcher';
+  onLine(line: OutputLine): void;
+}
+
+/** How a child ended. `error` is set when it could not be started at all. */
+export interface ChildExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  error?: Error;
+}
+
+export interface Child {
+  pid: number | undefined;
+  exited: Promise<ChildExit>;
+  signal(signal: NodeJS.Signals): void;
+}
+
+/** How long the last output of a dead child may take to arrive. */
+const drainMs = 500;
+
+function awaitExit(child: ChildProcess): Promise<ChildExit> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ code: null, signal: null, error }));
+    child.once('close', (code, signal) => resolve({ code, signal }));
+    // A grandchild that inherited the pipes may hold them open; the child itself is gone all the same.
+    child.once('exit', (code, signal) => setTimeout(() => resolve({ code, signal }), drainMs).unref());
+  });
+}
+
+/**
+ * Starts a program in a process group of its own, so that Ctrl-C reaches only this process, which then stops its
+ * children in order; none outlives this process, even when it is killed with SIGKILL.
+ */
+export function startChild(options: ChildOptions): Child {
+  const child = spawn(options.command, options.args, {
+    env: options.env,
+    cwd: options.cwd,
+    detached: true,
+    stdio: [options.lifeline === 'stdin' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+  });
+  child.stdin?.on('error', () => undefined);
+  if (child.stdout) readLines(child.stdout, (text) => options.onLine({ stream: 'stdout', text }));
+  if (child.stderr) readLines(child.stderr, (text) => options.onLine({ stream: 'stderr', text }));
+  const exited = awaitExit(child);
+  if (options.lifeline === 'watcher' && child.pid !== undefined) watchParentFor(child.pid, exited);
+  return { pid: child.pid, exited, signal: (signal) => child.kill(signal) };
+}

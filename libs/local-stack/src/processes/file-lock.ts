@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { identifyProcess, isRunning, type ProcessIdentity } from './process-identity.js';
+
+interface LockContent extends ProcessIdentity {
+  nonce: string;
+  /** What holds it, for people: "launcher". */
+  holder: string;
+}
+
+/** Thrown when a lock belongs to a live process; `pid` names it. */
+export class LockHeldError extends Error {
+  constructor(
+    readonly path: string,
+    readonly holder: string,
+    readonly pid: number,
+  ) {
+    super(`${path} is held by ${holder} (process ${pid})`);
+    this.name = 'LockHeldError';
+  }
+}
+
+export interface FileLock {
+  release(): Promise<void>;
+}
+
+export interface FileLockOptions {
+  /** Named in the error of those who come second. */
+  holder: string;
+  /** How long to wait for the holder to release it, in milliseconds. Default 0: fail at once. */
+  waitMs?: number;
+}
+
+async function readLock(path: string): Promise<LockContent | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as LockContent;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Error(`${path} is not a lock file; remove it if no other MegaNest uses this directory`, {
+      cause: error,
+    });
+  }
+}
+
+/** Moves a dead process's lock aside; when another process was quicker, its fresh lock is put back. */
+async function removeStale(path: string, stale: LockContent): Promise<void> {
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  const moved = await readLock(aside);
+  if (moved !== undefined && moved.nonce !== stale.nonce) await link(aside, path).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+/** Creates the lock with its content in one step: `link` fails when the name exists. */
+async function tryCreate(path: string, content: LockContent): Promise<boolean> {
+  const draft = `${path}.${content.nonce}`;
+  await writeFile(draft, JSON.stringify(content));
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/**
+ * Takes an exclusive lock that survives as a file and dies with its process: a lock whose process is gone (kill -9)
+ * is taken over. Errors: LockHeldError when a live process holds it for longer than `waitMs`.
+ */
+export async function acquireFileLock(path: string, options: FileLockOptions): Promise<FileLock> {
+  await mkdir(dirname(path), { recursive: true });
+  const content = { ...identifyProcess(process.pid), nonce: randomUUID(), holder: options.holder };
+  const deadline = Date.now() + (options.waitMs ?? 0);
+  while (!(await tryCreate(path, content))) {
+    const current = await readLock(path);
+    if (current === undefined) continue;
+    if (!isRunning(current)) await removeStale(path, current);
+    else if (Date.now() >= deadline) throw new LockHeldError(path, current.holder, current.pid);
+    else await delay(50);
+  }
+  return {
+    release: async () => {
+      if ((await readLock(path))?.nonce === content.nonce) await rm(path, { force: true });
+    },
+  };
+}

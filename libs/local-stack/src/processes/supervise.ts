@@ -1,0 +1,197 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { startChild, type Child, type ChildExit, type ChildOptions } from './child.js';
+import type { OutputLine } from './lines.js';
+import type { Readiness } from './readiness.js';
+
+/** Exponential back-off between restarts. */
+export interface RestartPolicy {
+  initialMs: number;
+  maxMs: number;
+  /** A child that ran this long before it died counts as healthy: the wait falls back to `initialMs`. */
+  resetAfterMs: number;
+}
+
+export const defaultRestartPolicy: RestartPolicy = { initialMs: 250, maxMs: 15_000, resetAfterMs: 30_000 };
+
+export type SupervisionEvent =
+  | { type: 'started'; pid: number | undefined; attempt: number }
+  | { type: 'ready'; afterMs: number }
+  | { type: 'exited'; exit: ChildExit; restartInMs: number | undefined }
+  | { type: 'stopped' };
+
+export interface SupervisionOptions {
+  name: string;
+  command: string;
+  /** Evaluated before each start, so that a restart can reuse the port that the first start was given. */
+  args(): readonly string[];
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  lifeline: ChildOptions['lifeline'];
+  /** Resolves when the child serves; without it a started child counts as ready. */
+  readiness?: Readiness;
+  /** Time a start may take before the child is killed, in milliseconds. Default 60,000. */
+  startTimeoutMs?: number;
+  /** `false`: a child that dies stays dead. */
+  restart: RestartPolicy | false;
+  /** Wait between SIGTERM and SIGKILL on stop, in milliseconds. Default 5,000. */
+  stopGraceMs?: number;
+  onLine?(line: OutputLine): void;
+  onEvent?(event: SupervisionEvent): void;
+}
+
+/** A child died or hung before it was ready; the message ends with its last lines. */
+export class StartFailedError extends Error {
+  constructor(
+    readonly processName: string,
+    reason: string,
+    lastLines: readonly string[],
+  ) {
+    super([`${processName} ${reason}`, ...lastLines.map((line) => `  ${line}`)].join('\n'));
+    this.name = 'StartFailedError';
+  }
+}
+
+const rememberedLines = 30;
+
+function describeExit(exit: ChildExit): string {
+  if (exit.error) return `could not be started: ${exit.error.message}`;
+  return exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
+}
+
+/** One program kept running until `stop()`. Create it with `superviseProcess`. */
+export class SupervisedProcess {
+  private child: Child | undefined;
+  private ready: Promise<void> = Promise.resolve();
+  private readonly stopping = new AbortController();
+  private readonly finished: Promise<void>;
+  private readonly listeners = new Set<(line: OutputLine) => void>();
+  private lastLines: string[] = [];
+  private lastExit: ChildExit = { code: null, signal: null };
+
+  constructor(private readonly options: SupervisionOptions) {
+    this.start(1);
+    this.finished = this.run();
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  /** Resolves when the current run of the child serves; rejects with StartFailedError when it does not. */
+  whenReady(): Promise<void> {
+    return this.ready;
+  }
+
+  /** Resolves when the child is gone for good: stopped, or dead without a restart policy. */
+  async whenFinished(): Promise<ChildExit> {
+    await this.finished;
+    return this.lastExit;
+  }
+
+  /** Sends a signal to the child; for tests and for reload. */
+  signal(signal: NodeJS.Signals): void {
+    this.child?.signal(signal);
+  }
+
+  /** Ends the child: SIGTERM, then SIGKILL after the grace. Resolves once it is gone. Safe to call twice. */
+  async stop(): Promise<void> {
+    if (!this.stopping.signal.aborted) {
+      this.stopping.abort(new Error(`${this.name} is being stopped`));
+      void this.terminate(this.child);
+    }
+    await this.finished;
+  }
+
+  private async terminate(child: Child | undefined): Promise<void> {
+    if (!child) return;
+    child.signal('SIGTERM');
+    const grace = new AbortController();
+    const overdue = delay(this.options.stopGraceMs ?? 5_000, true, { signal: grace.signal }).catch(
+      () => false,
+    );
+    if (await Promise.race([overdue, child.exited.then(() => false)])) child.signal('SIGKILL');
+    grace.abort();
+  }
+
+  private start(attempt: number): Child {
+    this.lastLines = [];
+    this.listeners.clear();
+    const child = startChild({
+      ...this.options,
+      args: this.options.args(),
+      env: this.options.env ?? process.env,
+      onLine: (line) => this.receive(line),
+    });
+    this.child = child;
+    this.ready = this.awaitReadiness(child);
+    // Whoever asks sees the failure; nobody has to ask.
+    this.ready.catch(() => undefined);
+    this.options.onEvent?.({ type: 'started', pid: child.pid, attempt });
+    return child;
+  }
+
+  private receive(line: OutputLine): void {
+    this.lastLines = [...this.lastLines.slice(1 - rememberedLines), line.text];
+    for (const listener of this.listeners) listener(line);
+    this.options.onLine?.(line);
+  }
+
+  private async awaitReadiness(child: Child): Promise<void> {
+    const startedAt = performance.now();
+    const gone = new AbortController();
+    const fail = (reason: string) => gone.abort(new StartFailedError(this.name, reason, this.lastLines));
+    const timeoutMs = this.options.startTimeoutMs ?? 60_000;
+    const timer = setTimeout(() => {
+      fail(`was not ready after ${timeoutMs} ms`);
+      child.signal('SIGKILL');
+    }, timeoutMs);
+    void child.exited.then((exit) => fail(describeExit(exit)));
+    try {
+      await this.options.readiness?.({
+        onLine: (listener) => this.listeners.add(listener),
+        signal: gone.signal,
+      });
+      this.options.onEvent?.({ type: 'ready', afterMs: performance.now() - startedAt });
+    } catch (error) {
+      throw gone.signal.aborted ? gone.signal.reason : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async run(): Promise<void> {
+    let failures = 0;
+    for (let attempt = 2; this.child; attempt++) {
+      const startedAt = performance.now();
+      this.lastExit = await this.child.exited;
+      const policy = this.stopping.signal.aborted ? false : this.options.restart;
+      failures = policy && performance.now() - startedAt >= policy.resetAfterMs ? 0 : failures;
+      const restartInMs = policy ? Math.min(policy.maxMs, policy.initialMs * 2 ** failures++) : undefined;
+      if (!this.stopping.signal.aborted)
+        this.options.onEvent?.({ type: 'exited', exit: this.lastExit, restartInMs });
+      this.child = undefined;
+      this.ready = Promise.reject(
+        new StartFailedError(this.name, describeExit(this.lastExit), this.lastLines),
+      );
+      this.ready.catch(() => undefined);
+      if (restartInMs === undefined || !(await this.pause(restartInMs))) break;
+      this.start(attempt);
+    }
+    this.options.onEvent?.({ type: 'stopped' });
+  }
+
+  /** False when a stop came in between. */
+  private async pause(milliseconds: number): Promise<boolean> {
+    await delay(milliseconds, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    return !this.stopping.signal.aborted;
+  }
+}
+
+/** Starts a program and keeps it running: restarts with exponential back-off, a readiness probe, a graceful stop. */
+export function superviseProcess(options: SupervisionOptions): SupervisedProcess {
+  return new SupervisedProcess(options);
+}

@@ -1,0 +1,30 @@
+import { findNatsServer, startNatsServer, type NatsServer } from '#local-stack';
+import { cacheDirectory } from './cache-directory.js';
+import { createTemporaryDirectory } from './temporary-directory.js';
+
+/** A nats-server for one test file. */
+export interface TestNats {
+  /** nats://127.0.0.1:… */
+  url: string;
+  server: NatsServer;
+  /** Ends the server and removes its files. */
+  stop(): Promise<void>;
+}
+
+/** Starts a real nats-server with JetStream on a random port, in a directory of its own. */
+export async function startNats(): Promise<TestNats> {
+  const { path: program } = await findNatsServer({
+    explicitPath: process.env.NATS_SERVER_BINARY,
+    cacheDirectory,
+  });
+  const directory = await createTemporaryDirectory();
+  const server = await startNatsServer({ program, dataDirectory: directory.path });
+  return {
+    url: server.url,
+    server,
+    stop: async () => {
+      await server.stop();
+      await directory.remove();
+    },
+  };
+}
