@@ -7,7 +7,7 @@ import type { EmbeddingEnvironment } from './embedding.environment.js';
 export function openEmbedder(environment: EmbeddingEnvironment): Promise<Embedder> {
   const profile = loadProfile(environment.MEGANEST_PROFILE);
   return loadEmbedder(environment.EMBEDDING_MODEL_ID ?? profile.embedding.model, {
-    bundledDirectory: join(projectRoot, 'models'),
+    modelsDirectory: join(projectRoot, 'models'),
     cacheDirectory: resolve(environment.MEGANEST_DATA_DIR, 'models'),
     allowHub: profile.allowHub,
     device: environment.DEVICE,

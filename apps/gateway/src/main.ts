@@ -1,0 +1,29 @@
+import { readEnvironment, runMain, startService } from '#service-kit';
+import multipart from '@fastify/multipart';
+import rateLimit from '@fastify/rate-limit';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { gatewayEnvironmentSchema, type GatewayEnvironment } from './gateway.environment.js';
+import { GatewayModule, identity } from './gateway.module.js';
+
+await runMain(() => {
+  const environment = readEnvironment(gatewayEnvironmentSchema);
+  return startService({
+    identity,
+    environment,
+    port: environment.GATEWAY_PORT,
+    module: GatewayModule.register(environment),
+    configure: (app) => configure(app, environment),
+  });
+});
+
+async function configure(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {
+  await app.register(multipart, {
+    limits: { fileSize: environment.UPLOAD_LIMIT_BYTES, files: 100, fields: 50 },
+  });
+  if (environment.RATE_LIMIT_PER_MINUTE === 0) return;
+  await app.register(rateLimit, {
+    max: environment.RATE_LIMIT_PER_MINUTE,
+    timeWindow: '1 minute',
+    keyGenerator: (request) => request.headers.authorization ?? request.ip,
+  });
+}

@@ -1,0 +1,51 @@
+import type { GenerationChunk } from '#contracts';
+import type { RunReceipt } from '#dag';
+import { chatCompletionChunks, collectChatCompletion, dataFrames, errorFrame } from '#openai-api';
+import { sendEventStream } from '#service-kit';
+import type { FastifyReply } from 'fastify';
+import type { ChatRun } from './chat.service.js';
+
+/** Writes a chat as one `chat.completion`. */
+export async function sendChatCompletion(reply: FastifyReply, run: ChatRun): Promise<void> {
+  const completion = await collectChatCompletion(run.chunks, run.identity);
+  setHeaders(reply, run);
+  await reply.status(200).send(completion);
+}
+
+/** Writes a chat as server-sent `chat.completion.chunk` events, ended by `[DONE]`. */
+export async function sendChatStream(
+  reply: FastifyReply,
+  run: ChatRun,
+  includeUsage: boolean,
+): Promise<void> {
+  const chunks = withHeaders(reply, run);
+  await sendEventStream(
+    reply,
+    dataFrames(chatCompletionChunks(chunks, run.identity, includeUsage)),
+    errorFrame,
+  );
+}
+
+/** Sets the headers when the first chunk is there: by then it is known where the time went. */
+export async function* withHeaders(reply: FastifyReply, run: ChatRun): AsyncGenerator<GenerationChunk> {
+  let first = true;
+  for await (const chunk of run.chunks) {
+    if (first) setHeaders(reply, run);
+    first = false;
+    yield chunk;
+  }
+}
+
+function setHeaders(reply: FastifyReply, { ignored, receipt }: ChatRun): void {
+  if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
+  if (receipt) void reply.header('server-timing', serverTiming(receipt()));
+}
+
+/** One entry per node, in milliseconds; a skipped node says so. */
+export function serverTiming({ nodes, runMs }: RunReceipt): string {
+  const entries = nodes.map(({ node, state, runMs: milliseconds, firstChunkMs }) => {
+    if (state === 'skipped') return `${node};desc="skipped"`;
+    return `${node};dur=${(state === 'running' ? (firstChunkMs ?? milliseconds) : milliseconds).toFixed(1)}`;
+  });
+  return [...entries, `total;dur=${runMs.toFixed(1)}`].join(', ');
+}
