@@ -12,6 +12,7 @@ export {
 export { projectRoot } from './config/paths.js';
 export { loadProfile, type Profile } from './config/profile.js';
 export { version } from './config/version.js';
+export { guardedFetch, type FetchedPage, type GuardedFetchOptions } from './guarded-fetch.js';
 export { HealthRegistry, type HealthCheck } from './health/health.registry.js';
 export { errorEnvelope, sendError } from './http/error.filter.js';
 export { sendEventStream, type Frames } from './http/event-stream.js';
