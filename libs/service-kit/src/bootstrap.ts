@@ -28,7 +28,7 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
   const { identity, environment } = options;
   assertSafeAddress(environment);
   const logger = createLogger(identity.service, environment.LOG_LEVEL);
-  const adapter = createHttpAdapter(environment, identity.service, logger);
+  const adapter = createHttpAdapter(environment, logger);
   const app = await NestFactory.create<NestFastifyApplication>(options.module, adapter, {
     logger: new NestLogger(logger),
     bodyParser: false,

@@ -35,6 +35,19 @@ export function errorEnvelope(error: MegaNestError) {
   return { error: { message, type, param, code } };
 }
 
+/** 405 where the path exists under another method, otherwise 404. */
+function noRoute(request: FastifyRequest, path: string): MegaNestError {
+  const methods = ['GET', 'POST', 'DELETE'].filter((method) =>
+    request.server.hasRoute({ method, url: path }),
+  );
+  if (methods.length === 0)
+    return new MegaNestError('not_found', { what: `The path ${request.method} ${path}` });
+  return new MegaNestError('method_not_allowed', {
+    method: request.method,
+    path: `${path}; use ${methods.join(' or ')}`,
+  });
+}
+
 interface FastifyError extends Error {
   statusCode?: number;
   code?: string;
@@ -47,9 +60,7 @@ function toMegaNestError(thrown: unknown, service: string, request: FastifyReque
   const path = request.url.split('?')[0];
   switch (status) {
     case 404:
-      return new MegaNestError('not_found', { what: `The path ${request.method} ${path}`, cause: thrown });
-    case 405:
-      return new MegaNestError('method_not_allowed', { method: request.method, path, cause: thrown });
+      return noRoute(request, path ?? '');
     case 413:
       return new MegaNestError('payload_too_large', {
         what: 'The body',

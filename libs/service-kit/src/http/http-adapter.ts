@@ -9,11 +9,7 @@ import { parseJsonBody } from './json-body.js';
 import { MegaNestError } from '#contracts';
 
 /** Fastify with what every service's HTTP side needs: keys, JSON limits, request ids and an access log. */
-export function createHttpAdapter(
-  environment: BaseEnvironment,
-  service: string,
-  logger: Logger,
-): FastifyAdapter {
+export function createHttpAdapter(environment: BaseEnvironment, logger: Logger): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: environment.BODY_LIMIT_BYTES,
     genReqId: (request: unknown) => requestIdOf(request as FastifyRequest),
@@ -30,7 +26,6 @@ export function createHttpAdapter(
     }
   });
   addHooks(server, new ApiKeys(environment.API_KEYS), logger);
-  server.setErrorHandler((error, _request, reply) => sendError(reply, MegaNestError.from(error, service)));
   return adapter;
 }
 
