@@ -51,6 +51,52 @@ export const ingest = defineMethod({
   streaming: true,
 });
 
+/** Work that goes on after its request was answered; kept in Postgres, so any instance can tell of it. */
+export const ingestJobSchema = z.object({
+  id: z.string(),
+  state: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
+  /** The latest step; null until the work begins. */
+  progress: ingestProgressSchema.nullable(),
+  error: z
+    .object({
+      code: z.string(),
+      status: z.int(),
+      type: z.string(),
+      message: z.string(),
+      param: z.string().nullable(),
+    })
+    .nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  finishedAt: z.string().nullable(),
+});
+export type IngestJob = z.infer<typeof ingestJobSchema>;
+
+/** `dataprep.start-job`: the same as `dataprep.ingest` in the background; answers at once. */
+export const startIngestJob = defineMethod({
+  service: 'dataprep',
+  method: 'start-job',
+  request: ingest.request,
+  reply: ingestJobSchema,
+  idempotent: false,
+});
+
+/** Errors: not_found. */
+export const findIngestJob = defineMethod({
+  service: 'dataprep',
+  method: 'job',
+  request: z.object({ id: z.string() }),
+  reply: ingestJobSchema,
+});
+
+/** Stops a job on whichever instance runs it; one that has ended stays as it is. Errors: not_found. */
+export const cancelIngestJob = defineMethod({
+  service: 'dataprep',
+  method: 'cancel-job',
+  request: z.object({ id: z.string() }),
+  reply: ingestJobSchema,
+});
+
 export const storedDocumentSchema = z.object({
   id: z.string(),
   filename: z.string(),

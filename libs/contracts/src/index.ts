@@ -1,4 +1,5 @@
 export { MegaNestError, type ErrorBody, type ErrorCode, type ErrorDetails } from './errors.js';
+export { assertServedModel } from './served-model.js';
 export { errorFromIssues, parseOrThrow } from './validation.js';
 export {
   defineMethod,
@@ -53,17 +54,22 @@ export {
   type TokenUsage,
 } from './llm.js';
 export {
+  cancelIngestJob,
   deleteDocuments,
   fileReferenceSchema,
+  findIngestJob,
   ingest,
   ingestedDocumentSchema,
+  ingestJobSchema,
   ingestParametersSchema,
   ingestProgressSchema,
   listCollections,
   listDocuments,
+  startIngestJob,
   storedDocumentSchema,
   type FileReference,
   type IngestedDocument,
+  type IngestJob,
   type IngestParameters,
   type IngestProgress,
   type StoredDocument,
