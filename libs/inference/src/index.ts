@@ -5,3 +5,9 @@ export { type Pooling } from './encoder/pooling.js';
 export { type DownloadProgress, type ModelLoadOptions, type WeightType } from './model/load-options.js';
 export { ModelLoadError } from './model/model-load-error.js';
 export { devices, type Device } from './runtime/execution-providers.js';
+export { loadGenerator, type GeneratorLoadOptions } from './generator/generator.js';
+export {
+  type GenerateRequest,
+  type GenerationEvent,
+  type Generator,
+} from './generator/generator-interface.js';

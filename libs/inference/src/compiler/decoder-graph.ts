@@ -1,11 +1,12 @@
 import { type KvPrecision, DeltaAttention, type PastSlabs } from './attention.js';
 import type { DecoderShape } from './decoder-config.js';
-import type { DecoderLayerWeights, DecoderWeights, LinearWeights } from './decoder-weights.js';
+import type { DecoderLayerWeights, DecoderWeights } from './decoder-weights.js';
+import { lookUp } from './embedding-table.js';
 import { GraphBuilder } from './graph-builder.js';
 import { type LinearMode, LinearLayers, quantiseRowsInGraph, rowRanges } from './linear.js';
+import type { LinearWeights } from './linear-weights.js';
 import type { Matrix } from './matrix.js';
 import type { Graph } from './onnx-file.js';
-import { quantiseLazily } from './quantise.js';
 import { buildStepValues } from './step-values.js';
 
 export interface DecoderGraphOptions {
@@ -44,7 +45,7 @@ class DecoderGraphWriter {
     const slabs = Array.from({ length: shape.layers }, (_, layer) => this.declareSlabs(layer));
     const step = buildStepValues(graph, shape, { inputIds, pastLengths, slab: slabs[0]!.values });
     const attention = new DeltaAttention(graph, shape, step);
-    let hiddenState = this.embed(inputIds);
+    let hiddenState = lookUp(graph, this.weights.embedding(), inputIds, this.options.linear);
     for (const [index, past] of slabs.entries())
       hiddenState = this.layer(hiddenState, this.weights.layer(index), attention, past);
     this.logits(hiddenState, logitPositions);
@@ -69,21 +70,6 @@ class DecoderGraphWriter {
       keyScales: graph.input(`${key}_scale`, 'float32', scales),
       valueScales: graph.input(`${value}_scale`, 'float32', scales),
     };
-  }
-
-  private embed(inputIds: string): string {
-    const { graph } = this;
-    const table = this.weights.embedding();
-    const { rows, columns } = table;
-    if (this.options.linear === 'fp32') {
-      const constant = graph.constant('embedding', 'float32', [rows, columns], () => table.read());
-      return graph.op('Gather', [constant, inputIds]);
-    }
-    const parts = quantiseLazily(table);
-    const values = graph.constant('embedding.int8', 'int8', [rows, columns], parts.values);
-    const scales = graph.constant('embedding.scales', 'float32', [rows, 1], parts.scales);
-    const rounded = graph.op('Cast', [graph.op('Gather', [values, inputIds])], { attributes: { to: 1 } });
-    return graph.op('Mul', [rounded, graph.op('Gather', [scales, inputIds])]);
   }
 
   private layer(

@@ -1,12 +1,7 @@
 import type { DecoderShape } from './decoder-config.js';
-import { type Matrix, matrix, stack } from './matrix.js';
+import { type LinearWeights, linearWeights } from './linear-weights.js';
+import { type Matrix, matrix } from './matrix.js';
 import type { SafetensorsReader } from './safetensors.js';
-
-/** A linear layer: its matrix and, where the checkpoint has one, its bias. */
-export interface LinearWeights {
-  readonly weight: Matrix;
-  readonly bias?: Matrix;
-}
 
 export interface DecoderLayerWeights {
   readonly attentionNorm: Matrix;
@@ -74,12 +69,6 @@ export class DecoderWeights {
   }
 
   private stacked(name: string, layers: readonly string[]): LinearWeights {
-    const weight = stack(
-      `${name}.weight`,
-      layers.map((layer) => this.tensor(`${layer}.weight`)),
-    );
-    if (!this.reader.has(`${layers[0]}.bias`)) return { weight };
-    const biases = layers.map((layer) => this.tensor(`${layer}.bias`));
-    return { weight, bias: stack(`${name}.bias`, biases) };
+    return linearWeights(this.reader, name, layers);
   }
 }

@@ -1,2 +1,3 @@
 export { compileDecoder, type CompiledDecoder, type CompileDecoderOptions } from './compile-decoder.js';
+export { compileEncoder, type CompiledEncoder, type CompileEncoderOptions } from './compile-encoder.js';
 export { UnsupportedModelError } from './unsupported-model.error.js';

@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { compileOnce } from './compile-cache.js';
+import { type GraphPooling, readEncoderShape, readGraphPooling } from './encoder-config.js';
+import { type EncoderHead, buildEncoderGraph } from './encoder-graph.js';
+import { EncoderWeights } from './encoder-weights.js';
+import type { LinearMode } from './linear.js';
+import { writeOnnxFile } from './onnx-file.js';
+import { SafetensorsReader } from './safetensors.js';
+import { UnsupportedModelError } from './unsupported-model.error.js';
+
+export interface CompileEncoderOptions {
+  /** Where compiled models are kept; made when absent. */
+  readonly cacheDir: string;
+  /** `embedding`: one vector a text; `classification`: the scores of the checkpoint's classifier, as rerankers have. */
+  readonly task: 'embedding' | 'classification';
+  readonly weights: 'fp32' | 'int8';
+  /**
+   * With int8 weights: how activations are quantised. `tensor` (default) is faster, and a text's vector depends in its last
+   * digits on the texts beside it; `row` makes it independent of them.
+   */
+  readonly activations?: 'tensor' | 'row';
+  /** With `embedding`: default what the model's 1_Pooling/config.json says, otherwise mean. */
+  readonly pooling?: GraphPooling;
+}
+
+/**
+ * A compiled encoder. Inputs, all int64 `[B, S]`, padded at the end: `input_ids`, `attention_mask` (1 for tokens, 0 for
+ * padding) and, for models with segments only, `token_type_ids`. Output: `sentence_embedding` float32
+ * `[B, hiddenSize]`, pooled and of unit length; or `logits` float32 `[B, classes]`.
+ */
+export interface CompiledEncoder {
+  readonly onnxPath: string;
+  readonly task: 'embedding' | 'classification';
+  readonly hiddenSize: number;
+  readonly vocabularySize: number;
+  /** Most tokens of an input. */
+  readonly contextLength: number;
+  readonly weights: 'fp32' | 'int8';
+  /** How tokens are pooled; absent for classification. */
+  readonly pooling?: GraphPooling;
+}
+
+/**
+ * Writes the serving graph of a BERT-shaped model (BERT, RoBERTa, XLM-R, CamemBERT), or finds it in the cache.
+ * `modelDirectory` holds config.json and safetensors.
+ * Throws UnsupportedModelError when the architecture or one of its options is not known.
+ */
+export async function compileEncoder(
+  modelDirectory: string,
+  options: CompileEncoderOptions,
+): Promise<CompiledEncoder> {
+  const head: EncoderHead =
+    options.task === 'classification'
+      ? { task: 'classification' }
+      : { task: 'embedding', pooling: options.pooling ?? (await readGraphPooling(modelDirectory)) };
+  const linear = linearMode(options);
+  const { directory, description } = await compileOnce(
+    modelDirectory,
+    options.cacheDir,
+    { kind: 'encoder', linear, head },
+    (target) => writeEncoder(modelDirectory, target, linear, head),
+  );
+  return { onnxPath: join(directory, 'model.onnx'), ...description, weights: options.weights };
+}
+
+function linearMode({ weights, activations = 'tensor' }: CompileEncoderOptions): LinearMode {
+  return weights === 'fp32' ? 'fp32' : `int8-${activations}`;
+}
+
+async function writeEncoder(
+  modelDirectory: string,
+  target: string,
+  linear: LinearMode,
+  head: EncoderHead,
+): Promise<Omit<CompiledEncoder, 'onnxPath' | 'weights'>> {
+  const shape = await readEncoderShape(modelDirectory);
+  const reader = await SafetensorsReader.open(modelDirectory);
+  try {
+    const weights = new EncoderWeights(reader, shape);
+    const graph = buildEncoderGraph(shape, weights, { linear, head });
+    const [unknown] = reader.unusedNames((name) => weights.isHarmless(name));
+    if (unknown) throw new UnsupportedModelError(`tensor ${unknown}`, modelDirectory);
+    await writeOnnxFile(target, graph);
+  } finally {
+    await reader.close();
+  }
+  const { hiddenSize, vocabularySize, contextLength } = shape;
+  return { ...head, hiddenSize, vocabularySize, contextLength };
+}

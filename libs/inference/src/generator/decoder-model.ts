@@ -1,0 +1,77 @@
+import { MegaNestError, type ChatMessage, type GenerationParameters } from '#contracts';
+import { TextTokenizer } from '../tokenizer/text-tokenizer.js';
+import { TokenVocabulary } from '../tokenizer/token-vocabulary.js';
+import type { CallContext } from '../workers/serve-worker.js';
+import { ExporterBackend } from './exporter-backend.js';
+import { GenerationScheduler } from './generation-scheduler.js';
+import type { GenerateRequest, GenerationEvent } from './generator-interface.js';
+import type { GeneratorCall, GeneratorSettings } from './generator-messages.js';
+
+/** A decoder in its worker: conversations in, events out. */
+export class DecoderModel {
+  private constructor(
+    private readonly settings: GeneratorSettings,
+    private readonly tokenizer: TextTokenizer,
+    private readonly scheduler: GenerationScheduler,
+    readonly backend: string,
+  ) {}
+
+  static async load(settings: GeneratorSettings): Promise<DecoderModel> {
+    const { directory, onnxFile, config, maxAnswers } = settings;
+    const [tokenizer, vocabulary] = await Promise.all([
+      TextTokenizer.load(directory),
+      TokenVocabulary.load(directory),
+    ]);
+    const backend = await ExporterBackend.load(onnxFile, config, settings);
+    const scheduler = new GenerationScheduler(backend, { config, vocabulary }, maxAnswers);
+    const model = new DecoderModel(settings, tokenizer, scheduler, backend.name);
+    await model.warmUp();
+    return model;
+  }
+
+  /** Answers a call with the tokens of its prompt; `generate` emits events before. */
+  async handle(call: GeneratorCall, context: CallContext<GenerationEvent>): Promise<number> {
+    if (call.kind === 'count') return this.promptIds(call.messages, call.chatTemplateKwargs).length;
+    const { messages, chatTemplateKwargs, parameters } = call.request;
+    const promptIds = this.promptIds(messages, chatTemplateKwargs);
+    this.check(promptIds, parameters);
+    await this.scheduler.run({ promptIds, parameters, ...context });
+    return promptIds.length;
+  }
+
+  private promptIds(
+    messages: readonly ChatMessage[] | string,
+    kwargs: GenerateRequest['chatTemplateKwargs'],
+  ): number[] {
+    if (typeof messages === 'string') return this.tokenizer.encode(messages, true);
+    return this.tokenizer.encode(this.tokenizer.renderChat(messages, kwargs));
+  }
+
+  private check(promptIds: readonly number[], { logit_bias: bias }: GenerationParameters): void {
+    const { id: model, config } = this.settings;
+    if (promptIds.length === 0) {
+      throw new MegaNestError('invalid_request', { detail: 'The prompt is empty.', param: 'messages' });
+    }
+    if (promptIds.length >= config.contextLength) {
+      throw new MegaNestError('context_length_exceeded', {
+        tokens: promptIds.length,
+        model,
+        limit: config.contextLength - 1,
+        param: 'messages',
+      });
+    }
+    const unknown = Object.keys(bias ?? {}).find((token) => Number(token) >= config.vocabularySize);
+    if (unknown) {
+      const detail = `${model} has no token ${unknown}.`;
+      throw new MegaNestError('invalid_request', { detail, param: `logit_bias.${unknown}` });
+    }
+  }
+
+  /** The first passes allocate; they are run before anybody waits. */
+  private async warmUp(): Promise<void> {
+    const promptIds = this.tokenizer.encode('a');
+    const signal = new AbortController().signal;
+    const parameters = { max_tokens: 2, ignore_eos: true };
+    await this.scheduler.run({ promptIds, parameters, signal, emit: () => {} });
+  }
+}

@@ -1,0 +1,119 @@
+import { availableParallelism } from 'node:os';
+import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
+import type { ModelLoadOptions } from '../model/load-options.js';
+import { readDecoderConfig } from '../model/model-config.js';
+import { resolveModel } from '../model/model-source.js';
+import { findOnnxFile } from '../model/onnx-file.js';
+import { describeWeights } from '../model/weights-revision.js';
+import { WorkerChannel } from '../workers/worker-channel.js';
+import { workerEntry } from '../workers/worker-entry.js';
+import { EventQueue } from './event-queue.js';
+import type { GenerateRequest, GenerationEvent, Generator } from './generator-interface.js';
+import type {
+  GeneratorCall,
+  GeneratorReady,
+  GeneratorResult,
+  GeneratorSettings,
+} from './generator-messages.js';
+
+export interface GeneratorLoadOptions extends ModelLoadOptions {
+  /** Threads of one operator; default the cores of the machine. */
+  readonly threads?: number;
+  /** Answers written at the same time; default 16. */
+  readonly maxAnswers?: number;
+  /** Requests that may wait for a place; default 64. */
+  readonly queueCapacity?: number;
+  /** Overrides the model's context length downwards. */
+  readonly contextLength?: number;
+}
+
+type GeneratorChannel = WorkerChannel<GeneratorReady, GeneratorCall, GenerationEvent, GeneratorResult>;
+
+/** Loads a decoder: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
+export async function loadGenerator(source: string, options: GeneratorLoadOptions = {}): Promise<Generator> {
+  const { id, directory } = await resolveModel(source, options);
+  const config = await readDecoderConfig(directory);
+  const contextLength = Math.min(config.contextLength, options.contextLength ?? Infinity);
+  const settings: GeneratorSettings = {
+    id,
+    directory,
+    onnxFile: findOnnxFile(directory, options.weightTypes),
+    config: { ...config, contextLength },
+    device: options.device ?? 'auto',
+    threads: options.threads ?? availableParallelism(),
+    maxAnswers: options.maxAnswers ?? 16,
+  };
+  const channel: GeneratorChannel = new WorkerChannel(workerEntry('generator/generator.worker.js'), settings);
+  try {
+    const { backend } = await channel.start();
+    const weights = await describeWeights(settings.onnxFile);
+    const info = { id, ...weights, backend, maxInputTokens: contextLength };
+    return new OnnxGenerator(info, channel, settings.maxAnswers + (options.queueCapacity ?? 64));
+  } catch (error) {
+    await channel.close();
+    throw error;
+  }
+}
+
+class OnnxGenerator implements Generator {
+  private inFlight = 0;
+  /** Of the requests so far, smoothed; what a refused caller is told to wait. */
+  private averageSeconds = 1;
+
+  constructor(
+    readonly info: ModelInfo,
+    private readonly channel: GeneratorChannel,
+    private readonly capacity: number,
+  ) {}
+
+  async *generate(
+    request: GenerateRequest,
+    signal?: AbortSignal,
+  ): AsyncGenerator<GenerationEvent, void, void> {
+    this.refuseOverload();
+    const events = new EventQueue<GenerationEvent>();
+    const left = new AbortController();
+    const ended = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
+    const onEvent = (event: GenerationEvent) => events.push(event);
+    const startedAt = performance.now();
+    this.inFlight++;
+    this.channel
+      .call({ kind: 'generate', request }, { signal: ended, onEvent })
+      .then(
+        () => events.end(),
+        (error: unknown) => events.fail(error),
+      )
+      .finally(() => this.countOut(startedAt));
+    try {
+      yield* events;
+    } finally {
+      left.abort();
+    }
+  }
+
+  countPromptTokens(
+    messages: readonly ChatMessage[] | string,
+    chatTemplateKwargs?: Readonly<Record<string, unknown>>,
+  ): Promise<number> {
+    return this.channel.call({ kind: 'count', messages, chatTemplateKwargs });
+  }
+
+  close(): Promise<void> {
+    return this.channel.close();
+  }
+
+  private refuseOverload(): void {
+    if (this.inFlight < this.capacity) return;
+    throw new MegaNestError('overloaded', {
+      service: 'inference',
+      detail: `${this.inFlight} requests under way`,
+      retryAfter: Math.max(1, Math.ceil(this.averageSeconds)),
+    });
+  }
+
+  private countOut(startedAt: number): void {
+    this.inFlight--;
+    const seconds = (performance.now() - startedAt) / 1000;
+    this.averageSeconds += (seconds - this.averageSeconds) / 8;
+  }
+}

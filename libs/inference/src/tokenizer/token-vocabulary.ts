@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { readJson } from '../model/json-file.js';
+import { ModelLoadError } from '../model/model-load-error.js';
+import { byteOfLetter } from './byte-level-alphabet.js';
+
+interface DecoderStep {
+  readonly type: string;
+  readonly start?: number;
+  readonly decoders?: readonly DecoderStep[];
+}
+const decoderSchema: z.ZodType<DecoderStep> = z.looseObject({
+  type: z.string(),
+  start: z.int().optional(),
+  get decoders() {
+    return z.array(decoderSchema).optional();
+  },
+});
+
+const tokenizerFileSchema = z.object({
+  decoder: decoderSchema.nullish(),
+  added_tokens: z
+    .array(z.object({ id: z.int(), content: z.string(), special: z.boolean().default(false) }))
+    .default([]),
+  model: z.object({
+    vocab: z.union([z.record(z.string(), z.int()), z.array(z.tuple([z.string(), z.number()]))]),
+  }),
+});
+
+const wordMark = '▁';
+const encoder = new TextEncoder();
+
+/**
+ * The bytes that each token stands for, read from tokenizer.json. Text is assembled from bytes, so that a character
+ * whose bytes are spread over several tokens appears once and whole.
+ */
+export class TokenVocabulary {
+  private constructor(
+    private readonly pieces: readonly (string | undefined)[],
+    private readonly added: ReadonlyMap<number, { content: string; special: boolean }>,
+    private readonly byteLevel: boolean,
+    /** Spaces that decoding drops at the start of a text. */
+    readonly droppedSpaces: number,
+  ) {}
+
+  /** Throws ModelLoadError for a tokenizer that is neither byte-level nor of SentencePiece's kind. */
+  static async load(directory: string): Promise<TokenVocabulary> {
+    const file = await readJson(directory, 'tokenizer.json', tokenizerFileSchema);
+    const steps = file.decoder ? [file.decoder, ...(file.decoder.decoders ?? [])] : [];
+    const types = new Set(steps.map(({ type }) => type));
+    const byteLevel = types.has('ByteLevel');
+    if (!byteLevel && !types.has('ByteFallback') && !types.has('Metaspace')) {
+      throw new ModelLoadError(
+        `${directory}/tokenizer.json decodes by ${[...types].join(', ') || 'nothing'}; known are ByteLevel, ByteFallback and Metaspace.`,
+      );
+    }
+    const strip = steps.find(({ type }) => type === 'Strip')?.start ?? 0;
+    const added = new Map(file.added_tokens.map(({ id, content, special }) => [id, { content, special }]));
+    const droppedSpaces = Math.max(strip, types.has('Metaspace') ? 1 : 0);
+    return new TokenVocabulary(readPieces(file.model.vocab), added, byteLevel, droppedSpaces);
+  }
+
+  /** Bytes of a token; none for marks such as `<|im_end|>` and for ids without a token. */
+  bytesOf(id: number): Uint8Array {
+    const added = this.added.get(id);
+    if (added) return encoder.encode(added.special ? '' : added.content);
+    const piece = this.pieces[id] ?? '';
+    return this.byteLevel ? bytesOfLetters(piece) : bytesOfPiece(piece);
+  }
+
+  /** Text of one token for people to read: broken characters show as �, marks by their name. */
+  textOf(id: number): string {
+    return this.added.get(id)?.content ?? new TextDecoder().decode(this.bytesOf(id));
+  }
+}
+
+function readPieces(vocabulary: Record<string, number> | [string, number][]): (string | undefined)[] {
+  if (Array.isArray(vocabulary)) return vocabulary.map(([piece]) => piece);
+  const pieces: (string | undefined)[] = [];
+  for (const [piece, id] of Object.entries(vocabulary)) pieces[id] = piece;
+  return pieces;
+}
+
+function bytesOfLetters(piece: string): Uint8Array {
+  return Uint8Array.from(piece, (letter) => byteOfLetter(letter));
+}
+
+function bytesOfPiece(piece: string): Uint8Array {
+  const byte = /^<0x([0-9A-F]{2})>$/.exec(piece);
+  if (byte) return Uint8Array.of(Number.parseInt(byte[1]!, 16));
+  return encoder.encode(piece.replaceAll(wordMark, ' '));
+}
