@@ -1,6 +1,6 @@
 import { MegaNestError, type RpcMethod } from '#contracts';
 import { applyDecorators, Catch, UseFilters, type RpcExceptionFilter } from '@nestjs/common';
-import { MessagePattern } from '@nestjs/microservices';
+import { Ctx, MessagePattern, Payload } from '@nestjs/microservices';
 import { throwError, type Observable } from 'rxjs';
 
 /** Keeps thrown errors as they are; Nest's own filter would turn unknown ones into "Internal server error". */
@@ -16,7 +16,13 @@ class PassThroughFilter implements RpcExceptionFilter {
  * and returns the reply or, for a streaming method, an async iterable of replies.
  */
 export function RpcHandler(method: RpcMethod): MethodDecorator {
-  return applyDecorators(MessagePattern(method.subject, { method }), UseFilters(PassThroughFilter));
+  return applyDecorators(MessagePattern(method.subject, { method }), UseFilters(PassThroughFilter), bindArguments);
+}
+
+/** Without this Nest hands a handler its payload alone. */
+function bindArguments(target: object, key: string | symbol): void {
+  Payload()(target, key, 0);
+  Ctx()(target, key, 1);
 }
 
 /** The method that a handler was registered for. */

@@ -1,0 +1,111 @@
+import { defineMethod, healthMethod, type ParsedRequestOf } from '#contracts';
+import { MessagingModule, RpcHandler, RpcServer, type RpcContext } from '#messaging';
+import { Controller, Inject, Module, type DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { z } from 'zod';
+
+export const echo = defineMethod({
+  service: 'echo',
+  method: 'echo',
+  request: z.object({
+    text: z.string().min(1),
+    fail: z.boolean().default(false),
+    hang: z.boolean().default(false),
+  }),
+  reply: z.object({ text: z.string(), instance: z.string() }),
+});
+
+export const count = defineMethod({
+  service: 'echo',
+  method: 'count',
+  request: z.object({ upTo: z.int(), failAt: z.int().optional() }),
+  reply: z.object({ value: z.int() }),
+  streaming: true,
+});
+
+/** A method that nobody serves. */
+export const nobody = healthMethod('nobody');
+
+/** What the service did, for the test to look at. */
+export class Witness {
+  produced = 0;
+  readonly #waiting: (() => void)[] = [];
+  stopped = false;
+
+  stop(): void {
+    this.stopped = true;
+    for (const resolve of this.#waiting) resolve();
+  }
+
+  /** Resolves when a stream or a hanging call was told to stop. */
+  whenStopped(): Promise<void> {
+    return this.stopped ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+@Controller()
+class EchoController {
+  constructor(
+    @Inject(Witness) private readonly witness: Witness,
+    @Inject('instance') private readonly instance: string,
+  ) {}
+
+  @RpcHandler(echo)
+  async echo(request: ParsedRequestOf<typeof echo>, context: RpcContext) {
+    if (request.fail) throw new Error('the disk is on fire');
+    if (request.hang) await this.#untilAborted(context.signal);
+    return { text: request.text, instance: this.instance };
+  }
+
+  @RpcHandler(count)
+  async *count(request: ParsedRequestOf<typeof count>, context: RpcContext) {
+    try {
+      for (let value = 0; value < request.upTo && !context.signal.aborted; value += 1) {
+        if (value === request.failAt) throw new Error('lost count');
+        this.witness.produced += 1;
+        yield { value };
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    } finally {
+      this.witness.stop();
+    }
+  }
+
+  async #untilAborted(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    this.witness.stop();
+  }
+}
+
+@Module({})
+class EchoModule {
+  static register(url: string, instance: string, witness: Witness): DynamicModule {
+    const identity = { service: 'echo', description: 'Echoes.', version: '1.0.0' };
+    return {
+      module: EchoModule,
+      imports: [MessagingModule.register({ ...identity, url, name: `echo-${instance}` })],
+      controllers: [EchoController],
+      providers: [
+        { provide: Witness, useValue: witness },
+        { provide: 'instance', useValue: instance },
+      ],
+    };
+  }
+}
+
+export interface EchoInstance {
+  witness: Witness;
+  close(): Promise<void>;
+}
+
+/** An instance of the echo service in this process, with a NATS connection of its own. */
+export async function startEcho(url: string, instance = 'one'): Promise<EchoInstance> {
+  const witness = new Witness();
+  const app = await NestFactory.create(EchoModule.register(url, instance, witness), new FastifyAdapter(), {
+    logger: false,
+  });
+  app.connectMicroservice({ strategy: app.get(RpcServer) });
+  await app.startAllMicroservices();
+  return { witness, close: () => app.close() };
+}
