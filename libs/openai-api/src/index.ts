@@ -19,3 +19,10 @@ export {
 } from './embeddings.js';
 export { modelList, modelObject, type Model } from './models.js';
 export { dataFrame, dataFrames, doneFrame, errorFrame } from './server-sent-events.js';
+export {
+  rerankCall,
+  rerankRequestSchema,
+  rerankResponse,
+  type RerankRequest,
+  type RerankResponse,
+} from './reranking.js';

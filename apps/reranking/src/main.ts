@@ -1,0 +1,15 @@
+import { RpcServer } from '#messaging';
+import { readEnvironment, runMain, startService } from '#service-kit';
+import { rerankingEnvironmentSchema } from './reranking.environment.js';
+import { identity, RerankingModule } from './reranking.module.js';
+
+await runMain(() => {
+  const environment = readEnvironment(rerankingEnvironmentSchema);
+  return startService({
+    identity,
+    environment,
+    port: environment.RERANKING_PORT,
+    module: RerankingModule.register(environment),
+    transport: RpcServer,
+  });
+});

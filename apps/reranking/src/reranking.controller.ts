@@ -1,0 +1,58 @@
+import { rerankCall, rerankRequestSchema, rerankResponse, type RerankRequest } from '#openai-api';
+import { Call, SchemaPipe, type HttpCall } from '#service-kit';
+import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import {
+  plainRequestSchema,
+  referenceRequestSchema,
+  specRequestSchema,
+  type PlainRequest,
+  type ReferenceRequest,
+  type SpecRequest,
+  type TeiRequest,
+} from './reranking.requests.js';
+import { referenceResponse, specResponse, teiResponse } from './reranking.responses.js';
+import { RerankingService } from './reranking.service.js';
+
+@Controller()
+export class RerankingController {
+  constructor(@Inject(RerankingService) private readonly reranking: RerankingService) {}
+
+  @Post('v1/rag_reranking')
+  @HttpCode(200)
+  async spec(@Body(new SchemaPipe(specRequestSchema)) body: SpecRequest, @Call() call: HttpCall) {
+    return specResponse(await this.rerankOpea(body, call), body);
+  }
+
+  @Post('v1/reranking')
+  @HttpCode(200)
+  async reference(
+    @Body(new SchemaPipe(referenceRequestSchema)) body: ReferenceRequest,
+    @Call() call: HttpCall,
+  ) {
+    return referenceResponse(await this.rerankOpea(body, call), body);
+  }
+
+  @Post('rerank')
+  @HttpCode(200)
+  plain(@Body(new SchemaPipe(plainRequestSchema)) body: PlainRequest, @Call() call: HttpCall) {
+    return 'documents' in body ? this.rerank(body, call) : this.tei(body, call);
+  }
+
+  @Post(['v1/rerank', 'v2/rerank'])
+  @HttpCode(200)
+  async rerank(@Body(new SchemaPipe(rerankRequestSchema)) body: RerankRequest, @Call() call: HttpCall) {
+    return rerankResponse(await this.reranking.rerank(rerankCall(body), call.signal), body, call.requestId);
+  }
+
+  private async tei(body: TeiRequest, call: HttpCall) {
+    const { query, texts } = body;
+    const request = { query, texts, top_n: texts.length, fusion: 'none' as const };
+    return teiResponse(await this.reranking.rerank(request, call.signal), body);
+  }
+
+  private rerankOpea(body: ReferenceRequest | SpecRequest, call: HttpCall) {
+    const { initial_query: query, retrieved_docs, top_n, fusion, model } = body;
+    const texts = retrieved_docs.map(({ text }) => text);
+    return this.reranking.rerank({ query, texts, top_n, fusion, model }, call.signal);
+  }
+}

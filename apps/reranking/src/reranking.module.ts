@@ -1,0 +1,36 @@
+import { MessagingModule } from '#messaging';
+import { loadProfile, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { openReranker } from './open-reranker.js';
+import { rerankerToken } from './reranker.token.js';
+import { RerankingController } from './reranking.controller.js';
+import type { RerankingEnvironment } from './reranking.environment.js';
+import { RerankingRpcController } from './reranking.rpc.controller.js';
+import { RerankingService } from './reranking.service.js';
+import { rerankingSettings } from './reranking.settings.js';
+
+export const identity: ServiceIdentity = {
+  service: 'reranking',
+  title: 'opea_service@reranking',
+  description: 'Orders passages by how well they answer a question.',
+};
+
+@Module({})
+export class RerankingModule {
+  static register(environment: RerankingEnvironment): DynamicModule {
+    const profile = loadProfile(environment.MEGANEST_PROFILE);
+    return {
+      module: RerankingModule,
+      imports: [
+        ServiceKitModule.register(identity),
+        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+      ],
+      controllers: [RerankingController, RerankingRpcController],
+      providers: [
+        { provide: rerankerToken, useFactory: () => openReranker(environment, profile) },
+        { provide: rerankingSettings, useValue: profile.reranking },
+        RerankingService,
+      ],
+    };
+  }
+}

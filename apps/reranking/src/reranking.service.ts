@@ -1,0 +1,48 @@
+import { assertServedModel, rerank, type ModelInfo, type ParsedRequestOf, type ReplyOf } from '#contracts';
+import type { Reranker } from '#inference';
+import { HealthRegistry, Metrics } from '#service-kit';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { cutWords } from './cut-words.js';
+import { rankByScore } from './rank-by-score.js';
+import { rerankerToken } from './reranker.token.js';
+import { rerankingSettings, type RerankingSettings } from './reranking.settings.js';
+
+type RerankRequest = ParsedRequestOf<typeof rerank>;
+type RerankReply = ReplyOf<typeof rerank>;
+
+/** Orders passages; both the HTTP and the NATS side go through it. */
+@Injectable()
+export class RerankingService implements OnApplicationShutdown {
+  constructor(
+    @Inject(rerankerToken) private readonly reranker: Reranker,
+    @Inject(rerankingSettings) private readonly settings: RerankingSettings,
+    @Inject(Metrics) private readonly metrics: Metrics,
+    @Inject(HealthRegistry) health: HealthRegistry,
+  ) {
+    health.register('model', async (signal) => {
+      await this.reranker.rerank('health', ['health'], { signal });
+      return this.reranker.info.id;
+    });
+  }
+
+  get model(): ModelInfo {
+    return this.reranker.info;
+  }
+
+  /** Best first; parameters that the request leaves out are the profile's. Errors: model_not_found, overloaded. */
+  rerank(request: RerankRequest, signal: AbortSignal): Promise<RerankReply> {
+    const { query, texts, fusion = this.settings.fusion, top_n = this.settings.topN } = request;
+    return this.metrics.measure('rerank', async () => {
+      assertServedModel(request.model, this.reranker.info.id);
+      const passages = texts.map((text) => cutWords(text, this.settings.maxPassageWords));
+      const { scores, promptTokens } = await this.reranker.rerank(query, passages, { signal });
+      this.metrics.countTokens('prompt', promptTokens);
+      const results = rankByScore(scores, fusion).slice(0, top_n);
+      return { model: this.reranker.info.id, results, promptTokens };
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.reranker.close();
+  }
+}
