@@ -18,8 +18,8 @@ interface Collection {
 }
 
 /** Saturation of repeated words and normalisation by length, as in BM25; measured in docs/benchmarks.md. */
-const saturation = 1.2;
-const lengthNormalisation = 0.75;
+const saturation = 0.6;
+const lengthNormalisation = 0.5;
 /** Terms of a query that are looked at: a pasted page is cut, its rarest terms are kept. */
 const termLimit = 32;
 /** Frequencies are counted up to here: beyond it a term tells little in any collection. */

@@ -1,0 +1,15 @@
+import { RpcServer } from '#messaging';
+import { readEnvironment, runMain, startService } from '#service-kit';
+import { retrievalEnvironmentSchema } from './retrieval.environment.js';
+import { identity, RetrievalModule } from './retrieval.module.js';
+
+await runMain(() => {
+  const environment = readEnvironment(retrievalEnvironmentSchema);
+  return startService({
+    identity,
+    environment,
+    port: environment.RETRIEVAL_PORT,
+    module: RetrievalModule.register(environment),
+    transport: RpcServer,
+  });
+});

@@ -1,0 +1,8 @@
+import { baseEnvironmentSchema, databaseEnvironmentSchema, portSchema } from '#service-kit';
+import { z } from 'zod';
+
+export const retrievalEnvironmentSchema = baseEnvironmentSchema.extend({
+  ...databaseEnvironmentSchema.shape,
+  RETRIEVAL_PORT: portSchema.default(7000),
+});
+export type RetrievalEnvironment = z.infer<typeof retrievalEnvironmentSchema>;

@@ -1,0 +1,38 @@
+import {
+  decodeVector,
+  healthMethod,
+  MegaNestError,
+  retrieve,
+  type ParsedRequestOf,
+  type ReplyOf,
+} from '#contracts';
+import { RpcHandler } from '#messaging';
+import { HealthRegistry } from '#service-kit';
+import { Controller, Inject } from '@nestjs/common';
+import { RetrievalService } from './retrieval.service.js';
+
+@Controller()
+export class RetrievalRpcController {
+  constructor(
+    @Inject(RetrievalService) private readonly retrieval: RetrievalService,
+    @Inject(HealthRegistry) private readonly health: HealthRegistry,
+  ) {}
+
+  @RpcHandler(retrieve)
+  retrieve({ embedding, ...request }: ParsedRequestOf<typeof retrieve>): Promise<ReplyOf<typeof retrieve>> {
+    return this.retrieval.retrieve({ ...request, embedding: decodeEmbedding(embedding) });
+  }
+
+  @RpcHandler(healthMethod('retrieval'))
+  report() {
+    return this.health.report();
+  }
+}
+
+function decodeEmbedding(encoded: string | undefined): Float32Array | undefined {
+  if (encoded === undefined) return undefined;
+  if (Buffer.byteLength(encoded, 'base64') % Float32Array.BYTES_PER_ELEMENT === 0)
+    return decodeVector(encoded);
+  const detail = 'embedding: is not the base64 of Float32 numbers';
+  throw new MegaNestError('invalid_request', { detail, param: 'embedding' });
+}
