@@ -12,6 +12,14 @@ const kitRules = kits.map((name) => ({
   to: { path: '^libs/', pathNot: libs([name, ...foundation]) },
 }));
 
+/** Nobody imports past a lib's index. */
+const indexRules = [...leaf, 'batching', ...kits, 'testing'].map((name) => ({
+  name: `${name}-through-its-index`,
+  severity: 'error',
+  from: { path: '^(apps|libs|test|bench)/', pathNot: libs([name]) },
+  to: { path: `^libs/${name}/src/`, pathNot: `^libs/${name}/src/index[.]ts$` },
+}));
+
 const onlyImporter = (name, packages, owner) => ({
   name,
   severity: 'error',
@@ -43,12 +51,7 @@ module.exports = {
       from: { path: '^apps/([^/]+)/' },
       to: { path: '^apps/', pathNot: '^apps/$1/' },
     },
-    {
-      name: 'libs-through-their-index',
-      severity: 'error',
-      from: { path: '^(apps|libs|test|bench)/(([^/]+)/)?' },
-      to: { path: '^libs/[^/]+/src/', pathNot: ['^libs/[^/]+/src/index\\.ts$', '^libs/$3/'] },
-    },
+    ...indexRules,
     {
       name: 'production-does-not-import-testing',
       severity: 'error',
