@@ -1,0 +1,69 @@
+import { Environment, type ASTNode } from '@marcbachmann/cel-js';
+
+/** What a condition can see; each is a map. */
+export interface ConditionContext {
+  /** The request that started the mega service. */
+  request: unknown;
+  /** Effective parameters: those of all nodes, the node's own in front. */
+  parameters: Readonly<Record<string, unknown>>;
+  /** Outputs of the nodes before it, by name; one that was skipped without a stand-in is absent. */
+  outputs: Readonly<Record<string, unknown>>;
+}
+
+/** A compiled `when`. */
+export interface Condition {
+  readonly source: string;
+  /** Names that it reads as `outputs.<name>`. */
+  readonly outputs: readonly string[];
+  /** Throws an Error where the expression reads something absent or its value is no boolean. */
+  evaluate(context: ConditionContext): boolean;
+}
+
+/** CEL with three variables; no function reaches outside the expression, and its size is bounded. */
+const environment = new Environment({
+  homogeneousAggregateLiterals: false,
+  enableOptionalTypes: true,
+  limits: { maxAstNodes: 500, maxDepth: 50 },
+})
+  .registerVariable('request', 'map')
+  .registerVariable('parameters', 'map')
+  .registerVariable('outputs', 'map');
+
+/** Compiles a `when`; throws an Error that says what is wrong with the expression. */
+export function compileCondition(source: string): Condition {
+  const evaluate = environment.parse(source);
+  const check = evaluate.check();
+  if (!check.valid) throw new Error(check.error?.message ?? 'the expression is not valid');
+  if (check.type !== 'bool' && check.type !== 'dyn')
+    throw new Error(`the expression gives a value of type ${check.type}, not a boolean`);
+  return {
+    source,
+    outputs: [...readOutputs(evaluate.ast)],
+    evaluate(context) {
+      const value: unknown = evaluate({ ...context });
+      if (typeof value !== 'boolean') throw new Error(`"${source}" gives no boolean`);
+      return value;
+    },
+  };
+}
+
+/** Names read as `outputs.name` or `outputs["name"]`. */
+function readOutputs(part: unknown, names = new Set<string>()): Set<string> {
+  if (Array.isArray(part)) for (const element of part) readOutputs(element, names);
+  if (!isNode(part)) return names;
+  const name = outputName(part);
+  if (name !== undefined) names.add(name);
+  return readOutputs(part.args, names);
+}
+
+function outputName(node: ASTNode): string | undefined {
+  if (!['.', '.?', '[]', '[?]'].includes(node.op)) return undefined;
+  const [owner, key] = node.args as [unknown, unknown];
+  if (!isNode(owner) || owner.op !== 'id' || owner.args !== 'outputs') return undefined;
+  if (typeof key === 'string') return key;
+  return isNode(key) && key.op === 'value' && typeof key.args === 'string' ? key.args : undefined;
+}
+
+function isNode(part: unknown): part is ASTNode {
+  return typeof part === 'object' && part !== null && 'op' in part && 'args' in part;
+}

@@ -1,0 +1,60 @@
+/** Direct predecessors of each node, by name. */
+export type Predecessors = ReadonlyMap<string, readonly string[]>;
+
+/** A cycle as the names along it, the first repeated at the end; undefined where there is none. */
+export function findCycle(predecessors: Predecessors): string[] | undefined {
+  const finished = new Set<string>();
+  const path: string[] = [];
+  const visit = (node: string): string[] | undefined => {
+    if (finished.has(node)) return undefined;
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node];
+    path.push(node);
+    for (const before of predecessors.get(node) ?? []) {
+      const cycle = visit(before);
+      if (cycle) return cycle;
+    }
+    path.pop();
+    finished.add(node);
+    return undefined;
+  };
+  for (const node of predecessors.keys()) {
+    const cycle = visit(node);
+    if (cycle) return cycle.toReversed();
+  }
+  return undefined;
+}
+
+/** Names in an order in which every node comes after its predecessors; the graph has no cycle. */
+export function sortTopologically(predecessors: Predecessors): string[] {
+  const sorted = new Set<string>();
+  const visit = (node: string): void => {
+    if (sorted.has(node)) return;
+    for (const before of predecessors.get(node) ?? []) visit(before);
+    sorted.add(node);
+  };
+  for (const node of predecessors.keys()) visit(node);
+  return [...sorted];
+}
+
+/** Ancestors of a node, nearest first: element 0 are the direct predecessors, each name only at its least distance. */
+export function ancestorLevels(predecessors: Predecessors, node: string): string[][] {
+  const seen = new Set<string>();
+  const levels: string[][] = [];
+  let level = [...new Set(predecessors.get(node))];
+  while (level.length > 0) {
+    levels.push(level);
+    for (const name of level) seen.add(name);
+    const next = level.flatMap((name) => predecessors.get(name) ?? []);
+    level = [...new Set(next)].filter((name) => !seen.has(name));
+  }
+  return levels;
+}
+
+/** The reverse of the predecessors: direct followers of each node. */
+export function followersOf(predecessors: Predecessors): Map<string, string[]> {
+  const followers = new Map<string, string[]>([...predecessors.keys()].map((name) => [name, []]));
+  for (const [node, before] of predecessors) {
+    for (const name of before) followers.get(name)?.push(node);
+  }
+  return followers;
+}

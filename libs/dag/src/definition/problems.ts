@@ -1,0 +1,56 @@
+import type { z } from 'zod';
+
+/** One thing wrong with a definition, and where. */
+export interface DefinitionProblem {
+  file: string;
+  node?: string;
+  /** Path of the field within the node, or within the file where no node is named. */
+  field?: string;
+  message: string;
+}
+
+/** Thrown when a mega service's file is not valid; the message lists every problem, one a line. */
+export class MegaServiceDefinitionError extends Error {
+  override readonly name = 'MegaServiceDefinitionError';
+
+  constructor(readonly problems: readonly DefinitionProblem[]) {
+    super(problems.map(formatProblem).join('\n'));
+  }
+}
+
+/** `chatqna.yaml: node "llm": params.max_tokens: …` */
+export function formatProblem({ file, node, field, message }: DefinitionProblem): string {
+  const place = [file, node !== undefined && `node "${node}"`, field];
+  return [...place.filter(Boolean), message].join(': ');
+}
+
+/** Collects the problems of one file, so that an author sees all of them at once. */
+export class ProblemList {
+  readonly problems: DefinitionProblem[] = [];
+
+  constructor(private readonly file: string) {}
+
+  add(message: string, place: { node?: string; field?: string } = {}): void {
+    this.problems.push({ file: this.file, ...place, message });
+  }
+
+  addIssues(issues: readonly z.core.$ZodIssue[]): void {
+    for (const issue of issues) this.addIssue(issue);
+  }
+
+  throwIfAny(): void {
+    if (this.problems.length > 0) throw new MegaServiceDefinitionError(this.problems);
+  }
+
+  private addIssue(issue: z.core.$ZodIssue): void {
+    const path = issue.path.map(String);
+    const inNode = path[0] === 'nodes' && path.length > 1;
+    const node = inNode ? path[1] : undefined;
+    const fields = inNode ? path.slice(2) : path;
+    if (issue.code !== 'unrecognized_keys') {
+      this.add(issue.message, { node, field: fields.join('.') || undefined });
+      return;
+    }
+    for (const key of issue.keys) this.add('unknown key', { node, field: [...fields, key].join('.') });
+  }
+}

@@ -1,0 +1,94 @@
+import type { ProblemList } from './problems.js';
+import type { InputPort } from './service-kind.js';
+import type { NodeDefinition, NodeTarget } from './types.js';
+
+type Nodes = ReadonlyMap<string, NodeDefinition>;
+
+/** The node whose output answers the request: the one that is named, else the only one that nothing follows. */
+export function findOutput(
+  named: string | undefined,
+  nodes: Nodes,
+  problems: ProblemList,
+): string | undefined {
+  if (named !== undefined) {
+    if (nodes.has(named)) return named;
+    problems.add(`there is no node "${named}"`, { field: 'output' });
+    return undefined;
+  }
+  const last = [...nodes.values()].filter((node) => node.followers.length === 0).map(({ name }) => name);
+  if (last.length === 1) return last[0];
+  const names = last.map((name) => `"${name}"`).join(' and ');
+  problems.add(`${names} all come last; say which one answers with output: …`, { field: 'output' });
+  return undefined;
+}
+
+/**
+ * A stream goes from the output node to the client, or into the one node that takes it at a port for streams;
+ * so at most one stream ever reaches the client.
+ */
+export function checkStreaming(nodes: Nodes, output: string, problems: ProblemList): void {
+  for (const node of nodes.values()) {
+    if (node.stream) checkStreamingNode(node, nodes, output, problems);
+    for (const [port, wanted] of streamPorts(node.target)) {
+      const source = node.target.inputs[port];
+      if (source === undefined || nodes.get(source)?.stream) continue;
+      const message = `takes a stream; give "${source}" stream: true`;
+      problems.add(message, { node: node.name, field: `inputs.${port}` });
+      void wanted;
+    }
+  }
+}
+
+function checkStreamingNode(node: NodeDefinition, nodes: Nodes, output: string, problems: ProblemList): void {
+  const place = { node: node.name, field: 'stream' };
+  for (const target of [node.target, node.fallback]) {
+    if (!target || target.kind.streaming) continue;
+    problems.add(`"${target.service}" cannot stream`, place);
+  }
+  const readers = [...nodes.values()].filter((follower) => readsStream(follower, node.name));
+  if (node.name === output || readers.length === 1) return;
+  if (readers.length > 1) {
+    const names = readers.map((reader) => `"${reader.name}"`).join(' and ');
+    problems.add(`${names} both read this stream; a stream has one reader`, place);
+    return;
+  }
+  const other = [...nodes.values()].find((candidate) => candidate.stream && candidate !== node);
+  const message = other
+    ? `two streaming nodes, "${node.name}" and "${other.name}": only one stream reaches the client`
+    : `only the output node "${output}" can stream to the client, and no node reads this stream`;
+  problems.add(message, place);
+}
+
+/** True when the follower reads the named node's stream while it runs. */
+export function readsStream(follower: NodeDefinition, name: string): boolean {
+  return streamPorts(follower.target).some(([port]) => follower.target.inputs[port] === name);
+}
+
+function streamPorts({ kind }: NodeTarget): [string, InputPort][] {
+  return Object.entries(kind.inputs).filter(([, port]) => port.stream !== undefined);
+}
+
+/** A node that may be skipped needs a stand-in for its output where somebody cannot do without it. */
+export function checkSkipping(nodes: Nodes, output: string, problems: ProblemList): void {
+  for (const node of nodes.values()) {
+    if (!node.optional || hasStandIn(node)) continue;
+    const place = { node: node.name, field: 'optional' };
+    const why = `"${node.target.service}" has nothing that stands in for its output`;
+    if (node.name === output) problems.add(`the output node cannot be optional: ${why}`, place);
+    for (const follower of nodes.values()) {
+      const port = requiredPort(follower, node.name);
+      if (port === undefined) continue;
+      problems.add(`"${follower.name}" needs its output at "${port}", and ${why}`, place);
+    }
+  }
+}
+
+function hasStandIn({ target }: NodeDefinition): boolean {
+  const { passThrough } = target.kind;
+  return passThrough !== undefined && target.inputs[passThrough] !== undefined;
+}
+
+function requiredPort({ target }: NodeDefinition, source: string): string | undefined {
+  const ports = Object.entries(target.kind.inputs);
+  return ports.find(([port, { optional }]) => !optional && target.inputs[port] === source)?.[0];
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+
+const nodeNameSchema = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'a node name is letters, digits, - and _, and begins with a letter');
+
+const paramsSchema = z.record(z.string(), z.unknown());
+
+const nodeSchema = z.strictObject({
+  service: z.string().min(1),
+  after: z.array(nodeNameSchema).default([]),
+  inputs: z.record(z.string(), nodeNameSchema).default({}),
+  params: paramsSchema.default({}),
+  optional: z.boolean().default(false),
+  timeoutMs: z.int().min(1).optional(),
+  retry: z
+    .strictObject({ attempts: z.int().min(1).max(10), backoffMs: z.int().min(0).default(100) })
+    .default({ attempts: 1, backoffMs: 100 }),
+  hedgeAfterMs: z.int().min(1).optional(),
+  when: z.string().min(1).optional(),
+  fallback: z
+    .strictObject({ service: z.string().min(1).optional(), params: paramsSchema.default({}) })
+    .optional(),
+  stream: z.boolean().default(false),
+});
+
+/** A node as the YAML has it, defaults filled in. */
+export type NodeSource = z.output<typeof nodeSchema>;
+
+/** The YAML of a mega service, before its services, inputs and conditions are looked up. */
+export const megaServiceSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][\w.-]*$/, 'a name is letters, digits, . - and _: it is also a model name'),
+  path: z
+    .string()
+    .regex(/^\/[\w./-]+$/, 'a path begins with / and has letters, digits, . _ - and /')
+    .optional(),
+  description: z.string().min(1),
+  output: nodeNameSchema.optional(),
+  nodes: z
+    .record(nodeNameSchema, nodeSchema)
+    .refine((nodes) => Object.keys(nodes).length > 0, 'a mega service has at least one node'),
+});
+
+export type MegaServiceSource = z.output<typeof megaServiceSchema>;

@@ -1,0 +1,176 @@
+import { MegaNestError } from '#contracts';
+import type { NodeDefinition } from '../definition/types.js';
+import { NodeTimeoutError } from './errors.js';
+import { startTimer, untilAborted } from './timers.js';
+
+/** What an attempt gave: a finished output, or a stream whose first chunk is there. */
+export type Production = { kind: 'value'; value: unknown } | { kind: 'stream'; stream: OpenStream };
+
+export interface RunningAttempt {
+  readonly production: Promise<Production>;
+  /** Stops it; the production rejects with the reason, unless it is there already. */
+  abort(reason: Error): void;
+}
+
+export interface AttemptRequest {
+  node: NodeDefinition;
+  /** Makes one output of the chunks when the node does not hand its stream on. */
+  collect: (chunks: unknown[]) => unknown;
+  /** Calls the runner with the attempt's own signal and deadline. */
+  call: (signal: AbortSignal, deadline: number | undefined) => Promise<unknown> | AsyncIterable<unknown>;
+  /** The node's signal. */
+  signal: AbortSignal;
+  /** The request's deadline in epoch milliseconds. */
+  deadline: number | undefined;
+}
+
+/** Calls a node's runner once, within the node's timeout. */
+export function startAttempt(request: AttemptRequest): RunningAttempt {
+  const scope = new AttemptScope(request);
+  return { production: produce(request, scope), abort: (reason) => scope.abort(reason) };
+}
+
+async function produce(request: AttemptRequest, scope: AttemptScope): Promise<Production> {
+  let iterator: AsyncIterator<unknown> | undefined;
+  try {
+    const returned = await scope.wait(callRunner(request, scope), closeIterable);
+    if (!isAsyncIterable(returned)) return scope.finish({ kind: 'value', value: returned });
+    iterator = returned[Symbol.asyncIterator]();
+    if (!request.node.stream) return scope.finish(await collectAll(request, scope, iterator));
+    const first = await scope.wait(iterator.next());
+    return { kind: 'stream', stream: new OpenStream(scope, iterator, first) };
+  } catch (thrown) {
+    const error = scope.explain(thrown);
+    scope.abort(error);
+    if (iterator) closeIterator(iterator);
+    throw error;
+  }
+}
+
+async function callRunner(request: AttemptRequest, scope: AttemptScope): Promise<unknown> {
+  return request.call(scope.signal, scope.deadline);
+}
+
+async function collectAll(
+  { collect }: AttemptRequest,
+  scope: AttemptScope,
+  iterator: AsyncIterator<unknown>,
+): Promise<Production> {
+  const chunks: unknown[] = [];
+  let result = await scope.wait(iterator.next());
+  while (!result.done) {
+    chunks.push(result.value);
+    result = await scope.wait(iterator.next());
+  }
+  return { kind: 'value', value: collect(chunks) };
+}
+
+/** The rest of a stream; `timeoutMs` now bounds the wait for each chunk. */
+export class OpenStream {
+  constructor(
+    private readonly scope: AttemptScope,
+    private readonly iterator: AsyncIterator<unknown>,
+    private result: IteratorResult<unknown>,
+  ) {}
+
+  /** Gives every chunk, from the first, to `onChunk`; rejects with what ended the stream before its time. */
+  async pump(onChunk: (chunk: unknown) => void): Promise<void> {
+    try {
+      while (!this.result.done) {
+        onChunk(this.result.value);
+        this.scope.restartTimer();
+        this.result = await this.scope.wait(this.iterator.next());
+      }
+      this.scope.close();
+    } catch (thrown) {
+      const error = this.scope.explain(thrown);
+      this.discard(error);
+      throw error;
+    }
+  }
+
+  /** Stops a stream that nobody wants. */
+  discard(reason: Error): void {
+    this.scope.abort(reason);
+    closeIterator(this.iterator);
+  }
+}
+
+/** Signal, timer and listener of one attempt. */
+class AttemptScope {
+  readonly deadline: number | undefined;
+  private readonly controller = new AbortController();
+  private readonly ownDeadline: boolean;
+  private stopTimer = (): void => {};
+
+  constructor(private readonly request: AttemptRequest) {
+    const { node, signal, deadline } = request;
+    const own = node.timeoutMs === undefined ? Infinity : Date.now() + node.timeoutMs;
+    this.ownDeadline = own < (deadline ?? Infinity);
+    this.deadline = this.ownDeadline ? own : deadline;
+    if (signal.aborted) this.follow();
+    else signal.addEventListener('abort', this.follow, { once: true });
+    this.restartTimer();
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  wait<Value>(promise: Promise<Value>, discard?: (late: Value) => void): Promise<Value> {
+    return untilAborted(promise, this.signal, discard);
+  }
+
+  /** Starts `timeoutMs` anew; where the request's deadline comes first, that one is left to the run. */
+  restartTimer(): void {
+    this.stopTimer();
+    const { timeoutMs } = this.request.node;
+    if (!this.ownDeadline || timeoutMs === undefined || this.signal.aborted) return;
+    this.stopTimer = startTimer(timeoutMs, () => this.controller.abort(this.timeout()));
+  }
+
+  /** A service that was given the attempt's deadline may report it before our own timer does. */
+  explain(thrown: unknown): Error {
+    const ranOut = thrown instanceof MegaNestError && thrown.code === 'deadline_exceeded';
+    if (ranOut && this.ownDeadline && !(thrown instanceof NodeTimeoutError)) return this.timeout();
+    return MegaNestError.from(thrown, this.request.node.target.service);
+  }
+
+  finish(production: Production): Production {
+    this.close();
+    return production;
+  }
+
+  abort(reason: Error): void {
+    this.close();
+    this.controller.abort(reason);
+  }
+
+  close(): void {
+    this.stopTimer();
+    this.request.signal.removeEventListener('abort', this.follow);
+  }
+
+  private readonly follow = (): void => this.abort(this.request.signal.reason as Error);
+
+  private timeout(): NodeTimeoutError {
+    return new NodeTimeoutError(this.request.node);
+  }
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+function closeIterable(value: unknown): void {
+  if (isAsyncIterable(value)) closeIterator(value[Symbol.asyncIterator]());
+}
+
+/** Its answer is not awaited: a generator that is stuck answers only once its own wait ends. */
+function closeIterator(iterator: AsyncIterator<unknown>): void {
+  try {
+    iterator.return?.()?.then(undefined, () => {});
+  } catch {
+    // A `return` that throws has nothing to tell: the stream is over for us.
+  }
+}

@@ -1,0 +1,124 @@
+import { MegaNestError } from '#contracts';
+import type { NodeDefinition, NodeTarget, RetryPolicy } from '../definition/types.js';
+import type { Production, RunningAttempt } from './attempt.js';
+import { isRetryable } from './errors.js';
+import { sleep, startTimer } from './timers.js';
+
+export interface NodeExecution {
+  node: NodeDefinition;
+  /** Starts one attempt; `fallback` tells which parameters it takes. */
+  launch: (target: NodeTarget, fallback: boolean) => RunningAttempt;
+  signal: AbortSignal;
+  /** The request's deadline in epoch milliseconds. */
+  deadline: number | undefined;
+}
+
+export interface Executed {
+  production: Production;
+  from?: 'fallback' | 'hedge';
+}
+
+/** Runs a node by its policies: retries with back-off, hedging, then the fallback. Rejects with the last error. */
+export async function executeNode(execution: NodeExecution): Promise<Executed> {
+  const { node, signal } = execution;
+  try {
+    return await executeTarget(execution, node.target, false);
+  } catch (error) {
+    if (!node.fallback || signal.aborted) throw error;
+    const executed = await executeTarget(execution, node.fallback, true);
+    return { ...executed, from: 'fallback' };
+  }
+}
+
+async function executeTarget(execution: NodeExecution, target: NodeTarget, fallback: boolean) {
+  const { node, signal, deadline } = execution;
+  const launch = (): RunningAttempt => execution.launch(target, fallback);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await attemptOnce(launch, node.hedgeAfterMs);
+    } catch (error) {
+      if (signal.aborted || attempt >= node.retry.attempts || !isRetryable(error)) throw error;
+      const waitMs = backoffMs(node.retry, attempt, error);
+      if (Date.now() + waitMs >= (deadline ?? Infinity)) throw error;
+      await sleep(waitMs, signal);
+    }
+  }
+}
+
+/** Doubles with each attempt, between half and the whole of it at random, and at least what the error asks for. */
+function backoffMs(retry: RetryPolicy, attempt: number, error: unknown): number {
+  const whole = retry.backoffMs * 2 ** (attempt - 1);
+  const asked = error instanceof MegaNestError ? (error.retryAfter ?? 0) * 1000 : 0;
+  return Math.max(whole * (0.5 + Math.random() / 2), asked);
+}
+
+async function attemptOnce(
+  launch: () => RunningAttempt,
+  hedgeAfterMs: number | undefined,
+): Promise<Executed> {
+  if (hedgeAfterMs === undefined) return { production: await launch().production };
+  return new Hedge(launch, hedgeAfterMs).outcome;
+}
+
+/** Two attempts, the second only if the first is slow; the first success wins and the other one is aborted. */
+class Hedge {
+  readonly outcome: Promise<Executed>;
+  private readonly running = new Set<RunningAttempt>();
+  private readonly stopTimer: () => void;
+  private resolve: (executed: Executed) => void = () => {};
+  private reject: (error: unknown) => void = () => {};
+  private over = false;
+
+  constructor(
+    private readonly launch: () => RunningAttempt,
+    hedgeAfterMs: number,
+  ) {
+    this.outcome = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+    this.stopTimer = startTimer(hedgeAfterMs, () => this.start('hedge'));
+    this.start();
+  }
+
+  private start(from?: 'hedge'): void {
+    const attempt = this.launch();
+    this.running.add(attempt);
+    attempt.production.then(
+      (production) => this.succeed(attempt, { production, from }),
+      (error: unknown) => this.fail(attempt, error),
+    );
+  }
+
+  private succeed(attempt: RunningAttempt, executed: Executed): void {
+    if (this.over) {
+      discard(executed.production);
+      return;
+    }
+    this.finish(attempt);
+    this.resolve(executed);
+  }
+
+  /** While the other attempt runs, only an error that it would meet too decides. */
+  private fail(attempt: RunningAttempt, error: unknown): void {
+    this.running.delete(attempt);
+    if (this.over || (this.running.size > 0 && isRetryable(error))) return;
+    this.finish(attempt);
+    this.reject(error);
+  }
+
+  private finish(decisive: RunningAttempt): void {
+    this.over = true;
+    this.stopTimer();
+    this.running.delete(decisive);
+    for (const loser of this.running) loser.abort(lostRace());
+  }
+}
+
+function discard(production: Production): void {
+  if (production.kind === 'stream') production.stream.discard(lostRace());
+}
+
+function lostRace(): MegaNestError {
+  return new MegaNestError('cancelled', { cause: 'another attempt was faster' });
+}

@@ -1,0 +1,159 @@
+import type { MegaServiceDefinition, NodeTarget } from '../definition/types.js';
+import type { NodeParameters } from '../parameters/resolve.js';
+import { startAttempt, type OpenStream, type RunningAttempt } from './attempt.js';
+import { ChunkBuffer } from './chunk-buffer.js';
+import { executeNode } from './execute-node.js';
+import { gatherInputs } from './inputs.js';
+import type { NodeRecord } from './node-record.js';
+import type { NodeContext, RunEvent, RunOptions } from './types.js';
+
+/** Runs the definition of a nested mega service for one attempt of its node. */
+export type NestedRunner = (
+  definition: MegaServiceDefinition,
+  record: NodeRecord,
+  context: NodeContext,
+) => Promise<unknown> | AsyncIterable<unknown>;
+
+export interface WorkerOptions {
+  options: RunOptions;
+  records: ReadonlyMap<string, NodeRecord>;
+  parameters: ReadonlyMap<string, NodeParameters>;
+  /** Takes the chunks of the output node. */
+  answer: ChunkBuffer;
+  runNested: NestedRunner;
+  /** The first chunk of a node is there. */
+  onStream: (record: NodeRecord) => void;
+  emit: (event: RunEvent) => void;
+}
+
+/** Does the work of single nodes; the order of the nodes is none of its business. */
+export class NodeWorker {
+  constructor(private readonly worker: WorkerOptions) {}
+
+  /** Runs a node by its policies and, where it streams, to the end of its stream; resolves to its output. */
+  async run(record: NodeRecord): Promise<unknown> {
+    const { node, controller } = record;
+    const { production, from } = await executeNode({
+      node,
+      launch: (target, fallback) => this.launch(record, target, fallback),
+      signal: controller.signal,
+      deadline: this.worker.options.deadline,
+    });
+    record.from = from;
+    if (production.kind === 'value') return this.keepValue(record, production.value);
+    const target = from === 'fallback' ? (node.fallback ?? node.target) : node.target;
+    return this.pump(record, production.stream, target);
+  }
+
+  /** The output of a skipped node: what arrived at its passThrough port; undefined where there is nothing. */
+  standIn(record: NodeRecord): { value: unknown } | { stream: ChunkBuffer } | undefined {
+    const { kind, inputs } = record.node.target;
+    const port = kind.passThrough;
+    const source = port === undefined ? undefined : this.worker.records.get(inputs[port] ?? '');
+    if (port === undefined || !source) return undefined;
+    if (kind.inputs[port]?.stream) return source.stream && { stream: source.stream };
+    return source.output;
+  }
+
+  /** Hands another node's stream on as this node's own, to its end. */
+  async forward(record: NodeRecord, source: ChunkBuffer): Promise<unknown> {
+    const buffer = this.openStream(record);
+    const { signal } = record.controller;
+    const reader = source.read();
+    const leave = (): void => void reader.return?.();
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      for await (const chunk of reader) buffer.push(chunk);
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+    return this.closeStream(record, buffer, record.node.target);
+  }
+
+  private async pump(record: NodeRecord, stream: OpenStream, target: NodeTarget): Promise<unknown> {
+    if (record.controller.signal.aborted) stream.discard(record.controller.signal.reason as Error);
+    const buffer = this.openStream(record);
+    await stream.pump((chunk) => buffer.push(chunk));
+    return this.closeStream(record, buffer, target);
+  }
+
+  private openStream(record: NodeRecord): ChunkBuffer {
+    const isOutput = record.node.name === this.worker.options.definition.output;
+    const buffer = isOutput ? this.worker.answer : new ChunkBuffer();
+    record.stream = buffer;
+    record.markFirstChunk();
+    this.worker.onStream(record);
+    return buffer;
+  }
+
+  /** The answer's buffer stays open until the whole run has ended. */
+  private closeStream(record: NodeRecord, buffer: ChunkBuffer, target: NodeTarget): unknown {
+    if (buffer !== this.worker.answer) buffer.end();
+    return collectorOf(target)([...buffer.chunks]);
+  }
+
+  /** A follower that reads a stream gets a plain output as the only chunk. */
+  private keepValue(record: NodeRecord, value: unknown): unknown {
+    const isOutput = record.node.name === this.worker.options.definition.output;
+    if (!record.node.stream || isOutput) return value;
+    record.stream = new ChunkBuffer();
+    record.stream.push(value);
+    record.stream.end();
+    return value;
+  }
+
+  private launch(record: NodeRecord, target: NodeTarget, fallback: boolean): RunningAttempt {
+    const attempt = ++record.attempts;
+    const { node, controller } = record;
+    const { emit, options } = this.worker;
+    emit({ type: 'attempt-started', node: node.name, attempt, service: target.service });
+    const running = startAttempt({
+      node,
+      collect: collectorOf(target),
+      call: (signal, deadline) =>
+        this.call(record, target, this.contextOf({ record, target, fallback, attempt, signal, deadline })),
+      signal: controller.signal,
+      deadline: options.deadline,
+    });
+    running.production.catch((error: Error) =>
+      emit({ type: 'attempt-failed', node: node.name, attempt, error }),
+    );
+    return running;
+  }
+
+  private call(record: NodeRecord, target: NodeTarget, context: NodeContext) {
+    const { options, runNested } = this.worker;
+    return target.megaService ? runNested(target.megaService, record, context) : options.run(context);
+  }
+
+  private contextOf({ record, target, fallback, attempt, signal, deadline }: ContextRequest): NodeContext {
+    const { options, records, parameters } = this.worker;
+    const own = parameters.get(record.node.name);
+    return {
+      megaService: options.definition.name,
+      node: record.node.name,
+      service: target.service,
+      inputs: gatherInputs(target, records),
+      request: options.request,
+      parameters: (fallback ? own?.fallback : own?.target) ?? {},
+      signal,
+      deadline,
+      attempt,
+      report: (details) => record.report(details),
+    };
+  }
+}
+
+interface ContextRequest {
+  record: NodeRecord;
+  target: NodeTarget;
+  fallback: boolean;
+  attempt: number;
+  signal: AbortSignal;
+  deadline: number | undefined;
+}
+
+/** How the chunks of a target make its output. */
+export function collectorOf({ kind }: NodeTarget): (chunks: readonly unknown[]) => unknown {
+  return kind.collect ?? ((chunks) => chunks);
+}

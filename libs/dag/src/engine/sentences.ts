@@ -1,0 +1,78 @@
+/** A piece of text on its way; `choice` tells parallel answers apart, other fields ride along. */
+export interface TextChunk {
+  text: string;
+  choice?: number;
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' });
+
+/** A sentence can only have ended where one of these came. */
+const sentenceEnd = /[.!?…。！？؟।\n]/u;
+
+/**
+ * Regroups a stream of text into whole sentences, per choice, as soon as the next one begins; what is left comes at
+ * the end. A chunk without text (usage, finish reason) goes on after the text before it. A sentence carries the
+ * fields of the last chunk that it was made of, and their `logprobs` joined.
+ */
+export async function* splitSentences<Chunk extends TextChunk>(
+  chunks: AsyncIterable<Chunk>,
+): AsyncGenerator<Chunk, void, undefined> {
+  const open = new Map<number, OpenSentence<Chunk>>();
+  for await (const chunk of chunks) {
+    const choice = chunk.choice ?? 0;
+    const sentence = open.get(choice) ?? new OpenSentence<Chunk>();
+    open.set(choice, sentence);
+    if (chunk.text === '') yield* sentence.flush();
+    if (chunk.text === '') yield chunk;
+    else yield* sentence.add(chunk);
+  }
+  for (const sentence of open.values()) yield* sentence.flush();
+}
+
+/** The text of one choice that has not made a whole sentence yet. */
+class OpenSentence<Chunk extends TextChunk> {
+  private text = '';
+  private chunks: Chunk[] = [];
+
+  /** Gives the sentences that this chunk completes; all of them, when the chunk is the last of its choice. */
+  add(chunk: Chunk): Chunk[] {
+    this.text += chunk.text;
+    this.chunks.push(chunk);
+    if (isLast(chunk)) return this.flush();
+    if (!sentenceEnd.test(this.text)) return [];
+    const segments = [...segmenter.segment(this.text)].map(({ segment }) => segment);
+    this.text = segments.pop() ?? '';
+    return this.emit(segments, this.text === '' ? [] : [chunk]);
+  }
+
+  flush(): Chunk[] {
+    const rest = this.text === '' ? [] : [this.text];
+    this.text = '';
+    return this.emit(rest, []);
+  }
+
+  private emit(sentences: string[], carriedOver: Chunk[]): Chunk[] {
+    const last = this.chunks.at(-1);
+    if (sentences.length === 0 || !last) return [];
+    const joined = joinFields(this.chunks, last);
+    this.chunks = carriedOver.map((chunk) => withoutLogprobs(chunk));
+    return sentences.map((text, index) => ({ ...(index === 0 ? joined : withoutLogprobs(last)), text }));
+  }
+}
+
+function isLast(chunk: TextChunk): boolean {
+  return 'finishReason' in chunk && chunk.finishReason !== undefined;
+}
+
+function joinFields<Chunk extends TextChunk>(chunks: Chunk[], last: Chunk): Chunk {
+  const logprobs = chunks.flatMap((chunk) => logprobsOf(chunk));
+  return logprobs.length > 0 ? { ...last, logprobs } : last;
+}
+
+function logprobsOf(chunk: TextChunk): unknown[] {
+  return 'logprobs' in chunk && Array.isArray(chunk.logprobs) ? chunk.logprobs : [];
+}
+
+function withoutLogprobs<Chunk extends TextChunk>(chunk: Chunk): Chunk {
+  return 'logprobs' in chunk ? { ...chunk, logprobs: undefined } : chunk;
+}

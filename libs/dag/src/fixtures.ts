@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { parseMegaService } from './definition/parse.js';
+import { createServiceRegistry, type ServiceKind } from './definition/service-kind.js';
+import type { MegaServiceDefinition } from './definition/types.js';
+import { runDag } from './engine/run-dag.js';
+import type { NodeContext, RunHandle, RunOptions } from './engine/types.js';
+
+/** Services of the tests: the shapes of the real ones, plus joins, guards and steps that take and give text. */
+const kinds: ServiceKind[] = [
+  {
+    service: 'embedding',
+    inputs: {},
+    output: 'embedding',
+    parameters: z.object({ dimensions: z.int().min(1).optional() }),
+  },
+  {
+    service: 'retrieval',
+    inputs: { embedding: { kind: 'embedding', optional: true } },
+    output: 'documents',
+    parameters: z.object({
+      k: z.int().min(0).max(200).default(4).describe('Passages to return'),
+      search_type: z.enum(['similarity', 'hybrid']).optional(),
+    }),
+  },
+  {
+    service: 'reranking',
+    inputs: { documents: { kind: 'documents' } },
+    output: 'documents',
+    parameters: z.object({ top_n: z.int().min(1).optional() }),
+    passThrough: 'documents',
+  },
+  {
+    service: 'llm',
+    inputs: { documents: { kind: 'documents', optional: true } },
+    output: 'answer',
+    parameters: z.object({
+      max_tokens: z.int().min(1).optional(),
+      stop: z.union([z.string(), z.array(z.string())]).optional(),
+      model: z.string().optional(),
+      echo: z.boolean().optional(),
+      suffix: z.string().optional(),
+    }),
+    streaming: true,
+  },
+  {
+    service: 'fusion',
+    inputs: { first: { kind: 'documents' }, second: { kind: 'documents' } },
+    output: 'documents',
+    parameters: z.object({}),
+  },
+  {
+    service: 'sentence-guard',
+    inputs: { sentences: { kind: 'answer', stream: 'sentences' } },
+    output: 'answer',
+    parameters: z.object({}),
+    passThrough: 'sentences',
+    streaming: true,
+  },
+  { service: 'guard', inputs: {}, output: 'verdict', parameters: z.object({}) },
+  { service: 'step', inputs: {}, output: 'text', parameters: z.object({ size: z.int().optional() }) },
+];
+
+export const registry = createServiceRegistry(kinds);
+
+/** A definition from the lines of its `nodes`. */
+export function define(...nodes: string[]): MegaServiceDefinition {
+  return parse(`nodes:\n${nodes.map((node) => `  ${node}`).join('\n')}`);
+}
+
+/** A definition from YAML that lacks only name and description. */
+export function parse(yaml: string, file = 'test.yaml'): MegaServiceDefinition {
+  return parseMegaService(`name: test\ndescription: A test.\n${yaml}`, file, { registry });
+}
+
+/** What each node of a test does, by name; a node without an entry gives `<node>'s output`. */
+export type Behaviours = Record<string, (context: NodeContext) => unknown>;
+
+/** Runs a definition with fake services; the handle also tells which contexts the runner saw. */
+export function runWith(
+  definition: MegaServiceDefinition,
+  behaviours: Behaviours = {},
+  options: Partial<RunOptions> = {},
+): RunHandle & { calls: NodeContext[] } {
+  const calls: NodeContext[] = [];
+  const run = (context: NodeContext) => {
+    calls.push(context);
+    const behave = behaviours[context.node] ?? (() => `${context.node}'s output`);
+    return behave(context) as Promise<unknown>;
+  };
+  const handle = runDag({ definition, request: {}, run, ...options });
+  return Object.assign(handle, { calls });
+}
+
+/** State and reason of each node, in topological order. */
+export function statesOf(handle: RunHandle): Record<string, string> {
+  return Object.fromEntries(handle.receipt().nodes.map(({ node, state }) => [node, state]));
+}
+
+/** All chunks of a stream. */
+export async function readAll(stream: AsyncIterable<unknown>): Promise<unknown[]> {
+  const chunks: unknown[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return chunks;
+}
+
+/** A promise that rejects when the signal aborts and never resolves: a service that hangs but obeys. */
+export function hang({ signal }: NodeContext): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { MegaServiceDefinition, NodeDefinition } from '../definition/types.js';
+
+export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
+
+/** A parameter that a request may set, as `/v1/list_parameters` shows it. */
+export interface ListedParameter {
+  name: string;
+  /** Node that it sets; a name that several nodes list appears once for each of them. */
+  node: string;
+  type: ParameterType;
+  description?: string;
+  /** What holds when the request does not set it: the YAML's value, else the service's default. */
+  default?: unknown;
+  /** JSON Schema (range, allowed values, alternatives of the type). */
+  schema: Readonly<Record<string, unknown>>;
+}
+
+/** The parameters of each node of a mega service, nodes in running order. */
+export function listParameters(definition: MegaServiceDefinition): ListedParameter[] {
+  return [...definition.nodes.values()].flatMap(listNodeParameters);
+}
+
+function listNodeParameters({ name: node, target }: NodeDefinition): ListedParameter[] {
+  if (target.megaService) return listNestedParameters(node, target.megaService, target.params);
+  return Object.entries(target.kind.parameters.shape).map(([name, schema]) => {
+    const listed = describe(name, node, schema);
+    return Object.hasOwn(target.params, name) ? { ...listed, default: target.params[name] } : listed;
+  });
+}
+
+/** Names of a nested mega service appear once, for the outer node, whatever number of its nodes list them. */
+function listNestedParameters(
+  node: string,
+  megaService: MegaServiceDefinition,
+  params: Readonly<Record<string, unknown>>,
+): ListedParameter[] {
+  const byName = new Map<string, ListedParameter>();
+  for (const listed of listParameters(megaService)) {
+    if (byName.has(listed.name)) continue;
+    const own = Object.hasOwn(params, listed.name) ? { default: params[listed.name] } : {};
+    byName.set(listed.name, { ...listed, ...own, node });
+  }
+  return [...byName.values()];
+}
+
+function describe(name: string, node: string, zodSchema: z.core.$ZodType): ListedParameter {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(zodSchema, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => dropSafeIntegerRange(jsonSchema),
+  });
+  const { description, default: preset } = schema;
+  return {
+    name,
+    node,
+    type: typeOf(schema),
+    ...(description !== undefined && { description }),
+    ...(preset !== undefined && { default: preset }),
+    schema,
+  };
+}
+
+/** Zod writes the range of safe integers where a schema has none of its own; that tells a reader nothing. */
+function dropSafeIntegerRange(schema: { minimum?: number; maximum?: number }): void {
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+}
+
+/** The JSON type; of several alternatives the first. */
+function typeOf({ type, anyOf }: z.core.JSONSchema.BaseSchema): ParameterType {
+  if (typeof type === 'string' && type !== 'null') return type;
+  const first = anyOf?.[0];
+  return typeof first === 'object' ? typeOf(first) : 'string';
+}
