@@ -37,3 +37,4 @@ export {
   type SupervisionEvent,
   type SupervisionOptions,
 } from './processes/supervise.js';
+export { identifyProcess, isRunning, type ProcessIdentity } from './processes/process-identity.js';

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { readLauncherEnvironment } from './environment.js';
+
+it("takes OPEA's name of the database's address", () => {
+  const { DATABASE_URL } = readLauncherEnvironment({ PG_CONNECTION_STRING: 'postgres://host/db' });
+  expect(DATABASE_URL).toBe('postgres://host/db');
+});
+
+it.each([
+  [{ GATEWAY_PORT: 'many' }, /GATEWAY_PORT/],
+  [{ DATABASE_URL: 'mysql://host/db' }, /DATABASE_URL/],
+  [{ NATS_URL: 'localhost' }, /NATS_URL/],
+  [{ MEGANEST_PROFIL: 'hub' }, /MEGANEST_PROFIL: unknown variable/],
+])('names the variable that is wrong: %o', (variables, message) => {
+  expect(() => readLauncherEnvironment(variables)).toThrow(message);
+});
+
+it('ignores the many variables that are not its own', () => {
+  expect(() => readLauncherEnvironment({ TERM: 'xterm', GATEWAY_PORT: '' })).not.toThrow();
+});

@@ -1,0 +1,84 @@
+/** `npm start`: the whole of MegaNest on one machine. */
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { EnvironmentError, projectRoot } from '#service-kit';
+import { readLauncherEnvironment, type LauncherEnvironment } from './environment.js';
+import { Launcher } from './launcher.js';
+import { describeConfiguration } from './print-config.js';
+import { ingestSampleDocuments } from './sample-documents.js';
+import { describeReady } from './summary.js';
+
+function fail(error: unknown): void {
+  console.error(
+    error instanceof EnvironmentError ? error.message : `MegaNest did not start.\n${describe(error)}`,
+  );
+  process.exitCode = 1;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function ingestSamples(launcher: Launcher, environment: LauncherEnvironment): Promise<void> {
+  if (!environment.MEGANEST_SAMPLE_DOCUMENTS) return;
+  try {
+    const filenames = await ingestSampleDocuments({
+      projectDirectory: projectRoot,
+      markerPath: join(environment.MEGANEST_DATA_DIR, 'sample-documents.json'),
+      dataprepUrl: launcher.urlOf('dataprep'),
+      apiKey: environment.API_KEYS[0],
+    });
+    if (filenames.length > 0) console.log(`ingested   ${filenames.join(', ')}`);
+  } catch (error) {
+    console.error(`The sample documents could not be ingested: ${describe(error)}`);
+  }
+}
+
+function stopOnSignals(launcher: Launcher): void {
+  let asked = false;
+  const stop = () => {
+    // The second time is an order: the children follow when their parent is gone.
+    if (asked) process.exit(1);
+    asked = true;
+    console.log('\nStopping …');
+    void launcher.stop().then(
+      () => process.exit(process.exitCode ?? 0),
+      (error: unknown) => {
+        console.error(describe(error));
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
+}
+
+async function run(environment: Readonly<LauncherEnvironment>): Promise<void> {
+  const launcher = new Launcher(environment, process.env);
+  stopOnSignals(launcher);
+  try {
+    await launcher.start();
+  } catch (error) {
+    fail(error);
+    await launcher.stop();
+    return process.exit();
+  }
+  await ingestSamples(launcher, environment);
+  console.log(
+    describeReady({
+      gatewayUrl: launcher.urlOf('gateway'),
+      addresses: launcher.servedAddresses,
+      logDirectory: launcher.logDirectory,
+      needsKey: environment.API_KEYS.length > 0,
+      readyAfterMs: performance.now(),
+    }),
+  );
+}
+
+try {
+  const { values } = parseArgs({ options: { 'print-config': { type: 'boolean', default: false } } });
+  const environment = readLauncherEnvironment(process.env);
+  if (values['print-config']) console.log(describeConfiguration(environment));
+  else await run(environment);
+} catch (error) {
+  fail(error);
+}

@@ -1,0 +1,23 @@
+/** A service as the launcher sees it. */
+export interface ServiceDescription {
+  /** Folder below apps/. */
+  name: string;
+  portVariable: `${string}_PORT`;
+  /** OPEA's own port. */
+  defaultPort: number;
+  /** Answers 200 once the service can work. */
+  readyPath: string;
+}
+
+/** Every service of MegaNest, in the order in which they are listed; the gateway is stopped first. */
+export const services = [
+  { name: 'embedding', portVariable: 'EMBEDDING_PORT', defaultPort: 6000, readyPath: '/ready' },
+  { name: 'retrieval', portVariable: 'RETRIEVAL_PORT', defaultPort: 7000, readyPath: '/ready' },
+  { name: 'reranking', portVariable: 'RERANKING_PORT', defaultPort: 8000, readyPath: '/ready' },
+  { name: 'llm', portVariable: 'LLM_PORT', defaultPort: 9000, readyPath: '/ready' },
+  { name: 'dataprep', portVariable: 'DATAPREP_PORT', defaultPort: 6007, readyPath: '/ready' },
+  { name: 'gateway', portVariable: 'GATEWAY_PORT', defaultPort: 8888, readyPath: '/v1/health_check' },
+] as const satisfies readonly ServiceDescription[];
+
+export type ServiceName = (typeof services)[number]['name'];
+export type PortVariable = (typeof services)[number]['portVariable'];

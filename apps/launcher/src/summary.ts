@@ -1,0 +1,40 @@
+/** The question that the README asks too; its answer is a sentence of the sample documents. */
+export const sampleQuestion = 'What happens when a service dies?';
+
+export interface SummaryOptions {
+  gatewayUrl: string;
+  /** Name and URL of everything that runs. */
+  addresses: readonly (readonly [name: string, url: string])[];
+  logDirectory: string;
+  needsKey: boolean;
+  readyAfterMs: number;
+}
+
+/** Milliseconds as people read them: "3.4 s". */
+export function formatSeconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+function sampleCommand(gatewayUrl: string, needsKey: boolean): string {
+  const body = JSON.stringify({ messages: [{ role: 'user', content: sampleQuestion }] });
+  const key = needsKey ? ` -H 'Authorization: Bearer <one of API_KEYS>'` : '';
+  return `curl ${gatewayUrl}/v1/chat/completions -H 'Content-Type: application/json'${key} -d '${body}'`;
+}
+
+/** What `npm start` prints when everything serves: the addresses, and a request to paste. */
+export function describeReady(options: SummaryOptions): string {
+  const width = Math.max(...options.addresses.map(([name]) => name.length)) + 2;
+  return [
+    '',
+    `MegaNest is ready after ${formatSeconds(options.readyAfterMs)}.`,
+    '',
+    ...options.addresses.map(([name, url]) => `  ${name.padEnd(width)}${url}`),
+    `  ${'logs'.padEnd(width)}${options.logDirectory}`,
+    '',
+    'Ask it something:',
+    '',
+    `  ${sampleCommand(options.gatewayUrl, options.needsKey)}`,
+    '',
+    'Ctrl-C stops everything.',
+  ].join('\n');
+}
