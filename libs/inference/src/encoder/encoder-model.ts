@@ -1,7 +1,7 @@
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { Tensor } from 'onnxruntime-node';
 import { planBatches } from '#batching';
 import { ModelLoadError } from '../model/model-load-error.js';
-import { createSession } from '../runtime/session.js';
+import { createSession, type LoadedSession } from '../runtime/session.js';
 import { toFloat32 } from '../runtime/tensor-values.js';
 import { SequenceTemplate, type EncodedSequence } from '../tokenizer/sequence-template.js';
 import { TextTokenizer } from '../tokenizer/text-tokenizer.js';
@@ -20,18 +20,26 @@ const outputNames = {
 
 /** A BERT-like model in its worker: token ids in, vectors or scores out. */
 export class EncoderModel {
+  private readonly template: SequenceTemplate;
+
   private constructor(
     private readonly settings: EncoderSettings,
-    private readonly session: InferenceSession,
     private readonly tokenizer: TextTokenizer,
-    private readonly template: SequenceTemplate,
+    private readonly loaded: LoadedSession,
     private readonly outputName: string,
-    readonly backend: string,
-  ) {}
+  ) {
+    this.template = SequenceTemplate.from(tokenizer);
+  }
+
+  /** What runs it, e.g. `onnx-cpu`. */
+  get backend(): string {
+    return this.loaded.backend;
+  }
 
   static async load(settings: EncoderSettings): Promise<EncoderModel> {
     const tokenizer = await TextTokenizer.load(settings.directory);
-    const { session, backend } = await createSession(settings.onnxFile, settings);
+    const loaded = await createSession(settings.onnxFile, settings);
+    const { session } = loaded;
     const wanted = outputNames[settings.task];
     const outputName = wanted.find((name) => session.outputNames.includes(name));
     if (!outputName) {
@@ -39,8 +47,7 @@ export class EncoderModel {
         `${settings.onnxFile} gives ${session.outputNames.join(', ')}; ${settings.task} needs ${wanted.join(' or ')}.`,
       );
     }
-    const template = SequenceTemplate.from(tokenizer);
-    return new EncoderModel(settings, session, tokenizer, template, outputName, backend);
+    return new EncoderModel(settings, tokenizer, loaded, outputName);
   }
 
   /** Encodes and runs the items in batches of like length; refused items get an outcome that says why. */
@@ -64,7 +71,7 @@ export class EncoderModel {
 
   private async runBatch(sequences: readonly EncodedSequence[]): Promise<Float32Array[]> {
     const length = Math.max(...sequences.map(({ ids }) => ids.length));
-    const outputs = await this.session.run(this.feeds(sequences, length), [this.outputName]);
+    const outputs = await this.loaded.session.run(this.feeds(sequences, length), [this.outputName]);
     const output = outputs[this.outputName]!;
     const values = toFloat32(output);
     return sequences.map(({ ids }, row) => this.resultOf(values, output.dims, row, ids.length));
@@ -85,7 +92,7 @@ export class EncoderModel {
         columns.token_type_ids[at] = BigInt(segments[column]!);
       });
     });
-    const wanted = Object.entries(columns).filter(([name]) => this.session.inputNames.includes(name));
+    const wanted = Object.entries(columns).filter(([name]) => this.loaded.session.inputNames.includes(name));
     return Object.fromEntries(
       wanted.map(([name, data]) => [name, new Tensor('int64', data, [sequences.length, length])]),
     );

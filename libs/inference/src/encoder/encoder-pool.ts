@@ -65,7 +65,7 @@ export class EncoderPool {
   async encode(items: readonly EncoderItem[], signal?: AbortSignal): Promise<EncodedRow[]> {
     if (signal?.aborted) throw new MegaNestError('cancelled');
     if (items.length === 0) return [];
-    let abandon = () => {};
+    let abandon: (() => void) | undefined;
     try {
       return await new Promise<EncodedRow[]>((resolve, reject) => {
         const request: PoolRequest = { rows: [], missing: items.length, resolve, reject };
@@ -78,7 +78,7 @@ export class EncoderPool {
         this.dispatch();
       });
     } finally {
-      signal?.removeEventListener('abort', abandon);
+      if (abandon) signal?.removeEventListener('abort', abandon);
     }
   }
 

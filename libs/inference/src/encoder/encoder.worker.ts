@@ -3,18 +3,17 @@ import type { EncoderItem, EncoderReady, EncoderResult, EncoderSettings } from '
 import { EncoderModel } from './encoder-model.js';
 
 /** Entry of a thread that owns one encoder session. The first run also warms the session up. */
-await serveWorker<EncoderSettings, EncoderReady, readonly EncoderItem[], never, EncoderResult>(
-  async (settings) => {
-    const model = await EncoderModel.load(settings);
-    const sample: EncoderItem =
-      settings.task === 'rerank' ? { query: 'a', passage: 'b' } : { text: 'a', truncate: true };
-    const { width } = await model.run([sample]);
-    return {
-      ready: { backend: model.backend, width },
-      handle: async (items) => {
-        const { outcomes, rows } = await model.run(items);
-        return { value: { outcomes, rows }, transfer: [rows.buffer as ArrayBuffer] };
-      },
-    };
-  },
-);
+await serveWorker<EncoderReady, readonly EncoderItem[], never, EncoderResult>(async (data) => {
+  const settings = data as EncoderSettings;
+  const model = await EncoderModel.load(settings);
+  const sample: EncoderItem =
+    settings.task === 'rerank' ? { query: 'a', passage: 'b' } : { text: 'a', truncate: true };
+  const { width } = await model.run([sample]);
+  return {
+    ready: { backend: model.backend, width },
+    handle: async (items) => {
+      const { outcomes, rows } = await model.run(items);
+      return { value: { outcomes, rows }, transfer: [rows.buffer as ArrayBuffer] };
+    },
+  };
+});

@@ -109,9 +109,12 @@ export class GenerationScheduler {
   }
 
   private dropCancelled(): void {
-    const cancelled = ({ work }: GenerationTask) => work.signal.aborted;
-    for (const task of [...this.waiting, ...this.running].filter(cancelled)) task.cancel();
-    this.waiting = this.waiting.filter((task) => !cancelled(task));
-    this.running = this.running.filter((task) => !cancelled(task));
+    for (const task of [...this.waiting, ...this.running].filter(isCancelled)) task.cancel();
+    this.waiting = this.waiting.filter((task) => !isCancelled(task));
+    this.running = this.running.filter((task) => !isCancelled(task));
   }
+}
+
+function isCancelled({ work }: GenerationTask): boolean {
+  return work.signal.aborted;
 }

@@ -9,12 +9,10 @@ import type {
 } from './generator-messages.js';
 
 /** Entry of the thread that owns the decoder session. */
-await serveWorker<GeneratorSettings, GeneratorReady, GeneratorCall, GenerationEvent, GeneratorResult>(
-  async (settings) => {
-    const model = await DecoderModel.load(settings);
-    return {
-      ready: { backend: model.backend },
-      handle: async (call, context) => ({ value: await model.handle(call, context) }),
-    };
-  },
-);
+await serveWorker<GeneratorReady, GeneratorCall, GenerationEvent, GeneratorResult>(async (settings) => {
+  const model = await DecoderModel.load(settings as GeneratorSettings);
+  return {
+    ready: { backend: model.backend },
+    handle: async (call, context) => ({ value: await model.handle(call, context) }),
+  };
+});

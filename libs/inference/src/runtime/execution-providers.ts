@@ -10,7 +10,7 @@ export type Device = (typeof devices)[number];
 /** Providers to try, in order. Throws ModelLoadError for a device that this installation cannot have. */
 export function providersFor(device: Device): string[] {
   if (!devices.includes(device)) {
-    throw new ModelLoadError(`The device "${String(device)}" is unknown; use one of ${devices.join(', ')}.`);
+    throw new ModelLoadError(`The device "${device}" is unknown; use one of ${devices.join(', ')}.`);
   }
   if (device === 'auto') return cudaInstalled() ? ['cuda', 'cpu'] : ['cpu'];
   if (device === 'cuda' && !cudaInstalled()) {

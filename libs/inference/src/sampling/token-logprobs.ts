@@ -27,8 +27,9 @@ function logSumExp(logits: Float32Array): number {
 
 /** Ids of the greatest numbers, best first. */
 function greatest(logits: Float32Array, count: number): number[] {
+  if (count === 0) return [];
   const best: number[] = [];
-  for (let id = 0; id < logits.length && count > 0; id++) {
+  for (let id = 0; id < logits.length; id++) {
     if (best.length === count && logits[id]! <= logits[best.at(-1)!]!) continue;
     const at = best.findIndex((other) => logits[other]! < logits[id]!);
     best.splice(at < 0 ? best.length : at, 0, id);

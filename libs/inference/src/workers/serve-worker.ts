@@ -19,8 +19,8 @@ export interface WorkerService<Ready, Payload, Event, Result> {
 }
 
 /** The worker's side of {@link WorkerChannel}: loads, reports ready, answers calls; calls may overlap. */
-export async function serveWorker<Settings, Ready, Payload, Event, Result>(
-  load: (settings: Settings) => Promise<WorkerService<Ready, Payload, Event, Result>>,
+export async function serveWorker<Ready, Payload, Event, Result>(
+  load: (settings: unknown) => Promise<WorkerService<Ready, Payload, Event, Result>>,
 ): Promise<void> {
   if (!parentPort) throw new Error('This file is the entry of a worker thread.');
   const port = parentPort;
@@ -28,7 +28,7 @@ export async function serveWorker<Settings, Ready, Payload, Event, Result>(
     port.postMessage(message, transfer);
   const running = new Map<number, AbortController>();
   try {
-    const service = await load(workerData as Settings);
+    const service = await load(workerData);
     port.on('message', (message: ToWorker<Payload>) => {
       if (message.type === 'cancel') running.get(message.id)?.abort();
       else void answer(service, message.id, message.payload);

@@ -36,6 +36,7 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
 
   /** Starts the thread, once, and resolves with what it reports when its model is loaded. */
   start(): Promise<Ready> {
+    if (this.closed) return Promise.reject(closedError());
     this.ready ??= this.spawn();
     return this.ready;
   }
@@ -61,7 +62,7 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
   /** Ends the thread; calls under way are rejected. */
   async close(): Promise<void> {
     this.closed = true;
-    this.rejectPending(new MegaNestError('service_unavailable', { service: 'inference', detail: 'closed' }));
+    this.rejectPending(closedError());
     await this.worker?.terminate();
   }
 
@@ -70,9 +71,6 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
   }
 
   private spawn(): Promise<Ready> {
-    if (this.closed) {
-      throw new MegaNestError('service_unavailable', { service: 'inference', detail: 'closed' });
-    }
     return new Promise<Ready>((resolve, reject) => {
       // No inherited flags: the compiled worker must not resolve its imports to sources.
       const worker = new Worker(this.entry, { workerData: this.settings, execArgv: [] });
@@ -100,7 +98,11 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
   }
 
   private recover(dead: Worker, cause: Error, reject: (error: Error) => void): void {
-    if (this.worker !== dead || this.closed) return;
+    if (this.worker !== dead) return;
+    if (this.closed) {
+      reject(closedError());
+      return;
+    }
     this.worker = undefined;
     const detail = `a model worker died: ${cause.message}`;
     const error = new MegaNestError('service_unavailable', {
@@ -122,4 +124,8 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
     for (const call of this.pending.values()) call.reject(error);
     this.pending.clear();
   }
+}
+
+function closedError(): MegaNestError {
+  return new MegaNestError('service_unavailable', { service: 'inference', detail: 'the model is closed' });
 }
