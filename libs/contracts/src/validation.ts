@@ -4,11 +4,21 @@ import { MegaNestError } from './errors.js';
 interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  /** Of a union: the issues of each alternative, with paths relative to the union. */
+  readonly errors?: readonly (readonly SchemaIssue[])[];
+}
+
+/** Of a union that failed, the issue that lies deepest: the alternative that the caller most likely meant. */
+function deepest(issue: SchemaIssue): SchemaIssue {
+  const candidates = (issue.errors ?? []).flatMap((issues) => issues.slice(0, 1)).map(deepest);
+  const best = candidates.sort((a, b) => (b.path?.length ?? 0) - (a.path?.length ?? 0))[0];
+  if (!best?.path?.length) return issue;
+  return { message: best.message, path: [...(issue.path ?? []), ...best.path] };
 }
 
 /** Turns the first issue of a failed validation into a 400 whose `param` is the path of the field. */
 export function errorFromIssues(issues: readonly SchemaIssue[]): MegaNestError {
-  const issue = issues[0];
+  const issue = issues[0] && deepest(issues[0]);
   const path = (issue?.path ?? [])
     .map((part) => String(typeof part === 'object' ? part.key : part))
     .join('.');

@@ -50,8 +50,8 @@ async function runCheck(name: string, check: HealthCheck): Promise<DependencyHea
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`no answer within ${checkTimeoutMs} ms`)), {
-      once: true,
-    });
+    const fail = () => reject(new Error(`no answer within ${checkTimeoutMs} ms`));
+    if (signal.aborted) fail();
+    else signal.addEventListener('abort', fail, { once: true });
   });
 }

@@ -1,0 +1,85 @@
+import type { GenerationChunk } from '#contracts';
+import type OpenAI from 'openai';
+import { describe, expect, it } from 'vitest';
+import {
+  chatCompletionChunks,
+  collectChatCompletion,
+  type ChatCompletion,
+  type ChatCompletionChunk,
+} from './chat-response.js';
+
+/** The builders' types must fit the official client's: this does not compile otherwise. */
+const completionFits = (completion: ChatCompletion): OpenAI.ChatCompletion => completion;
+const chunkFits = (chunk: ChatCompletionChunk): OpenAI.ChatCompletionChunk => chunk;
+
+const document = {
+  id: 'chunk-1',
+  text: 'Zorvex is a broker.',
+  score: 1,
+  metadata: { document_id: 'd1', filename: 'zorvex.md', title: 'Zorvex' },
+};
+const identity = {
+  id: 'chatcmpl-1',
+  created: 1,
+  model: 'chatqna',
+  revision: 'abc',
+  documents: () => [document],
+};
+
+async function* generation(): AsyncGenerator<GenerationChunk> {
+  yield { choice: 0, text: 'Zorvex is' };
+  yield { choice: 1, text: 'No' };
+  yield { choice: 0, text: ' a broker. [1]' };
+  yield { choice: 1, text: '', finishReason: 'length' };
+  const citations = [
+    { startIndex: 0, endIndex: 19, passage: 1, documentId: 'chunk-1', quote: 'Zorvex is a broker.' },
+  ];
+  yield { choice: 0, text: '', finishReason: 'stop', citations };
+  yield { choice: 0, text: '', usage: { promptTokens: 10, completionTokens: 7, cachedTokens: 4 } };
+}
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const result: Item[] = [];
+  for await (const item of items) result.push(item);
+  return result;
+}
+
+describe('collectChatCompletion', () => {
+  it('joins each choice, resolves citations and reports the usage', async () => {
+    const completion = completionFits(await collectChatCompletion(generation(), identity));
+    expect(completion.choices.map(({ message, finish_reason }) => [message.content, finish_reason])).toEqual([
+      ['Zorvex is a broker. [1]', 'stop'],
+      ['No', 'length'],
+    ]);
+    expect(completion.choices[0]?.message.annotations?.[0]?.url_citation).toMatchObject({
+      start_index: 0,
+      end_index: 19,
+      title: 'Zorvex',
+      url: 'urn:meganest:document:d1',
+    });
+    expect(completion.usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 7, total_tokens: 17 });
+    expect(completion.usage?.prompt_tokens_details?.cached_tokens).toBe(4);
+  });
+});
+
+describe('chatCompletionChunks', () => {
+  it('begins each choice with its role and ends it with its reason', async () => {
+    const chunks = await collect(chatCompletionChunks(generation(), identity, true));
+    chunks.forEach(chunkFits);
+    const ofFirst = chunks.flatMap(({ choices }) => choices).filter(({ index }) => index === 0);
+    expect(ofFirst[0]?.delta.role).toBe('assistant');
+    expect(ofFirst.map(({ delta }) => delta.content ?? '').join('')).toBe('Zorvex is a broker. [1]');
+    expect(ofFirst.at(-1)).toMatchObject({
+      finish_reason: 'stop',
+      delta: { annotations: [{ type: 'url_citation' }] },
+    });
+  });
+
+  it('has the usage in a last chunk without choices, and null before, only when asked for', async () => {
+    const withUsage = await collect(chatCompletionChunks(generation(), identity, true));
+    expect(withUsage.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 17 } });
+    expect(withUsage.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
+    const without = await collect(chatCompletionChunks(generation(), identity, false));
+    expect(without.every((chunk) => !('usage' in chunk))).toBe(true);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { baseEnvironmentSchema, databaseUrl, EnvironmentError, readEnvironment } from './environment.js';
+
+describe('readEnvironment', () => {
+  it('fills in the documented defaults', () => {
+    expect(readEnvironment(baseEnvironmentSchema, {})).toMatchObject({
+      HOST: '127.0.0.1',
+      MEGANEST_PROFILE: 'bundled',
+      DEVICE: 'auto',
+      API_KEYS: [],
+      LOG_LEVEL: 'info',
+    });
+  });
+
+  it('takes an empty variable as unset', () => {
+    expect(readEnvironment(baseEnvironmentSchema, { HOST: '', API_KEYS: '' })).toMatchObject({
+      HOST: '127.0.0.1',
+      API_KEYS: [],
+    });
+  });
+
+  it('splits the keys at commas', () => {
+    expect(readEnvironment(baseEnvironmentSchema, { API_KEYS: ' one, two ,' }).API_KEYS).toEqual([
+      'one',
+      'two',
+    ]);
+  });
+
+  it('names the variable that is wrong', () => {
+    const read = () => readEnvironment(baseEnvironmentSchema, { DEVICE: 'tpu', REQUEST_TIMEOUT_MS: 'soon' });
+    expect(read).toThrow(EnvironmentError);
+    expect(read).toThrow(/DEVICE: [\s\S]*REQUEST_TIMEOUT_MS: /);
+  });
+
+  it('gives a frozen result', () => {
+    expect(Object.isFrozen(readEnvironment(baseEnvironmentSchema, {}))).toBe(true);
+  });
+});
+
+describe('databaseUrl', () => {
+  it("takes OPEA's name too, and prefers ours", () => {
+    expect(databaseUrl({ PG_CONNECTION_STRING: 'postgres://a' })).toBe('postgres://a');
+    expect(databaseUrl({ PG_CONNECTION_STRING: 'postgres://a', DATABASE_URL: 'postgres://b' })).toBe(
+      'postgres://b',
+    );
+  });
+
+  it('names the missing variable', () => {
+    expect(() => databaseUrl({})).toThrow(/DATABASE_URL/);
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { Metrics } from './metrics.js';
+
+describe('Metrics', () => {
+  it('counts what ended well and leaves nothing pending', async () => {
+    const metrics = new Metrics('test');
+    await metrics.measure('work', async () => 'done');
+    await metrics.measure('work', async () => 'done');
+    const { work } = await metrics.statistics();
+    expect(work).toMatchObject({ count: 2 });
+    expect(work?.p50_latency).toBeGreaterThanOrEqual(0);
+    expect(work?.average_latency).toBeLessThanOrEqual(work?.p99_latency ?? 0);
+    expect(await metrics.registry.metrics()).toContain(
+      'meganest_operations_pending{operation="work",service="test"} 0',
+    );
+  });
+
+  it('does not count a failure among the latencies, and ends it once', async () => {
+    const metrics = new Metrics('test');
+    const failing = metrics.measure('work', () => Promise.reject(new Error('no')));
+    await expect(failing).rejects.toThrow('no');
+    expect(await metrics.statistics()).toEqual({});
+    expect(await metrics.registry.metrics()).toContain('pending{operation="work",service="test"} 0');
+  });
+
+  it('knows the first token of a stream', async () => {
+    const metrics = new Metrics('test');
+    const running = metrics.start('generate');
+    running.firstToken();
+    running.end('ok');
+    running.end('error');
+    const { generate } = await metrics.statistics();
+    expect(generate?.p50_latency_first_token).toBeGreaterThanOrEqual(0);
+    expect(generate?.count).toBe(1);
+  });
+});
