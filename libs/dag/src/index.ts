@@ -15,3 +15,6 @@ export { runDag } from './engine/run-dag.js';
 export type { NodeContext, NodeRunner, RunEvent, RunHandle, RunOptions, Verdict } from './engine/types.js';
 export type { NodeReceipt, NodeState, RunReceipt } from './engine/receipt.js';
 export { splitSentences, type TextChunk } from './engine/sentences.js';
+export type { MegaServiceCatalog } from './reload/catalog.js';
+export { loadMegaServices } from './reload/load.js';
+export { watchMegaServices, type MegaServiceWatcher, type WatchOptions } from './reload/watch.js';

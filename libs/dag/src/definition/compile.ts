@@ -134,8 +134,7 @@ class Compiler {
     }
     const ports = Object.keys(found?.kind.inputs ?? {});
     const inputs = Object.fromEntries(Object.entries(source.inputs).filter(([port]) => ports.includes(port)));
-    const params = service === source.service ? { ...source.params, ...fallback.params } : fallback.params;
-    return this.resolve(name, { service, params, inputs }, 'fallback.');
+    return this.resolve(name, { service, params: fallback.params, inputs }, 'fallback.');
   }
 
   private resolve(node: string, source: Pick<NodeSource, 'service' | 'params' | 'inputs'>, prefix: string) {

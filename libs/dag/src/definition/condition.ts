@@ -29,22 +29,32 @@ const environment = new Environment({
   .registerVariable('parameters', 'map')
   .registerVariable('outputs', 'map');
 
-/** Compiles a `when`; throws an Error that says what is wrong with the expression. */
+/** Compiles a `when`; throws an Error that says in one line what is wrong with the expression. */
 export function compileCondition(source: string): Condition {
-  const evaluate = environment.parse(source);
+  const evaluate = inOneLine(() => environment.parse(source));
   const check = evaluate.check();
-  if (!check.valid) throw new Error(check.error?.message ?? 'the expression is not valid');
+  if (!check.valid) throw new Error(check.error?.summary ?? 'the expression is not valid');
   if (check.type !== 'bool' && check.type !== 'dyn')
     throw new Error(`the expression gives a value of type ${check.type}, not a boolean`);
   return {
     source,
     outputs: [...readOutputs(evaluate.ast)],
     evaluate(context) {
-      const value: unknown = evaluate({ ...context });
+      const value: unknown = inOneLine(() => evaluate({ ...context }) as unknown);
       if (typeof value !== 'boolean') throw new Error(`"${source}" gives no boolean`);
       return value;
     },
   };
+}
+
+/** The interpreter's messages draw the place in the expression below their first line. */
+function inOneLine<Result>(action: () => Result): Result {
+  try {
+    return action();
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(message.split('\n')[0], { cause });
+  }
 }
 
 /** Names read as `outputs.name` or `outputs["name"]`. */

@@ -48,7 +48,8 @@ export class ProblemList {
     const node = inNode ? path[1] : undefined;
     const fields = inNode ? path.slice(2) : path;
     if (issue.code !== 'unrecognized_keys') {
-      this.add(issue.message, { node, field: fields.join('.') || undefined });
+      const { message } = (issue.code === 'invalid_key' && issue.issues[0]) || issue;
+      this.add(message, { node, field: fields.join('.') || undefined });
       return;
     }
     for (const key of issue.keys) this.add('unknown key', { node, field: [...fields, key].join('.') });

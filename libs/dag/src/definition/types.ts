@@ -22,7 +22,7 @@ export interface RetryPolicy {
 export interface NodeDefinition {
   readonly name: string;
   readonly target: NodeTarget;
-  /** Called when the target has failed; its params win over the request's. */
+  /** Called when the target has failed. Its params win over the request's; the same service keeps the node's too. */
   readonly fallback?: NodeTarget;
   /** Direct predecessors: those of `after` and those of `inputs`. */
   readonly after: readonly string[];

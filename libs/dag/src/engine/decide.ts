@@ -78,7 +78,8 @@ function unmetCondition({ node }: NodeRecord, view: RunView): Decision | undefin
     if (node.when.evaluate({ request, parameters, outputs: outputsOf(view) })) return undefined;
     return { kind: 'skip', why: `when: ${node.when.source}`, standIn: true, cut: 'condition' };
   } catch (cause) {
-    const detail = `the condition of node "${node.name}" could not be decided: ${String(cause)}`;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const detail = `the condition of node "${node.name}" could not be decided: ${reason}`;
     const error = new MegaNestError('internal_error', { service: node.target.service, detail, cause });
     return { kind: 'fail', error };
   }

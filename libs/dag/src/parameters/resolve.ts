@@ -46,8 +46,9 @@ function resolveNodeParameters(node: NodeDefinition, overrides: ParameterValues)
   const usual = parseParameters(target, { ...target.params, ...own });
   if (!fallback) return { target: usual };
   // What a fallback sets is why it is one (another model, fewer tokens): it wins over the request.
-  const others = ownOverrides(fallback, name, overrides);
-  return { target: usual, fallback: parseParameters(fallback, { ...others, ...fallback.params }) };
+  const inherited = fallback.service === target.service ? target.params : {};
+  const others = { ...inherited, ...ownOverrides(fallback, name, overrides), ...fallback.params };
+  return { target: usual, fallback: parseParameters(fallback, others) };
 }
 
 /** The overrides that a target lists; `node.name` wins over `name`. */

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { define, runWith } from '../fixtures.js';
+import { pickParameters, resolveParameters } from './resolve.js';
+
+const rag = define(
+  'embedding: { service: embedding }',
+  'retrieval: { service: retrieval, after: [embedding], params: { search_type: hybrid } }',
+  'llm: { service: llm, after: [retrieval], params: { max_tokens: 100, echo: true, suffix: "." }, stream: true, fallback: { params: { model: B } } }',
+);
+
+function resolve(overrides: Record<string, unknown>) {
+  const all = resolveParameters(rag, overrides);
+  return Object.fromEntries([...all].map(([node, { target }]) => [node, target]));
+}
+
+describe('resolveParameters', () => {
+  it('takes the request before the YAML before the default of the service', () => {
+    expect(resolve({})).toEqual({
+      embedding: {},
+      retrieval: { k: 4, search_type: 'hybrid' },
+      llm: { max_tokens: 100, echo: true, suffix: '.' },
+    });
+    expect(resolve({ k: 9, max_tokens: 5 })).toMatchObject({ retrieval: { k: 9 }, llm: { max_tokens: 5 } });
+  });
+
+  it('keeps an explicit 0, false and empty string', () => {
+    expect(resolve({ k: 0, echo: false, suffix: '' })).toMatchObject({
+      retrieval: { k: 0 },
+      llm: { echo: false, suffix: '' },
+    });
+  });
+
+  it('leaves null and undefined unset', () => {
+    expect(resolve({ k: null, max_tokens: undefined })).toMatchObject({
+      retrieval: { k: 4 },
+      llm: { max_tokens: 100 },
+    });
+  });
+
+  it('sets a parameter of one node by its full name', () => {
+    const two = define(
+      'near: { service: retrieval }',
+      'far: { service: retrieval }',
+      'fusion: { service: fusion, inputs: { first: near, second: far } }',
+    );
+    const resolved = resolveParameters(two, { k: 2, 'far.k': 7 });
+    expect(resolved.get('near')?.target).toEqual({ k: 2 });
+    expect(resolved.get('far')?.target).toEqual({ k: 7 });
+  });
+
+  it("lets the fallback's own parameters win over the request's", () => {
+    const resolved = resolveParameters(rag, { model: 'A', max_tokens: 5 });
+    expect(resolved.get('llm')).toEqual({
+      target: { max_tokens: 5, echo: true, suffix: '.', model: 'A' },
+      fallback: { max_tokens: 5, echo: true, suffix: '.', model: 'B' },
+    });
+  });
+
+  it('refuses a name that no node lists and a value out of range, by name', async () => {
+    expect(() => resolve({ top_n: 1 })).toThrow('top_n is no parameter of test');
+    expect(() => resolve({ k: 300 })).toThrow(expect.objectContaining({ status: 400, param: 'k' }) as Error);
+    const run = runWith(rag, {}, { parameters: { k: 300 } });
+    await expect(run.result).rejects.toMatchObject({ code: 'invalid_request', param: 'k' });
+    expect(run.calls).toEqual([]);
+    expect((await run.settled).nodes.every(({ state }) => state === 'cancelled')).toBe(true);
+  });
+});
+
+describe('pickParameters', () => {
+  it('takes the listed names out of a body, falsy values included', () => {
+    const body = {
+      messages: [],
+      k: 0,
+      echo: false,
+      suffix: '',
+      stop: null,
+      'retrieval.k': 3,
+      constructor: 1,
+    };
+    expect(pickParameters(rag, body)).toEqual({ k: 0, echo: false, suffix: '', 'retrieval.k': 3 });
+  });
+});
