@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
 import { MegaNestError } from '#contracts';
 import { watchMegaServices, type MegaServiceDefinition, type MegaServiceWatcher } from '#dag';
-import { projectRoot } from '#service-kit';
-import type { OnApplicationShutdown } from '@nestjs/common';
+import { EnvironmentError, projectRoot } from '#service-kit';
+import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { GatewayEnvironment } from '../gateway.environment.js';
 import { serviceKinds } from './service-kinds.js';
+
+type DirectoryErrors = ReadonlyMap<string, Error>;
 
 /** The mega services of `MEGASERVICES_DIR`, by name and by path; follows changes of the files. */
 export class MegaServiceCatalog implements OnApplicationShutdown {
@@ -13,18 +15,30 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
     private readonly defaultName: string,
   ) {}
 
+  /** Errors: EnvironmentError that names file and node when a file is not valid at boot. */
   static async open(environment: GatewayEnvironment): Promise<MegaServiceCatalog> {
     const directory = resolve(projectRoot, environment.MEGASERVICES_DIR);
-    const watcher = await watchMegaServices(directory, serviceKinds);
-    return new MegaServiceCatalog(watcher, environment.DEFAULT_MEGASERVICE);
+    const onChange = ({ errors }: { errors: DirectoryErrors }) => reportErrors(errors);
+    const watcher = await watchMegaServices({ directory, registry: serviceKinds, onChange });
+    const catalog = new MegaServiceCatalog(watcher, environment.DEFAULT_MEGASERVICE);
+    const { errors, definitions } = watcher.current();
+    const problems = [...errors.values()].map(({ message }) => message);
+    if (!definitions.has(environment.DEFAULT_MEGASERVICE)) {
+      problems.push(`DEFAULT_MEGASERVICE: there is no mega service "${environment.DEFAULT_MEGASERVICE}".`);
+    }
+    if (problems.length === 0) return catalog;
+    watcher.close();
+    throw new EnvironmentError(
+      `The mega services in ${directory} are not valid.\n  ${problems.join('\n  ')}`,
+    );
   }
 
   list(): MegaServiceDefinition[] {
-    return [...this.watcher.definitions.values()];
+    return [...this.watcher.current().definitions.values()];
   }
 
   find(name: string): MegaServiceDefinition | undefined {
-    return this.watcher.definitions.get(name);
+    return this.watcher.current().definitions.get(name);
   }
 
   findByPath(path: string): MegaServiceDefinition | undefined {
@@ -39,7 +53,12 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
     throw new MegaNestError('model_not_found', { model: this.defaultName, available: available.join(', ') });
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.watcher.close();
+  onApplicationShutdown(): void {
+    this.watcher.close();
   }
+}
+
+/** A file that breaks while the gateway runs keeps its earlier version; the log says why. */
+function reportErrors(errors: DirectoryErrors): void {
+  for (const error of errors.values()) new Logger('megaservices').warn(error.message);
 }
