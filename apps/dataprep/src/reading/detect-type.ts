@@ -68,9 +68,10 @@ export function detectType(file: SourceFile): DocumentType {
   return typeBySignature(file) ?? typeByName(file);
 }
 
-/** `a/b.TAR.gz` → `gz`; without a dot ''. */
-export function extensionOf(filename: string): string {
-  return /\.([^./\\]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
+/** `a/b.TAR.gz` → `gz`, `https://a.org/b.md?c` → `md`; without a dot ''. */
+function extensionOf(filename: string): string {
+  const path = URL.canParse(filename) ? new URL(filename).pathname : filename;
+  return /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
 }
 
 function typeBySignature({ bytes, filename }: SourceFile): DocumentType | undefined {
@@ -94,10 +95,11 @@ function typeOfZip(bytes: Uint8Array, filename: string): DocumentType {
   throw unsupportedFile(filename, `it is ${what}. Supported: ${supportedTypes}`);
 }
 
-function typeByName({ filename, mimeType }: SourceFile): DocumentType {
+function typeByName({ filename, mimeType, fromWeb }: SourceFile): DocumentType {
   const extension = extensionOf(filename);
   const mime = mimeType.split(';')[0]?.trim().toLowerCase() ?? '';
-  const type = typesByExtension[extension] ?? (textExtensions.has(extension) ? 'text' : typesByMime[mime]);
+  const named = typesByExtension[extension] ?? (textExtensions.has(extension) ? 'text' : undefined);
+  const type = fromWeb ? (typesByMime[mime] ?? named) : (named ?? typesByMime[mime]);
   if (type === 'pdf' || type === 'docx') {
     throw unsupportedFile(filename, `its name says ${extension}, its content does not`);
   }

@@ -25,6 +25,8 @@ export interface SourceFile {
   filename: string;
   /** The sender's claim; empty when there is none. */
   mimeType: string;
+  /** A web server's Content-Type says more than a URL's last letters; an uploader's less than the file's name. */
+  fromWeb?: boolean;
 }
 
 /** Bounds that keep a hostile or broken file from taking the service down. */

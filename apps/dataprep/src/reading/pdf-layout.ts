@@ -69,7 +69,7 @@ function appendRun(line: Line, run: TextRun, gap: number): void {
 /** Page headers and footers: lines that come back at one height on at least three pages and most of them. */
 function dropRunningLines(pages: Line[][]): Line[][] {
   if (pages.length < 3) return pages;
-  const key = (line: Line) => `${Math.round(line.y)} ${line.cells.join(' ').replaceAll(/\d+/g, '#').trim()}`;
+  const key = (line: Line) => `${Math.round(line.y)} ${withoutPageNumber(line.cells.join(' ').trim())}`;
   const counts = new Map<string, number>();
   for (const lines of pages) {
     for (const seen of new Set(lines.map(key))) counts.set(seen, (counts.get(seen) ?? 0) + 1);
@@ -81,6 +81,11 @@ function dropRunningLines(pages: Line[][]): Line[][] {
       return !atEdge || (counts.get(key(line)) ?? 0) < least;
     }),
   );
+}
+
+/** `Page 3 of 9` → `page #`; anything else stays as it is, since "Question 3" is content. */
+function withoutPageNumber(text: string): string {
+  return /^\W*(page|p\.|slide|seite)?\s*\d+(\s*(of|\/|von)\s*\d+)?\W*$/i.test(text) ? 'page #' : text;
 }
 
 function joinLines(lines: Line[], headingSizes: number[]): DocumentBlock[] {

@@ -41,10 +41,15 @@ export async function readPdf(
 async function openPdf(bytes: Uint8Array, filename: string): Promise<PdfDocument> {
   try {
     // The parser takes ownership of the buffer, so it gets a copy. verbosity 0: errors only.
-    return await getDocumentProxy(bytes.slice(), { verbosity: 0 });
+    return await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
   } catch (error) {
-    const locked = (error as Error).name === 'PasswordException';
-    throw unsupportedFile(filename, locked ? 'it is locked by a password' : 'it is no valid PDF', error);
+    const { name, message } = error as Error;
+    const isLocked = name === 'PasswordException';
+    throw unsupportedFile(
+      filename,
+      isLocked ? 'it is locked by a password' : `it is no valid PDF (${message})`,
+      error,
+    );
   }
 }
 

@@ -1,0 +1,93 @@
+import { MessagingModule, ObjectStore, RpcClient } from '#messaging';
+import { loadProfile, Metrics, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { Database, DocumentsRepository, JobsRepository } from '#storage';
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import type { DataprepEnvironment } from './dataprep.environment.js';
+import { DataprepHealth } from './dataprep.health.js';
+import { DataprepRpcController } from './dataprep.rpc.controller.js';
+import { CatalogueController } from './http/catalogue.controller.js';
+import { IngestReceiver } from './http/ingest-receiver.js';
+import { IngestController } from './http/ingest.controller.js';
+import { uploadLimits, type UploadLimits } from './http/upload-limits.js';
+import { DocumentCatalogue } from './ingest/document-catalogue.js';
+import { DocumentLoader } from './ingest/document-loader.js';
+import { DocumentPreparer } from './ingest/document-preparer.js';
+import { DocumentWriter } from './ingest/document-writer.js';
+import { EmbeddingClient } from './ingest/embedding.client.js';
+import { IngestJobs, type JobProgress } from './ingest/ingest-jobs.js';
+import { IngestService } from './ingest/ingest.service.js';
+import { SourceReader } from './ingest/sources.js';
+import { openMigratedDatabase } from './open-migrated-database.js';
+
+export const identity: ServiceIdentity = {
+  service: 'dataprep',
+  title: 'opea_service@dataprep',
+  description: 'Reads documents, cuts them into passages, embeds and stores them.',
+};
+
+@Module({})
+export class DataprepModule {
+  static register(environment: DataprepEnvironment): DynamicModule {
+    return {
+      module: DataprepModule,
+      imports: [
+        ServiceKitModule.register(identity),
+        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+      ],
+      controllers: [IngestController, CatalogueController, DataprepRpcController],
+      providers: [
+        { provide: Database, useFactory: () => openMigratedDatabase(environment) },
+        { provide: uploadLimits, useValue: limitsOf(environment) },
+        ...ingestProviders(environment),
+        IngestReceiver,
+        DataprepHealth,
+      ],
+    };
+  }
+}
+
+function ingestProviders(environment: DataprepEnvironment): Provider[] {
+  const { chunking } = loadProfile(environment.MEGANEST_PROFILE);
+  const sourceLimits = {
+    maxFileBytes: environment.UPLOAD_FILE_LIMIT_BYTES,
+    linkTimeoutMs: environment.LINK_TIMEOUT_MS,
+    allowPrivateLinks: environment.ALLOW_PRIVATE_LINKS,
+  };
+  const ingestService = (database: Database, objects: ObjectStore, rpc: RpcClient, metrics: Metrics) => {
+    const documents = new DocumentsRepository(database);
+    const embedding = new EmbeddingClient(rpc);
+    const parts = {
+      sources: new SourceReader(objects, sourceLimits),
+      loader: new DocumentLoader(new DocumentPreparer(), documents),
+      writer: new DocumentWriter(embedding, documents),
+      embedding,
+    };
+    return new IngestService(parts, chunking, metrics);
+  };
+  return [
+    {
+      provide: IngestService,
+      inject: [Database, ObjectStore, RpcClient, Metrics],
+      useFactory: ingestService,
+    },
+    {
+      provide: IngestJobs,
+      inject: [IngestService, Database],
+      useFactory: (ingests: IngestService, database: Database) =>
+        new IngestJobs(ingests, new JobsRepository<JobProgress>(database)),
+    },
+    {
+      provide: DocumentCatalogue,
+      inject: [Database],
+      useFactory: (database: Database) => new DocumentCatalogue(new DocumentsRepository(database)),
+    },
+  ];
+}
+
+function limitsOf(environment: DataprepEnvironment): UploadLimits {
+  return {
+    maxFileBytes: environment.UPLOAD_FILE_LIMIT_BYTES,
+    maxBytes: environment.UPLOAD_LIMIT_BYTES,
+    maxFiles: environment.UPLOAD_FILES_LIMIT,
+  };
+}

@@ -1,0 +1,39 @@
+import { defaultCollection, MegaNestError, type StoredDocument } from '#contracts';
+import type { DocumentsRepository } from '#storage';
+import { nameOfLink } from './sources.js';
+
+/** Lists and deletes what was ingested. */
+export class DocumentCatalogue {
+  constructor(private readonly documents: DocumentsRepository) {}
+
+  /** Newest first; of all collections where none is named. */
+  list(collection?: string): Promise<StoredDocument[]> {
+    return this.documents.list(collection);
+  }
+
+  /** Names of the collections that hold documents. */
+  collections(): Promise<string[]> {
+    return this.documents.collections();
+  }
+
+  /**
+   * Deletes by file name, link or document id, or all of a collection with `all`; answers how many documents went.
+   * Errors: not_found, except for `all`.
+   */
+  async delete(filePath: string, collection = defaultCollection): Promise<number> {
+    if (filePath === 'all') return this.documents.deleteAll(collection);
+    for (const name of namesOf(filePath)) {
+      const deleted = await this.documents.deleteByFilename(name, collection);
+      if (deleted > 0) return deleted;
+    }
+    const deleted = await this.documents.deleteById(filePath);
+    if (deleted > 0) return deleted;
+    const what = `A document ${filePath} in the collection ${collection}`;
+    throw new MegaNestError('not_found', { what, param: 'file_path' });
+  }
+}
+
+/** A link may be given in another form than the one that it is stored under. */
+function namesOf(filePath: string): string[] {
+  return URL.canParse(filePath) ? [filePath, nameOfLink(filePath)] : [filePath];
+}

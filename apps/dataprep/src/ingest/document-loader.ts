@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { MegaNestError } from '#contracts';
+import type { DocumentsRepository, DocumentVersion } from '#storage';
+import type { DocumentPreparer } from './document-preparer.js';
+import type { IngestContext } from './ingest-context.js';
+import type { PreparedDocument } from './prepare-document.js';
+import { Semaphore } from './semaphore.js';
+import type { FetchedFile, IngestSource } from './sources.js';
+
+/** Counts up when reading or cutting changes, so that documents are read anew. */
+const readerVersion = 1;
+/** Files in memory at a time, over all requests. */
+const maxLoading = 2;
+
+/** A source that was fetched, and read unless the same is stored already. */
+export interface LoadedDocument {
+  filename: string;
+  link?: string;
+  mimeType: string;
+  bytes: number;
+  contentHash: string;
+  content: { unchanged: DocumentVersion } | { prepared: PreparedDocument };
+}
+
+/** Fetches, reads and cuts sources, a few at a time. */
+export class DocumentLoader {
+  readonly #turns = new Semaphore(maxLoading);
+
+  constructor(
+    private readonly preparer: DocumentPreparer,
+    private readonly documents: Pick<DocumentsRepository, 'findVersion'>,
+  ) {}
+
+  /** Errors: unsupported_file, forbidden_url, unreachable_url …, each with the source's field as `param`. */
+  async load(source: IngestSource, context: IngestContext, signal: AbortSignal): Promise<LoadedDocument> {
+    try {
+      return await this.#turns.run(() => this.#load(source, context, signal), signal);
+    } catch (error) {
+      if (!(error instanceof MegaNestError) || error.status >= 499) throw error;
+      throw MegaNestError.fromBody({ ...error.toBody(), param: source.param });
+    }
+  }
+
+  async #load(source: IngestSource, context: IngestContext, signal: AbortSignal): Promise<LoadedDocument> {
+    const file = await source.fetch(signal);
+    const { filename, mimeType } = file;
+    const contentHash = hashOf(file, context);
+    const facts = { filename, link: source.link, mimeType, bytes: file.bytes.length, contentHash };
+    const present = await this.documents.findVersion(filename, context.collection);
+    const isSame = present?.contentHash === contentHash && present.embeddingModel === context.embeddingModel;
+    if (present && isSame) return { ...facts, content: { unchanged: present } };
+    const { chunking } = context;
+    const { sha256: _hash, ...sourceFile } = file;
+    return {
+      ...facts,
+      content: { prepared: await this.preparer.prepare({ file: sourceFile, chunking }, signal) },
+    };
+  }
+}
+
+/** Covers all that decides the chunks. An uploader's MIME type differs between clients and hardly ever matters. */
+function hashOf({ sha256, mimeType, fromWeb }: FetchedFile, { chunking, metadata }: IngestContext): string {
+  const { chunkSize, chunkOverlap } = chunking;
+  const facts = JSON.stringify([
+    readerVersion,
+    sha256,
+    fromWeb && mimeType,
+    chunkSize,
+    chunkOverlap,
+    metadata,
+  ]);
+  return createHash('sha256').update(facts).digest('hex');
+}

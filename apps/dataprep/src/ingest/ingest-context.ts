@@ -1,0 +1,46 @@
+import { defaultCollection, MegaNestError, type ModelInfo } from '#contracts';
+import type { ChunkingOptions } from '../chunking/chunk-document.js';
+import type { IngestRequest } from './sources.js';
+
+/** What holds for all documents of one request. */
+export interface IngestContext {
+  collection: string;
+  chunking: ChunkingOptions;
+  /** The user's attributes, written to every chunk. */
+  metadata: Record<string, unknown>;
+  /** Id and revision: chunks of another model have to be embedded again. */
+  embeddingModel: string;
+  /** Longer texts are embedded in windows of this many words. */
+  maxEmbeddedWords: number;
+}
+
+/** A word of ordinary text takes fewer than two tokens of any usual vocabulary. */
+const tokensPerWord = 2;
+
+/** Errors: as {@link chunkingOf}. */
+export function ingestContext(
+  request: IngestRequest,
+  defaults: ChunkingOptions,
+  model: ModelInfo,
+): IngestContext {
+  return {
+    collection: request.collection ?? defaultCollection,
+    chunking: chunkingOf(request, defaults),
+    metadata: request.metadata ?? {},
+    embeddingModel: `${model.id}@${model.revision}`,
+    maxEmbeddedWords: Math.max(1, Math.floor(model.maxInputTokens / tokensPerWord)),
+  };
+}
+
+/** Sizes of a request over the profile's. Errors: invalid_request when the overlap is not smaller than the chunk. */
+export function chunkingOf(
+  { chunk_size, chunk_overlap }: IngestRequest,
+  defaults: ChunkingOptions,
+): ChunkingOptions {
+  const chunkSize = chunk_size ?? defaults.chunkSize;
+  if (chunk_overlap !== undefined && chunk_overlap >= chunkSize) {
+    const detail = `chunk_overlap: ${chunk_overlap} is not smaller than the chunk size of ${chunkSize} words`;
+    throw new MegaNestError('invalid_request', { detail, param: 'chunk_overlap' });
+  }
+  return { chunkSize, chunkOverlap: chunk_overlap ?? Math.min(defaults.chunkOverlap, chunkSize - 1) };
+}

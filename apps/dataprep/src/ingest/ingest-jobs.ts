@@ -1,0 +1,102 @@
+import { MegaNestError, type IngestJob, type IngestProgress } from '#contracts';
+import type { Job, JobsRepository } from '#storage';
+import type { IngestService } from './ingest.service.js';
+import type { IngestRequest } from './sources.js';
+
+/** How a job's progress is kept. */
+export interface JobProgress {
+  latest: IngestProgress | null;
+}
+
+/** Also the sign of life: a job that has not been reported for six times as long counts as abandoned. */
+const reportEveryMs = 1_000;
+const abandonedAfterMs = 20_000;
+const jobTimeoutMs = 3_600_000;
+
+/** Runs ingests in the background; their state lives in Postgres, where every instance sees it. */
+export class IngestJobs {
+  readonly #running = new Map<string, { abort: AbortController; done: Promise<void> }>();
+  #sweeper: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly ingests: IngestService,
+    private readonly jobs: JobsRepository<JobProgress>,
+  ) {}
+
+  /** Begins to fail jobs whose process died, now and then. */
+  watchAbandoned(): void {
+    const sweep = () =>
+      void this.jobs.failAbandoned(abandonedAfterMs, interrupted().toBody()).catch(() => undefined);
+    sweep();
+    this.#sweeper = setInterval(sweep, abandonedAfterMs / 2).unref();
+  }
+
+  /** Errors: those of the request itself at once; later ones are the job's. `onEnd` runs when its files are done with. */
+  async start(request: IngestRequest, onEnd?: () => Promise<void>): Promise<IngestJob> {
+    this.ingests.check(request);
+    const job = await this.jobs.create({ latest: null });
+    const abort = new AbortController();
+    const done = this.#run(job.id, request, abort)
+      .catch(() => undefined)
+      .then(() => onEnd?.())
+      .finally(() => this.#running.delete(job.id));
+    this.#running.set(job.id, { abort, done });
+    return toIngestJob(job);
+  }
+
+  /** Errors: not_found. */
+  async find(id: string): Promise<IngestJob> {
+    const job = await this.jobs.find(id);
+    if (!job) throw new MegaNestError('not_found', { what: `The job ${id}`, param: 'id' });
+    return toIngestJob(job);
+  }
+
+  /** Cancels a job wherever it runs: the instance that runs it notices at its next report. Errors: not_found. */
+  async cancel(id: string): Promise<IngestJob> {
+    await this.jobs.finish(id, 'cancelled', { error: new MegaNestError('cancelled').toBody() });
+    this.#running.get(id)?.abort.abort();
+    return this.find(id);
+  }
+
+  /** Stops the jobs of this process and marks them as failed. */
+  async close(): Promise<void> {
+    clearInterval(this.#sweeper);
+    const running = [...this.#running.entries()];
+    await Promise.all(
+      running.map(([id]) => this.jobs.finish(id, 'failed', { error: interrupted().toBody() })),
+    );
+    for (const [, { abort }] of running) abort.abort();
+    await Promise.all(running.map(([, { done }]) => done));
+  }
+
+  async #run(id: string, request: IngestRequest, abort: AbortController): Promise<void> {
+    let latest: IngestProgress | null = null;
+    const report = async () => {
+      if (!(await this.jobs.report(id, { latest }))) abort.abort();
+    };
+    const timer = setInterval(() => void report().catch(() => undefined), reportEveryMs).unref();
+    try {
+      await report();
+      const call = { signal: abort.signal, deadline: Date.now() + jobTimeoutMs, requestId: id };
+      for await (const progress of this.ingests.ingest(request, call)) latest = progress;
+      await this.jobs.finish(id, 'succeeded', { progress: { latest } });
+    } catch (thrown) {
+      const error = MegaNestError.from(thrown, 'dataprep');
+      await this.jobs.finish(id, error.code === 'cancelled' ? 'cancelled' : 'failed', {
+        progress: { latest },
+        error: error.toBody(),
+      });
+    } finally {
+      clearInterval(timer);
+    }
+  }
+}
+
+function interrupted(): MegaNestError {
+  const detail = 'it was stopped while it ran the job; nothing half was stored, send the files again';
+  return new MegaNestError('service_unavailable', { service: 'dataprep', detail });
+}
+
+function toIngestJob({ progress, ...job }: Job<JobProgress>): IngestJob {
+  return { ...job, progress: progress.latest };
+}

@@ -1,0 +1,85 @@
+import { MegaNestError, type IngestedDocument, type IngestProgress } from '#contracts';
+import type { CallOptions } from '#messaging';
+import type { Metrics } from '#service-kit';
+import type { ChunkingOptions } from '../chunking/chunk-document.js';
+import type { DocumentLoader, LoadedDocument } from './document-loader.js';
+import type { DocumentWriter } from './document-writer.js';
+import type { EmbeddingClient } from './embedding.client.js';
+import { chunkingOf, ingestContext, type IngestContext } from './ingest-context.js';
+import type { IngestRequest, IngestSource, SourceReader } from './sources.js';
+
+/** Ends the work early, and what its own calls carry on. */
+export type IngestCall = CallOptions & { signal: AbortSignal; deadline: number };
+
+export interface IngestParts {
+  sources: SourceReader;
+  loader: DocumentLoader;
+  embedding: EmbeddingClient;
+  writer: DocumentWriter;
+}
+
+/**
+ * Ingests documents: all sources are fetched, read and cut first, so that a bad one stops the request before
+ * anything is stored; then each is embedded and replaces its predecessor in one transaction.
+ */
+export class IngestService {
+  constructor(
+    private readonly parts: IngestParts,
+    private readonly chunkingDefaults: ChunkingOptions,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /**
+   * Streams progress: within a file the stages come in order and their counts only grow; the last event is `done`
+   * and holds the documents. Leaving the loop stops the work. Errors: invalid_request, unsupported_file,
+   * forbidden_url, unreachable_url, payload_too_large, service_unavailable, cancelled, deadline_exceeded.
+   */
+  async *ingest(request: IngestRequest, call: IngestCall): AsyncGenerator<IngestProgress, void, void> {
+    const measured = this.metrics.start('ingest');
+    const limit = AbortSignal.timeout(Math.max(0, call.deadline - Date.now()));
+    try {
+      yield* this.#run(request, { ...call, signal: AbortSignal.any([call.signal, limit]) });
+      measured.end('ok');
+    } catch (error) {
+      if (limit.aborted) throw new MegaNestError('deadline_exceeded', { detail: '', cause: error });
+      if (call.signal.aborted) throw new MegaNestError('cancelled', { cause: error });
+      throw error;
+    } finally {
+      measured.end(call.signal.aborted ? 'cancelled' : 'error');
+    }
+  }
+
+  /** Finds what is wrong with a request as far as it tells by itself. Errors: invalid_request. */
+  check(request: IngestRequest): void {
+    this.parts.sources.sourcesOf(request);
+    chunkingOf(request, this.chunkingDefaults);
+  }
+
+  async *#run(request: IngestRequest, call: IngestCall): AsyncGenerator<IngestProgress, void, void> {
+    const sources = this.parts.sources.sourcesOf(request);
+    const context = ingestContext(request, this.chunkingDefaults, await this.parts.embedding.describe(call));
+    const loaded = yield* this.#load(sources, context, call);
+    const documents: IngestedDocument[] = [];
+    for (const document of loaded) documents.push(yield* this.parts.writer.write(document, context, call));
+    const total = documents.length;
+    yield { stage: 'done', filename: documents.at(-1)?.filename ?? '', completed: total, total, documents };
+  }
+
+  async *#load(
+    sources: IngestSource[],
+    context: IngestContext,
+    call: IngestCall,
+  ): AsyncGenerator<IngestProgress, LoadedDocument[], void> {
+    const loaded: LoadedDocument[] = [];
+    for (const [index, source] of sources.entries()) {
+      const { filename } = source;
+      yield { stage: 'reading', filename, completed: index, total: sources.length };
+      const document = await this.parts.loader.load(source, context, call.signal);
+      loaded.push(document);
+      const { content } = document;
+      const chunks = 'prepared' in content ? content.prepared.chunks.length : content.unchanged.chunks;
+      yield { stage: 'chunking', filename, completed: chunks, total: chunks };
+    }
+    return loaded;
+  }
+}
