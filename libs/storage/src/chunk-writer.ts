@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { MegaNestError } from '#contracts';
-import { toPostgresJson, toPostgresText } from './postgres-text.js';
+import { toPostgresJson } from './postgres-text.js';
 import { SqlParameters, type Transaction } from './transaction.js';
 import { encodeVectorParameter, requireUsableVector } from './vectors.js';
 
@@ -64,7 +64,7 @@ async function insertRows(
       documentId,
       collection,
       parameters.add(position),
-      parameters.add(toPostgresText(chunk.text)),
+      parameters.add(chunk.text),
       parameters.add(toPostgresJson(chunkMetadata(owner, chunk, position))),
       parameters.add(encodeVectorParameter(chunk.embedding)),
     ];

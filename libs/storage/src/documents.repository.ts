@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { defaultCollection, type StoredDocument } from '#contracts';
 import { insertChunks, type NewChunk } from './chunk-writer.js';
 import type { Database } from './database.js';
-import { toPostgresJson, toPostgresText } from './postgres-text.js';
+import { toPostgresJson } from './postgres-text.js';
 import { analyzeIfGrown } from './statistics.js';
 import type { SqlValue, Transaction } from './transaction.js';
 import { ensureVectorIndex } from './vector-index.js';
@@ -69,7 +69,7 @@ export class DocumentsRepository {
     if (dimensions > 0) await ensureVectorIndex(this.database, dimensions);
     const outcome = await this.database.transaction(async (transaction) => {
       const collection = document.collection ?? defaultCollection;
-      const filename = toPostgresText(document.filename);
+      const filename = document.filename;
       await transaction.query('SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))', [
         collection,
         filename,
@@ -91,9 +91,7 @@ export class DocumentsRepository {
 
   /** The document of that name, if there is one: compare its hash before embedding anything. */
   async findVersion(filename: string, collection = defaultCollection): Promise<DocumentVersion | undefined> {
-    return this.database.transaction((transaction) =>
-      findVersion(transaction, collection, toPostgresText(filename)),
-    );
+    return this.database.transaction((transaction) => findVersion(transaction, collection, filename));
   }
 
   /** Newest first; all collections where none is named. */
@@ -114,12 +112,12 @@ export class DocumentsRepository {
 
   /** Answers how many documents went: 0 or 1. */
   async deleteByFilename(filename: string, collection = defaultCollection): Promise<number> {
-    return this.delete('filename = $1 AND collection = $2', [toPostgresText(filename), collection]);
+    return this.delete('filename = $1 AND collection = $2', [filename, collection]);
   }
 
   /** Answers how many documents went: 0 or 1; what is no UUID matches none. */
   async deleteById(id: string): Promise<number> {
-    return this.delete('id::text = lower($1)', [toPostgresText(id)]);
+    return this.delete('id::text = lower($1)', [id]);
   }
 
   /** Deletes every document of a collection; answers how many went. */
@@ -186,7 +184,7 @@ async function insertDocument(
       document.id,
       document.collection,
       document.filename,
-      document.source === undefined ? null : toPostgresText(document.source),
+      document.source ?? null,
       document.contentHash,
       document.mimeType,
       document.bytes,

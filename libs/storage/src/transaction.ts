@@ -1,23 +1,32 @@
 import type { PoolClient, QueryResultRow } from 'pg';
+import { toPostgresText } from './postgres-text.js';
 
 /** What a parameter may be; a Buffer travels in Postgres' binary format of the parameter's type. */
 export type SqlValue = string | number | boolean | Date | Buffer | null | readonly (string | number | null)[];
 
-/** One open transaction. Valid only until the function it was given to ends. */
+/** One open transaction, valid only until the function it was given to ends. Bound strings are cleaned. */
 export class Transaction {
   constructor(readonly client: PoolClient) {}
 
   /** Runs one statement with bound parameters; answers its rows. */
   async query<Row extends object>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    const { rows } = await this.client.query<Row & QueryResultRow>(text, [...values]);
+    const { rows } = await this.client.query<Row & QueryResultRow>(text, values.map(clean));
     return rows;
   }
 
   /** Runs one statement with bound parameters; answers how many rows it touched. */
   async execute(text: string, values: readonly SqlValue[] = []): Promise<number> {
-    const { rowCount } = await this.client.query(text, [...values]);
+    const { rowCount } = await this.client.query(text, values.map(clean));
     return rowCount ?? 0;
   }
+}
+
+function clean(value: SqlValue): SqlValue {
+  if (typeof value === 'string') return toPostgresText(value);
+  if (!Array.isArray(value)) return value;
+  return value.map((item: string | number | null) =>
+    typeof item === 'string' ? toPostgresText(item) : item,
+  );
 }
 
 /** Collects the bound parameters of a statement that is put together from parts. */

@@ -1,4 +1,3 @@
-import { toPostgresText } from '../postgres-text.js';
 import { SqlParameters, type Transaction } from '../transaction.js';
 import type { ChunkHit, ChunkSearch } from './chunk-search.js';
 import { metadataCondition } from './metadata-filter.js';
@@ -65,7 +64,7 @@ async function findTerms(transaction: Transaction, { query, collection }: Lexica
          SELECT FROM chunks WHERE search @@ quote_literal(term.lexeme)::tsquery AND collection = $2 LIMIT $3
        ) AS counted) AS counts
      WHERE frequency > 0 ORDER BY frequency, lexeme LIMIT $4`,
-    [toPostgresText(query), collection, frequencyLimit, termLimit],
+    [query, collection, frequencyLimit, termLimit],
   );
   return rows.map((row) => ({ lexeme: row.lexeme, frequency: Number(row.frequency) }));
 }

@@ -1,0 +1,53 @@
+import { MegaNestError } from '#contracts';
+import { describe, expect, it } from 'vitest';
+import { isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
+
+const withCode = (code: string, message = 'words of the database') =>
+  Object.assign(new Error(message), { code });
+
+describe('toMegaNestError', () => {
+  it.each([
+    withCode('57P01'),
+    withCode('08006'),
+    withCode('53300'),
+    withCode('ECONNREFUSED'),
+    withCode('EAI_AGAIN'),
+    new Error('Connection terminated unexpectedly'),
+    new Error('timeout exceeded when trying to connect'),
+    new Error('Query read timeout'),
+  ])('reports %s as the database being away', (error) => {
+    expect(isConnectionError(error)).toBe(true);
+    expect(toMegaNestError(error)).toMatchObject({
+      code: 'service_unavailable',
+      service: 'postgres',
+      retryAfter: 1,
+      cause: error,
+    });
+  });
+
+  it.each([
+    withCode('42P01'),
+    withCode('23505'),
+    new Error('something else'),
+    new TypeError('x is no function'),
+  ])('reports %s in its own words', (error) => {
+    expect(isConnectionError(error)).toBe(false);
+    const reported = toMegaNestError(error);
+    expect(reported.code).toBe('internal_error');
+    expect(reported.message).toContain(error.message);
+  });
+
+  it('names every address that refused', () => {
+    const parts = [new Error('refused ::1'), new Error('refused 127.0.0.1')];
+    const error = Object.assign(new AggregateError(parts), { code: 'ECONNREFUSED' });
+    expect(toMegaNestError(error).message).toContain('refused ::1, refused 127.0.0.1');
+  });
+
+  it('tells a timeout, a deadlock and a ready-made error apart', () => {
+    expect(toMegaNestError(withCode('57014')).code).toBe('deadline_exceeded');
+    expect(isRetryableError(withCode('40P01'))).toBe(true);
+    expect(isRetryableError(withCode('23505'))).toBe(false);
+    const own = new MegaNestError('not_found', { what: 'x' });
+    expect(toMegaNestError(own)).toBe(own);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { SqlParameters } from '../transaction.js';
+import { metadataCondition } from './metadata-filter.js';
+
+function conditionOf(filter: Record<string, unknown>) {
+  const parameters = new SqlParameters();
+  return { sql: metadataCondition(filter, parameters), values: parameters.values };
+}
+
+describe('metadataCondition', () => {
+  it('takes everything without a filter', () => {
+    expect(conditionOf({})).toEqual({ sql: 'true', values: [] });
+  });
+
+  it('asks for every key and for any value of a list', () => {
+    const { sql, values } = conditionOf({ team: 'blue', year: [2025, 2026] });
+    expect(sql).toBe(
+      '(metadata @> $1::jsonb OR metadata @> $2::jsonb) AND ' +
+        '(metadata @> $3::jsonb OR metadata @> $4::jsonb OR metadata @> $5::jsonb OR metadata @> $6::jsonb)',
+    );
+    expect(values).toEqual([
+      '{"team":"blue"}',
+      '{"team":["blue"]}',
+      '{"year":2025}',
+      '{"year":[2025]}',
+      '{"year":2026}',
+      '{"year":[2026]}',
+    ]);
+  });
+
+  it('finds nothing for an empty list', () => {
+    expect(conditionOf({ team: [] })).toEqual({ sql: 'false', values: [] });
+  });
+
+  it('keeps keys and values out of the SQL', () => {
+    const { sql } = conditionOf({ [`'; DROP TABLE chunks; --`]: `' OR true` });
+    expect(sql).not.toMatch(/DROP|true/);
+  });
+});

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { decodeVectorColumn, encodeVectorParameter, requireUsableVector, vectorIndexOf } from './vectors.js';
+
+describe('vectors', () => {
+  it('encodes as pgvector receives it', () => {
+    expect(encodeVectorParameter(Float32Array.of(1, -2)).toString('hex')).toBe('000200003f800000c0000000');
+  });
+
+  it('decodes what pgvector prints', () => {
+    expect([...decodeVectorColumn('[1,-2.5,1e-3]')]).toEqual([1, -2.5, Math.fround(0.001)]);
+  });
+
+  it.each([[[]], [[0, 0]], [[1, Number.NaN]], [[Infinity]]])('refuses %s', (values) => {
+    expect(() => requireUsableVector(Float32Array.from(values), 'embedding')).toThrow(/embedding: /);
+  });
+
+  it.each([
+    [384, 'vector(384)', 'vector_cosine_ops'],
+    [2_000, 'vector(2000)', 'vector_cosine_ops'],
+    [2_001, 'halfvec(2001)', 'halfvec_cosine_ops'],
+    [4_001, 'halfvec(4001)', undefined],
+  ])('compares %s dimensions as %s', (dimensions, type, operatorClass) => {
+    expect(vectorIndexOf(dimensions)).toMatchObject({ type, expression: `embedding::${type}` });
+    expect(vectorIndexOf(dimensions).operatorClass).toBe(operatorClass);
+  });
+});

@@ -1,0 +1,177 @@
+import { embed, encodeVector, healthMethod, retrieve, type RequestOf } from '#contracts';
+import { MessagingConnection, RpcClient } from '#messaging';
+import { DocumentsRepository, openDatabase, type Database } from '#storage';
+import {
+  startNats,
+  startPostgres,
+  startService,
+  type TestNats,
+  type TestPostgres,
+  type TestService,
+} from '#testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const texts = [
+  'Paris is the capital of France.',
+  'Bread is made of flour, water and salt.',
+  'A kettle boils water for tea.',
+];
+
+interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+describe('the retrieval service', () => {
+  let nats: TestNats;
+  let postgres: TestPostgres;
+  let embedding: TestService;
+  let service: TestService;
+  let connection: MessagingConnection;
+  let client: RpcClient;
+  let database: Database;
+
+  async function vectorOf(text: string): Promise<Float32Array> {
+    const { vectors } = await client.request(embed, { inputs: [text] });
+    const bytes = Buffer.from(vectors, 'base64');
+    return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  }
+
+  beforeAll(async () => {
+    [nats, postgres] = await Promise.all([startNats(), startPostgres()]);
+    const env = { NATS_URL: nats.url, DATABASE_URL: postgres.connectionString };
+    [embedding, service] = await Promise.all([
+      startService('embedding', env),
+      startService('retrieval', env),
+    ]);
+    connection = await MessagingConnection.open({ url: nats.url, name: 'test' });
+    client = new RpcClient(connection);
+    database = openDatabase({ connectionString: postgres.connectionString });
+    const chunks = await Promise.all(texts.map(async (text) => ({ text, embedding: await vectorOf(text) })));
+    await new DocumentsRepository(database).replaceDocument(
+      {
+        filename: 'facts.md',
+        contentHash: 'facts',
+        mimeType: 'text/markdown',
+        bytes: 100,
+        metadata: { kind: 'fact' },
+        embeddingModel: 'nano-embed',
+      },
+      chunks,
+    );
+  });
+
+  afterAll(async () => {
+    client?.close();
+    await connection?.close();
+    await database?.close();
+    await Promise.all([service?.stop(), embedding?.stop()]);
+    await Promise.all([nats?.stop(), postgres?.stop()]);
+  });
+
+  async function post(path: string, body: unknown): Promise<Answer> {
+    const response = await fetch(`${service.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, body: (await response.json()) as Answer['body'] };
+  }
+
+  const ask = (request: RequestOf<typeof retrieve>) => client.request(retrieve, request);
+
+  describe('over NATS', () => {
+    it('finds passages with all that a citation needs', async () => {
+      const query = 'What is the capital of France?';
+      const reply = await ask({ query, embedding: encodeVector(await vectorOf(query)) });
+      expect(reply.searchType).toBe('hybrid');
+      expect(reply.documents[0]).toMatchObject({
+        text: texts[0],
+        metadata: { filename: 'facts.md', chunk_index: 0, kind: 'fact', document_id: expect.any(String) },
+      });
+      expect(reply.documents).toHaveLength(3);
+    });
+
+    it('searches words without an embedding, and says when it needs one', async () => {
+      const reply = await ask({ query: 'flour', search_type: 'lexical', filter: { kind: ['fact'] } });
+      expect(reply.documents.map(({ text }) => text)).toEqual([texts[1]]);
+      await expect(ask({ query: 'flour', search_type: 'similarity' })).rejects.toMatchObject({
+        code: 'invalid_request',
+        param: 'embedding',
+      });
+      await expect(ask({ query: 'flour', embedding: 'AAA=' })).rejects.toMatchObject({ param: 'embedding' });
+    });
+
+    it('reports the database in its health', async () => {
+      const health = await client.request(healthMethod('retrieval'), {});
+      expect(health).toMatchObject({
+        healthy: true,
+        dependencies: [{ name: 'postgres', healthy: true, detail: '1 documents, 3 chunks' }],
+      });
+    });
+  });
+
+  describe('over HTTP', () => {
+    it("answers in the specification's shape", async () => {
+      const query = 'Which city is the capital of France?';
+      const numbers = [...(await vectorOf(query))];
+      const { status, body } = await post('/v1/rag_retrieval', { text: query, embedding: numbers });
+      expect(status).toBe(200);
+      const docs = body['retrieved_docs'] as string[];
+      expect(docs[0]).toBe(texts[0]);
+      expect(body).toEqual({
+        retrieved_docs: docs,
+        initial_query: query,
+        json_encoders: docs.map((text) => ({ text })),
+      });
+      const echoed = await post('/v1/rag_retrieval', { text: query, json_encoders: [{ text: 'mine' }] });
+      expect(echoed.body['json_encoders']).toEqual([{ text: 'mine' }]);
+    });
+
+    it("answers in the reference's shape, asking for the embedding itself", async () => {
+      const { status, body } = await post('/v1/retrieval', {
+        input: 'Which kettle boils water for tea?',
+        search_type: 'similarity',
+        k: 1,
+        distance_threshold: null,
+      });
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        retrieved_docs: [
+          { id: expect.any(String), text: texts[2], score: expect.any(Number), metadata: expect.any(Object) },
+        ],
+        initial_query: 'Which kettle boils water for tea?',
+        search_type: 'similarity',
+      });
+    });
+
+    it.each([
+      [{}, 'text'],
+      [{ text: 'x', k: 0 }, 'k'],
+      [{ text: 'x', search_type: 'magic' }, 'search_type'],
+      [{ text: 'x', embedding: [1, 2, 3] }, 'embedding'],
+      [{ text: 'x', embedding: 'abc' }, 'embedding'],
+      [{ text: 'x', search_type: 'similarity_distance_threshold' }, 'distance_threshold'],
+    ])('refuses %j at its field', async (body, param) => {
+      const answer = await post('/v1/retrieval', body);
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ error: { param, type: 'invalid_request_error' } });
+    });
+
+    it('names the service that is away', async () => {
+      await embedding.stop();
+      const answer = await post('/v1/retrieval', { text: 'boiling water' });
+      expect(answer.status).toBe(503);
+      expect(answer.body).toMatchObject({ error: { code: 'service_unavailable' } });
+      expect(JSON.stringify(answer.body)).toContain('embedding');
+      expect((await post('/v1/retrieval', { text: 'flour', search_type: 'lexical' })).status).toBe(200);
+      await postgres.stop();
+      const health = await fetch(`${service.url}/v1/health_check`);
+      expect(health.status).toBe(503);
+      expect(JSON.stringify(await health.json())).toContain('postgres');
+      const lost = await post('/v1/retrieval', { text: 'flour', search_type: 'lexical' });
+      expect(lost.status).toBe(503);
+      expect(JSON.stringify(lost.body)).toContain('postgres');
+    });
+  });
+});

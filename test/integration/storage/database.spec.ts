@@ -1,0 +1,150 @@
+import type { MegaNestError } from '#contracts';
+import { startEmbeddedPostgres } from '#local-stack';
+import { DocumentsRepository, openDatabase, type Database } from '#storage';
+import { createTemporaryDirectory, freePort, startPostgres, type TestPostgres } from '#testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { document, vector } from './storage-fixture.js';
+
+describe('Database', () => {
+  let postgres: TestPostgres;
+  const opened: Database[] = [];
+
+  function open(schema?: string): Database {
+    const { connectionString } = postgres;
+    const database = openDatabase({ connectionString, schema, maxConnections: 1 });
+    opened.push(database);
+    return database;
+  }
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  });
+
+  afterAll(async () => {
+    await Promise.all(opened.map((database) => database.close()));
+    await postgres?.stop();
+  });
+
+  it('migrates once, however many start at the same time', async () => {
+    const databases = [open(), open(), open(), open()];
+    const applied = await Promise.all(databases.map((database) => database.migrate()));
+    expect(applied.flat()).toEqual(['0001-documents-chunks-jobs']);
+    expect(await open().migrate()).toEqual([]);
+  });
+
+  it('keeps schemas apart', async () => {
+    const [first, second] = [open('first'), open('second')];
+    await Promise.all([first.migrate(), second.migrate()]);
+    await new DocumentsRepository(first).replaceDocument(document('a'), [
+      { text: 'x', embedding: vector(1, 0) },
+    ]);
+    await new DocumentsRepository(second).replaceDocument(document('b'), [
+      { text: 'y', embedding: vector(0, 1) },
+    ]);
+    expect(await new DocumentsRepository(first).list()).toMatchObject([{ filename: 'a' }]);
+    expect(await new DocumentsRepository(second).list()).toMatchObject([{ filename: 'b' }]);
+  });
+
+  it('undoes a transaction whose work fails, and keeps no setting of it', async () => {
+    const [database, other] = [open('undone'), open('undone')];
+    await database.migrate();
+    const failing = database.transaction(async (transaction) => {
+      await transaction.query("SET LOCAL application_name = 'leaked'");
+      await transaction.query('CREATE TABLE half_done ()');
+      throw new Error('on purpose');
+    });
+    await expect(failing).rejects.toMatchObject({ code: 'internal_error', message: /on purpose/ });
+    for (const client of [database, other]) {
+      const [row] = await client.transaction((transaction) =>
+        transaction.query<{ name: string; found: string | null }>(
+          "SELECT current_setting('application_name') AS name, to_regclass('half_done')::text AS found",
+        ),
+      );
+      expect(row?.name).not.toBe('leaked');
+      expect(row?.found).toBeNull();
+    }
+  });
+
+  it('keeps the parameters of many clients apart, large ones too', async () => {
+    const large = 'x'.repeat(300_000);
+    const clients = [open(), open(), open(), open()];
+    const sums = clients.map(async (client, index) => {
+      let sum = 0;
+      for (let turn = 0; turn < 20; turn += 1) {
+        const [row] = await client.transaction((transaction) =>
+          transaction.query<{ own: number }>('SELECT $1::int + length($2) - length($2) AS own', [
+            index,
+            large,
+          ]),
+        );
+        sum += row?.own ?? Number.NaN;
+      }
+      return sum;
+    });
+    expect(await Promise.all(sums)).toEqual([0, 20, 40, 60]);
+  });
+
+  it('replaces connections that the server closed', async () => {
+    const [database, killer] = [open(), open()];
+    await database.ping();
+    await killer.transaction((transaction) =>
+      transaction.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      ),
+    );
+    expect(await database.ping()).toBeGreaterThan(0);
+  });
+
+  it('says which database is away', async () => {
+    const port = await freePort();
+    const database = openDatabase({ connectionString: `postgres://postgres@127.0.0.1:${port}/postgres` });
+    await expect(database.ping()).rejects.toMatchObject({
+      code: 'service_unavailable',
+      status: 503,
+      service: 'postgres',
+      message: expect.stringContaining('ECONNREFUSED') as string,
+    });
+    await database.close();
+  });
+
+  it('names a statement that took too long', async () => {
+    const { connectionString } = postgres;
+    const database = openDatabase({ connectionString, statementTimeoutMs: 50 });
+    const slow = database.transaction((transaction) => transaction.query('SELECT pg_sleep(0.3)'));
+    const [server] = await database.transaction((transaction) =>
+      transaction.query<{ version: string }>('SELECT version()'),
+    );
+    const outcome = await slow.then(
+      () => 'ran to its end',
+      (error: MegaNestError) => error.code,
+    );
+    // PGlite has no signals and so no timeouts.
+    expect(outcome).toBe(server?.version.includes('PGlite') ? 'ran to its end' : 'deadline_exceeded');
+    await database.close();
+  });
+});
+
+describe('a restart of the embedded database', () => {
+  it('fails clearly while it is away, then goes on with what was stored', async () => {
+    const directory = await createTemporaryDirectory();
+    const port = await freePort();
+    let postgres = await startEmbeddedPostgres({ dataDirectory: directory.path, port });
+    const lost: string[] = [];
+    const database = openDatabase({
+      connectionString: postgres.connectionString,
+      onConnectionLost: (error) => lost.push(error.message),
+    });
+    await database.migrate();
+    const documents = new DocumentsRepository(database);
+    await documents.replaceDocument(document('kept'), [{ text: 'x', embedding: vector(1, 0) }]);
+    await postgres.stop();
+    await expect(documents.list()).rejects.toMatchObject({ code: 'service_unavailable' });
+    postgres = await startEmbeddedPostgres({ dataDirectory: directory.path, port });
+    expect(await documents.list()).toMatchObject([{ filename: 'kept', chunks: 1 }]);
+    expect(lost).not.toHaveLength(0);
+    await database.close();
+    await postgres.stop();
+    await directory.remove();
+  });
+});

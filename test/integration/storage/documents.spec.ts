@@ -1,0 +1,142 @@
+import { DocumentsRepository, openDatabase } from '#storage';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';
+
+describe('DocumentsRepository', () => {
+  let storage: StorageFixture;
+  let documents: DocumentsRepository;
+
+  beforeAll(async () => {
+    storage = await startStorage();
+    documents = storage.documents;
+  });
+
+  afterAll(() => storage?.stop());
+
+  beforeEach(async () => {
+    for (const collection of await documents.collections()) await documents.deleteAll(collection);
+  });
+
+  const oneChunk = [{ text: 'some words', embedding: vector(1, 0, 0) }];
+  const twoChunks = [
+    { text: 'first half', embedding: vector(1, 0, 0) },
+    { text: 'second half', embedding: vector(0, 1, 0) },
+  ];
+
+  it('adds, leaves the same alone, replaces what changed', async () => {
+    const added = await documents.replaceDocument(document('a.txt', 'one'), oneChunk);
+    expect(added).toMatchObject({ outcome: 'added', chunks: 1 });
+    const again = await documents.replaceDocument(document('a.txt', 'one'), oneChunk);
+    expect(again).toEqual({ ...added, outcome: 'unchanged' });
+    const replaced = await documents.replaceDocument(document('a.txt', 'two'), twoChunks);
+    expect(replaced).toMatchObject({ outcome: 'replaced', chunks: 2 });
+    expect(await documents.count()).toEqual({ documents: 1, chunks: 2 });
+    expect(await documents.findVersion('a.txt')).toEqual({
+      id: replaced.documentId,
+      contentHash: 'two',
+      embeddingModel: 'test-model',
+      chunks: 2,
+    });
+    expect(await documents.findVersion('b.txt')).toBeUndefined();
+  });
+
+  it('replaces a document that another model embedded', async () => {
+    await documents.replaceDocument(document('a.txt'), oneChunk);
+    const other = { ...document('a.txt'), embeddingModel: 'another' };
+    const wider = [{ text: 'some words', embedding: vector(1, 0, 0, 0) }];
+    expect(await documents.replaceDocument(other, wider)).toMatchObject({ outcome: 'replaced' });
+  });
+
+  it('lets uploads of one name race: one document, whole, is left', async () => {
+    const { connectionString } = storage.postgres;
+    const databases = [1, 2, 3, 4].map(() => openDatabase({ connectionString, maxConnections: 1 }));
+    const outcomes = await Promise.all(
+      databases.map((database, index) =>
+        new DocumentsRepository(database).replaceDocument(
+          document('raced.txt', `version ${index % 2}`),
+          index % 2 === 0 ? oneChunk : twoChunks,
+        ),
+      ),
+    );
+    await Promise.all(databases.map((database) => database.close()));
+    expect(outcomes.filter(({ outcome }) => outcome === 'added')).toHaveLength(1);
+    const [stored, ...others] = await documents.list();
+    expect(others).toEqual([]);
+    const version = await documents.findVersion('raced.txt');
+    expect(stored?.chunks).toBe(version?.contentHash === 'version 0' ? 1 : 2);
+    expect(await documents.count()).toEqual({ documents: 1, chunks: stored?.chunks });
+  });
+
+  it('stores nothing when one chunk is wrong', async () => {
+    const uneven = [...oneChunk, { text: 'narrow', embedding: vector(1) }];
+    await expect(documents.replaceDocument(document('a.txt'), uneven)).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'chunks.1.embedding',
+    });
+    const zero = [{ text: 'nothing', embedding: vector(0, 0, 0) }];
+    await expect(documents.replaceDocument(document('a.txt'), zero)).rejects.toMatchObject({
+      param: 'chunks.0.embedding',
+    });
+    expect(await documents.count()).toEqual({ documents: 0, chunks: 0 });
+  });
+
+  it('writes what a chunk must know of its document into its metadata', async () => {
+    const { documentId } = await documents.replaceDocument(
+      {
+        ...document('a.txt'),
+        source: 'https://example.org/a',
+        metadata: { team: 'blue', filename: 'forged' },
+      },
+      [{ text: 'words', embedding: vector(1, 0, 0), metadata: { heading: 'Top > Sub' } }],
+    );
+    const [hit] = await storage.chunks.search(search({ embedding: vector(1, 0, 0) }));
+    expect(hit?.metadata).toEqual({
+      document_id: documentId,
+      filename: 'a.txt',
+      source: 'https://example.org/a',
+      chunk_index: 0,
+      team: 'blue',
+      heading: 'Top > Sub',
+    });
+  });
+
+  it('takes text that Postgres would refuse', async () => {
+    const odd = 'NUL \0 and half a pair \uD83D end 😀';
+    await documents.replaceDocument({ ...document('odd\0.txt', 'odd'), metadata: { note: odd } }, [
+      { text: odd, embedding: vector(1, 0, 0) },
+    ]);
+    const [hit] = await storage.chunks.search(search({ searchType: 'lexical', query: 'half\0 pair' }));
+    expect(hit?.text).toBe('NUL  and half a pair \uFFFD end 😀');
+    expect(hit?.metadata).toMatchObject({ note: hit?.text, filename: 'odd.txt' });
+    expect(await documents.deleteByFilename('odd\0.txt')).toBe(1);
+  });
+
+  it('takes a document of many chunks, and one of none', async () => {
+    const many = Array.from({ length: 250 }, (_unused, index) => ({
+      text: `sentence number ${index}`,
+      embedding: vector(1, index, index % 7),
+    }));
+    expect(await documents.replaceDocument(document('long.txt'), many)).toMatchObject({ chunks: 250 });
+    expect(await documents.replaceDocument(document('empty.txt'), [])).toMatchObject({ chunks: 0 });
+    expect(await documents.count()).toEqual({ documents: 2, chunks: 250 });
+  });
+
+  it('keeps collections apart, lists and deletes', async () => {
+    await documents.replaceDocument(document('a.txt'), oneChunk);
+    const { documentId } = await documents.replaceDocument(
+      { ...document('a.txt'), collection: 'other', source: 'https://example.org' },
+      oneChunk,
+    );
+    expect(await documents.collections()).toEqual(['default', 'other']);
+    expect(await documents.list('other')).toMatchObject([
+      { id: documentId, filename: 'a.txt', collection: 'other', source: 'https://example.org', bytes: 10 },
+    ]);
+    expect(await documents.list()).toHaveLength(2);
+    expect(await documents.deleteByFilename('a.txt', 'third')).toBe(0);
+    expect(await documents.deleteById('no uuid')).toBe(0);
+    expect(await documents.deleteById(documentId.toUpperCase())).toBe(1);
+    expect(await documents.count()).toEqual({ documents: 1, chunks: 1 });
+    expect(await documents.deleteAll()).toBe(1);
+    expect(await storage.chunks.search(search({ embedding: vector(1, 0, 0) }))).toEqual([]);
+  });
+});

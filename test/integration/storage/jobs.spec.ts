@@ -1,0 +1,60 @@
+import { JobsRepository } from '#storage';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startStorage, type StorageFixture } from './storage-fixture.js';
+
+const failure = {
+  code: 'internal_error',
+  status: 500,
+  type: 'server_error',
+  message: 'gone',
+  param: null,
+} as const;
+
+describe('JobsRepository', () => {
+  let storage: StorageFixture;
+  let jobs: JobsRepository<{ stage: string }>;
+
+  beforeAll(async () => {
+    storage = await startStorage();
+    jobs = new JobsRepository(storage.database);
+  });
+
+  afterAll(() => storage?.stop());
+
+  it('follows a job from its start to its end', async () => {
+    const job = await jobs.create({ stage: 'reading' });
+    expect(job).toMatchObject({
+      state: 'queued',
+      progress: { stage: 'reading' },
+      error: null,
+      finishedAt: null,
+    });
+    expect(await jobs.report(job.id, { stage: 'embedding' })).toBe(true);
+    expect(await jobs.find(job.id)).toMatchObject({ state: 'running', progress: { stage: 'embedding' } });
+    expect(await jobs.finish(job.id, 'succeeded', { progress: { stage: 'done' } })).toBe(true);
+    const ended = await jobs.find(job.id);
+    expect(ended).toMatchObject({ state: 'succeeded', progress: { stage: 'done' } });
+    expect(Date.parse(ended?.finishedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(job.createdAt));
+  });
+
+  it('lets the first end count', async () => {
+    const { id } = await jobs.create({ stage: 'reading' });
+    expect(await jobs.finish(id, 'cancelled')).toBe(true);
+    expect(await jobs.report(id, { stage: 'embedding' })).toBe(false);
+    expect(await jobs.finish(id, 'succeeded')).toBe(false);
+    expect(await jobs.find(id)).toMatchObject({ state: 'cancelled', progress: { stage: 'reading' } });
+  });
+
+  it('fails the jobs of a process that died', async () => {
+    const { id } = await jobs.create({ stage: 'embedding' });
+    expect(await jobs.failAbandoned(3_600_000, failure)).toBe(0);
+    expect(await jobs.failAbandoned(0, failure)).toBeGreaterThan(0);
+    expect(await jobs.find(id)).toMatchObject({ state: 'failed', error: failure });
+  });
+
+  it('lists the newest first and knows no others', async () => {
+    const { id } = await jobs.create({ stage: 'newest' });
+    expect((await jobs.list(1)).map((job) => job.id)).toEqual([id]);
+    expect(await jobs.find('unknown')).toBeUndefined();
+  });
+});

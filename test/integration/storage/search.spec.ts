@@ -1,0 +1,134 @@
+import { ChunksRepository, type ChunkSearch } from '#storage';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';
+
+const passages = [
+  {
+    text: 'The service /v1/list_service names every mega service.',
+    embedding: vector(1, 0, 0),
+    metadata: { topic: 'api', tags: ['opea', 'list'] },
+  },
+  {
+    text: 'Cats sleep for sixteen hours of every day.',
+    embedding: vector(0.9, 0.1, 0),
+    metadata: { topic: 'animals', tags: ['cat'] },
+  },
+  {
+    text: 'Dogs run every day, and cats watch the dogs.',
+    embedding: vector(0.9, 0.12, 0),
+    metadata: { topic: 'animals', tags: ['cat', 'dog'] },
+  },
+  {
+    text: 'Node.js runs JavaScript.',
+    embedding: vector(0, 0, 1),
+    metadata: { topic: 'runtime', title: 'About zebras' },
+  },
+];
+
+describe('ChunksRepository', () => {
+  let storage: StorageFixture;
+  const find = async (changes: Partial<ChunkSearch>) => {
+    const hits = await storage.chunks.search(search({ embedding: vector(1, 0, 0), ...changes }));
+    return hits.map(({ text }) => passages.findIndex((passage) => passage.text === text));
+  };
+
+  beforeAll(async () => {
+    storage = await startStorage();
+    await storage.documents.replaceDocument(document('passages.txt'), passages);
+    await storage.documents.replaceDocument({ ...document('else.txt'), collection: 'elsewhere' }, [
+      { text: 'Cats, cats, cats.', embedding: vector(1, 0, 0) },
+    ]);
+  });
+
+  afterAll(() => storage?.stop());
+
+  it('finds by similarity, nearest first, scores falling', async () => {
+    expect(await find({ k: 4 })).toEqual([0, 1, 2, 3]);
+    const hits = await storage.chunks.search(search({ embedding: vector(2, 0, 0), k: 2 }));
+    expect(hits[0]?.score).toBeCloseTo(1, 5);
+    expect(hits[1]?.score).toBeCloseTo(0.9939, 3);
+    expect(Object.keys(hits[0] ?? {}).toSorted()).toEqual(['id', 'metadata', 'score', 'text']);
+  });
+
+  it('cuts by score and by distance', async () => {
+    expect(await find({ searchType: 'similarity_score_threshold', scoreThreshold: 0.992 })).toEqual([0, 1]);
+    expect(await find({ searchType: 'similarity_distance_threshold', distanceThreshold: 0.008 })).toEqual([
+      0, 1,
+    ]);
+    expect(await find({ searchType: 'similarity_distance_threshold', distanceThreshold: 0 })).toEqual([0]);
+    await expect(find({ searchType: 'similarity_distance_threshold' })).rejects.toMatchObject({
+      param: 'distance_threshold',
+    });
+  });
+
+  it('prefers variety with mmr, relevance with lambda 1', async () => {
+    expect(await find({ searchType: 'mmr', k: 2, lambdaMult: 0 })).toEqual([0, 3]);
+    expect(await find({ searchType: 'mmr', k: 3, lambdaMult: 1 })).toEqual([0, 1, 2]);
+    expect(await find({ searchType: 'mmr', k: 2, fetchK: 2, lambdaMult: 0 })).toEqual([0, 1]);
+  });
+
+  it('finds by words: any of them, stemmed, the rare ones first', async () => {
+    const lexical = (query: string) => find({ searchType: 'lexical', query, embedding: undefined });
+    expect(await lexical('What does list_service do for a sleeping cat?')).toEqual([0, 1, 2]);
+    expect(await lexical('running javascript')).toEqual([3, 2]);
+    expect(await lexical('node')).toEqual([3]);
+    expect(await lexical('zebra')).toEqual([3]);
+    expect(await lexical('who is it')).toEqual([]);
+    expect(await lexical('')).toEqual([]);
+    expect(await lexical(`'); DROP TABLE chunks; -- & | ! ( <-> :* \\`)).toEqual([]);
+  });
+
+  it('fuses both rankings', async () => {
+    const hits = await storage.chunks.search(
+      search({ searchType: 'hybrid', query: 'javascript', embedding: vector(1, 0, 0), k: 2 }),
+    );
+    expect(hits.map(({ text }) => text)).toEqual([passages[3]?.text, passages[0]?.text]);
+    const weighted = new ChunksRepository(storage.database, {
+      constant: 60,
+      lexicalWeight: 0,
+      similarityWeight: 1,
+    });
+    const [first] = await weighted.search(
+      search({ searchType: 'hybrid', query: 'javascript', embedding: vector(1, 0, 0) }),
+    );
+    expect(first?.text).toBe(passages[0]?.text);
+  });
+
+  it.each(['similarity', 'mmr', 'lexical', 'hybrid'] as const)('filters in %s', async (searchType) => {
+    const found = (filter: Record<string, unknown>) =>
+      find({ searchType, query: 'every day cats node', filter }).then((indexes) =>
+        indexes.toSorted((a, b) => a - b),
+      );
+    expect(await found({ topic: 'animals' })).toEqual([1, 2]);
+    expect(await found({ topic: ['api', 'runtime'] })).toEqual([0, 3]);
+    expect(await found({ tags: 'dog' })).toEqual([2]);
+    expect(await found({ tags: ['dog', 'list'], topic: 'animals' })).toEqual([2]);
+    expect(await found({ topic: [] })).toEqual([]);
+    expect(await found({ "topic' OR true --": 'api' })).toEqual([]);
+    expect(await found({ filename: 'passages.txt', chunk_index: 1 })).toEqual([1]);
+  });
+
+  it('keeps to one collection', async () => {
+    expect(
+      await storage.chunks.search(search({ collection: 'elsewhere', embedding: vector(1, 0, 0) })),
+    ).toHaveLength(1);
+    expect(
+      await storage.chunks.search(search({ collection: 'unknown', embedding: vector(1, 0, 0) })),
+    ).toEqual([]);
+    const lexical = await storage.chunks.search(
+      search({ collection: 'elsewhere', searchType: 'lexical', query: 'cat' }),
+    );
+    expect(lexical).toHaveLength(1);
+  });
+
+  it.each(['similarity', 'mmr', 'hybrid'] as const)('refuses unfit embeddings in %s', async (searchType) => {
+    await expect(find({ searchType, embedding: undefined })).rejects.toMatchObject({ param: 'embedding' });
+    await expect(find({ searchType, embedding: vector(1, 2) })).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'embedding',
+      message: 'embedding: has 2 dimensions, but collection default holds vectors of 3 (test-model)',
+    });
+    await expect(find({ searchType, embedding: vector(0, 0, 0) })).rejects.toMatchObject({ status: 400 });
+    await expect(find({ searchType, embedding: vector(1, NaN, 0) })).rejects.toMatchObject({ status: 400 });
+  });
+});
