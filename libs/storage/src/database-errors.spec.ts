@@ -10,6 +10,8 @@ describe('toMegaNestError', () => {
     withCode('57P01'),
     withCode('08006'),
     withCode('53300'),
+    withCode('28P01'),
+    withCode('3D000'),
     withCode('ECONNREFUSED'),
     withCode('EAI_AGAIN'),
     new Error('Connection terminated unexpectedly'),

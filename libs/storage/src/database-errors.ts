@@ -1,7 +1,10 @@
 import { MegaNestError } from '#contracts';
 
-/** Classes and codes of SQLSTATE that say "the server is away or going away", not "the statement is wrong". */
-const unavailableStates = /^(08...|57P0.|53300|53400)$/;
+/**
+ * SQLSTATEs that say "no connection to be had" rather than "the statement is wrong": broken (08), shut down (57P),
+ * too many (53300, 53400), not let in (28), no such database (3D000).
+ */
+const unavailableStates = /^(08...|28...|57P0.|53300|53400|3D000)$/;
 const retryableStates = new Set(['40001', '40P01']);
 const timedOutState = '57014';
 const networkCodes = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|ENOENT$)/;
