@@ -11,6 +11,7 @@ import { ChatService } from './openai/chat.service.js';
 import { EmbeddingsController } from './openai/embeddings.controller.js';
 import { ModelCatalog } from './openai/model-catalog.js';
 import { ModelsController } from './openai/models.controller.js';
+import { RerankController } from './openai/rerank.controller.js';
 import { ListController } from './opea/list.controller.js';
 import { MegaServiceController } from './opea/mega-service.controller.js';
 
@@ -33,6 +34,7 @@ export class GatewayModule {
         ChatController,
         EmbeddingsController,
         ModelsController,
+        RerankController,
         ListController,
         MegaServiceController,
       ],

@@ -6,8 +6,6 @@ import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { GatewayEnvironment } from '../gateway.environment.js';
 import { serviceKinds } from './service-kinds.js';
 
-type DirectoryErrors = ReadonlyMap<string, Error>;
-
 /** The mega services of `MEGASERVICES_DIR`, by name and by path; follows changes of the files. */
 export class MegaServiceCatalog implements OnApplicationShutdown {
   private constructor(
@@ -18,8 +16,7 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
   /** Errors: EnvironmentError that names file and node when a file is not valid at boot. */
   static async open(environment: GatewayEnvironment): Promise<MegaServiceCatalog> {
     const directory = resolve(projectRoot, environment.MEGASERVICES_DIR);
-    const onChange = ({ errors }: { errors: DirectoryErrors }) => reportErrors(errors);
-    const watcher = await watchMegaServices({ directory, registry: serviceKinds, onChange });
+    const watcher = await watchMegaServices({ directory, registry: serviceKinds, onChange: reportErrors });
     const catalog = new MegaServiceCatalog(watcher, environment.DEFAULT_MEGASERVICE);
     const { errors, definitions } = watcher.current();
     const problems = [...errors.values()].map(({ message }) => message);
@@ -59,6 +56,6 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
 }
 
 /** A file that breaks while the gateway runs keeps its earlier version; the log says why. */
-function reportErrors(errors: DirectoryErrors): void {
+function reportErrors({ errors }: { errors: ReadonlyMap<string, Error> }): void {
   for (const error of errors.values()) new Logger('megaservices').warn(error.message);
 }

@@ -1,0 +1,17 @@
+/** Uploads a text as a file through the gateway and waits until it is stored. */
+export async function ingestText(gatewayUrl: string, filename: string, text: string): Promise<void> {
+  const form = new FormData();
+  form.append('files', new Blob([text]), filename);
+  const response = await fetch(`${gatewayUrl}/v1/dataprep/ingest`, { method: 'POST', body: form });
+  if (!response.ok) throw new Error(`ingest of ${filename}: ${response.status} ${await response.text()}`);
+}
+
+/** Deletes a file and its passages through the gateway. */
+export async function deleteFile(gatewayUrl: string, filename: string): Promise<void> {
+  const response = await fetch(`${gatewayUrl}/v1/dataprep/delete`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ file_path: filename }),
+  });
+  if (!response.ok) throw new Error(`delete of ${filename}: ${response.status} ${await response.text()}`);
+}

@@ -1,0 +1,31 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '#testing';
+import { Ajv, type ErrorObject } from 'ajv';
+import { parse } from 'yaml';
+
+const document =
+  process.env['OPENAI_OPENAPI'] ?? join(repositoryRoot, '../shared/schemas/openai.openapi.yaml');
+
+/** What is wrong with a body by a schema of the document; empty where nothing is. */
+export type Validate = (schema: string, body: unknown) => string[];
+
+/** Validates bodies against OpenAI's official OpenAPI document; undefined, with a message, where it is absent. */
+export function schemaValidator(): Validate | undefined {
+  if (!existsSync(document)) {
+    console.warn(`Skipped: ${document} is absent; set OPENAI_OPENAPI to check bodies against it.`);
+    return undefined;
+  }
+  const { components } = parse(readFileSync(document, 'utf8')) as { components: unknown };
+  const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, logger: false });
+  ajv.addSchema({ $id: 'openai', components });
+  return (schema, body) => {
+    const check = ajv.getSchema(`openai#/components/schemas/${schema}`);
+    if (!check) throw new Error(`The document has no schema ${schema}.`);
+    return check(body) === true ? [] : (check.errors ?? []).map(describe);
+  };
+}
+
+function describe({ instancePath, message }: ErrorObject): string {
+  return `${instancePath} ${message}`;
+}

@@ -1,0 +1,189 @@
+import { startStack, type TestStack } from '#testing';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ingestText } from './helpers/ingest.js';
+import { schemaValidator } from './helpers/openai-schema.js';
+
+const question = 'How many days of paid vacation do employees receive?';
+const fact = 'Employees receive 25 days of paid vacation per year.';
+
+let stack: TestStack;
+let client: OpenAI;
+let url: string;
+
+beforeAll(async () => {
+  stack = await startStack();
+  url = stack.service('gateway').url;
+  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
+  const rules = `# Company rules\n\n## Vacation\n\n${fact} Vacation requests must be sent to the manager two weeks in advance.`;
+  await ingestText(url, 'rules.md', rules);
+  await ingestText(url, 'office.md', '# Office\n\nThe office in Lisbon opens at 8 am and closes at 7 pm.');
+});
+afterAll(() => stack?.stop());
+
+describe('chat completions through the official client', () => {
+  it('answers from the documents, with a citation that points to the file', async () => {
+    const completion = await client.chat.completions.create({
+      model: 'chatqna',
+      messages: [{ role: 'user', content: question }],
+    });
+    const message = completion.choices[0]?.message;
+    expect(message?.content).toBe(`${fact} [1]`);
+    const citation = message?.annotations?.[0]?.url_citation as {
+      title: string;
+      quote: string;
+      filename: string;
+    };
+    expect(citation).toMatchObject({ filename: 'rules.md', quote: fact });
+    expect(completion.usage?.completion_tokens).toBeGreaterThan(5);
+  });
+
+  it('streams in increments that join to the same answer', async () => {
+    const stream = await client.chat.completions.create({
+      model: 'chatqna',
+      messages: [{ role: 'user', content: question }],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const deltas: string[] = [];
+    let usage: OpenAI.CompletionUsage | null | undefined;
+    for await (const chunk of stream) {
+      const content = chunk.choices[0]?.delta.content;
+      if (content) deltas.push(content);
+      usage = chunk.usage;
+    }
+    expect(deltas.length).toBeGreaterThan(3);
+    expect(deltas.join('')).toBe(`${fact} [1]`);
+    expect(usage?.total_tokens).toBeGreaterThan(0);
+  });
+
+  it('talks to the language model alone when that is named', async () => {
+    const models = await client.models.list();
+    const llm = models.data.find(({ id }) => id.includes('chat') && id !== 'chatqna');
+    const completion = await client.chat.completions.create({
+      model: llm?.id ?? '',
+      messages: [{ role: 'user', content: 'Hello' }],
+    });
+    expect(completion.model).toBe(llm?.id);
+    expect(completion.choices[0]?.message.content).toMatch(/\w+/);
+    expect(completion.choices[0]?.message.annotations).toBeUndefined();
+  });
+});
+
+describe('sampling through the official client', () => {
+  const ask = (parameters: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming>) =>
+    client.chat.completions.create({
+      model: 'nano-chat',
+      messages: [{ role: 'user', content: 'What can you do?' }],
+      ...parameters,
+    });
+  const texts = (completion: OpenAI.ChatCompletion) =>
+    completion.choices.map(({ message }) => message.content ?? '');
+
+  it('gives n answers', async () => {
+    const completion = await ask({ n: 2, temperature: 1.5, seed: 1 });
+    expect(completion.choices.map(({ index }) => index)).toEqual([0, 1]);
+    expect(texts(completion).every((text) => text.length > 0)).toBe(true);
+  });
+
+  it('repeats itself with the same seed', async () => {
+    const once = texts(await ask({ seed: 7, temperature: 1.5 }));
+    expect(texts(await ask({ seed: 7, temperature: 1.5 }))).toEqual(once);
+    const others = await Promise.all([1, 2, 3].map((seed) => ask({ seed, temperature: 1.5 })));
+    expect(new Set([once, ...others.map(texts)].map(String)).size).toBeGreaterThan(1);
+  });
+
+  it('stops before the stop text', async () => {
+    const [full = ''] = texts(await ask({ temperature: 0 }));
+    const stop = full.split(' ')[2] ?? '';
+    const stopped = await ask({ temperature: 0, stop });
+    expect(texts(stopped)[0]).toBe(full.slice(0, full.indexOf(stop)));
+    expect(stopped.choices[0]?.finish_reason).toBe('stop');
+  });
+
+  it('ends at max_completion_tokens with the reason length', async () => {
+    const completion = await ask({ temperature: 0, max_completion_tokens: 3 });
+    expect(completion.choices[0]?.finish_reason).toBe('length');
+    expect(completion.usage?.completion_tokens).toBe(3);
+  });
+
+  it('gives logprobs of the tokens it chose', async () => {
+    const completion = await ask({ temperature: 0, logprobs: true, top_logprobs: 3 });
+    const content = completion.choices[0]?.logprobs?.content ?? [];
+    expect(content.length).toBeGreaterThan(0);
+    for (const token of content) {
+      expect(token.logprob).toBeLessThanOrEqual(0);
+      expect(token.top_logprobs).toHaveLength(3);
+      expect(token.top_logprobs[0]?.logprob).toBeCloseTo(token.logprob, 4);
+    }
+  });
+});
+
+describe('embeddings and models through the official client', () => {
+  it('embeds in its base64 default and as floats alike', async () => {
+    const input = ['first text', 'second text'];
+    const encoded = await client.embeddings.create({ model: 'nano-embed', input });
+    const floats = await client.embeddings.create({ model: 'nano-embed', input, encoding_format: 'float' });
+    expect(encoded.data).toHaveLength(2);
+    encoded.data.forEach(({ embedding }, index) => {
+      expect(embedding).toHaveLength(384);
+      const other = floats.data[index]?.embedding ?? [];
+      // Both come from the same Float32 values, one through base64 and one through decimal text.
+      embedding.forEach((value, dimension) => expect(value).toBeCloseTo(other[dimension] ?? NaN, 6));
+    });
+  });
+
+  it('lists the models and finds one', async () => {
+    const ids = (await client.models.list()).data.map(({ id }) => id);
+    expect(ids).toEqual(
+      expect.arrayContaining(['chatqna', 'rag-without-rerank', 'nano-chat', 'nano-embed', 'nano-rerank']),
+    );
+    expect((await client.models.retrieve('nano-chat')).id).toBe('nano-chat');
+  });
+
+  it.each([
+    ['an unknown model', { model: 'gpt-99', messages: [{ role: 'user', content: 'x' }] }, 404, 'model'],
+    ['a bad parameter', { messages: [{ role: 'user', content: 'x' }], temperature: 9 }, 400, 'temperature'],
+    ['a bad retrieval parameter', { messages: [{ role: 'user', content: 'x' }], k: 0 }, 400, 'k'],
+    [
+      'a parameter that cannot be honoured',
+      { messages: 'x', response_format: { type: 'json_object' } },
+      400,
+      'response_format',
+    ],
+  ])('refuses %s', async (_name, body, status, param) => {
+    const request = client.chat.completions.create(body as OpenAI.ChatCompletionCreateParamsNonStreaming);
+    await expect(request).rejects.toMatchObject({ status, param });
+  });
+});
+
+describe('bodies against the official OpenAPI document', () => {
+  const validate = schemaValidator();
+
+  it.skipIf(!validate)('chat, embeddings and models are valid', async () => {
+    const post = async (path: string, body: unknown) =>
+      (
+        await fetch(`${url}${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        })
+      ).json();
+    const chat = { model: 'chatqna', messages: [{ role: 'user', content: question }], logprobs: true };
+    expect(validate?.('CreateChatCompletionResponse', await post('/v1/chat/completions', chat))).toEqual([]);
+    expect(validate?.('CreateEmbeddingResponse', await post('/v1/embeddings', { input: 'text' }))).toEqual(
+      [],
+    );
+    expect(validate?.('ListModelsResponse', await (await fetch(`${url}/v1/models`)).json())).toEqual([]);
+  });
+
+  it.skipIf(!validate)('every chunk of a stream is valid', async () => {
+    const stream = await client.chat.completions.create({
+      model: 'chatqna',
+      messages: [{ role: 'user', content: question }],
+      stream: true,
+    });
+    for await (const chunk of stream)
+      expect(validate?.('CreateChatCompletionStreamResponse', chunk)).toEqual([]);
+  });
+});
