@@ -42,6 +42,10 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
     TEI_EMBEDDING_ENDPOINT: endpoint,
     TEI_RERANKING_ENDPOINT: endpoint,
     LLM_ENDPOINT: endpoint,
+    /** The gateway's own; unset: its defaults. */
+    DEFAULT_MEGASERVICE: z.string().optional(),
+    UPLOAD_LIMIT_BYTES: z.coerce.number().int().optional(),
+    RATE_LIMIT_PER_MINUTE: z.coerce.number().int().optional(),
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
   });
 export type LauncherEnvironment = z.infer<typeof launcherEnvironmentSchema>;

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { startEmbeddedPostgres } from '#local-stack';
+import { cacheDirectory, repositoryRoot } from './cache-directory.js';
 import { createTemporaryDirectory } from './temporary-directory.js';
 
 /** An empty database for one test file. */
@@ -31,9 +34,19 @@ async function createDatabase(serverUrl: string): Promise<TestPostgres> {
   };
 }
 
+/** An initialised database of the PGlite in use; a newer one may need newer files. */
+function templatePath(): string {
+  const manifest = readFileSync(join(repositoryRoot, 'package.json'), 'utf8');
+  const { dependencies } = JSON.parse(manifest) as { dependencies: Record<string, string> };
+  return join(cacheDirectory, `pgdata-${dependencies['@electric-sql/pglite']}`);
+}
+
 async function startEmbedded(): Promise<TestPostgres> {
   const directory = await createTemporaryDirectory();
-  const database = await startEmbeddedPostgres({ dataDirectory: directory.path });
+  const database = await startEmbeddedPostgres({
+    dataDirectory: directory.path,
+    template: templatePath(),
+  });
   return {
     connectionString: database.connectionString,
     stop: async () => {

@@ -1,11 +1,11 @@
-/** The embedded Postgres as a process: `node main.js <data directory> <port>`. */
+/** The embedded Postgres as a process: `node main.js <data directory> <port> [<template>]`. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { PGlite } from '@electric-sql/pglite';
-import { vector } from '@electric-sql/pglite-pgvector';
 import { acquireFileLock } from '../processes/file-lock.js';
 import '../processes/exit-with-parent.js';
+import { ensureDatabaseFiles } from './database-files.js';
+import { openDatabase } from './open-database.js';
 import { startWireServer } from './wire-server.js';
 
 function print(entry: Record<string, unknown>): void {
@@ -22,20 +22,17 @@ function fail(error: unknown): never {
 }
 
 const { positionals } = parseArgs({ allowPositionals: true });
-const [dataDirectory, port = '0'] = positionals;
-if (dataDirectory === undefined) fail(new Error('usage: main.js <data directory> <port>'));
+const [dataDirectory, port = '0', template] = positionals;
+if (dataDirectory === undefined) fail(new Error('usage: main.js <data directory> <port> [<template>]'));
 
 await mkdir(dataDirectory, { recursive: true });
 // Two of these on one directory would destroy it.
 const lock = await acquireFileLock(join(dataDirectory, 'embedded-postgres.lock'), {
   holder: 'embedded Postgres',
 }).catch(fail);
-const database = await PGlite.create({
-  dataDir: join(dataDirectory, 'pgdata'),
-  extensions: { vector },
-  // 128 MB by default; WebAssembly memory never shrinks.
-  startParams: [...PGlite.defaultStartParams, '-c', 'shared_buffers=64MB'],
-}).catch(fail);
+const files = join(dataDirectory, 'pgdata');
+await ensureDatabaseFiles(files, template).catch(fail);
+const database = await openDatabase(files).catch(fail);
 const server = await startWireServer({
   database,
   port: Number(port),

@@ -8,6 +8,8 @@ export interface EmbeddedPostgresOptions {
   dataDirectory: string;
   /** Default 0: a free one; a restart keeps it. */
   port?: number;
+  /** An empty database to copy instead of creating one; made on first use. For tests, which need many. */
+  template?: string;
   restart?: SupervisionOptions['restart'];
   onLine?: SupervisionOptions['onLine'];
   onEvent?: SupervisionOptions['onEvent'];
@@ -35,6 +37,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       resolveDistEntry('libs/local-stack/src/postgres/main.js'),
       options.dataDirectory,
       String(port),
+      ...(options.template === undefined ? [] : [options.template]),
     ],
     lifeline: 'stdin',
     readiness: async (child) => {

@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  findNatsServer,
+  freePort,
+  superviseProcess,
+  waitForHttp,
+  type SupervisedProcess,
+  type SupervisionOptions,
+} from '#local-stack';
+import {
+  cacheDirectory,
+  cleanEnvironment,
+  createTemporaryDirectory,
+  repositoryRoot,
+  startPostgres,
+  type TestPostgres,
+} from '#testing';
+import { readComposeFile, type ComposeService } from '../support/compose-file.js';
+
+/** Every container as a plain process: its own command and environment, with names and ports of this machine. */
+const { services } = readComposeFile('docker-compose.yml');
+const own = Object.entries(services).filter(([name]) => name !== 'nats' && name !== 'postgres');
+const run = promisify(execFile);
+
+let directory: { path: string; remove(): Promise<void> };
+let postgres: TestPostgres;
+/** What stands in for an address or a path of the containers' network. */
+const replacements = new Map<string, string>();
+const started: SupervisedProcess[] = [];
+
+/** The port that a service listens on inside its container. */
+function containerPort(name: string, service: ComposeService): number {
+  return Number(service.environment?.[`${name.toUpperCase()}_PORT`]);
+}
+
+function translate(text: string): string {
+  return [...replacements].reduce((result, [from, to]) => result.replaceAll(from, to), text);
+}
+
+function environmentOf(name: string, service: ComposeService): NodeJS.ProcessEnv {
+  const entries = Object.entries(service.environment ?? {}).map(([key, value]) => [
+    key,
+    translate(String(value)),
+  ]);
+  const port = replacements.get(`:${containerPort(name, service)}/`)?.slice(1, -1);
+  return { ...cleanEnvironment(), ...Object.fromEntries(entries), [`${name.toUpperCase()}_PORT`]: port };
+}
+
+function start(
+  options: Pick<SupervisionOptions, 'name' | 'command' | 'args' | 'env' | 'lifeline' | 'readiness'>,
+) {
+  const supervised = superviseProcess({ ...options, cwd: repositoryRoot, restart: false });
+  started.push(supervised);
+  return supervised;
+}
+
+/** The address that a health check asks, on this machine. */
+function healthUrl(service: ComposeService): string {
+  return translate(service.healthcheck?.test.at(-1) ?? '');
+}
+
+async function startNatsContainer(): Promise<void> {
+  const { path } = await findNatsServer({ cacheDirectory });
+  const [port, monitorPort] = [await freePort(), await freePort()];
+  replacements.set('nats:4222', `127.0.0.1:${port}`).set(':8222/', `:${monitorPort}/`);
+  const command = (services.nats?.command ?? []).map((word) =>
+    word === '8222' ? String(monitorPort) : translate(word),
+  );
+  const nats = start({
+    name: 'nats',
+    command: path,
+    args: () => [...command, '--port', String(port), '--addr', '127.0.0.1'],
+    lifeline: 'watcher',
+    readiness: (child) => waitForHttp(healthUrl(services.nats ?? {}), child.signal),
+  });
+  await nats.whenReady();
+}
+
+function startServiceContainer([name, service]: [string, ComposeService]): Promise<void> {
+  const [command = '', ...args] = service.command ?? [];
+  const container = start({
+    name,
+    command: command === 'node' ? process.execPath : command,
+    args: () => args,
+    env: environmentOf(name, service),
+    lifeline: 'watcher',
+    readiness: (child) => waitForHttp(healthUrl(service), child.signal),
+  });
+  return container.whenReady();
+}
+
+beforeAll(async () => {
+  directory = await createTemporaryDirectory();
+  postgres = await startPostgres();
+  replacements.set('/data', directory.path);
+  replacements.set(services.retrieval?.environment?.DATABASE_URL as string, postgres.connectionString);
+  for (const [name, service] of own) {
+    replacements.set(`:${containerPort(name, service)}/`, `:${await freePort()}/`);
+  }
+  await startNatsContainer();
+});
+
+afterAll(async () => {
+  await Promise.all(started.slice(1).map((process) => process.stop()));
+  await started[0]?.stop();
+  await postgres?.stop();
+  await directory?.remove();
+});
+
+it('starts every service with its own command and environment, healthy by its own check', async () => {
+  await Promise.all(own.map(startServiceContainer));
+  for (const [, service] of own) {
+    const [, command = '', ...args] = service.healthcheck?.test ?? [];
+    await expect(run(command, args.map(translate), { cwd: repositoryRoot })).resolves.toBeDefined();
+  }
+});
+
+it('publishes the port that the gateway listens on', () => {
+  const gateway = services.gateway ?? {};
+  expect(gateway.ports?.[0]?.split(':').at(-1)).toBe(String(containerPort('gateway', gateway)));
+});
+
+it("checks Postgres's health with the user and database that it creates and the services use", () => {
+  const { environment = {}, healthcheck } = services.postgres ?? {};
+  expect(healthcheck?.test).toContain(`--username=${environment.POSTGRES_USER}`);
+  expect(healthcheck?.test).toContain(`--dbname=${environment.POSTGRES_DB}`);
+  const url = new URL(services.dataprep?.environment?.DATABASE_URL as string);
+  expect([url.username, url.password, url.pathname]).toEqual([
+    environment.POSTGRES_USER,
+    environment.POSTGRES_PASSWORD,
+    `/${environment.POSTGRES_DB}`,
+  ]);
+});

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import { repositoryRoot } from '#testing';
+import { MissingVariableError, readComposeFile } from '../support/compose-file.js';
+
+const schema = JSON.parse(
+  readFileSync(join(repositoryRoot, 'test/fixtures/compose-spec.schema.json'), 'utf8'),
+) as Record<string, unknown>;
+const validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
+
+describe.each(['docker-compose.yml', 'deploy/compose.gpu.yml'])('%s', (path) => {
+  it('is a compose file', () => {
+    validate(readComposeFile(path));
+    expect(validate.errors).toBeNull();
+  });
+});
+
+it('lets the GPU file override services that exist', () => {
+  const base = Object.keys(readComposeFile('docker-compose.yml').services);
+  expect(base).toEqual(
+    expect.arrayContaining(Object.keys(readComposeFile('deploy/compose.gpu.yml').services)),
+  );
+});
+
+it('names only services and volumes that it declares', () => {
+  const { services, volumes = {} } = readComposeFile('docker-compose.yml');
+  for (const service of Object.values(services)) {
+    expect(Object.keys(services)).toEqual(expect.arrayContaining(Object.keys(service.depends_on ?? {})));
+    const mounted = (service.volumes ?? []).map((volume) => volume.split(':')[0]);
+    expect(Object.keys(volumes)).toEqual(expect.arrayContaining(mounted));
+  }
+});
+
+it('publishes the gateway alone, to this machine alone', () => {
+  const { services } = readComposeFile('docker-compose.yml');
+  const published = Object.entries(services).filter(([, service]) => service.ports !== undefined);
+  expect(published.map(([name, service]) => [name, service.ports])).toEqual([
+    ['gateway', ['127.0.0.1:8888:8888']],
+  ]);
+});
+
+it('opens the gateway to the network only with keys', () => {
+  const read = (variables: NodeJS.ProcessEnv) =>
+    readComposeFile('docker-compose.yml', variables).services.gateway;
+  expect(() => read({ GATEWAY_BIND: '0.0.0.0' })).toThrow(MissingVariableError);
+  expect(read({ GATEWAY_BIND: '0.0.0.0', API_KEYS: 'key' })).toMatchObject({
+    ports: ['0.0.0.0:8888:8888'],
+    environment: { API_KEYS: 'key' },
+  });
+});
+
+it('has an example of every setting in .env.example', () => {
+  const text = readFileSync(join(repositoryRoot, 'docker-compose.yml'), 'utf8');
+  const used = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
+  const example = readFileSync(join(repositoryRoot, '.env.example'), 'utf8');
+  const shown = [...example.matchAll(/^(\w+)=/gm)].map(([, name]) => name);
+  expect(shown).toEqual(expect.arrayContaining([...used]));
+});
+
+it('builds its image from files that exist', () => {
+  const dockerfile = readFileSync(join(repositoryRoot, 'deploy/Dockerfile'), 'utf8');
+  const copies = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
+    paths.split(' '),
+  );
+  expect(copies.length).toBeGreaterThan(5);
+  expect(copies.filter((path) => !existsSync(join(repositoryRoot, path)))).toEqual([]);
+  const ignored = readFileSync(join(repositoryRoot, 'deploy/Dockerfile.dockerignore'), 'utf8').split('\n');
+  expect(ignored).toEqual(expect.arrayContaining(copies.map((path) => `!${path}`)));
+});
