@@ -199,7 +199,7 @@ export class DagRun {
       return;
     }
     const error = nameNode(known, node, this.options.definition.nodes.values());
-    this.settle(record, 'failed', error.message);
+    this.mark(record, 'failed', error.message);
     this.stop(error, `node "${node.name}" failed`);
   }
 
@@ -217,10 +217,15 @@ export class DagRun {
     this.settle(record, 'skipped', why);
   }
 
-  private settle(record: NodeRecord, state: SettledState, why?: string): void {
+  private mark(record: NodeRecord, state: SettledState, why?: string): void {
     record.settle(state, why);
     this.unsettled--;
     this.emit({ type: 'node-settled', node: record.node.name, state, why });
+  }
+
+  /** The node has ended in a way that lets others go on. */
+  private settle(record: NodeRecord, state: 'ok' | 'skipped', why?: string): void {
+    this.mark(record, state, why);
     this.releaseFollowers(record);
     this.stopUnreadStreams(record);
     this.drain();
@@ -239,11 +244,9 @@ export class DagRun {
 
   private cancelNode(record: NodeRecord, why: string, cause?: Error): void {
     const reason = new MegaNestError('cancelled', { cause: cause ?? why });
-    record.settle('cancelled', why);
-    this.unsettled--;
+    this.mark(record, 'cancelled', why);
     record.controller.abort(reason);
     if (record.stream !== this.answer) record.stream?.fail(reason);
-    this.emit({ type: 'node-settled', node: record.node.name, state: 'cancelled', why });
   }
 
   // The end

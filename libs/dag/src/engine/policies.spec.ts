@@ -1,0 +1,349 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MegaNestError, type ErrorCode } from '#contracts';
+import { define, hang, readAll, runWith } from '../fixtures.js';
+import type { NodeContext } from './types.js';
+
+const start = Date.parse('2026-11-20T12:00:00Z');
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: start });
+  vi.spyOn(Math, 'random').mockReturnValue(1);
+});
+
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+const refuse = (code: ErrorCode, retryAfter?: number) =>
+  Promise.reject(new MegaNestError(code, { service: 'step', detail: 'so it is', retryAfter }));
+
+/** Fails so many times, then succeeds; notes when it was called. */
+function failing(times: number, code: ErrorCode, retryAfter?: number) {
+  const calledAt: number[] = [];
+  const behave = () => {
+    calledAt.push(Date.now() - start);
+    return calledAt.length <= times ? refuse(code, retryAfter) : 'done';
+  };
+  return { behave, calledAt };
+}
+
+/** Answers after a while, unless it is stopped. */
+function after(delayMs: number, value: unknown) {
+  return ({ signal }: NodeContext) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => resolve(value), delayMs);
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', stop, { once: true });
+    });
+}
+
+describe('parallel branches', () => {
+  it('take as long as the slowest one', async () => {
+    const diamond = define(
+      'top: { service: step }',
+      'left: { service: step, after: [top] }',
+      'right: { service: step, after: [top] }',
+      'bottom: { service: step, after: [left, right] }',
+    );
+    const run = runWith(diamond, { left: after(300, 'l'), right: after(500, 'r'), bottom: after(50, 'b') });
+    await vi.advanceTimersByTimeAsync(550);
+    expect(await run.result).toBe('b');
+    const { nodes, runMs } = await run.settled;
+    expect(runMs).toBe(550);
+    expect(nodes.map(({ startedAt = 0, runMs }) => [startedAt - start, runMs])).toEqual([
+      [0, 0],
+      [0, 300],
+      [0, 500],
+      [500, 50],
+    ]);
+  });
+});
+
+describe('retry', () => {
+  const retried = define('a: { service: step, retry: { attempts: 4, backoffMs: 100 } }');
+
+  it('waits twice as long before each further attempt', async () => {
+    const { behave, calledAt } = failing(3, 'service_unavailable');
+    const run = runWith(retried, { a: behave });
+    await vi.runAllTimersAsync();
+    expect(await run.result).toBe('done');
+    expect(calledAt).toEqual([0, 100, 300, 700]);
+    expect(run.receipt().nodes[0]).toMatchObject({ state: 'ok', attempts: 4, runMs: 700 });
+    expect(run.calls.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('gives up with the last error', async () => {
+    const run = runWith(retried, { a: () => refuse('bad_upstream') });
+    await vi.runAllTimersAsync();
+    await expect(run.result).rejects.toMatchObject({ code: 'bad_upstream' });
+    expect(run.calls).toHaveLength(4);
+  });
+
+  it.each<ErrorCode>(['invalid_request', 'context_length_exceeded', 'internal_error', 'cancelled'])(
+    'does not repeat what failed with %s',
+    async (code) => {
+      const run = runWith(retried, { a: () => refuse(code) });
+      await expect(run.result).rejects.toMatchObject({ code });
+      expect(run.calls).toHaveLength(1);
+    },
+  );
+
+  it('waits at least as long as the service asks for', async () => {
+    const { behave, calledAt } = failing(1, 'overloaded', 2);
+    const run = runWith(retried, { a: behave });
+    await vi.runAllTimersAsync();
+    expect(await run.result).toBe('done');
+    expect(calledAt).toEqual([0, 2000]);
+  });
+
+  it('does not wait past the deadline', async () => {
+    const run = runWith(retried, { a: () => refuse('overloaded', 2) }, { deadline: start + 1000 });
+    await expect(run.result).rejects.toMatchObject({ code: 'overloaded', retryAfter: 2 });
+    expect(Date.now()).toBe(start);
+  });
+
+  it('ends its wait when the run is cancelled', async () => {
+    const run = runWith(retried, { a: () => refuse('overloaded', 2) });
+    await vi.advanceTimersByTimeAsync(500);
+    run.cancel();
+    await expect(run.result).rejects.toMatchObject({ code: 'cancelled' });
+    expect((await run.settled).nodes[0]).toMatchObject({ state: 'cancelled', attempts: 1 });
+  });
+});
+
+describe('timeout', () => {
+  it('stops the attempt and fails with the name of the node', async () => {
+    const run = runWith(define('a: { service: step, timeoutMs: 200 }'), { a: hang });
+    await vi.advanceTimersByTimeAsync(200);
+    await expect(run.result).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+      message: 'The request ran out of time: node "a" took longer than 200 ms.',
+    });
+    expect(run.calls[0]).toMatchObject({ deadline: start + 200, signal: { aborted: true } });
+  });
+
+  it('gives each retry the whole time', async () => {
+    const definition = define('a: { service: step, timeoutMs: 200, retry: { attempts: 2, backoffMs: 10 } }');
+    const run = runWith(definition, { a: (context) => (context.attempt === 1 ? hang(context) : 'done') });
+    await vi.runAllTimersAsync();
+    expect(await run.result).toBe('done');
+    expect(run.calls.map(({ deadline }) => deadline)).toEqual([start + 200, start + 410]);
+  });
+
+  it('counts a deadline_exceeded that the service reports itself as its own', async () => {
+    const definition = define('a: { service: step, timeoutMs: 200, retry: { attempts: 2 } }');
+    const { behave } = failing(1, 'deadline_exceeded');
+    const run = runWith(definition, { a: behave });
+    await vi.runAllTimersAsync();
+    expect(await run.result).toBe('done');
+  });
+
+  it('skips an optional node', async () => {
+    const definition = define(
+      'retrieval: { service: retrieval }',
+      'reranking: { service: reranking, after: [retrieval], optional: true, timeoutMs: 200 }',
+    );
+    const run = runWith(definition, { retrieval: () => ['d'], reranking: hang });
+    await vi.advanceTimersByTimeAsync(200);
+    expect(await run.result).toEqual(['d']);
+    expect(run.receipt().nodes[1]).toMatchObject({
+      state: 'skipped',
+      why: 'The request ran out of time: node "reranking" took longer than 200 ms.',
+    });
+  });
+
+  it('bounds a stream until its first chunk and between two chunks, not as a whole', async () => {
+    const definition = define('llm: { service: llm, stream: true, timeoutMs: 200 }');
+    async function* tick(context: NodeContext) {
+      for (const text of ['a', 'b', 'c']) {
+        await after(150, undefined)(context);
+        yield { text };
+      }
+      await hang(context);
+    }
+    const run = runWith(definition, { llm: tick });
+    const chunks: unknown[] = [];
+    const reading = (async () => {
+      for await (const chunk of run.stream) chunks.push(chunk);
+    })();
+    const failed = expect(reading).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    await vi.advanceTimersByTimeAsync(650);
+    await failed;
+    expect(chunks).toHaveLength(3);
+    expect(run.receipt().nodes[0]).toMatchObject({ state: 'failed', firstChunkMs: 150 });
+  });
+});
+
+describe('deadline', () => {
+  const pair = define('a: { service: step }', 'b: { service: step, after: [a] }');
+
+  it('fails the run, names what it waited for, and stops that', async () => {
+    const run = runWith(pair, { b: hang }, { deadline: start + 1000 });
+    await vi.advanceTimersByTimeAsync(1000);
+    await expect(run.result).rejects.toMatchObject({
+      code: 'deadline_exceeded',
+      message: 'The request ran out of time while waiting for "b".',
+    });
+    expect(run.calls.map(({ deadline }) => deadline)).toEqual([start + 1000, start + 1000]);
+    expect(run.calls[1]?.signal.aborted).toBe(true);
+    expect((await run.settled).nodes.map(({ state }) => state)).toEqual(['ok', 'cancelled']);
+  });
+
+  it('starts nothing when it is past', async () => {
+    const run = runWith(pair, {}, { deadline: start - 1 });
+    await expect(run.result).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    expect(run.calls).toEqual([]);
+  });
+
+  it('may lie further away than a timer reaches', async () => {
+    const run = runWith(pair, { b: after(10, 'done') }, { deadline: start + 10 ** 12 });
+    await vi.advanceTimersByTimeAsync(10);
+    expect(await run.result).toBe('done');
+  });
+
+  it('makes an optional node be skipped when less than its timeout is left', async () => {
+    const definition = define(
+      'retrieval: { service: retrieval }',
+      'reranking: { service: reranking, after: [retrieval], optional: true, timeoutMs: 2000 }',
+    );
+    const run = runWith(definition, { retrieval: after(500, ['d']) }, { deadline: start + 2400 });
+    await vi.advanceTimersByTimeAsync(500);
+    expect(await run.result).toEqual(['d']);
+    expect(run.receipt().nodes[1]).toMatchObject({
+      state: 'skipped',
+      why: 'the deadline is near: 1900 ms left, 2000 ms needed',
+      attempts: 0,
+    });
+  });
+});
+
+describe('hedging', () => {
+  const hedged = define('a: { service: step, hedgeAfterMs: 100 }');
+  const slowThenFast = (context: NodeContext) =>
+    context.attempt === 1 ? after(1000, 'first')(context) : after(50, 'second')(context);
+
+  it('starts a second attempt beside a slow one and aborts the loser', async () => {
+    const run = runWith(hedged, { a: slowThenFast });
+    await vi.advanceTimersByTimeAsync(150);
+    expect(await run.result).toBe('second');
+    expect(run.calls.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+    expect((await run.settled).nodes[0]).toMatchObject({ attempts: 2, from: 'hedge', runMs: 150 });
+  });
+
+  it('takes the first attempt when that is faster after all', async () => {
+    const run = runWith(hedged, { a: (context) => after(120, context.attempt)(context) });
+    await vi.advanceTimersByTimeAsync(120);
+    expect(await run.result).toBe(1);
+    expect(run.calls.map(({ signal }) => signal.aborted)).toEqual([false, true]);
+    expect((await run.settled).nodes[0]).not.toHaveProperty('from');
+  });
+
+  it('does not start a second attempt beside a fast one', async () => {
+    const run = runWith(hedged, { a: after(99, 'first') });
+    await vi.advanceTimersByTimeAsync(99);
+    expect(await run.result).toBe('first');
+    expect(run.calls).toHaveLength(1);
+  });
+
+  it('waits for the other attempt when one fails', async () => {
+    const run = runWith(hedged, {
+      a: (context) =>
+        context.attempt === 1
+          ? after(110, null)(context).then(() => refuse('bad_upstream'))
+          : after(50, 'second')(context),
+    });
+    await vi.advanceTimersByTimeAsync(150);
+    expect(await run.result).toBe('second');
+  });
+
+  it('fails when both fail, and at once when the error is one that both would meet', async () => {
+    const both = runWith(hedged, {
+      a: (context) => after(110, null)(context).then(() => refuse('bad_upstream')),
+    });
+    await vi.advanceTimersByTimeAsync(210);
+    await expect(both.result).rejects.toMatchObject({ code: 'bad_upstream' });
+    const once = runWith(hedged, {
+      a: (context) =>
+        context.attempt === 1
+          ? after(110, null)(context).then(() => refuse('invalid_request'))
+          : hang(context),
+    });
+    await vi.advanceTimersByTimeAsync(110);
+    await expect(once.result).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(once.calls[1]?.signal.aborted).toBe(true);
+  });
+
+  it('aborts both when the run is cancelled', async () => {
+    const run = runWith(hedged, { a: hang });
+    await vi.advanceTimersByTimeAsync(100);
+    run.cancel();
+    await expect(run.result).rejects.toMatchObject({ code: 'cancelled' });
+    expect(run.calls.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+  });
+
+  it('streams from the attempt with the first first chunk and closes the other stream', async () => {
+    const closed: number[] = [];
+    async function* speak(context: NodeContext) {
+      try {
+        await after(context.attempt === 1 ? 500 : 50, null)(context);
+        yield { text: `attempt ${context.attempt}` };
+      } finally {
+        closed.push(context.attempt);
+      }
+    }
+    const run = runWith(define('llm: { service: llm, stream: true, hedgeAfterMs: 100 }'), { llm: speak });
+    const reading = readAll(run.stream);
+    await vi.advanceTimersByTimeAsync(150);
+    expect(await reading).toEqual([{ text: 'attempt 2' }]);
+    expect(closed.toSorted()).toEqual([1, 2]);
+  });
+});
+
+describe('fallback', () => {
+  const definition = define(
+    'llm: { service: llm, params: { model: A }, stream: true, retry: { attempts: 2, backoffMs: 10 }, fallback: { params: { model: B } } }',
+  );
+
+  it('answers with its own parameters once all attempts have failed', async () => {
+    async function* speak({ parameters }: NodeContext) {
+      if (parameters.model === 'A') await refuse('service_unavailable');
+      yield { text: String(parameters.model) };
+    }
+    const run = runWith(definition, { llm: speak });
+    await vi.runAllTimersAsync();
+    expect(await run.result).toEqual([{ text: 'B' }]);
+    expect(run.receipt().nodes[0]).toMatchObject({ state: 'ok', from: 'fallback', attempts: 3 });
+  });
+
+  it('may be another service', async () => {
+    const other = define(
+      'retrieval: { service: retrieval }',
+      'ranked: { service: reranking, after: [retrieval], fallback: { service: retrieval, params: { k: 1 } } }',
+    );
+    const run = runWith(other, {
+      ranked: ({ service }) => (service === 'reranking' ? refuse('internal_error') : ['fallback']),
+    });
+    expect(await run.result).toEqual(['fallback']);
+    expect(run.calls[2]).toMatchObject({ service: 'retrieval', parameters: { k: 1 }, inputs: {} });
+  });
+
+  it('fails with its own error when it fails too', async () => {
+    const run = runWith(definition, {
+      llm: ({ parameters }) => refuse(parameters.model === 'A' ? 'internal_error' : 'overloaded'),
+    });
+    await vi.runAllTimersAsync();
+    await expect(run.result).rejects.toMatchObject({ code: 'overloaded' });
+  });
+
+  it('is not asked after a cancel', async () => {
+    const run = runWith(definition, { llm: hang });
+    run.cancel();
+    await expect(run.result).rejects.toMatchObject({ code: 'cancelled' });
+    await run.settled;
+    expect(run.calls).toHaveLength(1);
+  });
+});
