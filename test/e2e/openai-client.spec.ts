@@ -29,11 +29,7 @@ describe('chat completions through the official client', () => {
     });
     const message = completion.choices[0]?.message;
     expect(message?.content).toBe(`${fact} [1]`);
-    const citation = message?.annotations?.[0]?.url_citation as {
-      title: string;
-      quote: string;
-      filename: string;
-    };
+    const citation = message?.annotations?.[0]?.url_citation;
     expect(citation).toMatchObject({ filename: 'rules.md', quote: fact });
     expect(completion.usage?.completion_tokens).toBeGreaterThan(5);
   });

@@ -1,0 +1,172 @@
+import { startService, startStack, type TestStack } from '#testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deleteFile, ingestText } from './helpers/ingest.js';
+import { postJson } from './helpers/http.js';
+
+interface Completion {
+  choices: {
+    message: { content: string; annotations?: { url_citation: { filename: string; quote: string } }[] };
+  }[];
+}
+
+let stack: TestStack;
+let url: string;
+
+beforeAll(async () => {
+  stack = await startStack();
+  url = stack.service('gateway').url;
+  await ingestText(url, 'office.md', '# Office\n\nThe office in Lisbon opens at 8 am and closes at 7 pm.');
+});
+afterAll(() => stack?.stop());
+
+async function ask(
+  question: string,
+  extra: Record<string, unknown> = {},
+): Promise<Completion['choices'][number]['message']> {
+  const { status, body } = await postJson(`${url}/v1/chat/completions`, { messages: question, ...extra });
+  expect({ status, body }).toMatchObject({ status: 200 });
+  return (body as Completion).choices[0]?.message ?? { content: '' };
+}
+
+describe('a made-up fact in a file', () => {
+  const fact = 'The Quibblewick engine runs on fermented plum juice.';
+  const question = 'What does the Quibblewick engine run on?';
+
+  it('is answered and cited after the upload, and gone after the delete', async () => {
+    await ingestText(url, 'quibblewick.txt', `${fact} It was built in a barn.`);
+    const answer = await ask(question);
+    expect(answer.content).toContain('fermented plum juice');
+    expect(answer.annotations?.[0]?.url_citation).toMatchObject({ filename: 'quibblewick.txt', quote: fact });
+
+    await deleteFile(url, 'quibblewick.txt');
+    const later = await ask(question);
+    expect(later.content).not.toContain('plum');
+    expect((later.annotations ?? []).map(({ url_citation }) => url_citation.filename)).not.toContain(
+      'quibblewick.txt',
+    );
+  });
+
+  it('is replaced by a new version of the file', async () => {
+    await ingestText(url, 'engine.txt', 'The Snorfle engine has 12 cylinders.');
+    await ingestText(url, 'engine.txt', 'The Snorfle engine has 16 cylinders.');
+    expect((await ask('How many cylinders does the Snorfle engine have?')).content).toContain('16 cylinders');
+  });
+});
+
+describe('the mega service over HTTP', () => {
+  it('says where the time went and which fields had no effect', async () => {
+    const { headers } = await postJson(`${url}/v1/chat/completions`, {
+      messages: 'When does the office open?',
+      user: 'me',
+    });
+    expect(headers.get('server-timing')).toMatch(
+      /^embedding;dur=.+retrieval;dur=.+reranking;.+llm;dur=.+total;dur=/,
+    );
+    expect(headers.get('x-meganest-ignored')).toBe('user');
+    expect(headers.get('x-request-id')).toMatch(/\S+/);
+  });
+
+  it("streams OPEA's frames under its own path, by default", async () => {
+    const response = await fetch(`${url}/v1/chatqna`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: 'When does the office in Lisbon open?' }),
+    });
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    const frames = (await response.text()).trim().split('\n\n');
+    expect(frames.at(-1)).toBe('data: [DONE]');
+    expect(frames.slice(0, -1).every((frame) => /^data: b['"].*['"]$/.test(frame))).toBe(true);
+    expect(frames.length).toBeGreaterThan(4);
+  });
+
+  it('takes the parameters of its nodes per request', async () => {
+    const answer = await ask('When does the office in Lisbon open?', {
+      search_type: 'lexical',
+      k: 1,
+      top_n: 1,
+      max_tokens: 64,
+    });
+    expect(answer.content).toContain('8 am');
+  });
+
+  it('answers the same without reranking', async () => {
+    const answer = await ask('When does the office in Lisbon open?', { model: 'rag-without-rerank' });
+    expect(answer.content).toContain('8 am');
+  });
+});
+
+describe('the listings of the OPEA specification', () => {
+  it('list the services with a request to paste, and the parameters with their types', async () => {
+    const services = (await (await fetch(`${url}/v1/list_service`)).json()) as Record<string, string>;
+    expect(services['/v1/chatqna']).toContain('curl ');
+    const parameters = (await (await fetch(`${url}/v1/list_parameters`)).json()) as Record<
+      string,
+      Record<string, string>
+    >;
+    expect(parameters).toMatchObject({
+      retrieval: { k: 'integer', search_type: 'string', score_threshold: 'number', filter: 'object' },
+      reranking: { top_n: 'integer' },
+      llm: { max_tokens: 'integer', temperature: 'number', chat_template: 'string' },
+    });
+  });
+
+  it.each([
+    ['/v1/list_service', 'Retrieve service name wrongly.'],
+    ['/v1/list_parameters', 'Retrieve configurable parameter wrongly.'],
+  ])("refuses a wrong method on %s with the specification's text", async (path, error) => {
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+      const response = await fetch(`${url}${path}`, { method });
+      expect(response.status).toBe(405);
+      expect(await response.json()).toEqual({ error });
+    }
+  });
+});
+
+describe('a running stack', () => {
+  it('shows every dependency in its health', async () => {
+    const response = await fetch(`${url}/v1/health_check`);
+    expect(response.status).toBe(200);
+    const { dependencies } = (await response.json()) as {
+      dependencies: { name: string; healthy: boolean }[];
+    };
+    expect(dependencies.map(({ name }) => name).sort()).toEqual(
+      ['dataprep', 'embedding', 'llm', 'nats', 'reranking', 'retrieval'].sort(),
+    );
+    expect(dependencies.every(({ healthy }) => healthy)).toBe(true);
+  });
+
+  it('shares the embedding load with a second instance, without configuration', async () => {
+    const second = await startService('embedding', stack.env);
+    const embed = () => postJson(`${url}/v1/embeddings`, { input: 'load' });
+    await Promise.all(Array.from({ length: 60 }, embed));
+    const counts = await Promise.all(
+      [stack.service('embedding').url, second.url].map(async (instance) => {
+        const statistics = (await (await fetch(`${instance}/v1/statistics`)).json()) as Record<
+          string,
+          { count: number }
+        >;
+        return statistics['opea_service@embedding/embed']?.count ?? 0;
+      }),
+    );
+    expect(counts.every((count) => count > 10)).toBe(true);
+    await second.stop();
+  });
+
+  it('works without the optional reranking, and says so', async () => {
+    await stack.service('reranking').kill();
+    const { status, body, headers } = await postJson(`${url}/v1/chat/completions`, {
+      messages: 'When does the office in Lisbon open?',
+    });
+    expect(status).toBe(200);
+    expect((body as Completion).choices[0]?.message.content).toContain('8 am');
+    expect(headers.get('server-timing')).toContain('reranking;desc="skipped"');
+    expect((await fetch(`${url}/v1/health_check`)).status).toBe(503);
+  });
+
+  it('names the service that is gone', async () => {
+    await stack.service('llm').kill();
+    const { status, body } = await postJson(`${url}/v1/chat/completions`, { messages: 'Anyone there?' });
+    expect(status).toBe(503);
+    expect((body as { error: { message: string } }).error.message).toContain('llm');
+  });
+});
