@@ -200,6 +200,7 @@ export class DagRun {
     }
     const error = nameNode(known, node, this.options.definition.nodes.values());
     this.mark(record, 'failed', error.message);
+    this.breakStream(record, error);
     this.stop(error, `node "${node.name}" failed`);
   }
 
@@ -246,7 +247,12 @@ export class DagRun {
     const reason = new MegaNestError('cancelled', { cause: cause ?? why });
     this.mark(record, 'cancelled', why);
     record.controller.abort(reason);
-    if (record.stream !== this.answer) record.stream?.fail(reason);
+    this.breakStream(record, reason);
+  }
+
+  /** Readers inside the run wait no longer; the client's stream is ended by the run itself. */
+  private breakStream({ stream }: NodeRecord, error: Error): void {
+    if (stream !== this.answer) stream?.fail(error);
   }
 
   // The end
