@@ -81,6 +81,13 @@ export class SafetensorsReader {
     return new SafetensorsReader(modelDirectory, tensors, handles);
   }
 
+  /** Names of all tensors, but for the scales of int8 ones. */
+  names(): string[] {
+    return [...this.tensors.keys()].filter(
+      (name) => !(name.endsWith('_scale') && this.isQuantised(name.slice(0, -'_scale'.length))),
+    );
+  }
+
   has(name: string): boolean {
     return this.tensors.has(name);
   }
@@ -90,13 +97,18 @@ export class SafetensorsReader {
     return this.find(name).shape;
   }
 
-  /** A tensor as float32, whatever 16- or 32-bit float it is stored as. */
+  /**
+   * A tensor as float32, whatever it is stored as: a 16- or 32-bit float, or int8 with a scale for each row (or for each
+   * of equal groups of a row) in the tensor `<name>_scale`.
+   */
   async readFloat32(name: string): Promise<Float32Array> {
     const tensor = this.find(name);
     const bytes = await this.readBytes(tensor);
     if (tensor.dtype === 'F32') return new Float32Array(bytes.buffer);
     if (tensor.dtype === 'F16') return float16ToFloat32(new Uint16Array(bytes.buffer));
     if (tensor.dtype === 'BF16') return bfloat16ToFloat32(new Uint16Array(bytes.buffer));
+    if (tensor.dtype === 'I8' && this.has(`${name}_scale`))
+      return dequantise(new Int8Array(bytes.buffer), await this.readFloat32(`${name}_scale`));
     throw new UnsupportedModelError(`the type ${tensor.dtype} of tensor ${name}`, this.modelDirectory);
   }
 
@@ -109,10 +121,16 @@ export class SafetensorsReader {
     await Promise.all([...this.handles.values()].map((handle) => handle.close()));
   }
 
+  /** Whether a tensor is stored as int8 with scales. */
+  isQuantised(name: string): boolean {
+    return this.tensors.get(name)?.dtype === 'I8';
+  }
+
   private find(name: string): StoredTensor {
     const tensor = this.tensors.get(name);
     if (!tensor) throw new UnsupportedModelError(`a checkpoint without tensor ${name}`, this.modelDirectory);
     this.used.add(name);
+    if (tensor.dtype === 'I8') this.used.add(`${name}_scale`);
     return tensor;
   }
 
@@ -121,6 +139,12 @@ export class SafetensorsReader {
     await readFully(this.handles.get(tensor.file)!, bytes, tensor.offset, tensor.file);
     return bytes;
   }
+}
+
+/** Each scale belongs to an equal run of values. */
+function dequantise(values: Int8Array, scales: Float32Array): Float32Array {
+  const run = values.length / scales.length;
+  return Float32Array.from(values, (value, index) => value * scales[Math.floor(index / run)]!);
 }
 
 async function readHeader(file: string, handle: FileHandle): Promise<[string, StoredTensor][]> {
