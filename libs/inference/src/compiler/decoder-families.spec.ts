@@ -1,0 +1,152 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { InferenceSession } from 'onnxruntime-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FixtureTensors, randomNumbers, randomTensors, writeCheckpoint } from './checkpoint.fixture.js';
+import { type CompiledDecoder, compileDecoder } from './compile-decoder.js';
+import { decodeGreedily, GreedyDriver } from './greedy-driver.fixture.js';
+import { decoderShapes, type ReferenceConfig, referenceLogits } from './reference-decoder.fixture.js';
+
+const base: ReferenceConfig = {
+  model_type: 'llama',
+  hidden_size: 48,
+  num_hidden_layers: 2,
+  num_attention_heads: 6,
+  num_key_value_heads: 2,
+  head_dim: 8,
+  intermediate_size: 64,
+  vocab_size: 96,
+  max_position_embeddings: 256,
+  rms_norm_eps: 1e-6,
+  rope_theta: 10_000,
+  tie_word_embeddings: false,
+};
+
+const families: Record<string, Partial<ReferenceConfig>> = {
+  'a Llama with grouped queries': {},
+  'a Llama with one head a KV head': { num_key_value_heads: 6 },
+  'a Llama 3 with scaled frequencies': {
+    rope_theta: 500_000,
+    rope_scaling: {
+      rope_type: 'llama3',
+      factor: 8,
+      low_freq_factor: 1,
+      high_freq_factor: 4,
+      original_max_position_embeddings: 64,
+    },
+  },
+  'a Llama with linear scaling': { rope_scaling: { rope_type: 'linear', factor: 4 } },
+  'a Mistral': { model_type: 'mistral' },
+  'a Qwen2 with biases and tied embeddings': { model_type: 'qwen2', tie_word_embeddings: true },
+  'a Qwen3 with normed heads wider than hidden / heads': { model_type: 'qwen3', head_dim: 16 },
+};
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'meganest-compiler-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+interface Loaded {
+  readonly model: CompiledDecoder;
+  readonly session: InferenceSession;
+  readonly tensors: FixtureTensors;
+}
+
+async function load(
+  name: string,
+  config: ReferenceConfig,
+  precision: Pick<CompiledDecoder, 'weights' | 'kv'>,
+  shards = 1,
+): Promise<Loaded> {
+  const directory = join(folder, name.replaceAll(/\W+/g, '-'));
+  const tensors = randomTensors(decoderShapes(config), 11);
+  await writeCheckpoint(directory, config, tensors, shards);
+  const model = await compileDecoder(directory, { cacheDir: join(folder, 'cache'), ...precision });
+  return { model, tensors, session: await InferenceSession.create(model.onnxPath, { intraOpNumThreads: 1 }) };
+}
+
+function randomPrompt(seed: number, length: number): number[] {
+  const random = randomNumbers(seed);
+  return Array.from({ length }, () => Math.floor(((random() + 1) / 2) * base.vocab_size));
+}
+
+/** Logits of all positions when the sequence arrives in chunks. */
+async function logitsInChunks(
+  { session, model }: Loaded,
+  ids: readonly number[],
+  chunks: readonly number[],
+): Promise<Float32Array[]> {
+  const driver = new GreedyDriver(session, model, 1, 128);
+  const rows: Float32Array[] = [];
+  for (let start = 0, index = 0; start < ids.length; index++) {
+    const chunk = ids.slice(start, start + (chunks[index] ?? 1));
+    rows.push(...(await driver.step({ tokens: [chunk], wanted: [[...chunk.keys()]] })));
+    start += chunk.length;
+  }
+  return rows;
+}
+
+function distance(rows: readonly Float32Array[], expected: readonly number[][]): number {
+  const differences = expected.flatMap((row, index) =>
+    row.map((value, token) => Math.abs(rows[index]![token]! - value)),
+  );
+  return Math.max(...differences);
+}
+
+describe.each(Object.entries(families))('compiled fp32 %s', (name, changes) => {
+  const config = { ...base, ...changes };
+
+  // Logits are of the order of 1 and pass some ten float32 operations a layer.
+  it('gives the logits of a double-precision forward pass, in one prefill, in chunks and token by token', async () => {
+    const loaded = await load(name, config, { weights: 'fp32', kv: 'float' });
+    const ids = randomPrompt(3, 40);
+    const expected = referenceLogits(config, loaded.tensors, ids);
+    for (const chunks of [[40], [7, 20, 13], []])
+      expect(distance(await logitsInChunks(loaded, ids, chunks), expected)).toBeLessThan(1e-4);
+  });
+});
+
+describe('compiled decoders', () => {
+  const prompts = [5, 31, 1, 64, 17].map((length, index) => randomPrompt(100 + index, length));
+
+  it.each([
+    { weights: 'fp32', kv: 'float' },
+    { weights: 'fp32', kv: 'int8' },
+    { weights: 'int8', kv: 'float' },
+    { weights: 'int8', kv: 'int8' },
+  ] as const)(
+    'decode sequences of mixed length as each alone, weights $weights, KV $kv',
+    async (precision) => {
+      const { session, model } = await load('batch', base, precision);
+      const together = await decodeGreedily(session, model, prompts, 24);
+      for (const [index, prompt] of prompts.entries())
+        expect(await decodeGreedily(session, model, [prompt], 24)).toEqual([together[index]]);
+    },
+  );
+
+  it('give bit-identical int8 logits whatever the batch and the capacity', async () => {
+    const { session, model } = await load('batch', base, { weights: 'int8', kv: 'float' });
+    const steps = async (batch: number, capacity: number): Promise<Float32Array[]> => {
+      const driver = new GreedyDriver(session, model, batch, capacity);
+      const others = prompts.slice(0, batch - 1);
+      const rows: Float32Array[] = [];
+      for (const ids of [prompts[3]!, [7], [8], [9]]) {
+        const tokens = [ids, ...others.map((prompt) => (ids.length > 1 ? prompt : [1]))];
+        rows.push((await driver.step({ tokens, wanted: tokens.map((row) => [row.length - 1]) }))[0]!);
+      }
+      return rows;
+    };
+    const alone = await steps(1, 128);
+    expect(await steps(4, 128)).toEqual(alone);
+    expect(await steps(4, 512)).toEqual(alone);
+  });
+
+  it('read a checkpoint in shards', async () => {
+    const whole = await load('whole', base, { weights: 'fp32', kv: 'float' });
+    const sharded = await load('sharded', base, { weights: 'fp32', kv: 'float' }, 3);
+    const logits = async (loaded: Loaded) => logitsInChunks(loaded, prompts[0]!, [5]);
+    expect(await logits(sharded)).toEqual(await logits(whole));
+  });
+});
