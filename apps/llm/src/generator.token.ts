@@ -1,0 +1,2 @@
+/** Injection token of the loaded model. */
+export const generatorToken = Symbol('generator');

@@ -1,0 +1,39 @@
+import type { GenerationChunk, TokenUsage } from '#contracts';
+import type { GenerationEvent } from '#inference';
+import type { AnswerCheck, CheckedPiece } from './answer-check.js';
+
+export interface CheckOptions {
+  /** Number of answers. */
+  readonly choices: number;
+  /** A check for one answer. */
+  readonly newCheck: () => AnswerCheck;
+  /** The usage of a generation that is stopped early, when only the tokens it has written are known. */
+  readonly usageSoFar: () => Promise<TokenUsage>;
+}
+
+/**
+ * Checks each answer of a generation by itself, and stops the generation once every answer is settled. The last chunk
+ * carries the usage.
+ */
+export async function* checkAnswers(
+  events: AsyncIterable<GenerationEvent>,
+  { choices, newCheck, usageSoFar }: CheckOptions,
+): AsyncGenerator<GenerationChunk, void, void> {
+  const checks = new Map<number, AnswerCheck>();
+  let open = choices;
+  let last: GenerationChunk | undefined;
+  for await (const { choice, usage, text, logprobs, finishReason } of events) {
+    const check = checks.get(choice) ?? newCheck();
+    checks.set(choice, check);
+    const piece = check.push({ text, logprobs, finishReason });
+    if (piece.finishReason) open -= 1;
+    last = { choice, ...piece, usage };
+    if (open === 0) break;
+    if (saysSomething(piece)) yield { choice, ...piece };
+  }
+  if (last && open === 0) yield { ...last, usage: last.usage ?? (await usageSoFar()) };
+}
+
+function saysSomething({ text, logprobs, finishReason }: CheckedPiece): boolean {
+  return text !== '' || logprobs !== undefined || finishReason !== undefined;
+}

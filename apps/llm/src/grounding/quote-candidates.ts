@@ -1,0 +1,68 @@
+import { sentenceBefore, type Quote, type QuoteSource } from './quote-sources.js';
+import { countWords } from './words.js';
+
+/** So many words of a sentence make it certain that it is being quoted; shorter beginnings agree by chance. */
+const certainWords = 3;
+/** The same where the quote begins within a sentence. */
+const certainWordsInside = 4;
+
+/** A place in a source at which the model's text so far can be read. */
+export interface Candidate {
+  readonly source: QuoteSource;
+  /** Of the sentence in which the quote begins. */
+  readonly sentenceStart: number;
+  /** Where the model's text begins; beyond `sentenceStart` when it left out the sentence's first words. */
+  readonly matchStart: number;
+}
+
+/** Every place where a word begins. */
+export function allCandidates(sources: readonly QuoteSource[]): Candidate[] {
+  return sources.flatMap((source) =>
+    [...source.text.matchAll(/\S+/g)].map(({ index: matchStart }) => {
+      const { start: sentenceStart } = sentenceBefore(source, matchStart + 1);
+      return { source, sentenceStart, matchStart };
+    }),
+  );
+}
+
+/** The candidates at which one more character can be read after `length` characters. */
+export function readCharacter(
+  candidates: readonly Candidate[],
+  length: number,
+  character: string,
+): Candidate[] {
+  return candidates.filter(({ source, matchStart }) => source.text[matchStart + length] === character);
+}
+
+/** True when the quote begins where a sentence does. */
+export function startsSentence({ sentenceStart, matchStart }: Candidate): boolean {
+  return sentenceStart === matchStart;
+}
+
+/**
+ * What may be shown of a candidate after `length` characters: whole sentences, and the last one once three words of it
+ * are complete (four, if the quote begins within it). Undefined while nothing is certain.
+ */
+export function certainQuote(candidate: Candidate, length: number): Quote | undefined {
+  const { source, sentenceStart: start, matchStart } = candidate;
+  const position = matchStart + length;
+  const last = sentenceBefore(source, position);
+  const inFirst = last.start === start;
+  const needed = inFirst && !startsSentence(candidate) ? certainWordsInside : certainWords;
+  const read = source.text.slice(Math.max(matchStart, last.start), position);
+  if (position >= last.end) return { source, start, end: last.end };
+  // One word more has begun, so that those before it are complete.
+  if (countWords(read) > needed)
+    return { source, start, end: start + source.text.slice(start, position).trimEnd().length };
+  return inFirst ? undefined : { source, start, end: sentenceBefore(source, last.start).end };
+}
+
+/** Up to the end of the sentence in which `end` lies. */
+export function untilSentenceEnd({ source, start, end }: Quote): Quote {
+  return { source, start, end: sentenceBefore(source, end).end };
+}
+
+/** What a candidate reads as before the model's own text begins. */
+export function leadOf({ source, sentenceStart, matchStart }: Candidate): string {
+  return source.text.slice(sentenceStart, matchStart);
+}

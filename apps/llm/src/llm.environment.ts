@@ -1,0 +1,11 @@
+import { baseEnvironmentSchema, portSchema } from '#service-kit';
+import { z } from 'zod';
+
+export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
+  LLM_PORT: portSchema.default(9000),
+  /** A bundled name, a local directory or a hub id; the profile's model otherwise. */
+  LLM_MODEL_ID: z.string().optional(),
+  /** An OpenAI-compatible server (vLLM, TGI, Ollama, OVMS) to use in place of a local model. */
+  LLM_ENDPOINT: z.url().optional(),
+});
+export type LlmEnvironment = z.infer<typeof llmEnvironmentSchema>;

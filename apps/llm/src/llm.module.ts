@@ -1,0 +1,36 @@
+import { MessagingModule } from '#messaging';
+import { loadProfile, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { generatorToken } from './generator.token.js';
+import { LlmController } from './llm.controller.js';
+import type { LlmEnvironment } from './llm.environment.js';
+import { LlmRpcController } from './llm.rpc.controller.js';
+import { LlmService } from './llm.service.js';
+import { llmSettings } from './llm.settings.js';
+import { openGenerator } from './open-generator.js';
+
+export const identity: ServiceIdentity = {
+  service: 'llm',
+  title: 'opea_service@llm',
+  description: 'Writes answers, from given passages where there are some.',
+};
+
+@Module({})
+export class LlmModule {
+  static register(environment: LlmEnvironment): DynamicModule {
+    const profile = loadProfile(environment.MEGANEST_PROFILE);
+    return {
+      module: LlmModule,
+      imports: [
+        ServiceKitModule.register(identity),
+        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+      ],
+      controllers: [LlmController, LlmRpcController],
+      providers: [
+        { provide: generatorToken, useFactory: () => openGenerator(environment, profile) },
+        { provide: llmSettings, useValue: profile.llm },
+        LlmService,
+      ],
+    };
+  }
+}

@@ -1,0 +1,38 @@
+import {
+  describeLlmModel,
+  generate,
+  healthMethod,
+  type GenerationChunk,
+  type ModelInfo,
+  type ParsedRequestOf,
+} from '#contracts';
+import { RpcHandler, type RpcContext } from '#messaging';
+import { HealthRegistry } from '#service-kit';
+import { Controller, Inject } from '@nestjs/common';
+import { LlmService } from './llm.service.js';
+
+@Controller()
+export class LlmRpcController {
+  constructor(
+    @Inject(LlmService) private readonly llm: LlmService,
+    @Inject(HealthRegistry) private readonly health: HealthRegistry,
+  ) {}
+
+  @RpcHandler(generate)
+  generate(
+    request: ParsedRequestOf<typeof generate>,
+    context: RpcContext,
+  ): AsyncGenerator<GenerationChunk, void, void> {
+    return this.llm.generate(request, context.signal);
+  }
+
+  @RpcHandler(describeLlmModel)
+  describe(): ModelInfo {
+    return this.llm.model;
+  }
+
+  @RpcHandler(healthMethod('llm'))
+  report() {
+    return this.health.report();
+  }
+}

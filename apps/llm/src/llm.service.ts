@@ -1,0 +1,65 @@
+import {
+  assertServedModel,
+  type generate,
+  type GenerationChunk,
+  type ModelInfo,
+  type ParsedRequestOf,
+} from '#contracts';
+import type { Generator } from '#inference';
+import { HealthRegistry, Metrics } from '#service-kit';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { generatorToken } from './generator.token.js';
+import { llmSettings, type LlmSettings } from './llm.settings.js';
+import { measureGeneration } from './measure-generation.js';
+import { planAnswer } from './plan-answer.js';
+import { TokenTally } from './token-tally.js';
+
+export type GenerateRequest = ParsedRequestOf<typeof generate>;
+
+/** Writes answers; both the HTTP and the NATS side go through it. */
+@Injectable()
+export class LlmService implements OnApplicationShutdown {
+  constructor(
+    @Inject(generatorToken) private readonly generator: Generator,
+    @Inject(llmSettings) private readonly settings: LlmSettings,
+    @Inject(Metrics) private readonly metrics: Metrics,
+    @Inject(HealthRegistry) health: HealthRegistry,
+  ) {
+    // Asks the model's own thread; generating would have to wait behind the answers under way.
+    health.register('model', async () => {
+      await this.generator.countPromptTokens('health');
+      return this.generator.info.id;
+    });
+  }
+
+  get model(): ModelInfo {
+    return this.generator.info;
+  }
+
+  /**
+   * Streams the answers; the last chunk carries the usage. Leaving the loop or aborting the signal ends the generation
+   * within one token. Errors: model_not_found, context_length_exceeded, invalid_request, overloaded, cancelled.
+   */
+  generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {
+    return measureGeneration(this.metrics, this.#answer(request, signal));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.generator.close();
+  }
+
+  async *#answer(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {
+    assertServedModel(request.model, this.generator.info.id);
+    const { prompt, parameters, check } = await planAnswer(request, this.settings, this.generator);
+    const tally = new TokenTally(this.metrics);
+    const events = tally.count(this.generator.generate({ messages: prompt, parameters }, signal));
+    const usageSoFar = async () => tally.soFar(await this.generator.countPromptTokens(prompt));
+    for await (const chunk of check(events, usageSoFar)) {
+      if (!chunk.usage) yield chunk;
+      else {
+        tally.settle(chunk.usage);
+        yield { ...chunk, model: this.generator.info.id };
+      }
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import { RpcServer } from '#messaging';
+import { readEnvironment, runMain, startService } from '#service-kit';
+import { llmEnvironmentSchema } from './llm.environment.js';
+import { identity, LlmModule } from './llm.module.js';
+
+await runMain(() => {
+  const environment = readEnvironment(llmEnvironmentSchema);
+  return startService({
+    identity,
+    environment,
+    port: environment.LLM_PORT,
+    module: LlmModule.register(environment),
+    transport: RpcServer,
+  });
+});

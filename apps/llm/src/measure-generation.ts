@@ -1,0 +1,25 @@
+import { MegaNestError, type GenerationChunk } from '#contracts';
+import type { Metrics } from '#service-kit';
+
+/** Passes a generation on and notes its first text, its duration and how it ended. */
+export async function* measureGeneration(
+  metrics: Pick<Metrics, 'start'>,
+  chunks: AsyncIterable<GenerationChunk>,
+): AsyncGenerator<GenerationChunk, void, void> {
+  const running = metrics.start('generate');
+  let silent = true;
+  try {
+    for await (const chunk of chunks) {
+      if (silent && chunk.text !== '') running.firstToken();
+      silent = silent && chunk.text === '';
+      yield chunk;
+    }
+    running.end('ok');
+  } catch (error) {
+    running.end(error instanceof MegaNestError && error.code === 'cancelled' ? 'cancelled' : 'error');
+    throw error;
+  } finally {
+    // Without effect unless the consumer left the loop.
+    running.end('cancelled');
+  }
+}

@@ -1,0 +1,29 @@
+import type { TokenUsage } from '#contracts';
+import type { GenerationEvent } from '#inference';
+import type { Metrics } from '#service-kit';
+
+/** Counts the tokens of one generation while they are written, so that the metrics never lag behind the work. */
+export class TokenTally {
+  #completionTokens = 0;
+
+  constructor(private readonly metrics: Pick<Metrics, 'countTokens'>) {}
+
+  async *count(events: AsyncIterable<GenerationEvent>): AsyncGenerator<GenerationEvent, void, void> {
+    for await (const event of events) {
+      this.#completionTokens += event.tokenIds.length;
+      this.metrics.countTokens('completion', event.tokenIds.length);
+      yield event;
+    }
+  }
+
+  /** The usage of a generation that is stopped now. */
+  soFar(promptTokens: number): TokenUsage {
+    return { promptTokens, completionTokens: this.#completionTokens, cachedTokens: 0 };
+  }
+
+  /** Brings the metrics to the final usage, which also knows the tokens that end an answer. */
+  settle({ promptTokens, completionTokens }: TokenUsage): void {
+    this.metrics.countTokens('prompt', promptTokens);
+    this.metrics.countTokens('completion', Math.max(0, completionTokens - this.#completionTokens));
+  }
+}
