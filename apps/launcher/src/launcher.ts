@@ -34,6 +34,8 @@ export class Launcher {
   private readonly addresses: [name: string, url: string][] = [];
   private lock: FileLock | undefined;
   private stopped: Promise<void> | undefined;
+  /** Before, a child that dies ends the start, and is no news beside its reason. */
+  private ready = false;
 
   constructor(
     private readonly environment: Readonly<LauncherEnvironment>,
@@ -73,6 +75,7 @@ export class Launcher {
     if (this.stopped) throw new Error('It was stopped before it was ready.');
     const started = services.map((service) => this.startService(service, ports, shared));
     await Promise.all(started.map((service) => service.whenReady()));
+    this.ready = true;
   }
 
   /** Stops everything: the gateway, the other services, then NATS and Postgres. Safe to call twice. */
@@ -172,7 +175,7 @@ export class Launcher {
       onLine: createLineSink(this.logDirectory, name),
       onEvent: (event: SupervisionEvent) => {
         if (event.type === 'started' && event.pid !== undefined) this.register.add(name, event.pid);
-        if (!this.stopped) reportEvent(name, event);
+        if (!this.stopped && (this.ready || event.type === 'ready')) reportEvent(name, event);
       },
     };
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EnvironmentError, projectRoot } from '#service-kit';
 import { readLauncherEnvironment, type LauncherEnvironment } from './environment.js';
+import { StartFailedError } from '#local-stack';
 import { Launcher } from './launcher.js';
 import { describeConfiguration } from './print-config.js';
 import { ingestSampleDocuments } from './sample-documents.js';
@@ -59,6 +60,8 @@ async function run(environment: Readonly<LauncherEnvironment>): Promise<void> {
     await launcher.start();
   } catch (error) {
     fail(error);
+    if (error instanceof StartFailedError)
+      console.error(`See ${join(launcher.logDirectory, `${error.processName}.log`)}`);
     await launcher.stop();
     return process.exit();
   }

@@ -69,7 +69,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   await mkdir(storeDirectory, { recursive: true });
   let port = options.port ?? 0;
   const server = superviseProcess({
-    name: 'nats-server',
+    name: 'nats',
     command: options.program,
     args: () => [
       '--addr',

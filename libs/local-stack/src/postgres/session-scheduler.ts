@@ -47,6 +47,8 @@ export class SessionScheduler {
   private waiting: WaitingWork[] = [];
   private owner: number | undefined;
   private running = false;
+  private pumping: Promise<void> | undefined;
+  private closed = false;
   private mentionsAdvisoryLock = false;
   private tail: Uint8Array = new Uint8Array();
   private idleTimer: NodeJS.Timeout | undefined;
@@ -68,18 +70,27 @@ export class SessionScheduler {
 
   /** Ends what a client that left had begun: its half-sent statement, its transaction, its advisory locks. */
   async clearTransactionIfNeeded(clientId: number): Promise<void> {
-    if (this.owner === clientId) await this.schedule(clientId, () => this.tidyUp());
+    if (this.owner === clientId && !this.closed) await this.schedule(clientId, () => this.tidyUp());
   }
 
   getQueueLength(): number {
     return this.waiting.length;
   }
 
+  /** Takes no more work, forgets what waits, and resolves when the database is at rest and may be closed. */
+  async close(): Promise<void> {
+    this.closed = true;
+    clearTimeout(this.idleTimer);
+    for (const work of this.waiting.splice(0)) work.drop();
+    await this.pumping;
+  }
+
   private schedule<Result>(clientId: number, task: () => Promise<Result>): Promise<Result> {
+    if (this.closed) return Promise.reject(new Error('The database is being stopped'));
     return new Promise((resolve, reject) => {
       const run = () => task().then(resolve, (error: Error) => this.failFatally(error, reject));
       this.waiting.push({ clientId, run, drop: () => reject(new Error('The client left')) });
-      void this.pump();
+      if (!this.running) this.pumping = this.pump();
     });
   }
 
@@ -90,7 +101,6 @@ export class SessionScheduler {
   }
 
   private async pump(): Promise<void> {
-    if (this.running) return;
     this.running = true;
     clearTimeout(this.idleTimer);
     for (let work = this.takeNext(); work; work = this.takeNext()) {
@@ -163,7 +173,7 @@ export class SessionScheduler {
   private watchIdleOwner(): void {
     clearTimeout(this.idleTimer);
     const { owner } = this;
-    if (owner === undefined) return;
+    if (owner === undefined || this.closed) return;
     this.idleTimer = setTimeout(() => {
       if (this.waiting.length > 0) this.options.evict(owner);
       else this.watchIdleOwner();

@@ -68,11 +68,14 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
   const port = await listen(server, options.port);
   return {
     port,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets.values())
-          socket.end(fatalResponse('57P01', 'terminating connection: shutdown'));
-      }),
+    stop: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      await scheduler.close();
+      for (const socket of sockets.values()) {
+        socket.write(fatalResponse('57P01', 'terminating connection due to administrator command'));
+        socket.destroySoon();
+      }
+      await closed;
+    },
   };
 }

@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRunning } from '#local-stack';
+import { createTemporaryDirectory } from '#testing';
+import { LauncherProcess } from '../support/launcher-process.js';
+
+let directory: { path: string; remove(): Promise<void> };
+let launcher: LauncherProcess;
+
+async function listDocuments(): Promise<string> {
+  const response = await fetch(`${launcher.urlOf('dataprep')}/v1/dataprep/get`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+  expect(response.status).toBe(200);
+  return response.text();
+}
+
+beforeAll(async () => {
+  directory = await createTemporaryDirectory();
+  launcher = new LauncherProcess(directory.path);
+  await launcher.ready();
+});
+
+afterAll(async () => {
+  await launcher.stop();
+  await directory.remove();
+});
+
+describe.sequential('npm start', () => {
+  it('starts everything and says where it is', async () => {
+    for (const name of ['embedding', 'retrieval', 'reranking', 'llm', 'dataprep', 'gateway'])
+      expect((await fetch(`${launcher.urlOf(name)}/ready`)).status).toBe(200);
+    expect((await fetch(`${launcher.urlOf('gateway')}/v1/health_check`)).status).toBe(200);
+    expect(launcher.urlOf('nats')).toMatch(/^nats:/);
+    expect(existsSync(join(directory.path, 'logs', 'gateway.log'))).toBe(true);
+  });
+
+  it('prints a request to paste, which is answered from the sample documents', async () => {
+    const [, body = ''] = /-d '(.+)'$/.exec(await launcher.line(/^ {2}curl /)) ?? [];
+    const response = await fetch(`${launcher.urlOf('gateway')}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    expect(response.status).toBe(200);
+    const completion = (await response.json()) as { choices: { message: { content: string } }[] };
+    expect(completion.choices[0]?.message.content).toMatch(/\[\d+\]/);
+  });
+
+  it('ingests the sample documents on its first start', async () => {
+    expect(launcher.output).toMatch(/^ingested +README\.md/m);
+    expect(await listDocuments()).toContain('README.md');
+  });
+
+  it('restarts a service that dies, and says so', async () => {
+    const victim = launcher.children().find(({ name }) => name === 'reranking');
+    if (!victim) throw new Error('reranking is not registered');
+    const seen = launcher.lines.length;
+    process.kill(victim.pid, 'SIGKILL');
+    await launcher.line(/^reranking +died \(SIGKILL\), restarting in 0\.3 s/, seen);
+    await launcher.line(/^reranking +ready/, seen);
+    expect((await fetch(`${launcher.urlOf('reranking')}/ready`)).status).toBe(200);
+    expect(isRunning(victim)).toBe(false);
+  });
+
+  it('refuses a second start on the same data directory', async () => {
+    const second = new LauncherProcess(directory.path);
+    expect(await second.exited).toBe(1);
+    expect(second.output).toMatch(/Another MegaNest \(process \d+\) uses .*set MEGANEST_DATA_DIR/);
+  });
+
+  it('names the service and the number of a port in use', async () => {
+    const other = await createTemporaryDirectory();
+    const { port } = new URL(launcher.urlOf('gateway'));
+    const second = new LauncherProcess(other.path, { GATEWAY_PORT: port });
+    expect(await second.exited).toBe(1);
+    expect(second.output).toContain(`gateway: port ${port} (set GATEWAY_PORT to another)`);
+    await other.remove();
+  });
+
+  it('stops everything within 10 s of SIGTERM', async () => {
+    const children = launcher.children();
+    expect(children.map(({ name }) => name).toSorted()).toEqual(
+      ['dataprep', 'embedding', 'gateway', 'llm', 'nats', 'postgres', 'reranking', 'retrieval'].toSorted(),
+    );
+    const startedAt = performance.now();
+    expect(await launcher.stop()).toBe(0);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(children.filter(isRunning)).toEqual([]);
+  });
+
+  it('keeps the documents over a restart, and does not ingest them again', async () => {
+    launcher = new LauncherProcess(directory.path);
+    await launcher.ready();
+    expect(await listDocuments()).toContain('README.md');
+    expect(launcher.output).not.toMatch(/^ingested/m);
+  });
+
+  it('leaves nothing behind when it is killed, and starts again after that', async () => {
+    const children = launcher.children();
+    launcher.signal('SIGKILL');
+    await launcher.exited;
+    launcher = new LauncherProcess(directory.path);
+    await launcher.ready();
+    expect(children.filter(isRunning)).toEqual([]);
+  });
+});
