@@ -17,7 +17,7 @@ export class MegaServiceController {
   ) {}
 
   /** The paths come from files that may change at any time, so this is the route for whatever no other one takes. */
-  @Post('*path')
+  @Post('*')
   async run(
     @Req() httpRequest: FastifyRequest,
     @Body() body: unknown,

@@ -17,7 +17,7 @@ export class ModelsController {
   }
 
   /** Hub ids hold a slash, so the rest of the path is the id. */
-  @Get(['v1/models/*id', 'models/*id'])
+  @Get(['v1/models/*', 'models/*'])
   async find(@Param('*') id: string): Promise<Model> {
     const all = await this.#all();
     const found = all.find((model) => model.id === decodeURIComponent(id));

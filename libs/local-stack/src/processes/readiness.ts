@@ -28,14 +28,25 @@ export function waitForLine<Value>(
   });
 }
 
+/** One question that hangs must not hold up the start. */
+const answerTimeoutMs = 3_000;
+
 /** Asks `url` every 50 ms until it answers 200. A refused connection or any other status means "not yet". */
 export async function waitForHttp(url: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
-    const response = await fetch(url, { signal }).catch(() => undefined);
-    await response?.body?.cancel();
-    if (response?.status === 200) return;
+    if ((await statusOf(url, AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]))) === 200) return;
     await delay(50, undefined, { signal });
+  }
+}
+
+async function statusOf(url: string, signal: AbortSignal): Promise<number | undefined> {
+  try {
+    const response = await fetch(url, { signal });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return undefined;
   }
 }
 
