@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { request } from 'undici';
 import type { OutputLine } from './lines.js';
 
 /** What a readiness probe may look at while a child starts. */
@@ -35,16 +36,18 @@ const answerTimeoutMs = 3_000;
 export async function waitForHttp(url: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
-    if ((await statusOf(url, AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]))) === 200) return;
+    if ((await statusOf(url, AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]))) === 200)
+      return;
     await delay(50, undefined, { signal });
   }
 }
 
+/** Not by `fetch`: it refuses port 6000, which is the embedding service's. */
 async function statusOf(url: string, signal: AbortSignal): Promise<number | undefined> {
   try {
-    const response = await fetch(url, { signal });
-    await response.arrayBuffer();
-    return response.status;
+    const { statusCode, body } = await request(url, { signal });
+    await body.dump();
+    return statusCode;
   } catch {
     return undefined;
   }
