@@ -77,7 +77,7 @@ describe.sequential('npm start', () => {
     const { port } = new URL(launcher.urlOf('gateway'));
     const second = new LauncherProcess(other.path, { GATEWAY_PORT: port });
     expect(await second.exited).toBe(1);
-    expect(second.output).toContain(`gateway: port ${port} (set GATEWAY_PORT to another)`);
+    expect(second.output).toContain(`port ${port} (gateway) is in use`);
     await other.remove();
   });
 

@@ -9,7 +9,8 @@ it("takes OPEA's name of the database's address", () => {
 it.each([
   [{ GATEWAY_PORT: 'many' }, /GATEWAY_PORT/],
   [{ DATABASE_URL: 'mysql://host/db' }, /DATABASE_URL/],
-  [{ NATS_URL: 'localhost' }, /NATS_URL/],
+  [{ NATS_URL: 'localhost' }, /NATS_URL: Expected host:port/],
+  [{ NATS_URL: 'nats://a:4222,http://b' }, /NATS_URL/],
   [{ MEGANEST_PROFIL: 'hub' }, /MEGANEST_PROFIL: unknown variable/],
 ])('names the variable that is wrong: %o', (variables, message) => {
   expect(() => readLauncherEnvironment(variables)).toThrow(message);
@@ -17,4 +18,8 @@ it.each([
 
 it('ignores the many variables that are not its own', () => {
   expect(() => readLauncherEnvironment({ TERM: 'xterm', GATEWAY_PORT: '' })).not.toThrow();
+});
+
+it.each(['a:4222', 'nats://a:4222', 'nats://user:word@a:4222, tls://b:4222'])('takes NATS_URL=%s', (url) => {
+  expect(readLauncherEnvironment({ NATS_URL: url }).NATS_URL).toBe(url);
 });

@@ -17,6 +17,27 @@ const portsSchema = z.object(
   ) as Record<PortVariable, z.ZodDefault<typeof portSchema>>,
 );
 
+/** One server, or a cluster's as a comma list; the client takes them with and without a scheme. */
+const natsUrls = /^((nats|tls):\/\/)?[^\s,/]+:\d+\/?(\s*,\s*((nats|tls):\/\/)?[^\s,/]+:\d+\/?)*$/;
+
+/** Variables that one service alone reads and checks; listed here to be shown. Unset: that service's default. */
+const ownOfServices = [
+  'DEFAULT_MEGASERVICE',
+  'RATE_LIMIT_PER_MINUTE',
+  'UPLOAD_LIMIT_BYTES',
+  'UPLOAD_FILE_LIMIT_BYTES',
+  'UPLOAD_FILES_LIMIT',
+  'LINK_TIMEOUT_MS',
+  'ALLOW_PRIVATE_LINKS',
+  'JOB_ABANDONED_AFTER_MS',
+] as const;
+const ownSchema = z.object(
+  Object.fromEntries(ownOfServices.map((name) => [name, z.string().optional()])) as Record<
+    (typeof ownOfServices)[number],
+    z.ZodOptional<z.ZodString>
+  >,
+);
+
 const modelId = z.string().optional();
 const endpoint = z.url().optional();
 
@@ -24,17 +45,19 @@ const endpoint = z.url().optional();
 export const launcherEnvironmentSchema = baseEnvironmentSchema
   .extend(portsSchema.shape)
   .extend(databaseEnvironmentSchema.shape)
+  .extend(ownSchema.shape)
   .extend({
     /** Unset: a nats-server of MegaNest's own. */
-    NATS_URL: z.url({ protocol: /^(nats|tls|wss?)$/ }).optional(),
+    NATS_URL: z
+      .string()
+      .regex(natsUrls, 'Expected host:port or nats://host:port, or a comma list of them')
+      .optional(),
     DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
     PG_CONNECTION_STRING: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
     /** A nats-server program to use instead of one found or fetched. */
     NATS_SERVER_BINARY: z.string().optional(),
     /** Whether the first start ingests MegaNest's own documents. */
     MEGANEST_SAMPLE_DOCUMENTS: booleanSchema.default(true),
-    /** Directory of the bundled models. */
-    MEGANEST_MODELS_DIR: z.string().optional(),
     MEGASERVICES_DIR: z.string().default('megaservices'),
     EMBEDDING_MODEL_ID: modelId,
     RERANK_MODEL_ID: modelId,
@@ -42,10 +65,6 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
     TEI_EMBEDDING_ENDPOINT: endpoint,
     TEI_RERANKING_ENDPOINT: endpoint,
     LLM_ENDPOINT: endpoint,
-    /** The gateway's own; unset: its defaults. */
-    DEFAULT_MEGASERVICE: z.string().optional(),
-    UPLOAD_LIMIT_BYTES: z.coerce.number().int().optional(),
-    RATE_LIMIT_PER_MINUTE: z.coerce.number().int().optional(),
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
   });
 export type LauncherEnvironment = z.infer<typeof launcherEnvironmentSchema>;

@@ -3,17 +3,22 @@ import { launcherEnvironmentSchema, type LauncherEnvironment } from './environme
 const secretName = /(KEY|KEYS|TOKEN|SECRET|PASSWORD)$/;
 const mask = '***';
 
-/** Hides what a URL carries before its @; a name alone is hidden too, since NATS takes a token in its place. */
-function maskUrl(value: string): string {
-  if (!URL.canParse(value)) return value;
-  const url = new URL(value);
-  if (url.password !== '') url.password = mask;
-  else if (url.username !== '' && url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')
-    url.username = mask;
-  for (const name of url.searchParams.keys()) {
-    if (secretName.test(name.toUpperCase())) url.searchParams.set(name, mask);
-  }
-  return url.href;
+/** Hides what URLs carry before their @, but for a database's user: all of it, since a name alone may be a NATS token. */
+function maskCredentials(urls: string): string {
+  if (/^postgres(ql)?:/.test(urls)) return urls.replace(/^(\w+:\/\/[^:/@]*):[^/?#]*@/, `$1:${mask}@`);
+  return urls.replaceAll(/(^|[\s,]|:\/\/)[^/?#\s]+@/g, `$1${mask}@`);
+}
+
+/** Hides the secrets among a URL's query parameters. */
+function maskQuery(url: string): string {
+  return url.replaceAll(/([?&])([^=&]+)=([^&#]+)/g, (whole, start: string, name: string) =>
+    secretName.test(name.toUpperCase()) ? `${start}${name}=${mask}` : whole,
+  );
+}
+
+/** A URL, or a comma list of them, as it may be shown: passwords, tokens and keys as ***. */
+export function maskUrl(value: string): string {
+  return maskQuery(maskCredentials(value));
 }
 
 /** The value of a variable as it may be shown: lists with commas, secrets as ***. */

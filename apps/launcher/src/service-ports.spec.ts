@@ -23,7 +23,9 @@ it('names the service and the number of a port in use', async () => {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const claim = claimPorts(readLauncherEnvironment({ ...anyPort, RERANKING_PORT: String(port) }));
-  await expect(claim).rejects.toThrow(`reranking: port ${port} (set RERANKING_PORT to another)`);
+  await expect(claim).rejects.toThrow(
+    `port ${port} (reranking) is in use: stop what listens there, or set RERANKING_PORT.`,
+  );
   server.close();
 });
 

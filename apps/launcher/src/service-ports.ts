@@ -37,9 +37,9 @@ export async function claimPorts(environment: LauncherEnvironment): Promise<Reco
   for (const { name, portVariable } of services) {
     const wanted = environment[portVariable];
     if (wanted !== 0 && !(await isPortFree(wanted, environment.HOST)))
-      taken.push(`  ${name}: port ${wanted} (set ${portVariable} to another)`);
+      taken.push(`port ${wanted} (${name}) is in use: stop what listens there, or set ${portVariable}.`);
     ports[name] = wanted === 0 ? await freePort(environment.HOST) : wanted;
   }
-  if (taken.length > 0) throw new PortInUseError(['Another program already listens on', ...taken].join('\n'));
+  if (taken.length > 0) throw new PortInUseError(taken.join('\n'));
   return ports as Record<ServiceName, number>;
 }

@@ -1,3 +1,5 @@
+import { maskUrl } from './print-config.js';
+
 /** The question that the README asks too; its answer is a sentence of the sample documents. */
 export const sampleQuestion = 'What happens when a service dies?';
 
@@ -28,7 +30,7 @@ export function describeReady(options: SummaryOptions): string {
     '',
     `MegaNest is ready after ${formatSeconds(options.readyAfterMs)}.`,
     '',
-    ...options.addresses.map(([name, url]) => `  ${name.padEnd(width)}${url}`),
+    ...options.addresses.map(([name, url]) => `  ${name.padEnd(width)}${maskUrl(url)}`),
     `  ${'logs'.padEnd(width)}${options.logDirectory}`,
     '',
     'Ask it something:',

@@ -26,7 +26,7 @@ export function portVariable(app: string): string {
 
 /** This process's environment without what would lead a service under test to the developer's own servers. */
 export function cleanEnvironment(): NodeJS.ProcessEnv {
-  const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'NODE_EXTRA_CA_CERTS', 'MEGANEST_MODELS_DIR'];
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'NODE_EXTRA_CA_CERTS'];
   return Object.fromEntries(kept.map((name) => [name, process.env[name]]));
 }
 
