@@ -13,6 +13,8 @@ export const dataprepEnvironmentSchema = baseEnvironmentSchema.extend({
   UPLOAD_LIMIT_BYTES: bytesSchema.default(256 * megabyte),
   /** Most files, and most links, of a request. */
   UPLOAD_FILES_LIMIT: z.coerce.number().int().min(1).default(100),
+  /** A background job that nobody has reported on for this long has lost its process, and fails. */
+  JOB_ABANDONED_AFTER_MS: z.coerce.number().int().min(3_000).default(60_000),
   LINK_TIMEOUT_MS: z.coerce.number().int().min(100).default(20_000),
   /** Lets links point to private and loopback addresses, for an intranet whose users are trusted. */
   ALLOW_PRIVATE_LINKS: booleanSchema.default(false),

@@ -74,7 +74,11 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
       provide: IngestJobs,
       inject: [IngestService, Database],
       useFactory: (ingests: IngestService, database: Database) =>
-        new IngestJobs(ingests, new JobsRepository<JobProgress>(database)),
+        new IngestJobs(
+          ingests,
+          new JobsRepository<JobProgress>(database),
+          environment.JOB_ABANDONED_AFTER_MS,
+        ),
     },
     {
       provide: DocumentCatalogue,

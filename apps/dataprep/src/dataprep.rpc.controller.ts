@@ -12,20 +12,24 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
-import { RpcHandler, type RpcContext } from '#messaging';
+import { ObjectStore, RpcHandler, type RpcContext } from '#messaging';
 import { HealthRegistry } from '#service-kit';
 import { Controller, Inject } from '@nestjs/common';
 import { DocumentCatalogue } from './ingest/document-catalogue.js';
 import { IngestJobs } from './ingest/ingest-jobs.js';
 import { IngestService } from './ingest/ingest.service.js';
 
-/** Whoever put a request's files into the object store removes them when the ingest has ended. */
+/**
+ * A caller that streams `ingest` removes its files from the object store afterwards; those of a job are removed here,
+ * since its caller does not wait for the end.
+ */
 @Controller()
 export class DataprepRpcController {
   constructor(
     @Inject(IngestService) private readonly ingests: IngestService,
     @Inject(IngestJobs) private readonly jobs: IngestJobs,
     @Inject(DocumentCatalogue) private readonly catalogue: DocumentCatalogue,
+    @Inject(ObjectStore) private readonly objects: ObjectStore,
     @Inject(HealthRegistry) private readonly health: HealthRegistry,
   ) {}
 
@@ -37,7 +41,10 @@ export class DataprepRpcController {
 
   @RpcHandler(startIngestJob)
   startJob(request: ParsedRequestOf<typeof startIngestJob>): Promise<IngestJob> {
-    return this.jobs.start(request);
+    const discard = async () => {
+      await Promise.allSettled(request.files.map(({ objectId }) => this.objects.delete(objectId)));
+    };
+    return this.jobs.start(request, discard);
   }
 
   @RpcHandler(findIngestJob)

@@ -8,9 +8,8 @@ export interface JobProgress {
   latest: IngestProgress | null;
 }
 
-/** Also the sign of life: a job that has not been reported for six times as long counts as abandoned. */
+/** Also the sign of life of a job. */
 const reportEveryMs = 1_000;
-const abandonedAfterMs = 20_000;
 const jobTimeoutMs = 3_600_000;
 
 /** Runs ingests in the background; their state lives in Postgres, where every instance sees it. */
@@ -21,27 +20,38 @@ export class IngestJobs {
   constructor(
     private readonly ingests: IngestService,
     private readonly jobs: JobsRepository<JobProgress>,
+    private readonly abandonedAfterMs: number,
   ) {}
 
   /** Begins to fail jobs whose process died, now and then. */
   watchAbandoned(): void {
-    const sweep = () =>
-      void this.jobs.failAbandoned(abandonedAfterMs, interrupted().toBody()).catch(() => undefined);
+    const fail = () => this.jobs.failAbandoned(this.abandonedAfterMs, interrupted().toBody());
+    const sweep = () => void fail().catch(() => undefined);
     sweep();
-    this.#sweeper = setInterval(sweep, abandonedAfterMs / 2).unref();
+    this.#sweeper = setInterval(sweep, this.abandonedAfterMs / 2).unref();
   }
 
-  /** Errors: those of the request itself at once; later ones are the job's. `onEnd` runs when its files are done with. */
-  async start(request: IngestRequest, onEnd?: () => Promise<void>): Promise<IngestJob> {
-    this.ingests.check(request);
-    const job = await this.jobs.create({ latest: null });
+  /**
+   * Answers at once. Errors: those that the request shows by itself; later ones are the job's. `discard` removes its
+   * files and runs when they are no longer needed, whatever happens.
+   */
+  async start(request: IngestRequest, discard: () => Promise<void>): Promise<IngestJob> {
+    const job = await this.#create(request).catch(async (error: unknown) => {
+      await discard();
+      throw error;
+    });
     const abort = new AbortController();
     const done = this.#run(job.id, request, abort)
       .catch(() => undefined)
-      .then(() => onEnd?.())
+      .then(discard)
       .finally(() => this.#running.delete(job.id));
     this.#running.set(job.id, { abort, done });
     return toIngestJob(job);
+  }
+
+  async #create(request: IngestRequest): Promise<Job<JobProgress>> {
+    this.ingests.check(request);
+    return this.jobs.create({ latest: null });
   }
 
   /** Errors: not_found. */
@@ -71,8 +81,12 @@ export class IngestJobs {
 
   async #run(id: string, request: IngestRequest, abort: AbortController): Promise<void> {
     let latest: IngestProgress | null = null;
+    let isReporting = false;
     const report = async () => {
-      if (!(await this.jobs.report(id, { latest }))) abort.abort();
+      if (isReporting) return;
+      isReporting = true;
+      const isWanted = await this.jobs.report(id, { latest }).finally(() => (isReporting = false));
+      if (!isWanted) abort.abort();
     };
     const timer = setInterval(() => void report().catch(() => undefined), reportEveryMs).unref();
     try {

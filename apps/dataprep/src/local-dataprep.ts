@@ -1,0 +1,50 @@
+import type { IngestJob, IngestProgress, StoredDocument } from '#contracts';
+import { Dataprep, type IngestRequest } from '#dataprep-api';
+import { ObjectStore } from '#messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { DocumentCatalogue } from './ingest/document-catalogue.js';
+import { IngestJobs } from './ingest/ingest-jobs.js';
+import { IngestService, type IngestCall } from './ingest/ingest.service.js';
+
+/** Data preparation in this process; both its HTTP and its NATS side go through it. */
+@Injectable()
+export class LocalDataprep extends Dataprep {
+  constructor(
+    @Inject(IngestService) private readonly ingests: IngestService,
+    @Inject(IngestJobs) private readonly jobs: IngestJobs,
+    @Inject(DocumentCatalogue) private readonly catalogue: DocumentCatalogue,
+    @Inject(ObjectStore) private readonly objects: ObjectStore,
+  ) {
+    super();
+  }
+
+  override ingest(request: IngestRequest, call: IngestCall): AsyncIterable<IngestProgress> {
+    return this.ingests.ingest(request, call);
+  }
+
+  override startJob(request: IngestRequest): Promise<IngestJob> {
+    return this.jobs.start(request, async () => {
+      await Promise.allSettled(request.files.map(({ objectId }) => this.objects.delete(objectId)));
+    });
+  }
+
+  override findJob(id: string): Promise<IngestJob> {
+    return this.jobs.find(id);
+  }
+
+  override cancelJob(id: string): Promise<IngestJob> {
+    return this.jobs.cancel(id);
+  }
+
+  override list(collection?: string): Promise<StoredDocument[]> {
+    return this.catalogue.list(collection);
+  }
+
+  override delete(filePath: string, collection?: string): Promise<number> {
+    return this.catalogue.delete(filePath, collection);
+  }
+
+  override collections(): Promise<string[]> {
+    return this.catalogue.collections();
+  }
+}

@@ -1,0 +1,242 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ingest, type IngestProgress } from '#contracts';
+import { MessagingConnection, ObjectStore, RpcClient } from '#messaging';
+import {
+  startNats,
+  startPostgres,
+  startService,
+  type TestNats,
+  type TestPostgres,
+  type TestService,
+} from '#testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { DataprepClient, formOf } from './dataprep-client.js';
+import { startGatedEmbedder, type Gate } from './gated-embedder.js';
+
+/** More than one batch of passages. */
+const longText = Array.from(
+  { length: 300 },
+  (_unused, index) => `Fact ${index} is that it has number ${index}.`,
+).join(' ');
+
+describe('an ingest that is interrupted', () => {
+  let nats: TestNats;
+  let postgres: TestPostgres;
+  let service: TestService;
+  let embedder: Awaited<ReturnType<typeof startGatedEmbedder>>;
+  let gate: Gate;
+  let connection: MessagingConnection;
+  let env: Record<string, string>;
+  let client: DataprepClient;
+
+  beforeAll(async () => {
+    [nats, postgres] = await Promise.all([startNats(), startPostgres()]);
+    env = {
+      NATS_URL: nats.url,
+      DATABASE_URL: postgres.connectionString,
+      ALLOW_PRIVATE_LINKS: 'true',
+      JOB_ABANDONED_AFTER_MS: '3000',
+      UPLOAD_FILE_LIMIT_BYTES: '200000',
+      UPLOAD_LIMIT_BYTES: '300000',
+      UPLOAD_FILES_LIMIT: '3',
+    };
+    embedder = await startGatedEmbedder(nats.url);
+    gate = embedder.gate;
+    service = await startService('dataprep', env);
+    client = new DataprepClient(service.url);
+    connection = await MessagingConnection.open({ url: nats.url, name: 'test' });
+  });
+
+  afterEach(() => gate.open());
+
+  afterAll(async () => {
+    await connection?.close();
+    await service?.stop();
+    await embedder?.stop();
+    await Promise.all([nats?.stop(), postgres?.stop()]);
+  });
+
+  const fields = (collection: string) => ({ collection, chunk_size: '20' });
+
+  it('leaves nothing half when its client goes away', async () => {
+    gate.shut();
+    const { requests, abandoned } = gate;
+    const abort = new AbortController();
+    const body = formOf([['left.txt', longText]], fields('left'));
+    const sent = fetch(`${client.url}/v1/dataprep/ingest`, { method: 'POST', body, signal: abort.signal });
+    await gate.until(() => gate.requests > requests);
+    abort.abort();
+    await expect(sent).rejects.toThrow('aborted');
+    await gate.until(() => gate.abandoned > abandoned);
+    expect(await client.names('left')).toEqual([]);
+  });
+
+  it('keeps the old version when a replacement is cancelled over NATS', async () => {
+    await client.ingest([['kept.txt', 'The old version.']], { collection: 'kept' });
+    gate.shut();
+    const { requests, abandoned } = gate;
+    const file = await new ObjectStore(connection).put(Buffer.from(longText), {
+      filename: 'kept.txt',
+      mimeType: '',
+    });
+    const rpc = new RpcClient(connection);
+    const abort = new AbortController();
+    const request = { files: [file], collection: 'kept', chunk_size: 20 };
+    const consume = async () => {
+      for await (const progress of rpc.stream(ingest, request, { signal: abort.signal })) seen.push(progress);
+    };
+    const seen: IngestProgress[] = [];
+    const consumed = consume();
+    await gate.until(() => gate.requests > requests);
+    abort.abort();
+    await expect(consumed).rejects.toMatchObject({ code: 'cancelled' });
+    await gate.until(() => gate.abandoned > abandoned);
+    expect(seen.map(({ stage }) => stage)).toEqual(['reading', 'chunking', 'embedding']);
+    const listed = await client.post<{ chunks: number }[]>('/v1/dataprep/get', { collection: 'kept' });
+    expect(listed.body).toMatchObject([{ name: 'kept.txt', chunks: 1 }]);
+    rpc.close();
+  });
+
+  it('leaves nothing half when the service is killed, and the job says so', async () => {
+    gate.shut();
+    const { requests } = gate;
+    const second = await startService('dataprep', env);
+    const other = new DataprepClient(second.url);
+    const body = formOf([['killed.txt', longText]], { ...fields('killed'), async: 'true' });
+    const { body: job } = await other.send<{ id: string }>('/v1/dataprep/ingest', { body });
+    await gate.until(() => gate.requests > requests);
+    await second.kill();
+    expect(await client.names('killed')).toEqual([]);
+    const state = async () => {
+      const response = await fetch(`${client.url}/v1/dataprep/jobs/${job.id}`);
+      return ((await response.json()) as { state: string }).state;
+    };
+    await expect.poll(state, { timeout: 60_000, interval: 500 }).toBe('failed');
+    gate.open();
+    const again = await client.ingest([['killed.txt', longText]], fields('killed'));
+    expect(again.body.documents).toMatchObject([{ outcome: 'added' }]);
+  });
+
+  it('cancels a job', async () => {
+    gate.shut();
+    const { requests, abandoned } = gate;
+    const body = formOf([['job.txt', longText]], { ...fields('job'), async: 'true' });
+    const { body: job } = await client.send<{ id: string }>('/v1/dataprep/ingest', { body });
+    await gate.until(() => gate.requests > requests);
+    const cancelled = await client.send(`/v1/dataprep/jobs/${job.id}`, { method: 'DELETE' });
+    expect(cancelled.body).toMatchObject({ state: 'cancelled', error: { code: 'cancelled' } });
+    await gate.until(() => gate.abandoned > abandoned);
+    expect(await client.names('job')).toEqual([]);
+  });
+
+  it('is patient with an overloaded embedding service', async () => {
+    gate.refusals = 3;
+    const { body } = await client.ingest([['busy.txt', longText]], fields('busy'));
+    expect(body.documents).toMatchObject([{ outcome: 'added' }]);
+    expect(gate.refusals).toBe(0);
+  });
+
+  it('lets two uploads of one name race: one of them is there, whole', async () => {
+    const versions = ['red', 'blue', 'green'].map((colour) =>
+      `${longText} The colour is ${colour}.`.repeat(3),
+    );
+    const answers = await Promise.all(
+      versions.map((text) => client.ingest([['race.txt', text]], fields('race'))),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const { body } = await client.post<{ id: string; chunks: number }[]>('/v1/dataprep/get', {
+      collection: 'race',
+    });
+    const [stored] = body;
+    const ingested = answers.flatMap((answer) => answer.body.documents);
+    expect(body).toHaveLength(1);
+    expect(ingested).toContainEqual(
+      expect.objectContaining({ documentId: stored?.id, chunks: stored?.chunks }),
+    );
+  });
+
+  it('answers health checks while it reads a large document', async () => {
+    const pages = Array.from({ length: 4_000 }, (_unused, index) => `<p>Paragraph ${index} says little.</p>`);
+    const ingesting = client.ingest([['large.html', `<html>${pages.join('')}</html>`]], {
+      collection: 'large',
+    });
+    let slowest = 0;
+    let answered = 0;
+    const progress = { isDone: false };
+    void ingesting.finally(() => (progress.isDone = true));
+    while (!progress.isDone) {
+      const startedAt = performance.now();
+      const { status } = await fetch(`${client.url}/live`);
+      expect(status).toBe(200);
+      slowest = Math.max(slowest, performance.now() - startedAt);
+      answered += 1;
+    }
+    expect((await ingesting).body.documents).toMatchObject([{ outcome: 'added' }]);
+    expect(answered).toBeGreaterThan(3);
+    // Far above what a busy machine needs, far below what reading on the event loop would take with a larger file.
+    expect(slowest).toBeLessThan(1_000);
+  });
+
+  it.each([
+    ['a file', [['a.txt', 'x'.repeat(200_001)]], 'files.0'],
+    [
+      'all files together',
+      [
+        ['a.txt', 'x y '.repeat(45_000)],
+        ['b.txt', 'x y '.repeat(45_000)],
+      ],
+      'files.1',
+    ],
+    [
+      'the number of files',
+      [
+        ['a.txt', 'a'],
+        ['b.txt', 'b'],
+        ['c.txt', 'c'],
+        ['d.txt', 'd'],
+      ],
+      'files.3',
+    ],
+  ] as [string, [string, string][], string][])('limits %s', async (_name, files, param) => {
+    const { status, body } = await client.ingest(files, { collection: 'limits' });
+    expect(status).toBe(413);
+    expect(body.error).toMatchObject({ code: 'payload_too_large', param });
+    expect(await client.names('limits')).toEqual([]);
+  });
+
+  describe('links', () => {
+    let site: Server;
+    let origin = '';
+
+    beforeAll(async () => {
+      site = createServer((request, response) => {
+        if (request.url === '/page.php')
+          response.setHeader('content-type', 'text/html').end('<h1>A</h1><p>Text.</p>');
+        else response.writeHead(404).end();
+      });
+      await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+      origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+    });
+
+    afterAll(() => site.close());
+
+    it('are fetched, stored under their address and deleted by it', async () => {
+      const link = `${origin}/page.php#part`;
+      const { body } = await client.ingest([], { collection: 'links', link_list: JSON.stringify([link]) });
+      expect(body.documents).toMatchObject([{ filename: `${origin}/page.php`, chunks: 1 }]);
+      const listed = await client.post<{ source: string }[]>('/v1/dataprep/get', { collection: 'links' });
+      expect(listed.body[0]?.source).toBe(`${origin}/page.php`);
+      const deleted = await client.post('/v1/dataprep/delete', { file_path: link, collection: 'links' });
+      expect(deleted.body).toEqual({ status: true, deleted: 1 });
+    });
+
+    it('name themselves when they cannot be read', async () => {
+      const link_list = `${origin}/page.php,${origin}/missing`;
+      const { status, body } = await client.ingest([], { collection: 'broken', link_list });
+      expect(status).toBe(400);
+      expect(body.error).toMatchObject({ code: 'unreachable_url', param: 'link_list.1' });
+      expect(await client.names('broken')).toEqual([]);
+    });
+  });
+});
