@@ -1,7 +1,16 @@
 /** Directions: apps → service-kit, messaging, inference, storage, dag, local-stack → batching → contracts. */
 const leaf = ['contracts'];
 const foundation = [...leaf, 'batching'];
-const kits = ['service-kit', 'messaging', 'inference', 'storage', 'dag', 'local-stack', 'openai-api'];
+const kits = [
+  'service-kit',
+  'messaging',
+  'inference',
+  'storage',
+  'dag',
+  'local-stack',
+  'openai-api',
+  'responses',
+];
 const libs = (names) => `^libs/(${names.join('|')})/`;
 
 /** A lib of the level of `kits` may use itself and what lies below it. */

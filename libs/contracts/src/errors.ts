@@ -10,6 +10,12 @@ const errorTable = {
     template: 'The body is not valid JSON: {detail}',
   },
   unsupported_parameter: { status: 400, type: 'invalid_request_error', template: '{detail}' },
+  mutually_exclusive_parameters: { status: 400, type: 'invalid_request_error', template: '{detail}' },
+  previous_response_not_found: {
+    status: 400,
+    type: 'invalid_request_error',
+    template: 'The previous response {id} was not found{detail}.',
+  },
   context_length_exceeded: {
     status: 400,
     type: 'invalid_request_error',

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { newItemId } from '../ids.js';
+import { delegate } from '../request/delegate.js';
+
+/** An item as it is kept and listed: always with type, id and, where its type has one, status. */
+export interface StoredItem {
+  type: string;
+  id: string;
+  [field: string]: unknown;
+}
+
+/** An item as it came in: an `item_reference` still points to another one. */
+export type InputItem = StoredItem;
+
+const text = z.string().max(10_485_760);
+const roles = ['user', 'assistant', 'system', 'developer'] as const;
+
+const partSchema = z.looseObject({ type: z.string() }).superRefine((part, context) => {
+  const needed = requiredPartField[part.type];
+  if (needed && typeof part[needed] !== 'string')
+    context.addIssue({ code: 'custom', path: [needed], message: 'must be a string' });
+});
+
+/** What each kind of part cannot do without. */
+const requiredPartField: Readonly<Record<string, string>> = {
+  input_text: 'text',
+  output_text: 'text',
+  text: 'text',
+  refusal: 'refusal',
+};
+
+const messageSchema = z.looseObject({
+  type: z
+    .literal('message')
+    .nullish()
+    .transform(() => 'message' as const),
+  id: z.string().min(1).nullish(),
+  role: z.enum(roles),
+  content: z.union([text, z.array(partSchema)], 'must be a string or an array of parts'),
+  status: z.enum(['in_progress', 'completed', 'incomplete']).nullish(),
+});
+
+const requiredFields: Readonly<Record<string, readonly string[]>> = {
+  item_reference: ['id'],
+  function_call: ['call_id', 'name', 'arguments'],
+  function_call_output: ['call_id'],
+  custom_tool_call: ['call_id', 'name', 'input'],
+  custom_tool_call_output: ['call_id'],
+};
+const otherItemSchema = z
+  .looseObject({ type: z.string().min(1), id: z.string().min(1).nullish(), status: z.string().nullish() })
+  .superRefine((item, context) => {
+    for (const field of requiredFields[item.type] ?? []) {
+      if (typeof item[field] !== 'string' || item[field] === '')
+        context.addIssue({ code: 'custom', path: [field], message: 'is required and must be a string' });
+    }
+    if (item.type.endsWith('_call_output') && item['output'] === undefined)
+      context.addIssue({ code: 'custom', path: ['output'], message: 'is required' });
+  });
+
+/** One item of the input in any of the forms that clients send; completed to its stored form. */
+export const inputItemSchema = z
+  .looseObject({}, 'must be an object')
+  .transform((value, context): InputItem => {
+    return looksLikeMessage(value)
+      ? delegate(messageSchema.transform(storedMessage), value, context)
+      : delegate(otherItemSchema.transform(storedItem), withReferenceType(value), context);
+  });
+
+/** `input` as a string or as a list of items; a string is one user message. */
+export const inputSchema = z
+  .union([text, z.array(inputItemSchema)], 'must be a string or an array of items')
+  .transform((value): InputItem[] => (typeof value === 'string' ? [userMessage(value)] : value));
+
+function looksLikeMessage(value: Record<string, unknown>): boolean {
+  return value['type'] === 'message' || ((value['type'] ?? null) === null && 'role' in value);
+}
+
+/** `{id}` alone is a reference: its type may be left out. */
+function withReferenceType(value: Record<string, unknown>): Record<string, unknown> {
+  const isReference = (value['type'] ?? null) === null && typeof value['id'] === 'string';
+  return isReference ? { ...value, type: 'item_reference' } : value;
+}
+
+function userMessage(content: string): StoredItem {
+  return storedMessage({ type: 'message', role: 'user', content });
+}
+
+function storedMessage(message: z.output<typeof messageSchema>): StoredItem {
+  const { type, id, status, role, content, ...rest } = message;
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  return {
+    type,
+    id: id ?? newItemId('message'),
+    status: status ?? 'completed',
+    role,
+    content: parts.map((part) => storedPart(part, role)),
+    ...rest,
+  };
+}
+
+/** `text` is what chat completions call a part: it becomes the one of its role. Output parts get all their fields. */
+function storedPart(part: z.output<typeof partSchema>, role: string): Record<string, unknown> {
+  const plainText = part.type === 'text' || part.type === 'input_text' || part.type === 'output_text';
+  if (part.type === 'input_image') return { detail: 'auto', ...part };
+  if (!plainText) return part;
+  if (role !== 'assistant') return { ...part, type: 'input_text' };
+  return {
+    ...part,
+    type: 'output_text',
+    annotations: part['annotations'] ?? [],
+    logprobs: part['logprobs'] ?? [],
+  };
+}
+
+function storedItem({ id, status, ...rest }: z.output<typeof otherItemSchema>): StoredItem {
+  const needsStatus = rest.type.endsWith('_call') || rest.type.endsWith('_output');
+  return {
+    ...rest,
+    id: id ?? newItemId(rest.type),
+    ...(status ? { status } : needsStatus && { status: 'completed' }),
+  };
+}

@@ -1,0 +1,108 @@
+import type { FileCitation, LogProb, OutputItem, OutputText } from '../items/output-items.js';
+import type { ResponseObject } from '../response-object.js';
+
+interface Numbered {
+  /** From 0, without gaps. */
+  sequence_number: number;
+}
+
+export type LifecycleType =
+  | 'response.created'
+  | 'response.queued'
+  | 'response.in_progress'
+  | 'response.completed'
+  | 'response.incomplete'
+  | 'response.failed';
+
+/** Carries the whole response as it is at that moment. */
+export interface LifecycleEvent extends Numbered {
+  type: LifecycleType;
+  response: ResponseObject;
+}
+
+export interface ItemEvent extends Numbered {
+  type: 'response.output_item.added' | 'response.output_item.done';
+  output_index: number;
+  item: OutputItem;
+}
+
+/** Where in the response something happened. */
+interface PartPosition extends Numbered {
+  item_id: string;
+  output_index: number;
+  content_index: number;
+}
+
+export interface PartEvent extends PartPosition {
+  type: 'response.content_part.added' | 'response.content_part.done';
+  part: OutputText;
+}
+
+export interface TextDeltaEvent extends PartPosition {
+  type: 'response.output_text.delta';
+  delta: string;
+  logprobs: LogProb[];
+}
+
+export interface TextDoneEvent extends PartPosition {
+  type: 'response.output_text.done';
+  text: string;
+  logprobs: LogProb[];
+}
+
+export interface AnnotationEvent extends PartPosition {
+  type: 'response.output_text.annotation.added';
+  annotation_index: number;
+  annotation: FileCitation;
+}
+
+export interface FileSearchEvent extends Numbered {
+  type:
+    | 'response.file_search_call.in_progress'
+    | 'response.file_search_call.searching'
+    | 'response.file_search_call.completed';
+  item_id: string;
+  output_index: number;
+}
+
+/**
+ * A failure in mid-stream, said twice: OpenAI's reference has its fields on top, Open Responses (and the clients that
+ * follow it) in `error`.
+ */
+export interface ErrorEvent extends Numbered {
+  type: 'error';
+  code: string;
+  message: string;
+  param: string | null;
+  error: { type: string; code: string; message: string; param: string | null };
+}
+
+export type ResponseEvent =
+  | LifecycleEvent
+  | ItemEvent
+  | PartEvent
+  | TextDeltaEvent
+  | TextDoneEvent
+  | AnnotationEvent
+  | FileSearchEvent
+  | ErrorEvent;
+
+type WithoutNumber<Event> = Event extends ResponseEvent ? Omit<Event, 'sequence_number'> : never;
+/** An event before it has its place in the log. */
+export type UnnumberedEvent = WithoutNumber<ResponseEvent>;
+
+const terminalTypes: ReadonlySet<string> = new Set([
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+]);
+
+/** True for the one event that ends a log. */
+export function isTerminal({ type }: Pick<ResponseEvent, 'type'>): boolean {
+  return terminalTypes.has(type);
+}
+
+/** True for events after which a run can no longer be started anew: a client has seen output. */
+export function isOutput({ type }: Pick<ResponseEvent, 'type'>): boolean {
+  return type !== 'response.created' && type !== 'response.queued' && type !== 'response.in_progress';
+}

@@ -1,0 +1,154 @@
+import { MegaNestError, parseOrThrow } from '#contracts';
+import type OpenAI from 'openai';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { ResponseEvent } from '../log/events.js';
+import type { ResponseObject } from '../response-object.js';
+import { createResponseSchema } from './create-response.js';
+
+const parse = (body: unknown) => parseOrThrow(createResponseSchema, body);
+
+function refusal(body: unknown): { code: string; param: string | null } {
+  try {
+    parse(body);
+  } catch (error) {
+    if (error instanceof MegaNestError) return { code: error.code, param: error.param };
+    throw error;
+  }
+  throw new Error('It was accepted');
+}
+
+describe('createResponseSchema', () => {
+  it('turns a string into one user message with an id', () => {
+    expect(parse({ input: 'Hello' }).input).toEqual([
+      {
+        type: 'message',
+        id: expect.stringMatching(/^msg_[0-9a-f]{48}$/) as string,
+        role: 'user',
+        status: 'completed',
+        content: [{ type: 'input_text', text: 'Hello' }],
+      },
+    ]);
+  });
+
+  it('completes items as clients replay them: without type, id, status, with null or string content', () => {
+    const { input } = parse({
+      input: [
+        { role: 'user', content: 'one' },
+        { type: null, role: 'assistant', content: 'two', id: null, status: null, phase: 'commentary' },
+        { role: 'assistant', content: [{ type: 'output_text', text: 'three' }] },
+        { id: 'msg_1' },
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c', output: 'ok' },
+        { type: 'reasoning', summary: [] },
+      ],
+    });
+    expect(input.map(({ type }) => type)).toEqual([
+      'message',
+      'message',
+      'message',
+      'item_reference',
+      'function_call',
+      'function_call_output',
+      'reasoning',
+    ]);
+    expect(input[1]).toMatchObject({ phase: 'commentary', status: 'completed', content: [{ text: 'two' }] });
+    expect(input[2]).toMatchObject({ content: [{ type: 'output_text', annotations: [], logprobs: [] }] });
+    expect(input[4]).toMatchObject({ status: 'completed', id: expect.stringMatching(/^fc_/) as string });
+  });
+
+  it('treats null as unset', () => {
+    const nulls = { temperature: null, tools: null, metadata: null, text: null, include: null, stop: null };
+    const { settings, parameters, ignored } = parse({ input: 'x', ...nulls });
+    expect(settings).toMatchObject({ temperature: 1, tools: [], metadata: {}, top_logprobs: 0 });
+    expect(parameters).toEqual({});
+    expect(ignored).toEqual([]);
+  });
+
+  it('completes function tools and echoes tools of any type', () => {
+    const tools = [
+      { type: 'function', name: 'f' },
+      { type: 'namespace', name: 'mcp', tools: [] },
+    ];
+    const { settings, ignored } = parse({ input: 'x', tools });
+    expect(settings.tools).toEqual([
+      { type: 'function', name: 'f', description: null, parameters: null, strict: null },
+      tools[1],
+    ]);
+    expect(ignored).toEqual(['tools']);
+    expect(parse({ input: 'x', tools, tool_choice: 'none' }).ignored).toEqual([]);
+  });
+
+  it('asks for logprobs by include or by top_logprobs', () => {
+    expect(parse({ include: ['message.output_text.logprobs'] }).parameters).toEqual({ logprobs: true });
+    expect(parse({ top_logprobs: 2 }).parameters).toEqual({ logprobs: true, top_logprobs: 2 });
+  });
+
+  it('keeps what it does not know for the mega service', () => {
+    expect(parse({ input: 'x', k: 3, 'retrieval.k': 4 }).extra).toEqual({ k: 3, 'retrieval.k': 4 });
+  });
+
+  it('names what it accepted without effect', () => {
+    const body = {
+      service_tier: 'flex',
+      max_tool_calls: 3,
+      text: { format: { type: 'text' }, verbosity: 'low' },
+      reasoning: { effort: 'high', summary: 'auto' },
+      include: ['web_search_call.results', 'file_search_call.results'],
+      stream_options: { include_obfuscation: true },
+    };
+    expect(parse(body).ignored.sort()).toEqual([
+      'include.web_search_call.results',
+      'max_tool_calls',
+      'reasoning.effort',
+      'reasoning.summary',
+      'service_tier',
+      'stream_options.include_obfuscation',
+      'text.verbosity',
+    ]);
+  });
+
+  it.each([
+    [{ input: 5 }, 'invalid_request', 'input'],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_text' }] }] },
+      'invalid_request',
+      'input.0.content.0.text',
+    ],
+    [{ input: [{ role: 'robot', content: 'x' }] }, 'invalid_request', 'input.0.role'],
+    [{ input: [{ type: 'function_call', name: 'f' }] }, 'invalid_request', 'input.0.call_id'],
+    [{ input: [{ type: 'function_call_output', call_id: 'c' }] }, 'invalid_request', 'input.0.output'],
+    [{ tools: [{ type: 'function' }] }, 'invalid_request', 'tools.0.name'],
+    [{ temperature: 3 }, 'invalid_request', 'temperature'],
+    [{ max_output_tokens: 0 }, 'invalid_request', 'max_output_tokens'],
+    [{ include: ['everything'] }, 'invalid_request', 'include.0'],
+    [{ metadata: { a: 1 } }, 'invalid_request', 'metadata.a'],
+    [{ store: false, background: true }, 'invalid_request', 'background'],
+    [{ tool_choice: 'required' }, 'unsupported_parameter', 'tool_choice'],
+    [{ tool_choice: { type: 'function', name: 'f' } }, 'unsupported_parameter', 'tool_choice'],
+    [
+      { text: { format: { type: 'json_schema', name: 'n', schema: {} } } },
+      'unsupported_parameter',
+      'text.format',
+    ],
+    [{ prompt: { id: 'pmpt_1' } }, 'unsupported_parameter', 'prompt'],
+    [{ n: 2 }, 'unsupported_parameter', 'n'],
+    [
+      { previous_response_id: 'resp_1', conversation: 'conv_1' },
+      'mutually_exclusive_parameters',
+      'previous_response_id',
+    ],
+  ])('refuses %j', (body, code, param) => {
+    expect(refusal(body)).toEqual({ code, param });
+  });
+});
+
+describe('the shapes', () => {
+  it("fit the openai package's types", () => {
+    expectTypeOf<
+      Extract<ResponseEvent, { type: 'response.output_text.delta' }>
+    >().toExtend<OpenAI.Responses.ResponseTextDeltaEvent>();
+    expectTypeOf<ResponseObject['output'][number]>().toExtend<OpenAI.Responses.ResponseOutputItem>();
+    expectTypeOf<ResponseObject['usage']>().toExtend<OpenAI.Responses.ResponseUsage | null>();
+    expectTypeOf<ResponseObject['status']>().toExtend<OpenAI.Responses.ResponseStatus>();
+  });
+});

@@ -1,0 +1,193 @@
+import { generationParametersSchema, MegaNestError, type GenerationParameters } from '#contracts';
+import { z } from 'zod';
+import { inputSchema, type InputItem } from '../items/input-items.js';
+import type { ResponseSettings } from '../response-object.js';
+import { metadataSchema } from './metadata.js';
+import { assertNothingRefused } from './refused-fields.js';
+import { assertWordsAllowed, toolChoiceSchema, toolSchema } from './tools.js';
+
+/** OpenAI's clients send null for "not set". */
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
+const includes = [
+  'file_search_call.results',
+  'web_search_call.results',
+  'web_search_call.action.sources',
+  'message.input_image.image_url',
+  'computer_call_output.output.image_url',
+  'code_interpreter_call.outputs',
+  'reasoning.encrypted_content',
+  'message.output_text.logprobs',
+] as const;
+/** What a caller may ask to see beyond the usual. */
+export const includeSchema = z.array(z.enum(includes));
+export type Include = (typeof includes)[number];
+
+const sampling = generationParametersSchema.omit({ max_tokens: true, n: true, logprobs: true });
+const samplingShape = Object.fromEntries(
+  Object.entries(sampling.shape).map(([name, schema]) => [name, optional(schema as z.ZodType)]),
+);
+
+const formatSchema = z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']) });
+
+const bodySchema = z.looseObject({
+  ...samplingShape,
+  model: optional(z.string()),
+  input: optional(inputSchema),
+  instructions: optional(z.string()),
+  previous_response_id: optional(z.string()),
+  conversation: optional(
+    z.union([z.string(), z.looseObject({ id: z.string() })], 'must be an id or an object with an id'),
+  ),
+  include: optional(includeSchema),
+  store: optional(z.boolean()),
+  stream: optional(z.boolean()),
+  stream_options: optional(z.looseObject({ include_obfuscation: optional(z.boolean()) })),
+  background: optional(z.boolean()),
+  metadata: optional(metadataSchema),
+  max_output_tokens: optional(z.int().min(1)),
+  max_tool_calls: optional(z.int().min(1)),
+  parallel_tool_calls: optional(z.boolean()),
+  tools: optional(z.array(toolSchema)),
+  tool_choice: optional(toolChoiceSchema),
+  text: optional(
+    z.looseObject({ format: optional(formatSchema), verbosity: optional(z.enum(['low', 'medium', 'high'])) }),
+  ),
+  reasoning: optional(z.looseObject({ effort: optional(z.string()), summary: optional(z.string()) })),
+  truncation: optional(z.enum(['auto', 'disabled'])),
+  service_tier: optional(z.enum(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])),
+  safety_identifier: optional(z.string().max(64)),
+  prompt_cache_key: optional(z.string().max(64)),
+  prompt_cache_retention: optional(z.string()),
+  prompt_cache_options: optional(z.looseObject({})),
+  user: optional(z.string()),
+});
+type Body = z.output<typeof bodySchema>;
+
+/** A request for a response, checked and completed. */
+export interface ResponseRequest {
+  model?: string;
+  /** New items, completed; references are not resolved yet. */
+  input: InputItem[];
+  stream: boolean;
+  include: ReadonlySet<Include>;
+  /** What the response object repeats of the request. */
+  settings: ResponseSettings;
+  parameters: GenerationParameters;
+  /** Names of fields that were accepted without effect. */
+  ignored: string[];
+  /** Fields beyond the Responses API, e.g. OPEA's retrieval parameters. */
+  extra: Record<string, unknown>;
+}
+
+/**
+ * Parses the body of `POST /v1/responses`. Errors: 400 with the field's path; `unsupported_parameter` for what this
+ * server cannot honour; `mutually_exclusive_parameters`.
+ */
+export const createResponseSchema = bodySchema.transform((body): ResponseRequest => {
+  assertNothingRefused(body);
+  const settings = settingsOf(body);
+  assertConsistent(body, settings);
+  return {
+    model: body.model,
+    input: body.input ?? [],
+    stream: body.stream ?? false,
+    include: new Set(body.include),
+    settings,
+    parameters: parametersOf(body),
+    ignored: ignoredOf(body),
+    extra: Object.fromEntries(Object.entries(body).filter(([name]) => !ownFields.has(name))),
+  };
+});
+
+const ownFields = new Set([...Object.keys(bodySchema.shape), 'n']);
+
+function settingsOf(body: Body): ResponseSettings {
+  const given = samplingOf(body);
+  const { conversation, text, reasoning } = body;
+  const conversationId = typeof conversation === 'object' ? conversation.id : conversation;
+  return {
+    previous_response_id: body.previous_response_id ?? null,
+    conversation: conversationId === undefined ? null : { id: conversationId },
+    instructions: body.instructions ?? null,
+    tools: body.tools ?? [],
+    tool_choice: body.tool_choice ?? 'auto',
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    max_tool_calls: body.max_tool_calls ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    truncation: body.truncation ?? 'disabled',
+    text: { format: { type: 'text' }, ...(text?.verbosity && { verbosity: text.verbosity }) },
+    reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
+    temperature: given.temperature ?? 1,
+    top_p: given.top_p ?? 1,
+    presence_penalty: given.presence_penalty ?? 0,
+    frequency_penalty: given.frequency_penalty ?? 0,
+    top_logprobs: given.top_logprobs ?? 0,
+    store: body.store ?? true,
+    background: body.background ?? false,
+    service_tier: 'default',
+    metadata: body.metadata ?? {},
+    safety_identifier: body.safety_identifier ?? null,
+    prompt_cache_key: body.prompt_cache_key ?? null,
+    ...(body.user !== undefined && { user: body.user }),
+  };
+}
+
+function assertConsistent(body: Body, settings: ResponseSettings): void {
+  assertWordsAllowed(settings.tool_choice);
+  if (settings.previous_response_id !== null && settings.conversation)
+    throw new MegaNestError('mutually_exclusive_parameters', {
+      detail: 'Give either previous_response_id or conversation, not both.',
+      param: 'previous_response_id',
+    });
+  if (settings.background && !settings.store)
+    throw new MegaNestError('invalid_request', {
+      detail: 'background: needs store true, for the result is fetched later',
+      param: 'background',
+    });
+  const format = body.text?.format?.type ?? 'text';
+  if (format !== 'text')
+    throw new MegaNestError('unsupported_parameter', {
+      detail: `text.format: ${format} is not supported by this server; it answers in free text`,
+      param: 'text.format',
+    });
+}
+
+function samplingOf(body: Body): GenerationParameters {
+  const named = body as Record<string, unknown>;
+  const given = Object.keys(sampling.shape).filter((name) => named[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, named[name]])) as GenerationParameters;
+}
+
+function parametersOf(body: Body): GenerationParameters {
+  const parameters = samplingOf(body);
+  const asked = body.include?.includes('message.output_text.logprobs') ?? false;
+  if (asked || (parameters.top_logprobs ?? 0) > 0) parameters.logprobs = true;
+  if (body.max_output_tokens !== undefined) parameters.max_tokens = body.max_output_tokens;
+  return parameters;
+}
+
+/** Includes that have a meaning here; the others belong to tools that no answer of this server holds. */
+const servedIncludes: ReadonlySet<Include> = new Set([
+  'file_search_call.results',
+  'message.output_text.logprobs',
+]);
+
+/** What was accepted, because clients must not break on it, and has no effect on the answer. */
+function ignoredOf(body: Body): string[] {
+  const conditions: Record<string, boolean> = {
+    tools: (body.tools?.length ?? 0) > 0 && body.tool_choice !== 'none',
+    max_tool_calls: body.max_tool_calls !== undefined,
+    'text.verbosity': body.text?.verbosity !== undefined,
+    'reasoning.effort': !['none', undefined].includes(body.reasoning?.effort),
+    'reasoning.summary': body.reasoning?.summary !== undefined,
+    service_tier: !['auto', 'default', undefined].includes(body.service_tier),
+    prompt_cache_retention: body.prompt_cache_retention !== undefined,
+    prompt_cache_options: body.prompt_cache_options !== undefined,
+    'stream_options.include_obfuscation': body.stream_options?.include_obfuscation === true,
+  };
+  const fields = Object.keys(conditions).filter((name) => conditions[name]);
+  const included = (body.include ?? []).filter((name) => !servedIncludes.has(name));
+  return [...fields, ...included.map((name) => `include.${name}`)];
+}

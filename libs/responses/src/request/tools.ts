@@ -1,0 +1,48 @@
+import { MegaNestError } from '#contracts';
+import { z } from 'zod';
+import type { ResponseTool, ResponseToolChoice } from '../response-object.js';
+import { delegate } from './delegate.js';
+
+const functionSchema = z.looseObject({
+  type: z.literal('function'),
+  name: z
+    .string()
+    .regex(/^[\w.:-]{1,128}$/, 'must be 1 to 128 letters, digits, underscores, dots and dashes'),
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish(),
+});
+
+/** A tool of any type: Codex and others send types that a server may not know. Functions are checked. */
+export const toolSchema = z
+  .looseObject({ type: z.string().min(1) })
+  .transform((tool, context): ResponseTool => {
+    if (tool.type !== 'function') return tool;
+    const { description, parameters, strict, ...rest } = delegate(functionSchema, flattened(tool), context);
+    return {
+      ...rest,
+      description: description ?? null,
+      parameters: parameters ?? null,
+      strict: strict ?? null,
+    };
+  });
+
+/** Chat completions nest a function below `function`; here it is flat. */
+function flattened(tool: Record<string, unknown>): Record<string, unknown> {
+  const nested = tool['function'];
+  return typeof nested === 'object' && nested !== null ? { type: 'function', ...nested } : tool;
+}
+
+export const toolChoiceSchema = z.union(
+  [z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string().min(1) })],
+  'must be none, auto, required or an object with a type',
+);
+
+/** True where the model is left to answer in words. Errors: unsupported_parameter where a call is demanded. */
+export function assertWordsAllowed(choice: ResponseToolChoice): void {
+  if (choice === 'none' || choice === 'auto') return;
+  if (typeof choice === 'object' && choice.type === 'allowed_tools' && choice['mode'] !== 'required') return;
+  const asked = typeof choice === 'string' ? choice : choice.type;
+  const detail = `tool_choice: ${asked} is not supported: this server cannot make the model call a tool`;
+  throw new MegaNestError('unsupported_parameter', { detail, param: 'tool_choice' });
+}

@@ -1,0 +1,98 @@
+import type { OutputItem } from './items/output-items.js';
+
+export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+
+export interface ResponseUsage {
+  input_tokens: number;
+  input_tokens_details: { cached_tokens: number; cache_write_tokens: number };
+  output_tokens: number;
+  output_tokens_details: { reasoning_tokens: number };
+  total_tokens: number;
+}
+
+export interface FunctionTool {
+  type: 'function';
+  name: string;
+  description: string | null;
+  parameters: Record<string, unknown> | null;
+  strict: boolean | null;
+}
+/** A tool as it is echoed; types other than function are echoed as they came. */
+export type ResponseTool = FunctionTool | { type: string; [field: string]: unknown };
+export type ResponseToolChoice = 'none' | 'auto' | 'required' | { type: string; [field: string]: unknown };
+
+/** Everything of a response that the request decides; fixed from creation on. */
+export interface ResponseSettings {
+  previous_response_id: string | null;
+  conversation: { id: string } | null;
+  instructions: string | null;
+  tools: ResponseTool[];
+  tool_choice: ResponseToolChoice;
+  parallel_tool_calls: boolean;
+  max_tool_calls: number | null;
+  max_output_tokens: number | null;
+  truncation: 'auto' | 'disabled';
+  text: { format: { type: 'text' }; verbosity?: 'low' | 'medium' | 'high' };
+  reasoning: { effort: string | null; summary: string | null };
+  temperature: number;
+  top_p: number;
+  presence_penalty: number;
+  frequency_penalty: number;
+  top_logprobs: number;
+  store: boolean;
+  background: boolean;
+  service_tier: string;
+  metadata: Record<string, string>;
+  safety_identifier: string | null;
+  prompt_cache_key: string | null;
+  user?: string;
+}
+
+/** OpenAI's response object; every field is present in every snapshot. Times are unix seconds. */
+export interface ResponseObject extends ResponseSettings {
+  id: string;
+  object: 'response';
+  created_at: number;
+  completed_at: number | null;
+  status: ResponseStatus;
+  error: { code: string; message: string } | null;
+  incomplete_details: { reason: 'max_output_tokens' | 'content_filter' } | null;
+  model: string;
+  output: OutputItem[];
+  /** The text of all messages, joined. */
+  output_text: string;
+  usage: ResponseUsage | null;
+}
+
+export interface NewResponse {
+  id: string;
+  /** Unix seconds. */
+  createdAt: number;
+  model: string;
+  settings: ResponseSettings;
+  /** `queued` for background ones. */
+  status: 'queued' | 'in_progress';
+}
+
+/** A response that has produced nothing yet. */
+export function newResponse({ id, createdAt, model, settings, status }: NewResponse): ResponseObject {
+  return {
+    id,
+    object: 'response',
+    created_at: createdAt,
+    completed_at: null,
+    status,
+    error: null,
+    incomplete_details: null,
+    model,
+    output: [],
+    output_text: '',
+    usage: null,
+    ...settings,
+  };
+}
+
+/** True once nothing more will happen to a response. */
+export function isFinished({ status }: Pick<ResponseObject, 'status'>): boolean {
+  return status !== 'queued' && status !== 'in_progress';
+}
