@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { KvPrecision } from './attention.js';
+import { DeltaAttention, type KvPrecision } from './delta-attention.js';
 import { compileOnce } from './compile-cache.js';
 import { readDecoderShape } from './decoder-config.js';
 import { buildDecoderGraph } from './decoder-graph.js';
@@ -81,7 +81,10 @@ async function writeDecoder(
   const reader = await SafetensorsReader.open(modelDirectory);
   try {
     const linear = weights === 'fp32' ? 'fp32' : 'int8-row';
-    const graph = buildDecoderGraph(shape, new DecoderWeights(reader, shape), { linear, kv });
+    const graph = buildDecoderGraph(shape, new DecoderWeights(reader, shape), {
+      linear,
+      attention: (builder, decoder, inputIds) => new DeltaAttention(builder, decoder, kv, inputIds),
+    });
     const [unknown] = reader.unusedNames((name) => isHarmless(name, shape.tiedEmbeddings));
     if (unknown) throw new UnsupportedModelError(`tensor ${unknown}`, modelDirectory);
     await writeOnnxFile(target, graph);

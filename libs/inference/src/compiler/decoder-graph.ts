@@ -1,20 +1,20 @@
-import { type KvPrecision, DeltaAttention, type PastSlabs } from './attention.js';
+import type { AttentionWriter, Projections } from './attention-writer.js';
 import type { DecoderShape } from './decoder-config.js';
 import type { DecoderLayerWeights, DecoderWeights } from './decoder-weights.js';
 import { lookUp } from './embedding-table.js';
 import { GraphBuilder } from './graph-builder.js';
-import { type LinearMode, LinearLayers, quantiseRowsInGraph, rowRanges } from './linear.js';
+import { type LinearMode, LinearLayers } from './linear.js';
 import type { LinearWeights } from './linear-weights.js';
 import type { Matrix } from './matrix.js';
 import type { Graph } from './onnx-file.js';
-import { buildStepValues } from './step-values.js';
 
 export interface DecoderGraphOptions {
   readonly linear: LinearMode;
-  readonly kv: KvPrecision;
+  /** Makes the attention, given int64 `input_ids` `[batch, tokens]`. */
+  readonly attention: (graph: GraphBuilder, shape: DecoderShape, inputIds: string) => AttentionWriter;
 }
 
-/** Writes the serving graph of a decoder; its inputs and outputs are described at CompiledDecoder. */
+/** Writes the graph of a Llama-shaped decoder around the given attention. */
 export function buildDecoderGraph(
   shape: DecoderShape,
   weights: DecoderWeights,
@@ -26,8 +26,6 @@ export function buildDecoderGraph(
 class DecoderGraphWriter {
   private readonly graph = new GraphBuilder();
   private readonly linear: LinearLayers;
-  /** New keys and values of all layers: key 0, value 0, key 1, … */
-  private readonly newKv: string[] = [];
 
   constructor(
     private readonly shape: DecoderShape,
@@ -38,74 +36,38 @@ class DecoderGraphWriter {
   }
 
   write(): Graph {
-    const { graph, shape } = this;
+    const { graph, shape, weights, options } = this;
     const inputIds = graph.input('input_ids', 'int64', ['batch', 'tokens']);
-    const pastLengths = graph.input('past_lengths', 'int64', ['batch']);
-    const logitPositions = graph.input('logit_positions', 'int64', ['rows']);
-    const slabs = Array.from({ length: shape.layers }, (_, layer) => this.declareSlabs(layer));
-    const step = buildStepValues(graph, shape, { inputIds, pastLengths, slab: slabs[0]!.values });
-    const attention = new DeltaAttention(graph, shape, step);
-    let hiddenState = lookUp(graph, this.weights.embedding(), inputIds, this.options.linear);
-    for (const [index, past] of slabs.entries())
-      hiddenState = this.layer(hiddenState, this.weights.layer(index), attention, past);
-    this.logits(hiddenState, logitPositions);
-    this.returnNewKv();
+    const attention = options.attention(graph, shape, inputIds);
+    let state = lookUp(graph, weights.embedding(), inputIds, options.linear);
+    for (let index = 0; index < shape.layers; index++)
+      state = this.layer(index, state, weights.layer(index), attention);
+    const normed = this.norm(attention.selectRows(state), weights.finalNorm());
+    const logits = this.linear.multiply(normed, weights.languageModelHead());
+    attention.declareOutputs(graph.op('Identity', [logits], { output: 'logits' }));
     return graph.build('decoder');
   }
 
-  private declareSlabs(layer: number): PastSlabs {
-    const { graph } = this;
-    const { kvHeads, headDim } = this.shape;
-    const [key, value] = [`past_key_values.${layer}.key`, `past_key_values.${layer}.value`];
-    const positionsFirst = ['batch', kvHeads, 'capacity', headDim];
-    if (this.options.kv === 'float')
-      return {
-        keys: graph.input(key, 'float32', positionsFirst),
-        values: graph.input(value, 'float32', positionsFirst),
-      };
-    const scales = ['batch', kvHeads, 1, 'capacity'];
-    return {
-      keys: graph.input(key, 'int8', ['batch', kvHeads, headDim, 'capacity']),
-      values: graph.input(value, 'int8', positionsFirst),
-      keyScales: graph.input(`${key}_scale`, 'float32', scales),
-      valueScales: graph.input(`${value}_scale`, 'float32', scales),
-    };
-  }
-
   private layer(
-    hiddenState: string,
+    index: number,
+    state: string,
     weights: DecoderLayerWeights,
-    attention: DeltaAttention,
-    past: PastSlabs,
+    attention: AttentionWriter,
   ): string {
     const { graph } = this;
-    const attended = this.attentionBlock(
-      this.norm(hiddenState, weights.attentionNorm),
-      weights,
-      attention,
-      past,
-    );
-    const middle = graph.op('Add', [hiddenState, attended]);
+    const attended = attention.attend(index, this.projections(state, weights));
+    const middle = graph.op('Add', [state, this.project(attended, weights.output)]);
     const forwarded = this.feedForward(this.norm(middle, weights.feedForwardNorm), weights);
     return graph.op('Add', [middle, forwarded]);
   }
 
-  private attentionBlock(
-    input: string,
-    weights: DecoderLayerWeights,
-    attention: DeltaAttention,
-    past: PastSlabs,
-  ): string {
+  private projections(state: string, weights: DecoderLayerWeights): Projections {
     const { heads, kvHeads, headDim } = this.shape;
-    const joint = this.project(input, weights.queryKeyValue);
+    const joint = this.project(this.norm(state, weights.attentionNorm), weights.queryKeyValue);
     const sizes = [heads * headDim, kvHeads * headDim, kvHeads * headDim];
-    const [query = '', key = '', value = ''] = this.graph.split(joint, sizes, 2);
-    const queries = attention.rotate(this.headNorm(query, heads, weights.queryNorm), heads);
-    const rotated = attention.rotate(this.headNorm(key, kvHeads, weights.keyNorm), kvHeads);
-    const keys = attention.splitHeads(rotated);
-    const values = attention.splitHeads(value);
-    this.newKv.push(keys, values);
-    return this.project(attention.attend(queries, keys, values, past), weights.output);
+    const [query = '', key = '', values = ''] = this.graph.split(joint, sizes, 2);
+    const queries = this.headNorm(query, heads, weights.queryNorm);
+    return { queries, keys: this.headNorm(key, kvHeads, weights.keyNorm), values };
   }
 
   private feedForward(input: string, weights: DecoderLayerWeights): string {
@@ -139,34 +101,5 @@ class DecoderGraphWriter {
 
   private vector(weight: Matrix): string {
     return this.graph.constant(weight.name, 'float32', [weight.rows], () => weight.read());
-  }
-
-  private logits(hiddenState: string, logitPositions: string): void {
-    const { graph, shape } = this;
-    const flat = graph.op('Reshape', [hiddenState, graph.int64([-1, shape.hiddenSize])]);
-    const chosen = graph.op('Gather', [flat, logitPositions], { attributes: { axis: 0 } });
-    const normed = this.norm(chosen, this.weights.finalNorm());
-    const logits = this.linear.multiply(normed, this.weights.languageModelHead());
-    graph.op('Identity', [logits], { output: 'logits' });
-    graph.output('logits', 'float32', ['rows', shape.vocabularySize]);
-  }
-
-  private returnNewKv(): void {
-    const { graph } = this;
-    const { layers, kvHeads, headDim } = this.shape;
-    const dims = [2 * layers, 'batch', kvHeads, 'tokens', headDim];
-    const parts = this.newKv.map((value) => graph.op('Unsqueeze', [value, graph.int64([0])]));
-    if (this.options.kv === 'float') {
-      graph.op('Concat', parts, { attributes: { axis: 0 }, output: 'new_kv' });
-      graph.output('new_kv', 'float32', dims);
-      return;
-    }
-    const joint = graph.op('Concat', parts, { attributes: { axis: 0 } });
-    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, joint, rowRanges.signed);
-    const scales = graph.op('Mul', [rowMaximum, graph.float(1 / 127)]);
-    graph.op('Identity', [quantised], { output: 'new_kv' });
-    graph.op('Squeeze', [scales, graph.int64([4])], { output: 'new_kv_scale' });
-    graph.output('new_kv', 'int8', dims);
-    graph.output('new_kv_scale', 'float32', dims.slice(0, 4));
   }
 }

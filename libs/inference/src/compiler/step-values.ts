@@ -1,10 +1,24 @@
-import type { StepValues } from './attention.js';
 import type { DecoderShape } from './decoder-config.js';
 import type { GraphBuilder } from './graph-builder.js';
-import { inverseFrequencies, rotaryTable } from './rope.js';
 
 /** Added to the score of a position that must not be seen; its weight becomes exactly zero. */
 const hidden = -1e9;
+
+/** Values that every layer shares, computed once a step. */
+export interface StepValues {
+  /** int64 `[batch, tokens]`. */
+  readonly positions: string;
+  /** float `[batch, 1, 1, capacity]`: 0 where a slab position belongs to its sequence, else very negative. */
+  readonly pastMask: string;
+  /** float `[group × tokens, tokens]`: causal mask of the new tokens, rows ordered by head of the group, then token. */
+  readonly newMask: string;
+  /** int64 `[2]`: tokens, capacity: where a row of scores splits. */
+  readonly scoreSplit: string;
+  /** int64 `[5]`: batch, KV heads, group, tokens, head dimension. */
+  readonly groupedShape: string;
+  /** int64 `[3]`: batch, tokens, heads × head dimension. */
+  readonly mergedShape: string;
+}
 
 /** Graph inputs that the shared values are computed from; `slab` is one of the value slabs. */
 export interface StepInputs {
@@ -36,14 +50,20 @@ class StepValuesWriter {
     const { kvHeads, headDim, heads } = shape;
     const shapeOf = (parts: string[]): string => graph.op('Concat', parts, { attributes: { axis: 0 } });
     return {
-      positions: graph.op('Add', [newIndexes, lengths]),
-      ...this.rotaryTables(),
+      positions: this.positions(newIndexes, lengths),
       pastMask,
       newMask: this.causalMask(newIndexes, tokens, group),
       scoreSplit: shapeOf([tokens, capacity]),
       groupedShape: shapeOf([batch, graph.int64([kvHeads, group]), tokens, graph.int64([headDim])]),
       mergedShape: shapeOf([batch, tokens, graph.int64([heads * headDim])]),
     };
+  }
+
+  /** Padding may lie behind the last position of the rotary tables; it is kept inside, as nobody reads what comes of it. */
+  private positions(newIndexes: string, lengths: string): string {
+    const { graph } = this;
+    const last = graph.int64Scalar(this.shape.contextLength - 1);
+    return graph.op('Min', [graph.op('Add', [newIndexes, lengths]), last]);
   }
 
   /** Rows: group × tokens queries; columns: new tokens up to and including the query's own. */
@@ -70,16 +90,5 @@ class StepValuesWriter {
     const { graph } = this;
     const limit = graph.op('Squeeze', [length]);
     return graph.op('Range', [graph.int64Scalar(0), limit, graph.int64Scalar(1)]);
-  }
-
-  private rotaryTables(): { cosines: string; sines: string } {
-    const { graph } = this;
-    const { headDim, contextLength, rope } = this.shape;
-    const frequencies = inverseFrequencies(headDim, rope);
-    const table = (name: string, wave: (angle: number) => number): string =>
-      graph.constant(name, 'float32', [contextLength, headDim / 2], () =>
-        rotaryTable(wave, contextLength, frequencies),
-      );
-    return { cosines: table('rotary.cosines', Math.cos), sines: table('rotary.sines', Math.sin) };
   }
 }

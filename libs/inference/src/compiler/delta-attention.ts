@@ -1,28 +1,12 @@
+import type { AttentionWriter, Projections } from './attention-writer.js';
 import type { DecoderShape } from './decoder-config.js';
 import { type GraphBuilder, microsoft } from './graph-builder.js';
 import { quantiseRowsInGraph, rowRanges } from './linear.js';
+import { RotaryTables } from './rotary-tables.js';
+import { type StepValues, buildStepValues } from './step-values.js';
 
 /** How the cache holds keys and values: as they are, or int8 with one scale per position and head. */
 export type KvPrecision = 'float' | 'int8';
-
-/** Values that every layer shares, computed once a step. */
-export interface StepValues {
-  /** int64 `[batch, tokens]`. */
-  readonly positions: string;
-  /** `[1, context, headDim / 2]` tables of the rotary embedding. */
-  readonly cosines: string;
-  readonly sines: string;
-  /** float `[batch, 1, 1, capacity]`: 0 where a slab position belongs to its sequence, else very negative. */
-  readonly pastMask: string;
-  /** float `[group × tokens, tokens]`: causal mask of the new tokens, rows ordered by head of the group, then token. */
-  readonly newMask: string;
-  /** int64 `[2]`: tokens, capacity: where a row of scores splits. */
-  readonly scoreSplit: string;
-  /** int64 `[5]`: batch, KV heads, group, tokens, head dimension. */
-  readonly groupedShape: string;
-  /** int64 `[3]`: batch, tokens, heads × head dimension. */
-  readonly mergedShape: string;
-}
 
 /** A layer's slabs; the scales exist for int8 only. */
 export interface PastSlabs {
@@ -43,22 +27,69 @@ const fusedMultiply = (graph: GraphBuilder, left: string, right: string, scale: 
  * the past. Scores lie new-first, so that a past position keeps its place in the row whatever the slabs' capacity is:
  * sums then run in the same order alone and in a batch, and the masked tail adds exact zeros.
  */
-export class DeltaAttention {
+export class DeltaAttention implements AttentionWriter {
   private readonly scale: number;
+  private readonly slabs: PastSlabs[];
+  private readonly step: StepValues;
+  private readonly rotary: RotaryTables;
+  /** New keys and values of all layers: key 0, value 0, key 1, … */
+  private readonly newKv: string[] = [];
 
   constructor(
     private readonly graph: GraphBuilder,
     private readonly shape: DecoderShape,
-    private readonly step: StepValues,
+    private readonly kv: KvPrecision,
+    inputIds: string,
   ) {
     this.scale = shape.headDim ** -0.5;
+    const pastLengths = graph.input('past_lengths', 'int64', ['batch']);
+    this.slabs = Array.from({ length: shape.layers }, (_, layer) => this.declareSlabs(layer));
+    this.step = buildStepValues(graph, shape, { inputIds, pastLengths, slab: this.slabs[0]!.values });
+    this.rotary = new RotaryTables(graph, shape);
   }
 
-  /**
-   * `queries` `[batch, tokens, heads × headDim]`, `keys` and `values` of the new tokens `[batch, kvHeads, tokens, headDim]`
-   * → `[batch, tokens, heads × headDim]`.
-   */
-  attend(queries: string, keys: string, values: string, past: PastSlabs): string {
+  attend(layer: number, { queries, keys, values }: Projections): string {
+    const { heads, kvHeads } = this.shape;
+    const { positions } = this.step;
+    const newKeys = this.splitHeads(this.rotary.rotate(keys, positions, kvHeads));
+    const newValues = this.splitHeads(values);
+    this.newKv.push(newKeys, newValues);
+    const rotated = this.rotary.rotate(queries, positions, heads);
+    return this.attendJointly(rotated, newKeys, newValues, this.slabs[layer]!);
+  }
+
+  selectRows(hiddenState: string): string {
+    const { graph } = this;
+    const chosen = graph.input('logit_positions', 'int64', ['rows']);
+    const flat = graph.op('Reshape', [hiddenState, graph.int64([-1, this.shape.hiddenSize])]);
+    return graph.op('Gather', [flat, chosen], { attributes: { axis: 0 } });
+  }
+
+  declareOutputs(logits: string): void {
+    this.graph.output(logits, 'float32', ['rows', this.shape.vocabularySize]);
+    this.returnNewKv();
+  }
+
+  private declareSlabs(layer: number): PastSlabs {
+    const { graph } = this;
+    const { kvHeads, headDim } = this.shape;
+    const [key, value] = [`past_key_values.${layer}.key`, `past_key_values.${layer}.value`];
+    const positionsFirst = ['batch', kvHeads, 'capacity', headDim];
+    if (this.kv === 'float')
+      return {
+        keys: graph.input(key, 'float32', positionsFirst),
+        values: graph.input(value, 'float32', positionsFirst),
+      };
+    const scales = ['batch', kvHeads, 1, 'capacity'];
+    return {
+      keys: graph.input(key, 'int8', ['batch', kvHeads, headDim, 'capacity']),
+      values: graph.input(value, 'int8', positionsFirst),
+      keyScales: graph.input(`${key}_scale`, 'float32', scales),
+      valueScales: graph.input(`${value}_scale`, 'float32', scales),
+    };
+  }
+
+  private attendJointly(queries: string, keys: string, values: string, past: PastSlabs): string {
     const { graph, step } = this;
     const grouped = this.groupQueries(queries);
     const pastScores = graph.op('Add', [this.pastScores(grouped, past), step.pastMask]);
@@ -72,18 +103,10 @@ export class DeltaAttention {
   }
 
   /** `[batch, tokens, kvHeads × headDim]` → `[batch, kvHeads, tokens, headDim]`. */
-  splitHeads(value: string): string {
+  private splitHeads(value: string): string {
     const { kvHeads, headDim } = this.shape;
     const heads = this.graph.op('Reshape', [value, this.graph.int64([0, 0, kvHeads, headDim])]);
     return this.graph.op('Transpose', [heads], { attributes: { perm: [0, 2, 1, 3] } });
-  }
-
-  rotate(value: string, heads: number): string {
-    const { positions, cosines, sines } = this.step;
-    return this.graph.op('RotaryEmbedding', [value, positions, cosines, sines], {
-      domain: microsoft,
-      attributes: { num_heads: heads },
-    });
   }
 
   /** Query heads that share a KV head become rows of one matrix: `[batch, kvHeads, group × tokens, headDim]`. */
@@ -124,5 +147,24 @@ export class DeltaAttention {
     const { graph } = this;
     const inputs = [left, right, graph.uint8(leftZeroPoint)];
     return graph.op('Cast', [graph.op('MatMulInteger', inputs)], { attributes: { to: 1 } });
+  }
+
+  private returnNewKv(): void {
+    const { graph } = this;
+    const { layers, kvHeads, headDim } = this.shape;
+    const dims = [2 * layers, 'batch', kvHeads, 'tokens', headDim];
+    const parts = this.newKv.map((value) => graph.op('Unsqueeze', [value, graph.int64([0])]));
+    if (this.kv === 'float') {
+      graph.op('Concat', parts, { attributes: { axis: 0 }, output: 'new_kv' });
+      graph.output('new_kv', 'float32', dims);
+      return;
+    }
+    const joint = graph.op('Concat', parts, { attributes: { axis: 0 } });
+    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, joint, rowRanges.signed);
+    const scales = graph.op('Mul', [rowMaximum, graph.float(1 / 127)]);
+    graph.op('Identity', [quantised], { output: 'new_kv' });
+    graph.op('Squeeze', [scales, graph.int64([4])], { output: 'new_kv_scale' });
+    graph.output('new_kv', 'int8', dims);
+    graph.output('new_kv_scale', 'float32', dims.slice(0, 4));
   }
 }
