@@ -109,3 +109,16 @@ export function hang({ signal }: NodeContext): Promise<never> {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
 }
+
+/** A service that answers after so many milliseconds, unless it is stopped. */
+export function after(delayMs: number, value: unknown) {
+  return ({ signal }: NodeContext) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => resolve(value), delayMs);
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', stop, { once: true });
+    });
+}

@@ -7,6 +7,10 @@ export class ChunkBuffer {
   private state: { over: false } | { over: true; error?: Error } = { over: false };
   private readonly waiting = new Set<() => void>();
 
+  get over(): boolean {
+    return this.state.over;
+  }
+
   push(chunk: unknown): void {
     if (this.state.over) return;
     this.chunks.push(chunk);

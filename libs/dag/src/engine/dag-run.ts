@@ -237,7 +237,7 @@ export class DagRun {
   private stopUnreadStreams({ node }: NodeRecord): void {
     for (const name of node.after) {
       const source = this.records.get(name);
-      if (!source?.stream || source.settled || !readsStream(node, name)) continue;
+      if (!source?.stream || source.stream.over || source.settled || !readsStream(node, name)) continue;
       const wanted = source.node.followers.some((follower) => !this.records.get(follower)?.settled);
       if (!wanted) this.cancelNode(source, `"${node.name}" had read enough of its stream`);
     }

@@ -14,6 +14,8 @@ export class NodeRecord {
   output?: { value: unknown };
   /** The chunks, once it streams. */
   stream?: ChunkBuffer;
+  /** It should have streamed and gave a finished output; its stream holds that as the only chunk. */
+  gaveWhole = false;
   /** Set when what lies below it is skipped too. */
   cut?: Cut;
   attempts = 0;

@@ -51,8 +51,8 @@ export class NodeWorker {
     const port = kind.passThrough;
     const source = port === undefined ? undefined : this.worker.records.get(inputs[port] ?? '');
     if (port === undefined || !source) return undefined;
-    if (kind.inputs[port]?.stream) return source.stream && { stream: source.stream };
-    return source.output;
+    if (!kind.inputs[port]?.stream || source.gaveWhole) return source.output;
+    return source.stream && { stream: source.stream };
   }
 
   /** Hands another node's stream on as this node's own, to its end. */
@@ -96,6 +96,7 @@ export class NodeWorker {
   private keepValue(record: NodeRecord, value: unknown): unknown {
     const isOutput = record.node.name === this.worker.options.definition.output;
     if (!record.node.stream || isOutput) return value;
+    record.gaveWhole = true;
     record.stream = new ChunkBuffer();
     record.stream.push(value);
     record.stream.end();
