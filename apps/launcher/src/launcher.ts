@@ -90,7 +90,8 @@ export class Launcher {
     const servers = this.running.filter(({ name }) => !names.has(name));
     await Promise.all(ownServices.map((service) => service.stop()));
     await Promise.all(servers.map((server) => server.stop()));
-    this.register.clear();
+    // Without the lock the directory, and the register in it, are another launcher's.
+    if (this.lock) this.register.clear();
     await this.lock?.release();
   }
 
