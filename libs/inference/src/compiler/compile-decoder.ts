@@ -1,12 +1,7 @@
 import { join } from 'node:path';
 import { DeltaAttention, type KvPrecision } from './delta-attention.js';
 import { compileOnce } from './compile-cache.js';
-import { readDecoderShape } from './decoder-config.js';
-import { buildDecoderGraph } from './decoder-graph.js';
-import { DecoderWeights } from './decoder-weights.js';
-import { writeOnnxFile } from './onnx-file.js';
-import { SafetensorsReader } from './safetensors.js';
-import { UnsupportedModelError } from './unsupported-model.error.js';
+import { writeDecoderGraph } from './write-decoder-graph.js';
 
 export interface CompileDecoderOptions {
   /** Where compiled models are kept; made when absent. */
@@ -51,10 +46,6 @@ export interface CompiledDecoder {
   readonly kv: KvPrecision;
 }
 
-/** Tensors that checkpoints carry and no graph needs: tables that are recomputed, and a tied matrix saved twice. */
-const isHarmless = (name: string, tiedEmbeddings: boolean): boolean =>
-  name.endsWith('rotary_emb.inv_freq') || (tiedEmbeddings && name === 'lm_head.weight');
-
 /**
  * Writes the serving graph of a Llama-shaped model (Llama, SmolLM, TinyLlama, Mistral, Qwen2, Qwen2.5, Qwen3), or finds it
  * in the cache. `modelDirectory` holds config.json and safetensors.
@@ -77,20 +68,10 @@ async function writeDecoder(
   target: string,
   { weights, kv }: CompileDecoderOptions,
 ): Promise<Omit<CompiledDecoder, 'onnxPath'>> {
-  const shape = await readDecoderShape(modelDirectory);
-  const reader = await SafetensorsReader.open(modelDirectory);
-  try {
-    const linear = weights === 'fp32' ? 'fp32' : 'int8-row';
-    const graph = buildDecoderGraph(shape, new DecoderWeights(reader, shape), {
-      linear,
-      attention: (builder, decoder, inputIds) => new DeltaAttention(builder, decoder, kv, inputIds),
-    });
-    const [unknown] = reader.unusedNames((name) => isHarmless(name, shape.tiedEmbeddings));
-    if (unknown) throw new UnsupportedModelError(`tensor ${unknown}`, modelDirectory);
-    await writeOnnxFile(target, graph);
-  } finally {
-    await reader.close();
-  }
+  const shape = await writeDecoderGraph(modelDirectory, target, {
+    linear: weights === 'fp32' ? 'fp32' : 'int8-row',
+    attention: (graph, decoder, inputIds) => new DeltaAttention(graph, decoder, kv, inputIds),
+  });
   const { layers, kvHeads, headDim, vocabularySize, contextLength } = shape;
   return { layers, kvHeads, headDim, vocabularySize, contextLength, weights, kv };
 }

@@ -5,8 +5,7 @@ import { type EncoderHead, buildEncoderGraph } from './encoder-graph.js';
 import { EncoderWeights } from './encoder-weights.js';
 import type { LinearMode } from './linear.js';
 import { writeOnnxFile } from './onnx-file.js';
-import { SafetensorsReader } from './safetensors.js';
-import { UnsupportedModelError } from './unsupported-model.error.js';
+import { withCheckpoint } from './open-checkpoint.js';
 
 export interface CompileEncoderOptions {
   /** Where compiled models are kept; made when absent. */
@@ -74,16 +73,11 @@ async function writeEncoder(
   head: EncoderHead,
 ): Promise<Omit<CompiledEncoder, 'onnxPath' | 'weights'>> {
   const shape = await readEncoderShape(modelDirectory);
-  const reader = await SafetensorsReader.open(modelDirectory);
-  try {
+  await withCheckpoint(modelDirectory, (reader) => {
     const weights = new EncoderWeights(reader, shape);
     const graph = buildEncoderGraph(shape, weights, { linear, head });
-    const [unknown] = reader.unusedNames((name) => weights.isHarmless(name));
-    if (unknown) throw new UnsupportedModelError(`tensor ${unknown}`, modelDirectory);
-    await writeOnnxFile(target, graph);
-  } finally {
-    await reader.close();
-  }
+    return { isHarmless: (name) => weights.isHarmless(name), write: () => writeOnnxFile(target, graph) };
+  });
   const { hiddenSize, vocabularySize, contextLength } = shape;
   return { ...head, hiddenSize, vocabularySize, contextLength };
 }

@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InferenceSession } from 'onnxruntime-node';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FixtureTensors, randomNumbers, randomTensors, writeCheckpoint } from './checkpoint.fixture.js';
 import { type CompiledDecoder, compileDecoder } from './compile-decoder.js';
+import { exportDecoder } from './export-decoder.js';
 import { decodeGreedily, GreedyDriver } from './greedy-driver.fixture.js';
 import { decoderShapes, type ReferenceConfig, referenceLogits } from './reference-decoder.fixture.js';
 
@@ -107,6 +108,55 @@ describe.each(Object.entries(families))('compiled fp32 %s', (name, changes) => {
       expect(distance(await logitsInChunks(loaded, ids, chunks), expected)).toBeLessThan(1e-4);
   });
 });
+
+describe('exported decoders', () => {
+  it('give the logits of a double-precision forward pass, with and without a past', async () => {
+    const directory = join(folder, 'exported');
+    const tensors = randomTensors(decoderShapes(base), 11);
+    await writeCheckpoint(directory, base, tensors);
+    const session = await InferenceSession.create(
+      await exportDecoder(directory, join(folder, 'onnx'), 'fp32'),
+    );
+    const ids = randomPrompt(3, 20);
+    const expected = referenceLogits(base, tensors, ids);
+    const first = await runExported(session, ids.slice(0, 13), emptyPast());
+    const past = Object.fromEntries(
+      Object.entries(emptyPast()).map(([name]) => [name, first[name.replace('past_key_values', 'present')]!]),
+    );
+    const second = await runExported(session, ids.slice(13), past);
+    const rows = [first, second].flatMap(({ logits }) => {
+      const data = logits!.data as Float32Array;
+      const { vocab_size: width } = base;
+      return Array.from({ length: data.length / width }, (_, row) =>
+        data.slice(row * width, (row + 1) * width),
+      );
+    });
+    expect(distance(rows, expected)).toBeLessThan(1e-4);
+  });
+});
+
+/** Past of no positions, as an exporter's graph wants it at the start. */
+function emptyPast(): Record<string, Tensor> {
+  const entries = Array.from({ length: base.num_hidden_layers }, (_, layer) =>
+    ['key', 'value'].map((part) => {
+      const dims = [1, base.num_key_value_heads, 0, base.head_dim];
+      return [`past_key_values.${layer}.${part}`, new Tensor('float32', new Float32Array(0), dims)] as const;
+    }),
+  );
+  return Object.fromEntries(entries.flat());
+}
+
+function runExported(session: InferenceSession, ids: readonly number[], past: Record<string, Tensor>) {
+  const start = past['past_key_values.0.key']!.dims[2]!;
+  const int64 = (values: readonly number[]): Tensor =>
+    new Tensor('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
+  return session.run({
+    input_ids: int64(ids),
+    position_ids: int64(ids.map((_, index) => start + index)),
+    attention_mask: int64(Array<number>(start + ids.length).fill(1)),
+    ...past,
+  });
+}
 
 describe('compiled decoders', () => {
   const prompts = [5, 31, 1, 64, 17].map((length, index) => randomPrompt(100 + index, length));

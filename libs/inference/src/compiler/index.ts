@@ -1,3 +1,5 @@
 export { compileDecoder, type CompiledDecoder, type CompileDecoderOptions } from './compile-decoder.js';
 export { compileEncoder, type CompiledEncoder, type CompileEncoderOptions } from './compile-encoder.js';
 export { UnsupportedModelError } from './unsupported-model.error.js';
+export { exportDecoder } from './export-decoder.js';
+export { quantiseCheckpoint } from './quantise-checkpoint.js';
