@@ -34,6 +34,13 @@ export const generationParametersSchema = z.object({
   logprobs: z.boolean().optional(),
   top_logprobs: z.int().min(0).max(20).optional(),
   ignore_eos: z.boolean().optional(),
+  num_assistant_tokens: z
+    .int()
+    .min(0)
+    .max(15)
+    .optional()
+    .describe('Tokens guessed ahead from the prompt and checked in one pass; pays where answers quote'),
+  max_ngram_size: z.int().min(1).max(8).optional().describe('Longest run of tokens looked up for a guess'),
 });
 export type GenerationParameters = z.infer<typeof generationParametersSchema>;
 

@@ -69,6 +69,10 @@ export class EncoderModel {
     return { outcomes, ...packRows(results, items.length) };
   }
 
+  dispose(): Promise<void> {
+    return this.loaded.session.release();
+  }
+
   private async runBatch(sequences: readonly EncodedSequence[]): Promise<Float32Array[]> {
     const length = Math.max(...sequences.map(({ ids }) => ids.length));
     const outputs = await this.loaded.session.run(this.feeds(sequences, length), [this.outputName]);

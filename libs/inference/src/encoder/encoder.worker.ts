@@ -10,6 +10,7 @@ await serveWorker<EncoderReady, readonly EncoderItem[], never, EncoderResult>(as
     settings.task === 'rerank' ? { query: 'a', passage: 'b' } : { text: 'a', truncate: true };
   const { width } = await model.run([sample]);
   return {
+    dispose: () => model.dispose(),
     ready: { backend: model.backend, width },
     handle: async (items) => {
       const { outcomes, rows } = await model.run(items);

@@ -1,10 +1,12 @@
 /** The keys and values of one token sequence, wherever the backend keeps them. */
 export interface DecoderSequence {
-  /** Tokens that went in so far. */
+  /** Tokens that it holds. */
   readonly length: number;
   /** A second sequence with the same tokens; what follows goes into one of them only. */
   fork(): DecoderSequence;
-  /** Frees what it holds. */
+  /** Takes back the tokens from `length` on; asked only of backends that take drafts. */
+  truncate?(length: number): void;
+  /** Frees what it holds. Calling it again does nothing. */
   release(): void;
 }
 
@@ -20,15 +22,33 @@ export interface ForwardItem<Sequence extends DecoderSequence = DecoderSequence>
 export interface DecoderBackend<Sequence extends DecoderSequence = DecoderSequence> {
   /** What runs it, e.g. `onnx-cpu`. */
   readonly name: string;
-  /** Most tokens of a sequence. */
-  readonly contextLength: number;
   readonly vocabularySize: number;
-  /** Most items of one forward pass. */
+  /** Most items of one decoding pass. */
   readonly maxBatch: number;
-  /** Most tokens of one item that keep a pass short enough for the others to wait. */
+  /** Tokens of a piece of a prompt: few enough that the others can wait for it. */
   readonly prefillChunk: number;
-  openSequence(): Sequence;
-  /** Runs the items; per item the wanted logits, `[wanted, vocabulary]`. */
-  forward(items: readonly ForwardItem<Sequence>[]): Promise<Float32Array[]>;
+  /** Most drafted tokens that it checks in one pass; 0 where it cannot take tokens back. */
+  readonly maxDrafts: number;
+  /**
+   * How far the logits of one pass over several tokens may lie from those of a pass for each: where the two likeliest
+   * tokens are closer than that, only a pass over one token decides.
+   */
+  readonly draftMargin: number;
+  /** False while a sequence of so many tokens would exceed the memory set aside for keys and values. */
+  hasRoomFor(tokens: number): boolean;
+  /**
+   * A sequence for this prompt. It may hold the beginning of the prompt already (see its length), where an earlier
+   * one had the same; never the whole of it.
+   */
+  openSequence(prompt: readonly number[], options?: SequenceOptions): Sequence;
+  /** Appends the next piece of a prompt; returns the wanted logits, `[wanted, vocabulary]`. */
+  prefill(item: ForwardItem<Sequence>): Promise<Float32Array>;
+  /** Appends to several sequences whose prompts are in; per item the wanted logits, `[wanted, vocabulary]`. */
+  decode(items: readonly ForwardItem<Sequence>[]): Promise<Float32Array[]>;
   dispose(): Promise<void>;
+}
+
+export interface SequenceOptions {
+  /** Several tokens at a time may be appended to it while decoding, and taken back. */
+  readonly speculative?: boolean;
 }

@@ -2,10 +2,10 @@ import { MegaNestError, type ChatMessage, type GenerationParameters } from '#con
 import { TextTokenizer } from '../tokenizer/text-tokenizer.js';
 import { TokenVocabulary } from '../tokenizer/token-vocabulary.js';
 import type { CallContext } from '../workers/serve-worker.js';
-import { ExporterBackend } from './exporter-backend.js';
 import { GenerationScheduler } from './generation-scheduler.js';
 import type { GenerateRequest, GenerationEvent } from './generator-interface.js';
-import type { GeneratorCall, GeneratorSettings } from './generator-messages.js';
+import type { GeneratorCall, GeneratorReady, GeneratorSettings } from './generator-messages.js';
+import { loadBackend, type LoadedBackend } from './load-backend.js';
 
 /** A decoder in its worker: conversations in, events out. */
 export class DecoderModel {
@@ -13,18 +13,23 @@ export class DecoderModel {
     private readonly settings: GeneratorSettings,
     private readonly tokenizer: TextTokenizer,
     private readonly scheduler: GenerationScheduler,
-    readonly backend: string,
+    private readonly loaded: LoadedBackend,
   ) {}
 
+  get ready(): GeneratorReady {
+    return this.loaded.ready;
+  }
+
   static async load(settings: GeneratorSettings): Promise<DecoderModel> {
-    const { directory, onnxFile, config, maxAnswers } = settings;
+    const { directory, config, maxAnswers } = settings;
     const [tokenizer, vocabulary] = await Promise.all([
       TextTokenizer.load(directory),
       TokenVocabulary.load(directory),
     ]);
-    const backend = await ExporterBackend.load(onnxFile, config, settings);
-    const scheduler = new GenerationScheduler(backend, { config, vocabulary }, maxAnswers);
-    const model = new DecoderModel(settings, tokenizer, scheduler, backend.name);
+    const loaded = await loadBackend(settings);
+    const { backend } = loaded;
+    const scheduler = new GenerationScheduler({ config, vocabulary, backend }, maxAnswers);
+    const model = new DecoderModel(settings, tokenizer, scheduler, loaded);
     await model.warmUp();
     return model;
   }
@@ -37,6 +42,10 @@ export class DecoderModel {
     this.check(promptIds, parameters);
     await this.scheduler.run({ promptIds, parameters, ...context });
     return promptIds.length;
+  }
+
+  dispose(): Promise<void> {
+    return this.loaded.backend.dispose();
   }
 
   private promptIds(

@@ -33,6 +33,8 @@ const copiedLogits = 1 << 20;
 export class ExporterBackend implements DecoderBackend<ExporterSequence> {
   readonly maxBatch = 1;
   readonly prefillChunk = 512;
+  readonly maxDrafts = 0;
+  readonly draftMargin = 0;
 
   private constructor(
     private readonly session: InferenceSession,
@@ -58,12 +60,13 @@ export class ExporterBackend implements DecoderBackend<ExporterSequence> {
     return new ExporterBackend(session, config, backend);
   }
 
-  get contextLength(): number {
-    return this.config.contextLength;
-  }
-
   get vocabularySize(): number {
     return this.config.vocabularySize;
+  }
+
+  /** The cache lives in the runtime's own memory; only the number of answers limits it. */
+  hasRoomFor(): boolean {
+    return true;
   }
 
   openSequence(): ExporterSequence {
@@ -75,9 +78,13 @@ export class ExporterBackend implements DecoderBackend<ExporterSequence> {
     return new ExporterSequence(cache, 0);
   }
 
-  async forward(items: readonly ForwardItem<ExporterSequence>[]): Promise<Float32Array[]> {
+  prefill(item: ForwardItem<ExporterSequence>): Promise<Float32Array> {
+    return this.append(item);
+  }
+
+  async decode(items: readonly ForwardItem<ExporterSequence>[]): Promise<Float32Array[]> {
     const results: Float32Array[] = [];
-    for (const item of items) results.push(await this.forwardOne(item));
+    for (const item of items) results.push(await this.append(item));
     return results;
   }
 
@@ -85,11 +92,7 @@ export class ExporterBackend implements DecoderBackend<ExporterSequence> {
     return this.session.release();
   }
 
-  private async forwardOne({
-    sequence,
-    tokens,
-    logits,
-  }: ForwardItem<ExporterSequence>): Promise<Float32Array> {
+  private async append({ sequence, tokens, logits }: ForwardItem<ExporterSequence>): Promise<Float32Array> {
     const unwanted = tokens.length - logits;
     // The graph returns the logits of all its tokens; a long prompt's are not worth copying out.
     if (unwanted > 0 && tokens.length * this.vocabularySize > copiedLogits) {

@@ -1,6 +1,6 @@
 import type { Answer } from './answer.js';
-import type { DecoderBackend, ForwardItem } from './decoder-backend.js';
 import { GenerationTask, type GenerationModel, type GenerationWork } from './generation-task.js';
+import { PrefillPacer } from './prefill-pacer.js';
 
 interface ActiveAnswer {
   readonly task: GenerationTask;
@@ -8,17 +8,18 @@ interface ActiveAnswer {
 }
 
 /**
- * Shares one decoder between requests: each round one chunk of one prompt goes in and every answer advances by a
- * token, so that a long prompt never stalls the others. Cancels take effect between passes.
+ * Shares one decoder between requests: pieces of prompts go in between the passes that advance every answer, so that a
+ * long prompt never stalls the others. Requests wait in order for a place and for memory. Cancels take effect between
+ * passes.
  */
 export class GenerationScheduler {
   private waiting: GenerationTask[] = [];
   private running: GenerationTask[] = [];
   private working = false;
+  private readonly pacer = new PrefillPacer();
 
   /** @param maxAnswers Answers that are written at the same time; requests beyond that wait in order. */
   constructor(
-    private readonly backend: DecoderBackend,
     private readonly model: GenerationModel,
     private readonly maxAnswers: number,
   ) {}
@@ -36,23 +37,30 @@ export class GenerationScheduler {
     while (this.waiting.length > 0 || this.running.length > 0) {
       this.dropCancelled();
       this.admit();
-      await this.prefillOne();
-      await this.advanceAll();
+      const answers = this.activeAnswers();
+      if (answers.length === 0 || this.pacer.allowsPrefill) await this.prefillOne();
+      await this.advanceAll(answers);
     }
     this.working = false;
   }
 
   private admit(): void {
-    let free = this.maxAnswers - this.running.reduce((sum, { choices }) => sum + choices, 0);
-    while (this.waiting.length > 0) {
-      const { choices } = this.waiting[0]!;
-      // A request with more answers than there are places runs alone.
-      if (choices > free && this.running.length > 0) return;
+    while (this.waiting.length > 0 && this.hasPlaceFor(this.waiting[0]!)) {
       const task = this.waiting.shift()!;
-      task.admit(this.backend.openSequence());
-      this.running.push(task);
-      free -= choices;
+      try {
+        task.admit();
+        this.running.push(task);
+      } catch (error) {
+        task.fail(error);
+      }
     }
+  }
+
+  /** A request that is larger than all the places or the memory runs alone. */
+  private hasPlaceFor({ choices, expectedTokens }: GenerationTask): boolean {
+    if (this.running.length === 0) return true;
+    const taken = this.running.reduce((sum, task) => sum + task.choices, 0);
+    return taken + choices <= this.maxAnswers && this.model.backend.hasRoomFor(expectedTokens);
   }
 
   /** Requests take turns here, so that a short prompt does not wait for the whole of a long one. */
@@ -60,19 +68,13 @@ export class GenerationScheduler {
     const task = this.running.find(({ isPrefilling }) => isPrefilling);
     if (!task) return;
     this.running = [...this.running.filter((other) => other !== task), task];
-    const chunk = task.nextChunk(this.backend.prefillChunk);
-    await this.pass([task], [chunk], ([logits]) => task.acceptChunk(chunk, logits!));
-  }
-
-  private async advanceAll(): Promise<void> {
-    const active = this.activeAnswers();
-    for (let start = 0; start < active.length; start += this.backend.maxBatch) {
-      this.dropCancelled();
-      const group = active
-        .slice(start, start + this.backend.maxBatch)
-        .filter(({ task }) => this.running.includes(task));
-      if (group.length > 0) await this.advanceGroup(group);
-    }
+    const chunk = task.nextChunk();
+    await this.pass([task], async () => {
+      const startedAt = performance.now();
+      const logits = await this.model.backend.prefill(chunk);
+      this.pacer.notePrefill(performance.now() - startedAt);
+      task.acceptChunk(chunk, logits);
+    });
   }
 
   private activeAnswers(): ActiveAnswer[] {
@@ -81,29 +83,39 @@ export class GenerationScheduler {
     );
   }
 
+  private async advanceAll(answers: readonly ActiveAnswer[]): Promise<void> {
+    const { maxBatch } = this.model.backend;
+    const size = Math.min(maxBatch, answers.length);
+    for (let start = 0; start < answers.length; start += size) {
+      this.dropCancelled();
+      const group = answers.slice(start, start + size).filter(({ task }) => this.running.includes(task));
+      if (group.length > 0) await this.advanceGroup(group);
+    }
+  }
+
   private async advanceGroup(group: readonly ActiveAnswer[]): Promise<void> {
-    const items = group.map(({ answer }) => ({
-      sequence: answer.sequence,
-      tokens: [answer.nextToken],
-      logits: 1,
-    }));
-    const tasks = group.map(({ task }) => task);
-    await this.pass(tasks, items, (logits) => {
+    const tasks = [...new Set(group.map(({ task }) => task))];
+    await this.pass(tasks, async () => {
+      const startedAt = performance.now();
+      // A guess in one row makes the pass wider for all, which the rows that were too close to call cannot use.
+      const draft = !group.some(({ answer }) => answer.needsPlainPass);
+      const items = group.map(({ answer }) => {
+        const tokens = answer.nextTokens(draft);
+        return { sequence: answer.sequence, tokens, logits: tokens.length };
+      });
+      const logits = await this.model.backend.decode(items);
+      this.pacer.noteDecode(performance.now() - startedAt);
       group.forEach(({ task, answer }, index) => task.advance(answer, logits[index]!));
     });
   }
 
   /** A pass that fails ends the requests that took part in it, and no others. */
-  private async pass(
-    tasks: readonly GenerationTask[],
-    items: readonly ForwardItem[],
-    use: (logits: Float32Array[]) => void,
-  ): Promise<void> {
+  private async pass(tasks: readonly GenerationTask[], work: () => Promise<void>): Promise<void> {
     try {
-      use(await this.backend.forward(items));
+      await work();
       this.running = this.running.filter(({ isFinished }) => !isFinished);
     } catch (error) {
-      for (const task of new Set(tasks)) task.fail(error);
+      for (const task of tasks) task.fail(error);
       this.running = this.running.filter((task) => !tasks.includes(task));
     }
   }

@@ -2,9 +2,10 @@ import { MegaNestError, type GenerationParameters, type TokenUsage } from '#cont
 import type { DecoderConfig } from '../model/model-config.js';
 import { Sampler } from '../sampling/sampler.js';
 import type { TokenVocabulary } from '../tokenizer/token-vocabulary.js';
-import { Answer, type AnswerLimits } from './answer.js';
-import type { DecoderSequence, ForwardItem } from './decoder-backend.js';
+import { Answer, type AnswerLimits, type Drafting } from './answer.js';
+import type { DecoderBackend, DecoderSequence, ForwardItem } from './decoder-backend.js';
 import type { GenerationEvent } from './generator-interface.js';
+import { PromptLookup } from './prompt-lookup.js';
 
 /** A request as the scheduler takes it. */
 export interface GenerationWork {
@@ -18,6 +19,7 @@ export interface GenerationWork {
 export interface GenerationModel {
   readonly config: DecoderConfig;
   readonly vocabulary: TokenVocabulary;
+  readonly backend: DecoderBackend;
 }
 
 /** A request under way: first its prompt goes in, then its answers are written side by side. */
@@ -25,6 +27,7 @@ export class GenerationTask {
   answers: readonly Answer[] = [];
   /** Tokens of the prompt that went in. */
   prefilled = 0;
+  private cachedTokens = 0;
   /** Resolves after the last event; rejects with what ended the request. */
   readonly done: Promise<void>;
   private sequence?: DecoderSequence;
@@ -45,19 +48,28 @@ export class GenerationTask {
     return this.work.parameters.n ?? 1;
   }
 
+  /** Positions to expect: the prompt and, as answers mostly end early, at most some hundred tokens of each answer. */
+  get expectedTokens(): number {
+    const { maxTokens } = this.limits();
+    return this.work.promptIds.length + this.choices * Math.min(maxTokens, 256);
+  }
+
   get isPrefilling(): boolean {
     return this.prefilled < this.work.promptIds.length;
   }
 
   /** Gives the request its place; its prompt may go in from now on. */
-  admit(sequence: DecoderSequence): void {
-    this.sequence = sequence;
+  admit(): void {
+    const speculative = this.maxDrafts > 0;
+    this.sequence = this.model.backend.openSequence(this.work.promptIds, { speculative });
+    this.prefilled = this.sequence.length;
+    this.cachedTokens = this.sequence.length;
   }
 
   /** The next tokens of the prompt; the last of them asks for the logits of the first answer token. */
-  nextChunk(size: number): ForwardItem {
+  nextChunk(): ForwardItem {
     const { promptIds } = this.work;
-    const tokens = promptIds.slice(this.prefilled, this.prefilled + size);
+    const tokens = promptIds.slice(this.prefilled, this.prefilled + this.model.backend.prefillChunk);
     const last = this.prefilled + tokens.length === promptIds.length;
     return { sequence: this.sequence!, tokens, logits: last ? 1 : 0 };
   }
@@ -74,9 +86,9 @@ export class GenerationTask {
     for (const answer of this.answers) this.advance(answer, logits);
   }
 
-  /** Draws the next token of an answer and emits what became certain. */
+  /** Draws the next tokens of an answer from `[rows, vocabulary]` and emits what became certain. */
   advance(answer: Answer, logits: Float32Array): void {
-    const event = answer.advance(logits);
+    const event = answer.advance(this.rowsOf(logits));
     if (answer.finished) answer.sequence.release();
     const last = this.answers.every(({ finished }) => finished);
     if (event) this.work.emit(last ? { ...event, usage: this.usage() } : event);
@@ -102,13 +114,32 @@ export class GenerationTask {
     const { parameters, promptIds } = this.work;
     const sampler = new Sampler(parameters, config.defaults, new Set(promptIds), vocabulary, choice);
     const sequence = choice === 0 ? this.sequence! : this.sequence!.fork();
-    return new Answer(choice, sequence, sampler, vocabulary, this.limits());
+    return new Answer(choice, sequence, sampler, this.limits(), this.drafting());
+  }
+
+  private drafting(): Drafting | undefined {
+    if (this.maxDrafts === 0) return undefined;
+    const { parameters, promptIds } = this.work;
+    const lookup = new PromptLookup(promptIds, parameters.max_ngram_size ?? 3);
+    return { lookup, maxDrafts: this.maxDrafts, margin: this.model.backend.draftMargin };
+  }
+
+  private get maxDrafts(): number {
+    return Math.min(this.work.parameters.num_assistant_tokens ?? 0, this.model.backend.maxDrafts);
+  }
+
+  private rowsOf(logits: Float32Array): Float32Array[] {
+    const width = this.model.config.vocabularySize;
+    return Array.from({ length: logits.length / width }, (_unused, row) =>
+      logits.subarray(row * width, (row + 1) * width),
+    );
   }
 
   private limits(): AnswerLimits {
     const { parameters, promptIds } = this.work;
     const room = this.model.config.contextLength - promptIds.length;
     return {
+      vocabulary: this.model.vocabulary,
       stops: [parameters.stop ?? []].flat(),
       endTokenIds: new Set(parameters.ignore_eos ? [] : this.model.config.endTokenIds),
       maxTokens: Math.min(parameters.max_tokens ?? room, room),
@@ -117,6 +148,6 @@ export class GenerationTask {
 
   private usage(): TokenUsage {
     const completionTokens = this.answers.reduce((total, { tokens }) => total + tokens, 0);
-    return { promptTokens: this.work.promptIds.length, completionTokens, cachedTokens: 0 };
+    return { promptTokens: this.work.promptIds.length, completionTokens, cachedTokens: this.cachedTokens };
   }
 }

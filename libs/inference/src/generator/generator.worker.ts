@@ -12,7 +12,8 @@ import type {
 await serveWorker<GeneratorReady, GeneratorCall, GenerationEvent, GeneratorResult>(async (settings) => {
   const model = await DecoderModel.load(settings as GeneratorSettings);
   return {
-    ready: { backend: model.backend },
+    dispose: () => model.dispose(),
+    ready: model.ready,
     handle: async (call, context) => ({ value: await model.handle(call, context) }),
   };
 });

@@ -13,6 +13,19 @@ export function likeliestToken(logits: Float32Array): number {
   return best;
 }
 
+/** By how much the greatest number exceeds the second. */
+export function leadOfLikeliest(logits: Float32Array): number {
+  let first = -Infinity;
+  let second = -Infinity;
+  for (const logit of logits) {
+    if (logit > first) {
+      second = first;
+      first = logit;
+    } else if (logit > second) second = logit;
+  }
+  return first - second;
+}
+
 /**
  * Draws a token: temperature, then min_p, top_k, and top_p among what is left. Consumes exactly one random number, also
  * where only one candidate remains, so that a seed means the same in every setting. Temperature 0 consumes none.

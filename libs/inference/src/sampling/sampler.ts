@@ -2,7 +2,7 @@ import type { GenerationParameters, TokenLogprob } from '#contracts';
 import type { SamplingDefaults } from '../model/model-config.js';
 import type { TokenVocabulary } from '../tokenizer/token-vocabulary.js';
 import { adjustLogits, adjustsLogits } from './adjust-logits.js';
-import { chooseToken } from './choose-token.js';
+import { chooseToken, leadOfLikeliest } from './choose-token.js';
 import { createRandom, type RandomSource } from './random.js';
 import { samplingSettings, type SamplingSettings } from './sampling-settings.js';
 import { tokenLogprob } from './token-logprobs.js';
@@ -36,6 +36,11 @@ export class Sampler {
     this.generated.set(id, (this.generated.get(id) ?? 0) + 1);
     if (!this.parameters.logprobs) return { id };
     return { id, logprob: tokenLogprob(logits, id, this.parameters.top_logprobs ?? 0, this.vocabulary) };
+  }
+
+  /** False where greedy choice hangs on less than `margin` between the two likeliest tokens. */
+  isClear(logits: Float32Array, margin: number): boolean {
+    return this.settings.temperature > 0 || leadOfLikeliest(this.adjusted(logits)) >= margin;
   }
 
   private adjusted(logits: Float32Array): Float32Array {

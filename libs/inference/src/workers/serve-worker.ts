@@ -1,4 +1,4 @@
-import { parentPort, workerData, type Transferable } from 'node:worker_threads';
+import { parentPort, workerData, type MessagePort, type Transferable } from 'node:worker_threads';
 import { packError, type FromWorker, type ToWorker } from './worker-messages.js';
 
 export interface CallContext<Event> {
@@ -16,43 +16,73 @@ export interface CallOutcome<Result> {
 export interface WorkerService<Ready, Payload, Event, Result> {
   readonly ready: Ready;
   handle(payload: Payload, context: CallContext<Event>): Promise<CallOutcome<Result>>;
+  /** Frees the model; no call is under way any more. */
+  dispose(): Promise<void>;
 }
 
-/** The worker's side of {@link WorkerChannel}: loads, reports ready, answers calls; calls may overlap. */
+/**
+ * The worker's side of {@link WorkerChannel}: loads, reports ready, answers calls; calls may overlap. When told to
+ * close it cancels them, waits for them, and lets the thread end by itself.
+ */
 export async function serveWorker<Ready, Payload, Event, Result>(
   load: (settings: unknown) => Promise<WorkerService<Ready, Payload, Event, Result>>,
 ): Promise<void> {
   if (!parentPort) throw new Error('This file is the entry of a worker thread.');
   const port = parentPort;
-  const send = (message: FromWorker<Ready, Event, Result>, transfer: readonly Transferable[] = []) =>
-    port.postMessage(message, transfer);
-  const running = new Map<number, AbortController>();
   try {
     const service = await load(workerData);
-    port.on('message', (message: ToWorker<Payload>) => {
-      if (message.type === 'cancel') running.get(message.id)?.abort();
-      else void answer(service, message.id, message.payload);
-    });
-    send({ type: 'ready', value: service.ready });
+    const server = new WorkerServer(port, service);
+    port.on('message', (message: ToWorker<Payload>) => server.receive(message));
+    port.postMessage({ type: 'ready', value: service.ready });
   } catch (error) {
-    send({ type: 'unusable', error: packError(error) });
+    port.postMessage({ type: 'unusable', error: packError(error) });
+  }
+}
+
+interface RunningCall {
+  readonly controller: AbortController;
+  readonly settled: Promise<void>;
+}
+
+class WorkerServer<Ready, Payload, Event, Result> {
+  private readonly running = new Map<number, RunningCall>();
+
+  constructor(
+    private readonly port: MessagePort,
+    private readonly service: WorkerService<Ready, Payload, Event, Result>,
+  ) {}
+
+  receive(message: ToWorker<Payload>): void {
+    if (message.type === 'close') void this.close();
+    else if (message.type === 'cancel') this.running.get(message.id)?.controller.abort();
+    else this.start(message.id, message.payload);
   }
 
-  async function answer(
-    service: WorkerService<Ready, Payload, Event, Result>,
-    id: number,
-    payload: Payload,
-  ): Promise<void> {
+  private start(id: number, payload: Payload): void {
     const controller = new AbortController();
-    running.set(id, controller);
+    const settled = this.answer(id, payload, controller.signal).finally(() => this.running.delete(id));
+    this.running.set(id, { controller, settled });
+  }
+
+  private async answer(id: number, payload: Payload, signal: AbortSignal): Promise<void> {
     try {
-      const emit = (value: Event) => send({ type: 'event', id, value });
-      const { value, transfer } = await service.handle(payload, { signal: controller.signal, emit });
-      send({ type: 'result', id, value }, transfer);
+      const emit = (value: Event) => this.send({ type: 'event', id, value });
+      const { value, transfer } = await this.service.handle(payload, { signal, emit });
+      this.send({ type: 'result', id, value }, transfer);
     } catch (error) {
-      send({ type: 'error', id, error: packError(error) });
-    } finally {
-      running.delete(id);
+      this.send({ type: 'error', id, error: packError(error) });
     }
+  }
+
+  private send(message: FromWorker<Ready, Event, Result>, transfer: readonly Transferable[] = []): void {
+    this.port.postMessage(message, transfer);
+  }
+
+  private async close(): Promise<void> {
+    const calls = [...this.running.values()];
+    for (const { controller } of calls) controller.abort();
+    await Promise.all(calls.map(({ settled }) => settled));
+    await this.service.dispose();
+    this.port.close();
   }
 }

@@ -10,6 +10,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 const send = (message) => parentPort.postMessage(message);
 const hanging = new Set();
 parentPort.on('message', ({ type, id, payload }) => {
+  if (type === 'close') { parentPort.close(); return; }
   if (type === 'cancel') { if (hanging.delete(id)) send({ type: 'result', id, value: 'cancelled' }); return; }
   if (payload === 'die') setImmediate(() => { throw new Error('gone'); });
   else if (payload === 'hang') { hanging.add(id); send({ type: 'event', id, value: 'hanging' }); }

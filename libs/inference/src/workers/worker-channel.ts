@@ -59,11 +59,20 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
     }
   }
 
-  /** Ends the thread; calls under way are rejected. */
+  /**
+   * Ends the thread; calls under way are rejected. The thread ends by itself after its current pass: stopping it inside
+   * onnxruntime would abort the whole process.
+   */
   async close(): Promise<void> {
     this.closed = true;
     this.rejectPending(closedError());
-    await this.worker?.terminate();
+    const { worker } = this;
+    if (!worker) return;
+    // A thread that is still loading reads the message when it is done.
+    this.post({ type: 'close' });
+    await new Promise<void>((resolve) => {
+      worker.once('exit', () => resolve());
+    });
   }
 
   private post(message: ToWorker<Payload>, transfer: readonly Transferable[] = []): void {

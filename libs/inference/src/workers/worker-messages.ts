@@ -1,9 +1,9 @@
 import { MegaNestError, type ErrorBody } from '#contracts';
 import { ModelLoadError } from '../model/model-load-error.js';
 
-/** What the owner of a worker sends. `cancel` asks the call to end at its next step. */
+/** What the owner of a worker sends. `cancel` asks the call to end at its next step, `close` the thread. */
 export type ToWorker<Payload> =
-  { type: 'call'; id: number; payload: Payload } | { type: 'cancel'; id: number };
+  { type: 'call'; id: number; payload: Payload } | { type: 'cancel'; id: number } | { type: 'close' };
 
 /** What a worker answers: `ready` once, then per call any number of events and one result or error. */
 export type FromWorker<Ready, Event, Result> =
