@@ -13,6 +13,9 @@ const kits = [
 ];
 const libs = (names) => `^libs/(${names.join('|')})/`;
 
+/** Shared HTTP APIs stand between the apps and the kits. */
+const apiKits = ['dataprep-api'];
+
 /** A lib of the level of `kits` may use itself and what lies below it. */
 const kitRules = kits.map((name) => ({
   name: `${name}-points-down`,
@@ -22,7 +25,7 @@ const kitRules = kits.map((name) => ({
 }));
 
 /** Nobody imports past a lib's index. */
-const indexRules = [...leaf, 'batching', ...kits, 'testing'].map((name) => ({
+const indexRules = [...leaf, 'batching', ...kits, ...apiKits, 'testing'].map((name) => ({
   name: `${name}-through-its-index`,
   severity: 'error',
   from: { path: '^(apps|libs|test|bench)/', pathNot: libs([name]) },
@@ -53,6 +56,12 @@ module.exports = {
       to: { path: '^libs/', pathNot: libs(foundation) },
     },
     ...kitRules,
+    {
+      name: 'api-kits-point-down',
+      severity: 'error',
+      from: { path: libs(apiKits) },
+      to: { path: '^libs/', pathNot: libs([...apiKits, 'service-kit', 'messaging', ...foundation]) },
+    },
     { name: 'no-lib-imports-an-app', severity: 'error', from: { path: '^libs/' }, to: { path: '^apps/' } },
     {
       name: 'no-app-imports-an-app',

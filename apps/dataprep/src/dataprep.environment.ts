@@ -1,18 +1,11 @@
+import { uploadEnvironmentSchema } from '#dataprep-api';
 import { baseEnvironmentSchema, booleanSchema, databaseEnvironmentSchema, portSchema } from '#service-kit';
 import { z } from 'zod';
-
-const megabyte = 1024 * 1024;
-const bytesSchema = z.coerce.number().int().min(1024);
 
 export const dataprepEnvironmentSchema = baseEnvironmentSchema.extend({
   ...databaseEnvironmentSchema.shape,
   DATAPREP_PORT: portSchema.default(6007),
-  /** Most bytes of one file or fetched page. */
-  UPLOAD_FILE_LIMIT_BYTES: bytesSchema.default(64 * megabyte),
-  /** Most bytes of all files of a request. */
-  UPLOAD_LIMIT_BYTES: bytesSchema.default(256 * megabyte),
-  /** Most files, and most links, of a request. */
-  UPLOAD_FILES_LIMIT: z.coerce.number().int().min(1).default(100),
+  ...uploadEnvironmentSchema.shape,
   /** A background job that nobody has reported on for this long has lost its process, and fails. */
   JOB_ABANDONED_AFTER_MS: z.coerce.number().int().min(3_000).default(60_000),
   LINK_TIMEOUT_MS: z.coerce.number().int().min(100).default(20_000),

@@ -1,3 +1,11 @@
+import {
+  CatalogueController,
+  Dataprep,
+  IngestController,
+  IngestReceiver,
+  uploadLimits,
+  uploadLimitsOf,
+} from '#dataprep-api';
 import { MessagingModule, ObjectStore, RpcClient } from '#messaging';
 import { loadProfile, Metrics, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Database, DocumentsRepository, JobsRepository } from '#storage';
@@ -5,10 +13,6 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import type { DataprepEnvironment } from './dataprep.environment.js';
 import { DataprepHealth } from './dataprep.health.js';
 import { DataprepRpcController } from './dataprep.rpc.controller.js';
-import { CatalogueController } from './http/catalogue.controller.js';
-import { IngestReceiver } from './http/ingest-receiver.js';
-import { IngestController } from './http/ingest.controller.js';
-import { uploadLimits, type UploadLimits } from './http/upload-limits.js';
 import { DocumentCatalogue } from './ingest/document-catalogue.js';
 import { DocumentLoader } from './ingest/document-loader.js';
 import { DocumentPreparer } from './ingest/document-preparer.js';
@@ -17,6 +21,7 @@ import { EmbeddingClient } from './ingest/embedding.client.js';
 import { IngestJobs, type JobProgress } from './ingest/ingest-jobs.js';
 import { IngestService } from './ingest/ingest.service.js';
 import { SourceReader } from './ingest/sources.js';
+import { LocalDataprep } from './local-dataprep.js';
 import { openMigratedDatabase } from './open-migrated-database.js';
 
 export const identity: ServiceIdentity = {
@@ -37,9 +42,10 @@ export class DataprepModule {
       controllers: [IngestController, CatalogueController, DataprepRpcController],
       providers: [
         { provide: Database, useFactory: () => openMigratedDatabase(environment) },
-        { provide: uploadLimits, useValue: limitsOf(environment) },
+        { provide: uploadLimits, useValue: uploadLimitsOf(environment) },
         ...ingestProviders(environment),
         IngestReceiver,
+        { provide: Dataprep, useClass: LocalDataprep },
         DataprepHealth,
       ],
     };
@@ -86,12 +92,4 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
       useFactory: (database: Database) => new DocumentCatalogue(new DocumentsRepository(database)),
     },
   ];
-}
-
-function limitsOf(environment: DataprepEnvironment): UploadLimits {
-  return {
-    maxFileBytes: environment.UPLOAD_FILE_LIMIT_BYTES,
-    maxBytes: environment.UPLOAD_LIMIT_BYTES,
-    maxFiles: environment.UPLOAD_FILES_LIMIT,
-  };
 }

@@ -1,3 +1,4 @@
+import { uploadEnvironmentSchema } from '#dataprep-api';
 import { baseEnvironmentSchema, portSchema } from '#service-kit';
 import { z } from 'zod';
 
@@ -7,11 +8,7 @@ export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   MEGASERVICES_DIR: z.string().default('megaservices'),
   /** What answers a chat that names no model. */
   DEFAULT_MEGASERVICE: z.string().default('chatqna'),
-  UPLOAD_LIMIT_BYTES: z.coerce
-    .number()
-    .int()
-    .min(1024)
-    .default(200 * 1024 * 1024),
+  ...uploadEnvironmentSchema.shape,
   /** Requests per minute and client (API key, otherwise address); 0: no limit. */
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(0).default(0),
 });

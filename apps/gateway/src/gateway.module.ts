@@ -1,6 +1,15 @@
+import {
+  CatalogueController,
+  Dataprep,
+  IngestController,
+  IngestReceiver,
+  uploadLimits,
+  uploadLimitsOf,
+} from '#dataprep-api';
 import { MessagingModule } from '#messaging';
 import { ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
+import { RemoteDataprep } from './dataprep/remote-dataprep.js';
 import { gatewayEnvironment, type GatewayEnvironment } from './gateway.environment.js';
 import { GatewayHealth } from './gateway-health.js';
 import { MegaServiceCatalog } from './megaservice/mega-service-catalog.js';
@@ -35,6 +44,8 @@ export class GatewayModule {
         EmbeddingsController,
         ModelsController,
         RerankController,
+        IngestController,
+        CatalogueController,
         ListController,
         MegaServiceController,
       ],
@@ -46,6 +57,9 @@ export class GatewayModule {
         NodeCaller,
         MegaServiceRunner,
         ChatService,
+        { provide: uploadLimits, useValue: uploadLimitsOf(environment) },
+        { provide: Dataprep, useClass: RemoteDataprep },
+        IngestReceiver,
       ],
     };
   }

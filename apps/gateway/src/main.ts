@@ -17,9 +17,7 @@ await runMain(() => {
 });
 
 async function configure(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {
-  await app.register(multipart, {
-    limits: { fileSize: environment.UPLOAD_LIMIT_BYTES, files: 100, fields: 50 },
-  });
+  await app.register(multipart);
   if (environment.RATE_LIMIT_PER_MINUTE === 0) return;
   await app.register(rateLimit, {
     max: environment.RATE_LIMIT_PER_MINUTE,

@@ -1,0 +1,5 @@
+export { CatalogueController } from './catalogue.controller.js';
+export { Dataprep, type IngestRequest } from './dataprep.js';
+export { IngestController, type IngestAnswer } from './ingest.controller.js';
+export { IngestReceiver } from './ingest-receiver.js';
+export { uploadEnvironmentSchema, uploadLimits, uploadLimitsOf, type UploadLimits } from './upload-limits.js';

@@ -1,0 +1,92 @@
+import { ingestParametersSchema, MegaNestError, parseOrThrow } from '#contracts';
+import { z } from 'zod';
+
+/** Text of a form field to a boolean; JSON bodies send booleans. */
+const flagSchema = z.preprocess(
+  (value) => (typeof value === 'string' ? { true: true, false: false, '1': true, '0': false }[value] : value),
+  z.boolean('expected true or false'),
+);
+const wordsSchema = (schema: z.ZodType<number | undefined>) =>
+  z.preprocess((value) => (typeof value === 'string' && value.trim() ? Number(value) : value), schema);
+
+/** A JSON array, a comma list, or an array. */
+const linksSchema = z.preprocess(
+  (value) => (typeof value === 'string' ? parseLinks(value) : value),
+  z.array(z.url({ error: 'is no URL' })),
+);
+const { collection, metadata, chunk_size, chunk_overlap } = ingestParametersSchema.shape;
+
+const fieldsSchema = z.strictObject({
+  link_list: linksSchema.optional(),
+  chunk_size: wordsSchema(chunk_size),
+  chunk_overlap: wordsSchema(chunk_overlap),
+  collection,
+  /** The reference's name for a collection. */
+  index_name: collection,
+  metadata: z.preprocess(parseJsonField, metadata),
+  async: flagSchema.optional(),
+  /** Tables are always read, by their structure; the reference asks whether and how. */
+  process_table: z
+    .preprocess((value) => value === true || value === 'true', z.literal(true, 'tables are always read'))
+    .optional(),
+  table_strategy: z.literal('fast', 'only fast is offered').optional(),
+  /** JSON bodies: a document without an upload. */
+  text: z.string().min(1).optional(),
+  filename: z.string().min(1).max(255).optional(),
+});
+
+/** What an ingest request asks for beside its files. */
+export interface IngestFields {
+  links: string[];
+  chunk_size?: number;
+  chunk_overlap?: number;
+  collection?: string;
+  metadata?: Record<string, unknown>;
+  async: boolean;
+  text?: string;
+  filename: string;
+}
+
+/** Reads the fields of a form or JSON body. Errors: invalid_request or unsupported_parameter that names the field. */
+export function parseIngestFields(fields: Record<string, unknown>, maxLinks: number): IngestFields {
+  refuseUnknown(fields);
+  const present = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+  const parsed = parseOrThrow(fieldsSchema, present);
+  const { link_list: links = [], index_name, async = false, filename = 'text.txt', ...rest } = parsed;
+  if (links.length > maxLinks) {
+    throw new MegaNestError('payload_too_large', {
+      what: 'The number of links',
+      limit: String(maxLinks),
+      param: 'link_list',
+    });
+  }
+  const { process_table: _always, table_strategy: _fast, ...wanted } = rest;
+  return { ...wanted, collection: wanted.collection ?? index_name, links, async, filename };
+}
+
+function refuseUnknown(fields: Record<string, unknown>): void {
+  const known = Object.keys(fieldsSchema.shape);
+  const unknown = Object.keys(fields).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const detail = `The field ${unknown} is not known here. Known: files, ${known.join(', ')}.`;
+  throw new MegaNestError('unsupported_parameter', { detail, param: unknown });
+}
+
+function parseLinks(text: string): unknown {
+  const trimmed = text.trim();
+  if (trimmed.startsWith('[')) return parseJsonField(trimmed);
+  return trimmed
+    .split(',')
+    .map((link) => link.trim())
+    .filter(Boolean);
+}
+
+/** Text that is no JSON stays as it is, for the schema to refuse. */
+function parseJsonField(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}

@@ -1,0 +1,84 @@
+import { MegaNestError, type IngestedDocument, type IngestProgress } from '#contracts';
+import { Call, errorEnvelope, sendEventStream, type HttpCall } from '#service-kit';
+import { Controller, Delete, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Dataprep, type IngestRequest } from './dataprep.js';
+import { IngestReceiver } from './ingest-receiver.js';
+
+/** The reference's answer to a finished ingest, and beside it what became of each document. */
+export interface IngestAnswer {
+  status: 200;
+  message: string;
+  documents: IngestedDocument[];
+}
+
+@Controller()
+export class IngestController {
+  constructor(
+    @Inject(IngestReceiver) private readonly receiver: IngestReceiver,
+    @Inject(Dataprep) private readonly dataprep: Dataprep,
+  ) {}
+
+  /** Answers when all is stored; with `async` at once (202 and a job); with `Accept: text/event-stream` as it goes. */
+  @Post(['v1/dataprep/ingest', 'v1/dataprep'])
+  async ingest(
+    @Req() http: FastifyRequest,
+    @Res() reply: FastifyReply,
+    @Call() call: HttpCall,
+  ): Promise<void> {
+    const { request, async, discard } = await this.receiver.receive(http);
+    if (async) return this.#start(request, reply, discard);
+    try {
+      const progress = this.dataprep.ingest(request, call);
+      if (http.headers.accept?.includes('text/event-stream')) {
+        await sendEventStream(reply, framesOf(progress), (error) => frame('error', errorEnvelope(error)));
+      } else await reply.status(200).send(await answerOf(progress));
+    } finally {
+      await discard();
+    }
+  }
+
+  async #start(request: IngestRequest, reply: FastifyReply, discard: () => Promise<void>): Promise<void> {
+    try {
+      const job = await this.dataprep.startJob(request);
+      await reply.status(202).header('location', `/v1/dataprep/jobs/${job.id}`).send(job);
+    } catch (error) {
+      await discard();
+      throw error;
+    }
+  }
+
+  @Get('v1/dataprep/jobs/:id')
+  job(@Param('id') id: string) {
+    return this.dataprep.findJob(id);
+  }
+
+  /** Cancels the job; what it has stored so far stays, document by document whole. */
+  @Delete('v1/dataprep/jobs/:id')
+  cancel(@Param('id') id: string) {
+    return this.dataprep.cancelJob(id);
+  }
+}
+
+async function answerOf(progress: AsyncIterable<IngestProgress>): Promise<IngestAnswer> {
+  for await (const { documents } of progress) if (documents) return toAnswer(documents);
+  throw new MegaNestError('internal_error', {
+    service: 'dataprep',
+    detail: 'the ingest ended without a result',
+  });
+}
+
+/** `progress` events, then one `done` with the answer. */
+async function* framesOf(progress: AsyncIterable<IngestProgress>): AsyncGenerator<string> {
+  for await (const event of progress) {
+    yield event.documents ? frame('done', toAnswer(event.documents)) : frame('progress', event);
+  }
+}
+
+function toAnswer(documents: IngestedDocument[]): IngestAnswer {
+  return { status: 200, message: 'Data preparation succeeded', documents };
+}
+
+function frame(event: string, data: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,117 @@
+import { basename } from 'node:path';
+import { MegaNestError, type FileReference } from '#contracts';
+import type { ObjectStore } from '#messaging';
+import type { MultipartFile } from '@fastify/multipart';
+import type { FastifyRequest } from 'fastify';
+import type { UploadLimits } from './upload-limits.js';
+
+/** A form as it came in: its files in the object store, its fields as text. */
+export interface ReceivedForm {
+  files: FileReference[];
+  fields: Record<string, string>;
+}
+
+const fileFields = new Set(['files', 'files[]', 'file']);
+const maxFieldBytes = 1024 * 1024;
+
+/**
+ * Reads a multipart form, streaming its files to the object store; they never lie in memory whole. What was stored
+ * is removed again when it fails. Errors: payload_too_large and invalid_request with the field as `param`.
+ */
+export async function receiveForm(
+  request: FastifyRequest,
+  objects: Pick<ObjectStore, 'put' | 'delete'>,
+  limits: UploadLimits,
+): Promise<ReceivedForm> {
+  const form: ReceivedForm = { files: [], fields: {} };
+  const counter = new UploadCounter(limits);
+  try {
+    // One more than allowed, so that the check here and not the parser reports it.
+    const parserLimits = {
+      files: limits.maxFiles + 1,
+      fileSize: Infinity,
+      fieldSize: maxFieldBytes,
+      fields: 100,
+    };
+    for await (const part of request.parts({ limits: parserLimits })) {
+      if (part.type === 'file') form.files.push(await receiveFile(part, form.files.length, objects, counter));
+      else addField(form.fields, part.fieldname, part.value, part.valueTruncated);
+    }
+    return form;
+  } catch (error) {
+    await Promise.allSettled(form.files.map((file) => objects.delete(file.objectId)));
+    throw error;
+  }
+}
+
+async function receiveFile(
+  part: MultipartFile,
+  index: number,
+  objects: Pick<ObjectStore, 'put'>,
+  counter: UploadCounter,
+): Promise<FileReference> {
+  const param = `files.${index}`;
+  if (!fileFields.has(part.fieldname)) {
+    throw invalid(part.fieldname, `${part.fieldname}: files are sent in the field "files"`);
+  }
+  const filename = cleanFilename(part.filename);
+  if (!filename) throw invalid(param, `${param}: the file has no name`);
+  counter.addFile(param);
+  return objects.put(counter.count(part.file, filename, param), { filename, mimeType: part.mimetype });
+}
+
+function addField(fields: Record<string, string>, name: string, value: unknown, truncated: boolean): void {
+  if (truncated) throw invalid(name, `${name}: is longer than ${maxFieldBytes} bytes`);
+  if (name in fields) throw invalid(name, `${name}: is there twice`);
+  fields[name] = typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The last part of a path, without control characters; some browsers send whole paths. */
+export function cleanFilename(filename: string): string {
+  return basename(filename.replaceAll('\\', '/').replaceAll(/\p{Cc}/gu, ''))
+    .trim()
+    .slice(-255);
+}
+
+/** Watches the limits while files stream through. */
+class UploadCounter {
+  #files = 0;
+  #bytes = 0;
+
+  constructor(private readonly limits: UploadLimits) {}
+
+  addFile(param: string): void {
+    this.#files += 1;
+    if (this.#files > this.limits.maxFiles) {
+      throw new MegaNestError('payload_too_large', {
+        what: 'The number of files',
+        limit: String(this.limits.maxFiles),
+        param,
+      });
+    }
+  }
+
+  async *count(
+    pieces: AsyncIterable<Uint8Array>,
+    filename: string,
+    param: string,
+  ): AsyncGenerator<Uint8Array> {
+    const { maxFileBytes, maxBytes } = this.limits;
+    let size = 0;
+    for await (const piece of pieces) {
+      size += piece.length;
+      this.#bytes += piece.length;
+      if (size > maxFileBytes) throw tooLarge(`The file ${filename}`, maxFileBytes, param);
+      if (this.#bytes > maxBytes) throw tooLarge('The upload', maxBytes, param);
+      yield piece;
+    }
+  }
+}
+
+function tooLarge(what: string, bytes: number, param: string): MegaNestError {
+  return new MegaNestError('payload_too_large', { what, limit: `${bytes} bytes`, param });
+}
+
+function invalid(param: string, detail: string): MegaNestError {
+  return new MegaNestError('invalid_request', { detail, param });
+}
