@@ -1,4 +1,4 @@
-import type { RetrievedDocument } from '#contracts';
+import { parseOrThrow, type RetrievedDocument } from '#contracts';
 import { chatCompletionRequestSchema, type ChatCompletionRequest } from '#openai-api';
 import { z } from 'zod';
 
@@ -42,15 +42,10 @@ export interface LlmRequest {
  * The body of the service's `/v1/chat/completions` in all its dialects: OpenAI's `messages` (or `message`, or a string),
  * `{query, documents, max_new_tokens, streaming}`, `{initial_query, retrieved_docs}`. Errors: 400 with the field's path.
  */
-export const llmRequestSchema = opeaFieldsSchema.transform((body, context): LlmRequest => {
+export const llmRequestSchema = opeaFieldsSchema.transform((body): LlmRequest => {
   const { documents, retrieved_docs, chat_template, ...rest } = body;
-  const chat = chatCompletionRequestSchema.safeParse(inOpenAiNames(rest));
-  if (!chat.success) {
-    for (const { path, message } of chat.error.issues) context.addIssue({ code: 'custom', path, message });
-    return z.NEVER;
-  }
   return {
-    chat: chat.data,
+    chat: parseOrThrow(chatCompletionRequestSchema, inOpenAiNames(rest)),
     documents: documents ?? retrieved_docs ?? undefined,
     chatTemplate: chat_template ?? undefined,
   };

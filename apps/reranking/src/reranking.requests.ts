@@ -1,4 +1,4 @@
-import { rerankingParametersSchema } from '#contracts';
+import { parseOrThrow, rerankingParametersSchema } from '#contracts';
 import { rerankRequestSchema } from '#openai-api';
 import { z } from 'zod';
 
@@ -49,10 +49,7 @@ export const teiRequestSchema = z.object({
 export type TeiRequest = z.output<typeof teiRequestSchema>;
 
 /** `/rerank` serves two families of clients: TEI's send `texts`, Cohere's and Jina's send `documents`. */
-export const plainRequestSchema = z.looseObject({}).transform((body, context) => {
-  const result = ('documents' in body ? rerankRequestSchema : teiRequestSchema).safeParse(body);
-  if (result.success) return result.data;
-  for (const { path, message } of result.error.issues) context.addIssue({ code: 'custom', path, message });
-  return z.NEVER;
-});
+export const plainRequestSchema = z
+  .looseObject({})
+  .transform((body) => parseOrThrow('documents' in body ? rerankRequestSchema : teiRequestSchema, body));
 export type PlainRequest = z.output<typeof plainRequestSchema>;

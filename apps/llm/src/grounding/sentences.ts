@@ -19,10 +19,9 @@ function blockSentences(block: string): string[] {
   let open = '';
   for (const { segment } of segmenter.segment(block)) {
     open += segment;
-    if (openEnd.test(open.trimEnd())) continue;
+    if (!open.endsWith(' ') || openEnd.test(open.trimEnd())) continue;
     sentences.push(open.trimEnd());
     open = '';
   }
-  const rest = open.trimEnd();
-  return rest ? [...sentences, rest] : sentences;
+  return open === '' ? sentences : [...sentences, open];
 }

@@ -1,0 +1,87 @@
+import type { ChatMessage } from '#contracts';
+import { describe, expect, it } from 'vitest';
+import { fitConversation } from './fit-conversation.js';
+import { buildGroundedPrompt, fillChatTemplate } from './grounded-prompt.js';
+
+const settings = {
+  userPrompt: '### Search results:\n{context}\n\n### Question: {question}',
+  maxPassages: 3,
+  maxContextWords: 120,
+  noAnswer: 'No idea.',
+  answerCheck: 'quote' as const,
+};
+const documents = ['Tea is\nhot.', 'Braces like {question} stay.'].map((text, index) => ({
+  id: `d${index}`,
+  text,
+  score: 1,
+  metadata: {},
+}));
+const user = (content: string): ChatMessage => ({ role: 'user', content });
+const assistant = (content: string): ChatMessage => ({ role: 'assistant', content });
+const system = (content: string): ChatMessage => ({ role: 'system', content });
+
+describe('buildGroundedPrompt', () => {
+  it('writes passages and question in the place of the last user turn', () => {
+    const messages = [system('Be brief.'), user('Hi'), assistant('Hello'), user('Is {context} hot?')];
+    const prompt = buildGroundedPrompt({ messages, documents }, settings);
+    expect(prompt.messages).toEqual([
+      ...messages.slice(0, 3),
+      user(
+        '### Search results:\n[1] Tea is hot.\n[2] Braces like {question} stay.\n\n### Question: Is {context} hot?',
+      ),
+    ]);
+    expect(prompt.question).toBe('Is {context} hot?');
+    expect(prompt.passages.map(({ documentId }) => documentId)).toEqual(['d0', 'd1']);
+  });
+
+  it("puts the profile's system prompt before the caller's", () => {
+    const request = { messages: [system('Be brief.'), user('q')], documents };
+    const { messages } = buildGroundedPrompt(request, { ...settings, systemPrompt: 'Cite.' });
+    expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
+    expect(messages[0]?.content).toBe('Cite.\n\nBe brief.');
+  });
+
+  it("takes the caller's template", () => {
+    const request = { messages: [user('q')], documents, chat_template: '{question}? {context}' };
+    expect(buildGroundedPrompt(request, settings).messages[0]?.content).toMatch(/^q\? \[1] Tea/);
+    expect(fillChatTemplate([user('q')], 'Q: {question} {context}.')).toEqual([user('Q: q .')]);
+  });
+
+  it('refuses a conversation without a question and a template without a place for it', () => {
+    expect(() => buildGroundedPrompt({ messages: [system('a')], documents }, settings)).toThrow(
+      expect.objectContaining({ param: 'messages' }),
+    );
+    const request = { messages: [user('q')], documents, chat_template: '{context}' };
+    expect(() => buildGroundedPrompt(request, settings)).toThrow(
+      expect.objectContaining({ param: 'chat_template' }),
+    );
+  });
+});
+
+describe('fitConversation', () => {
+  const count = (messages: readonly ChatMessage[]) => Promise.resolve(messages.length);
+  const messages = [
+    system('s'),
+    user('1'),
+    assistant('a'),
+    user('2'),
+    assistant('b'),
+    assistant('c'),
+    user('3'),
+  ];
+
+  it('drops the oldest exchanges first', async () => {
+    expect(await fitConversation(messages, 7, count)).toEqual(messages);
+    expect(await fitConversation(messages, 6, count)).toEqual([messages[0], ...messages.slice(3)]);
+    expect(await fitConversation(messages, 4, count)).toEqual([messages[0], messages[6]]);
+  });
+
+  it('never drops the question', async () => {
+    expect(await fitConversation(messages, 0, count)).toEqual([messages[0], messages[6]]);
+  });
+
+  it('counts nothing where there is nothing to drop', async () => {
+    const refuse = () => Promise.reject(new Error('not needed'));
+    expect(await fitConversation([user('1')], 0, refuse)).toEqual([user('1')]);
+  });
+});

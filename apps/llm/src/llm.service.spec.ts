@@ -1,0 +1,148 @@
+import type { GenerationChunk } from '#contracts';
+import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#inference';
+import { HealthRegistry, Metrics } from '#service-kit';
+import { describe, expect, it } from 'vitest';
+import { LlmService, type GenerateRequest } from './llm.service.js';
+import type { LlmSettings } from './llm.settings.js';
+
+const settings: LlmSettings = {
+  model: 'fake',
+  parameters: { temperature: 0.5, max_tokens: 50 },
+  grounding: {
+    userPrompt: '{context}\n{question}',
+    maxPassages: 3,
+    maxContextWords: 100,
+    noAnswer: 'No idea.',
+    answerCheck: 'quote',
+  },
+};
+
+/** Says its tokens one at a time, and only when it is asked for the next. */
+class FakeGenerator implements Generator {
+  readonly info = { id: 'fake', revision: 'r', backend: 'fake', maxInputTokens: 1000, created: 0 };
+  written = 0;
+  request: ModelRequest | undefined;
+
+  constructor(private readonly tokens: string[]) {}
+
+  async *generate(request: ModelRequest): AsyncGenerator<GenerationEvent, void, void> {
+    this.request = request;
+    for (const [index, text] of this.tokens.entries()) {
+      const last = index === this.tokens.length - 1;
+      this.written += 1;
+      await Promise.resolve();
+      yield {
+        choice: 0,
+        text,
+        tokenIds: [index],
+        ...(last && {
+          finishReason: 'stop',
+          usage: { promptTokens: 9, completionTokens: index + 2, cachedTokens: 4 },
+        }),
+      };
+    }
+  }
+
+  countPromptTokens(): Promise<number> {
+    return Promise.resolve(9);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+function serve(tokens: string[]) {
+  const generator = new FakeGenerator(tokens);
+  const metrics = new Metrics('llm');
+  const health = new HealthRegistry({ service: 'llm', title: '', description: '' });
+  const service = new LlmService(generator, settings, metrics, health);
+  const stream = (request: Partial<GenerateRequest> = {}) => {
+    const messages = [{ role: 'user' as const, content: 'When is tea?' }];
+    return service.generate({ messages, ...request }, new AbortController().signal);
+  };
+  const collect = async (request: Partial<GenerateRequest> = {}) => {
+    const chunks: GenerationChunk[] = [];
+    for await (const chunk of stream(request)) chunks.push(chunk);
+    return { chunks, text: chunks.map(({ text }) => text).join(''), last: chunks.at(-1) };
+  };
+  const metric = async (name: string) => (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];
+  return { generator, stream, collect, metric };
+}
+
+const document = {
+  id: 'd',
+  text: 'Tea is served at 5 pm. Coffee is served at 3 pm.',
+  score: 1,
+  metadata: {},
+};
+
+describe('LlmService', () => {
+  it('passes plain chat through, with the usage and the model on the last chunk', async () => {
+    const { collect, generator } = serve(['Hello', ' you', '!']);
+    const { text, last, chunks } = await collect();
+    expect(text).toBe('Hello you!');
+    expect(chunks).toHaveLength(3);
+    expect(last).toMatchObject({
+      finishReason: 'stop',
+      model: 'fake',
+      usage: { promptTokens: 9, completionTokens: 4, cachedTokens: 4 },
+    });
+    expect(generator.request?.messages).toEqual([{ role: 'user', content: 'When is tea?' }]);
+  });
+
+  it("fills in the profile's parameters, and keeps an explicit 0", async () => {
+    const { collect, generator } = serve(['a']);
+    await collect({ temperature: 0, seed: undefined });
+    expect(generator.request?.parameters).toEqual({ temperature: 0, max_tokens: 50 });
+  });
+
+  it('grounds the answer on the documents and stops the model once it is settled', async () => {
+    const { collect, generator } = serve(['Tea', ' is', ' served', ' at', ' 5', ' pm.', ' [', '9', ']', '']);
+    const { text, last } = await collect({ documents: [document] });
+    expect(generator.request?.messages).toEqual([
+      { role: 'user', content: `[1] ${document.text}\nWhen is tea?` },
+    ]);
+    expect(text).toBe('Tea is served at 5 pm. [1]');
+    expect(generator.written).toBe(7);
+    expect(last).toMatchObject({
+      citations: [{ documentId: 'd', passage: 1 }],
+      usage: { promptTokens: 9, completionTokens: 7, cachedTokens: 0 },
+    });
+  });
+
+  it('writes no token more when its consumer leaves', async () => {
+    const { stream, generator, metric } = serve(Array.from({ length: 100 }, () => ' a'));
+    let received = 0;
+    for await (const { text } of stream()) {
+      expect(text).toBe(' a');
+      received += 1;
+      if (received === 5) break;
+    }
+    expect(generator.written).toBe(5);
+    expect(await metric('meganest_tokens_total')).toMatchObject([
+      { value: 5, labels: { kind: 'completion' } },
+    ]);
+    const pending = await metric('meganest_operations_pending');
+    expect(pending).toMatchObject([{ value: 0, labels: { operation: 'generate' } }]);
+  });
+
+  it('counts prompt and answer, and the first token', async () => {
+    const { collect, metric } = serve(['a', 'b']);
+    await collect();
+    const tokens = await metric('meganest_tokens_total');
+    expect(Object.fromEntries(tokens.map(({ labels, value }) => [labels['kind'], value]))).toEqual({
+      prompt: 9,
+      completion: 3,
+    });
+    const first = await metric('meganest_first_token_seconds');
+    expect(first.at(-1)).toMatchObject({ value: 1 });
+  });
+
+  it('refuses another model', async () => {
+    await expect(serve(['a']).collect({ model: 'other' })).rejects.toMatchObject({
+      code: 'model_not_found',
+      message: 'The model other does not exist. Available: fake',
+    });
+  });
+});
