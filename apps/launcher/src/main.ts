@@ -1,9 +1,9 @@
 /** `npm start`: the whole of MegaNest on one machine. */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { StartFailedError } from '#local-stack';
 import { EnvironmentError, projectRoot } from '#service-kit';
 import { readLauncherEnvironment, type LauncherEnvironment } from './environment.js';
-import { StartFailedError } from '#local-stack';
 import { Launcher } from './launcher.js';
 import { describeConfiguration } from './print-config.js';
 import { ingestSampleDocuments } from './sample-documents.js';
@@ -11,12 +11,14 @@ import { describeReady } from './summary.js';
 
 function fail(error: unknown): void {
   console.error(
-    error instanceof EnvironmentError ? error.message : `MegaNest did not start.\n${describe(error)}`,
+    error instanceof EnvironmentError ? describe(error) : `MegaNest did not start.\n${describe(error)}`,
   );
   process.exitCode = 1;
 }
 
+/** Of a child that failed the first line: its last words were shown when it said them. */
 function describe(error: unknown): string {
+  if (error instanceof StartFailedError) return error.message.split('\n', 1).join('');
   return error instanceof Error ? error.message : String(error);
 }
 

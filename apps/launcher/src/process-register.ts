@@ -6,9 +6,6 @@ interface RegisteredProcess extends ProcessIdentity {
   name: string;
 }
 
-/** How long children of a launcher that was killed may take to notice it and leave, in milliseconds. */
-const noticeMs = 6_000;
-
 function readRegister(path: string): RegisteredProcess[] {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as RegisteredProcess[];
@@ -27,7 +24,11 @@ async function endLeftover(leftover: RegisteredProcess, deadline: number): Promi
 export class ProcessRegister {
   private readonly running = new Map<string, RegisteredProcess>();
 
-  constructor(private readonly path: string) {}
+  /** `noticeMs`: how long children of a launcher that was killed may take to notice it and leave. */
+  constructor(
+    private readonly path: string,
+    private readonly noticeMs = 6_000,
+  ) {}
 
   /**
    * Waits for children that a killed launcher left on the same data directory; those that do not leave by themselves are
@@ -35,7 +36,7 @@ export class ProcessRegister {
    */
   async endLeftovers(): Promise<string[]> {
     const leftovers = readRegister(this.path).filter(isRunning);
-    await Promise.all(leftovers.map((leftover) => endLeftover(leftover, Date.now() + noticeMs)));
+    await Promise.all(leftovers.map((leftover) => endLeftover(leftover, Date.now() + this.noticeMs)));
     return leftovers.map(({ name }) => name);
   }
 
