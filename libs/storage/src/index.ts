@@ -10,3 +10,16 @@ export {
   type ReplaceOutcome,
 } from './documents.repository.js';
 export { JobsRepository, type Job, type JobState } from './jobs.repository.js';
+export { ConversationsRepository, type StoredConversation } from './responses/conversations.repository.js';
+export { type ItemPage, type PageRequest } from './responses/item-page.js';
+export { ResponseItemsRepository, type ResponseChain } from './responses/response-items.repository.js';
+export { ResponseLeasesRepository, type HeldLease } from './responses/response-leases.repository.js';
+export { ResponsesRepository } from './responses/responses.repository.js';
+export {
+  type EventRecord,
+  type ItemRecord,
+  type JsonObject,
+  type NewStoredResponse,
+  type ResponseEnd,
+  type StoredResponse,
+} from './responses/stored-response.js';

@@ -1,0 +1,134 @@
+import type { Database } from '../database.js';
+import { toPostgresJson } from '../postgres-text.js';
+import { readItemPage, type ItemPage, type PageRequest } from './item-page.js';
+import type { ItemRecord } from './stored-response.js';
+import { writeConversationItems } from './write-items.js';
+
+export interface StoredConversation {
+  id: string;
+  metadata: Record<string, string>;
+  createdAt: Date;
+}
+
+interface ConversationRow {
+  id: string;
+  metadata: Record<string, string>;
+  created_at: Date;
+}
+
+const columns = 'id, metadata, created_at';
+
+/** Conversations and their items. What belongs to one owner does not exist for the others. */
+export class ConversationsRepository {
+  constructor(private readonly database: Database) {}
+
+  async create(
+    owner: string,
+    { id, metadata, items }: { id: string; metadata: Record<string, string>; items: readonly ItemRecord[] },
+  ): Promise<StoredConversation> {
+    return this.database.transaction(async (transaction) => {
+      const [row] = await transaction.query<ConversationRow>(
+        `INSERT INTO conversations (id, owner, metadata) VALUES ($1, $2, $3) RETURNING ${columns}`,
+        [id, owner, toPostgresJson(metadata)],
+      );
+      await writeConversationItems(transaction, { id, owner }, items);
+      return required(row);
+    });
+  }
+
+  async find(owner: string, id: string): Promise<StoredConversation | undefined> {
+    const [row] = await this.database.transaction((transaction) =>
+      transaction.query<ConversationRow>(
+        `SELECT ${columns} FROM conversations WHERE id = $1 AND owner = $2`,
+        [id, owner],
+      ),
+    );
+    return row && toConversation(row);
+  }
+
+  /** Changes the metadata by a function of what it is, under a lock; undefined where there is no such conversation. */
+  async updateMetadata(
+    owner: string,
+    id: string,
+    change: (metadata: Record<string, string>) => Record<string, string>,
+  ): Promise<StoredConversation | undefined> {
+    return this.database.transaction(async (transaction) => {
+      const [row] = await transaction.query<ConversationRow>(
+        `SELECT ${columns} FROM conversations WHERE id = $1 AND owner = $2 FOR UPDATE`,
+        [id, owner],
+      );
+      if (!row) return undefined;
+      const metadata = change(row.metadata);
+      await transaction.execute('UPDATE conversations SET metadata = $2 WHERE id = $1', [
+        id,
+        toPostgresJson(metadata),
+      ]);
+      return toConversation({ ...row, metadata });
+    });
+  }
+
+  /** Removes a conversation with its items; responses that were made in it stay. */
+  async delete(owner: string, id: string): Promise<boolean> {
+    const deleted = await this.database.transaction((transaction) =>
+      transaction.execute('DELETE FROM conversations WHERE id = $1 AND owner = $2', [id, owner]),
+    );
+    return deleted > 0;
+  }
+
+  /** Every item, oldest first. */
+  async items(id: string): Promise<ItemRecord[]> {
+    const rows = await this.database.transaction((transaction) =>
+      transaction.query<{ item: ItemRecord }>(
+        'SELECT item FROM conversation_items WHERE conversation_id = $1 ORDER BY position',
+        [id],
+      ),
+    );
+    return rows.map(({ item }) => item);
+  }
+
+  /** Errors: invalid_request for an unknown cursor. */
+  async itemPage(id: string, page: PageRequest): Promise<ItemPage> {
+    return this.database.transaction((transaction) =>
+      readItemPage(
+        transaction,
+        { table: 'conversation_items', condition: 'conversation_id = $1', values: [id] },
+        page,
+      ),
+    );
+  }
+
+  async findItem(id: string, itemId: string): Promise<ItemRecord | undefined> {
+    const [row] = await this.database.transaction((transaction) =>
+      transaction.query<{ item: ItemRecord }>(
+        'SELECT item FROM conversation_items WHERE conversation_id = $1 AND id = $2',
+        [id, itemId],
+      ),
+    );
+    return row?.item;
+  }
+
+  async addItems(owner: string, id: string, items: readonly ItemRecord[]): Promise<void> {
+    await this.database.transaction((transaction) =>
+      writeConversationItems(transaction, { id, owner }, items),
+    );
+  }
+
+  async deleteItem(id: string, itemId: string): Promise<boolean> {
+    const deleted = await this.database.transaction((transaction) =>
+      transaction.execute('DELETE FROM conversation_items WHERE conversation_id = $1 AND id = $2', [
+        id,
+        itemId,
+      ]),
+    );
+    return deleted > 0;
+  }
+}
+
+function toConversation({ id, metadata, created_at }: ConversationRow): StoredConversation {
+  return { id, metadata, createdAt: created_at };
+}
+
+function required(row: ConversationRow | undefined): StoredConversation {
+  if (!row) throw new Error('INSERT … RETURNING gave no row');
+  return toConversation(row);
+}

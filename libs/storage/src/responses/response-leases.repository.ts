@@ -1,0 +1,101 @@
+import type { Database } from '../database.js';
+import { responseColumns } from './responses.repository.js';
+import {
+  toStoredResponse,
+  type EventRecord,
+  type ResponseRow,
+  type StoredResponse,
+} from './stored-response.js';
+import { writeEvents } from './write-items.js';
+
+/** A response that the caller still holds, and whether somebody wants it stopped. */
+export interface HeldLease {
+  id: string;
+  cancelRequested: boolean;
+}
+
+/**
+ * Who works on which unfinished response. A lease is held by a heartbeat; one that ran out may be claimed by any
+ * process. Whatever a worker writes, it writes only while the lease is its own: two never write one log.
+ */
+export class ResponseLeasesRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Prolongs the leases of a process; answers those that are still its own. */
+  async heartbeat(leaseOwner: string, ids: readonly string[], leaseMs: number): Promise<HeldLease[]> {
+    const rows = await this.database.transaction((transaction) =>
+      transaction.query<{ id: string; cancel_requested: boolean }>(
+        `UPDATE responses SET lease_until = now() + make_interval(secs => $3)
+         WHERE id = ANY($2) AND lease_owner = $1 AND finished_at IS NULL RETURNING id, cancel_requested`,
+        [leaseOwner, ids, leaseMs / 1_000],
+      ),
+    );
+    return rows.map(({ id, cancel_requested }) => ({ id, cancelRequested: cancel_requested }));
+  }
+
+  /** Takes unfinished responses whose lease ran out, oldest first. */
+  async claimExpired(leaseOwner: string, leaseMs: number, limit: number): Promise<StoredResponse[]> {
+    const rows = await this.database.transaction((transaction) =>
+      transaction.query<ResponseRow>(
+        `UPDATE responses SET lease_owner = $1, lease_until = now() + make_interval(secs => $2)
+         WHERE id IN (SELECT id FROM responses WHERE finished_at IS NULL AND lease_until < now()
+                      ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+         RETURNING ${responseColumns}`,
+        [leaseOwner, leaseMs / 1_000, limit],
+      ),
+    );
+    return rows.map(toStoredResponse);
+  }
+
+  /** Gives leases up at once, so that another process need not wait: a stopping process does. */
+  async release(leaseOwner: string): Promise<void> {
+    await this.database.transaction((transaction) =>
+      transaction.execute(
+        'UPDATE responses SET lease_until = now() WHERE lease_owner = $1 AND finished_at IS NULL',
+        [leaseOwner],
+      ),
+    );
+  }
+
+  /** Asks whoever works on a response to stop; false where it is finished or unknown. */
+  async requestCancel(owner: string, id: string): Promise<boolean> {
+    const touched = await this.database.transaction((transaction) =>
+      transaction.execute(
+        'UPDATE responses SET cancel_requested = true WHERE id = $1 AND owner = $2 AND finished_at IS NULL',
+        [id, owner],
+      ),
+    );
+    return touched > 0;
+  }
+
+  /** Appends to a log; false, and nothing written, where the lease is no longer the caller's. */
+  async appendEvents(
+    id: string,
+    leaseOwner: string,
+    events: readonly EventRecord[],
+    status: string,
+  ): Promise<boolean> {
+    return this.database.transaction(async (transaction) => {
+      const held = await transaction.execute(
+        'UPDATE responses SET status = $3 WHERE id = $1 AND lease_owner = $2 AND finished_at IS NULL',
+        [id, leaseOwner, status],
+      );
+      if (held === 0) return false;
+      await writeEvents(transaction, id, events);
+      return true;
+    });
+  }
+
+  /** What is written of a log behind sequence number `startingAfter` (-1: all). */
+  async readEvents(id: string, startingAfter = -1): Promise<EventRecord[]> {
+    const rows = await this.database.transaction((transaction) =>
+      transaction.query<{ events: EventRecord[] }>(
+        `SELECT events FROM response_events WHERE response_id = $1 AND last_sequence > $2 ORDER BY first_sequence`,
+        [id, startingAfter],
+      ),
+    );
+    return rows
+      .flatMap(({ events }) => events)
+      .filter(({ sequence_number }) => sequence_number > startingAfter);
+  }
+}

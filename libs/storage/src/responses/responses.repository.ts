@@ -1,0 +1,152 @@
+import type { Database } from '../database.js';
+import { toPostgresJson } from '../postgres-text.js';
+import type { Transaction } from '../transaction.js';
+import {
+  toStoredResponse,
+  type NewStoredResponse,
+  type ResponseEnd,
+  type ResponseRow,
+  type StoredResponse,
+} from './stored-response.js';
+import { writeConversationItems, writeEvents, writeResponseItems } from './write-items.js';
+
+export const responseColumns =
+  'id, owner, status, background, snapshot, request, conversation_id, fingerprint, lease_owner, finished_at';
+
+/** Responses: begun, finished, found, deleted. What belongs to one owner does not exist for the others. */
+export class ResponsesRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Adds a response that is being worked on; answers the one that already has its idempotency key, if any. */
+  async insert(response: NewStoredResponse): Promise<StoredResponse | undefined> {
+    return this.database.transaction((transaction) => insertResponse(transaction, response));
+  }
+
+  /** Adds a response that is finished already. */
+  async insertFinished(response: NewStoredResponse, end: ResponseEnd): Promise<void> {
+    await this.database.transaction(async (transaction) => {
+      await insertResponse(transaction, response);
+      await finishResponse(transaction, { id: response.id, leaseOwner: response.lease.owner }, end);
+    });
+  }
+
+  /** Ends a response; false where the lease is no longer the caller's, or the response is gone. */
+  async finish(id: string, leaseOwner: string, end: ResponseEnd): Promise<boolean> {
+    return this.database.transaction((transaction) => finishResponse(transaction, { id, leaseOwner }, end));
+  }
+
+  async find(owner: string, id: string): Promise<StoredResponse | undefined> {
+    const rows = await this.database.transaction((transaction) =>
+      transaction.query<ResponseRow>(
+        `SELECT ${responseColumns} FROM responses WHERE id = $1 AND owner = $2`,
+        [id, owner],
+      ),
+    );
+    return rows.map(toStoredResponse)[0];
+  }
+
+  /** Removes a response with its items and its log; false where the owner has none of that id. */
+  async delete(owner: string, id: string): Promise<boolean> {
+    const deleted = await this.database.transaction((transaction) =>
+      transaction.execute('DELETE FROM responses WHERE id = $1 AND owner = $2', [id, owner]),
+    );
+    return deleted > 0;
+  }
+
+  /**
+   * Removes finished responses older than `maxAgeMs`, except those that a younger one continues: a chain lives as long
+   * as its youngest link. Answers how many went.
+   */
+  async deleteOlderThan(maxAgeMs: number): Promise<number> {
+    return this.database.transaction((transaction) =>
+      transaction.execute(
+        `WITH RECURSIVE kept AS (
+           SELECT previous_response_id AS id FROM responses
+           WHERE created_at >= now() - make_interval(secs => $1) AND previous_response_id IS NOT NULL
+           UNION
+           SELECT responses.previous_response_id FROM responses JOIN kept ON responses.id = kept.id
+           WHERE responses.previous_response_id IS NOT NULL
+         )
+         DELETE FROM responses WHERE finished_at IS NOT NULL AND created_at < now() - make_interval(secs => $1)
+           AND id NOT IN (SELECT id FROM kept)`,
+        [maxAgeMs / 1_000],
+      ),
+    );
+  }
+
+  /** Removes the oldest finished responses beyond the `count` youngest. Answers how many went. */
+  async deleteBeyond(count: number): Promise<number> {
+    return this.database.transaction((transaction) =>
+      transaction.execute(
+        `DELETE FROM responses WHERE finished_at IS NOT NULL AND id IN (
+           SELECT id FROM responses ORDER BY created_at DESC, id DESC OFFSET $1)`,
+        [count],
+      ),
+    );
+  }
+}
+
+async function insertResponse(
+  transaction: Transaction,
+  response: NewStoredResponse,
+): Promise<StoredResponse | undefined> {
+  const { id, owner, idempotency, lease } = response;
+  const inserted = await transaction.execute(
+    `INSERT INTO responses (id, owner, previous_response_id, conversation_id, status, background, snapshot, request,
+                            idempotency_key, fingerprint, lease_owner, lease_until)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now() + make_interval(secs => $12))
+     ON CONFLICT (owner, idempotency_key) DO NOTHING`,
+    [
+      id,
+      owner,
+      response.previousResponseId,
+      response.conversationId,
+      response.status,
+      response.background,
+      toPostgresJson(response.snapshot),
+      response.request && toPostgresJson(response.request),
+      idempotency?.key ?? null,
+      idempotency?.fingerprint ?? null,
+      lease.owner,
+      lease.ms / 1_000,
+    ],
+  );
+  if (inserted > 0) {
+    await writeResponseItems(transaction, { id, owner }, 'input', response.inputItems);
+    return undefined;
+  }
+  const rows = await transaction.query<ResponseRow>(
+    `SELECT ${responseColumns} FROM responses WHERE owner = $1 AND idempotency_key = $2`,
+    [owner, idempotency?.key ?? null],
+  );
+  return rows.map(toStoredResponse)[0];
+}
+
+async function finishResponse(
+  transaction: Transaction,
+  { id, leaseOwner }: { id: string; leaseOwner: string },
+  end: ResponseEnd,
+): Promise<boolean> {
+  const [row] = await transaction.query<{ owner: string; conversation_id: string | null }>(
+    `UPDATE responses SET status = $3, snapshot = $4, request = NULL, lease_owner = NULL, lease_until = NULL,
+            finished_at = now()
+     WHERE id = $1 AND lease_owner = $2 AND finished_at IS NULL RETURNING owner, conversation_id`,
+    [id, leaseOwner, end.status, toPostgresJson(end.snapshot)],
+  );
+  if (!row) return false;
+  await writeResponseItems(transaction, { id, owner: row.owner }, 'output', end.outputItems);
+  await writeEvents(transaction, id, end.events);
+  if (row.conversation_id !== null) {
+    const [conversation] = await transaction.query<{ id: string }>(
+      'SELECT id FROM conversations WHERE id = $1 AND owner = $2 FOR UPDATE',
+      [row.conversation_id, row.owner],
+    );
+    if (conversation)
+      await writeConversationItems(
+        transaction,
+        { id: conversation.id, owner: row.owner },
+        end.conversationItems,
+      );
+  }
+  return true;
+}

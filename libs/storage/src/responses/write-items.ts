@@ -1,0 +1,49 @@
+import { toPostgresJson } from '../postgres-text.js';
+import type { Transaction } from '../transaction.js';
+import type { EventRecord, ItemRecord } from './stored-response.js';
+
+/** Writes the items of one side of a response, numbered in their order. */
+export async function writeResponseItems(
+  transaction: Transaction,
+  response: { id: string; owner: string },
+  direction: 'input' | 'output',
+  items: readonly ItemRecord[],
+): Promise<void> {
+  if (items.length === 0) return;
+  await transaction.execute(
+    `INSERT INTO response_items (response_id, direction, position, owner, id, item)
+     SELECT $1, $2, entry.position - 1, $3, entry.id, entry.item::json
+     FROM unnest($4::text[], $5::text[]) WITH ORDINALITY AS entry (id, item, position)`,
+    [response.id, direction, response.owner, items.map(({ id }) => id), items.map(toPostgresJson)],
+  );
+}
+
+/** Appends items to a conversation; one whose id it holds already is left as it is. */
+export async function writeConversationItems(
+  transaction: Transaction,
+  conversation: { id: string; owner: string },
+  items: readonly ItemRecord[],
+): Promise<void> {
+  if (items.length === 0) return;
+  await transaction.execute(
+    `INSERT INTO conversation_items (conversation_id, owner, id, item)
+     SELECT $1, $2, entry.id, entry.item::json
+     FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS entry (id, item, position)
+     ORDER BY entry.position ON CONFLICT DO NOTHING`,
+    [conversation.id, conversation.owner, items.map(({ id }) => id), items.map(toPostgresJson)],
+  );
+}
+
+/** Appends a piece of a response's log. */
+export async function writeEvents(
+  transaction: Transaction,
+  responseId: string,
+  events: readonly EventRecord[],
+): Promise<void> {
+  const [first, last] = [events[0], events.at(-1)];
+  if (!first || !last) return;
+  await transaction.execute(
+    'INSERT INTO response_events (response_id, first_sequence, last_sequence, events) VALUES ($1, $2, $3, $4)',
+    [responseId, first.sequence_number, last.sequence_number, toPostgresJson(events)],
+  );
+}
