@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
@@ -14,6 +14,14 @@ let options: SampleDocumentsOptions;
 let status: number;
 const uploads: { names: string[]; authorization: string | undefined }[] = [];
 
+/** Notes an upload as dataprep would receive it. */
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await readText(request);
+  const names = [...body.matchAll(/name="files"; filename="([^"]+)"/g)].map(([, name]) => name ?? '');
+  uploads.push({ names, authorization: request.headers.authorization });
+  response.writeHead(status).end('{"error":"the reason"}');
+}
+
 beforeEach(async () => {
   status = 200;
   uploads.length = 0;
@@ -21,13 +29,7 @@ beforeEach(async () => {
   mkdirSync(join(directory.path, 'docs'));
   writeFileSync(join(directory.path, 'README.md'), '# What it is');
   writeFileSync(join(directory.path, 'docs', 'api.md'), '# The API');
-  server = createServer((request, response) => {
-    void readText(request).then((body) => {
-      const names = [...body.matchAll(/name="files"; filename="([^"]+)"/g)].map(([, name]) => name ?? '');
-      uploads.push({ names, authorization: request.headers.authorization });
-      response.writeHead(status).end('{"error":"the reason"}');
-    });
-  }).listen(0, '127.0.0.1');
+  server = createServer((request, response) => void receive(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   options = {
     projectDirectory: directory.path,
