@@ -16,7 +16,7 @@ export function schemaValidator(): Validate | undefined {
     console.warn(`Skipped: ${document} is absent; set OPENAI_OPENAPI to check bodies against it.`);
     return undefined;
   }
-  const { components } = parse(readFileSync(document, 'utf8')) as { components: unknown };
+  const { components } = withoutNullable(parse(readFileSync(document, 'utf8'))) as { components: unknown };
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, logger: false });
   ajv.addSchema({ $id: 'openai', components });
   return (schema, body) => {
@@ -24,6 +24,16 @@ export function schemaValidator(): Validate | undefined {
     if (!check) throw new Error(`The document has no schema ${schema}.`);
     return check(body) === true ? [] : (check.errors ?? []).map(describe);
   };
+}
+
+/** OpenAPI 3.0's `nullable` in JSON Schema's terms. */
+function withoutNullable(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutNullable);
+  if (typeof node !== 'object' || node === null) return node;
+  const { nullable, ...rest } = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, withoutNullable(value)]),
+  );
+  return nullable === true ? { anyOf: [rest, { type: 'null' }] } : rest;
 }
 
 function describe({ instancePath, message }: ErrorObject): string {
