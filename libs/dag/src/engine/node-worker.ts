@@ -55,18 +55,10 @@ export class NodeWorker {
     return source.stream && { stream: source.stream };
   }
 
-  /** Hands another node's stream on as this node's own, to its end. */
+  /** Hands another node's stream on as this node's own, to its end; a run that stops breaks that stream too. */
   async forward(record: NodeRecord, source: ChunkBuffer): Promise<unknown> {
     const buffer = this.openStream(record);
-    const { signal } = record.controller;
-    const reader = source.read();
-    const leave = (): void => void reader.return?.();
-    signal.addEventListener('abort', leave, { once: true });
-    try {
-      for await (const chunk of reader) buffer.push(chunk);
-    } finally {
-      signal.removeEventListener('abort', leave);
-    }
+    for await (const chunk of source.read()) buffer.push(chunk);
     return this.closeStream(record, buffer, record.node.target);
   }
 

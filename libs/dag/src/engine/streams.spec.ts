@@ -204,6 +204,16 @@ describe('a stream into a following node', () => {
     expect(await run.settled).toMatchObject({ state: 'ok', nodes: [{ state: 'ok' }, { state: 'skipped' }] });
   });
 
+  it('goes on past a node whose condition is not met', async () => {
+    const conditional = define(
+      'llm: { service: llm, stream: true }',
+      'guard: { service: sentence-guard, after: [llm], stream: true, when: "false" }',
+    );
+    const run = runWith(conditional, { llm: () => say('One', '. Two.') });
+    expect(await readAll(run.stream)).toEqual([{ text: 'One' }, { text: '. Two.' }]);
+    expect(await run.settled).toMatchObject({ state: 'ok', nodes: [{ state: 'ok' }, { state: 'skipped' }] });
+  });
+
   it('takes a plain output as the only chunk', async () => {
     const run = runWith(guarded, { llm: () => ({ text: 'All at once.' }), guard: shout });
     expect(await readAll(run.stream)).toEqual([{ text: 'ALL AT ONCE.' }]);
