@@ -11,3 +11,14 @@ export {
   type GenerationEvent,
   type Generator,
 } from './generator/generator-interface.js';
+export {
+  compileDecoder,
+  compileEncoder,
+  exportDecoder,
+  quantiseCheckpoint,
+  UnsupportedModelError,
+  type CompiledDecoder,
+  type CompileDecoderOptions,
+  type CompiledEncoder,
+  type CompileEncoderOptions,
+} from './compiler/index.js';

@@ -1,0 +1,121 @@
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { type CompiledDecoder, compileDecoder, exportDecoder } from '#inference';
+import { shape135m } from './random-decoder.js';
+
+/** One way to run decode steps: prepared for a batch and a past, it runs one token for each sequence. */
+export interface Subject {
+  readonly name: string;
+  /** Returns a function that runs one step. */
+  prepare(batch: number, past: number): () => Promise<void>;
+}
+
+const { num_hidden_layers: layers, num_key_value_heads: kvHeads, head_dim: headDim } = shape135m;
+
+const int64 = (values: readonly number[], dims: readonly number[]): Tensor =>
+  new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
+const repeat = (value: number, count: number): number[] => Array<number>(count).fill(value);
+const noise = (length: number): Float32Array =>
+  Float32Array.from({ length }, (_, index) => Math.sin(index * 12.9898) / 2);
+const noiseInt8 = (length: number): Int8Array =>
+  Int8Array.from({ length }, (_, index) => Math.round(Math.sin(index * 12.9898) * 127));
+const load = (path: string, threads: number): Promise<InferenceSession> =>
+  InferenceSession.create(path, { intraOpNumThreads: threads, logSeverityLevel: 3 });
+
+/** The dense graph as exporters write it: its whole past goes in and comes out again, longer by one. */
+export async function exporterSubject(
+  directory: string,
+  target: string,
+  weights: 'fp32' | 'int8',
+  threads: number,
+): Promise<Subject> {
+  const session = await load(await exportDecoder(directory, target, weights), threads);
+  return {
+    name: `exporter ${weights}`,
+    prepare: (batch, past) => {
+      const feeds: Record<string, Tensor> = {
+        input_ids: int64(repeat(100, batch), [batch, 1]),
+        position_ids: int64(repeat(past, batch), [batch, 1]),
+        attention_mask: int64(repeat(1, batch * (past + 1)), [batch, past + 1]),
+      };
+      const slab = noise(batch * kvHeads * past * headDim);
+      for (let layer = 0; layer < layers; layer++)
+        for (const part of ['key', 'value'])
+          feeds[`past_key_values.${layer}.${part}`] = new Tensor('float32', slab.slice(), [
+            batch,
+            kvHeads,
+            past,
+            headDim,
+          ]);
+      return async () => void (await session.run(feeds));
+    },
+  };
+}
+
+/** The compiled graph over slabs of the caller; the new keys and values are written behind the past after each step. */
+export async function deltaSubject(
+  directory: string,
+  cacheDir: string,
+  precision: Pick<CompiledDecoder, 'weights' | 'kv'>,
+  threads: number,
+): Promise<Subject> {
+  const model = await compileDecoder(directory, { cacheDir, ...precision });
+  const session = await load(model.onnxPath, threads);
+  return {
+    name: `delta ${precision.weights}${precision.kv === 'int8' ? ' + int8 KV' : ''}`,
+    prepare: (batch, past) => {
+      const slabs = new Slabs(precision.kv, batch, past);
+      const feeds = {
+        input_ids: int64(repeat(100, batch), [batch, 1]),
+        past_lengths: int64(repeat(past - 1, batch), [batch]),
+        logit_positions: int64([...repeat(0, batch).keys()], [batch]),
+        ...slabs.feeds,
+      };
+      return async () => slabs.append(await session.run(feeds), past - 1);
+    },
+  };
+}
+
+/** Keys and values of a batch, filled with noise. */
+class Slabs {
+  readonly feeds: Record<string, Tensor> = {};
+  private readonly data: (Float32Array | Int8Array)[] = [];
+  private readonly scales: Float32Array[] = [];
+
+  constructor(
+    private readonly kv: 'float' | 'int8',
+    private readonly batch: number,
+    private readonly capacity: number,
+  ) {
+    const positionsFirst = [batch, kvHeads, capacity, headDim];
+    const size = batch * kvHeads * capacity * headDim;
+    const content = kv === 'float' ? noise(size) : noiseInt8(size);
+    for (let plane = 0; plane < 2 * layers; plane++) {
+      const name = `past_key_values.${plane >> 1}.${plane % 2 ? 'value' : 'key'}`;
+      const slab = content.slice();
+      this.data.push(slab);
+      const dims = kv === 'int8' && plane % 2 === 0 ? [batch, kvHeads, headDim, capacity] : positionsFirst;
+      this.feeds[name] = new Tensor(kv === 'float' ? 'float32' : 'int8', slab, dims);
+      if (kv === 'float') continue;
+      const scale = new Float32Array(batch * kvHeads * capacity).fill(1 / 127);
+      this.scales.push(scale);
+      this.feeds[`${name}_scale`] = new Tensor('float32', scale, [batch, kvHeads, 1, capacity]);
+    }
+  }
+
+  append(outputs: InferenceSession.OnnxValueMapType, position: number): void {
+    const news = outputs['new_kv']!.data as Float32Array | Int8Array;
+    const scales = outputs['new_kv_scale']?.data as Float32Array | undefined;
+    const rows = this.batch * kvHeads;
+    for (let plane = 0; plane < 2 * layers; plane++)
+      for (let row = 0; row < rows; row++) {
+        const from = plane * rows + row;
+        const vector = news.subarray(from * headDim, (from + 1) * headDim);
+        if (this.kv === 'float' || plane % 2 === 1)
+          this.data[plane]!.set(vector, (row * this.capacity + position) * headDim);
+        else
+          for (let dim = 0; dim < headDim; dim++)
+            this.data[plane]![(row * headDim + dim) * this.capacity + position] = vector[dim]!;
+        if (scales) this.scales[plane]![row * this.capacity + position] = scales[from]!;
+      }
+  }
+}
