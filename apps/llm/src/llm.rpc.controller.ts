@@ -1,10 +1,12 @@
 import {
+  countPromptTokens,
   describeLlmModel,
   generate,
   healthMethod,
   type GenerationChunk,
   type ModelInfo,
   type ParsedRequestOf,
+  type ReplyOf,
 } from '#contracts';
 import { RpcHandler, type RpcContext } from '#messaging';
 import { HealthRegistry } from '#service-kit';
@@ -24,6 +26,13 @@ export class LlmRpcController {
     context: RpcContext,
   ): AsyncGenerator<GenerationChunk, void, void> {
     return this.llm.generate(request, context.signal);
+  }
+
+  @RpcHandler(countPromptTokens)
+  countTokens(
+    request: ParsedRequestOf<typeof countPromptTokens>,
+  ): Promise<ReplyOf<typeof countPromptTokens>> {
+    return this.llm.countTokens(request);
   }
 
   @RpcHandler(describeLlmModel)

@@ -1,9 +1,11 @@
 import {
   assertServedModel,
+  type countPromptTokens,
   type generate,
   type GenerationChunk,
   type ModelInfo,
   type ParsedRequestOf,
+  type ReplyOf,
 } from '#contracts';
 import type { Generator } from '#inference';
 import { HealthRegistry, Metrics } from '#service-kit';
@@ -42,6 +44,17 @@ export class LlmService implements OnApplicationShutdown {
    */
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {
     return measureGeneration(this.metrics, this.#answer(request, signal));
+  }
+
+  /** Tokens of the prompt that a conversation becomes. Errors: model_not_found. */
+  async countTokens({
+    messages,
+    model,
+  }: ParsedRequestOf<typeof countPromptTokens>): Promise<ReplyOf<typeof countPromptTokens>> {
+    const { id, maxInputTokens } = this.generator.info;
+    assertServedModel(model, id);
+    const { prompt } = await planAnswer({ messages }, this.settings, this.generator);
+    return { promptTokens: await this.generator.countPromptTokens(prompt), maxInputTokens };
   }
 
   async onApplicationShutdown(): Promise<void> {

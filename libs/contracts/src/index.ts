@@ -40,6 +40,7 @@ export {
 export {
   chatMessageSchema,
   citationSchema,
+  countPromptTokens,
   describeLlmModel,
   generate,
   generationChunkSchema,

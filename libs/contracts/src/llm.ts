@@ -112,3 +112,15 @@ export const describeLlmModel = defineMethod({
   request: z.object({}),
   reply: modelInfoSchema,
 });
+
+/** `llm.count_tokens`: how long the prompt is that a conversation without documents becomes. */
+export const countPromptTokens = defineMethod({
+  service: 'llm',
+  method: 'count_tokens',
+  request: z.object({ messages: z.array(chatMessageSchema).min(1), model: z.string().optional() }),
+  reply: z.object({
+    promptTokens: z.int(),
+    /** Most tokens that the model takes, prompt and answer together. */
+    maxInputTokens: z.int(),
+  }),
+});
