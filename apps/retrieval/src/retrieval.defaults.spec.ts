@@ -11,7 +11,12 @@ describe('decideParameters', () => {
       fetch_k: 40,
       lambda_mult: 0.5,
       score_threshold: 0.2,
+      hybrid_fusion: 'rrf',
+      similarity_weight: 1,
+      rank_constant: 60,
     });
+    const scored = { ...profile, hybrid_fusion: 'scores', similarity_weight: 8 } as const;
+    expect(decideParameters({}, scored)).toMatchObject({ hybrid_fusion: 'scores', similarity_weight: 8 });
     expect(decideParameters({ search_type: 'lexical' }, profile)).toMatchObject({ k: 8, fetch_k: 40 });
   });
 

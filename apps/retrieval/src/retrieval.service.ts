@@ -51,6 +51,11 @@ export class RetrievalService {
         scoreThreshold: parameters.score_threshold,
         distanceThreshold: parameters.distance_threshold,
         lambdaMult: parameters.lambda_mult,
+        fusion: {
+          method: parameters.hybrid_fusion,
+          similarityWeight: parameters.similarity_weight,
+          rankConstant: parameters.rank_constant,
+        },
         filter: parameters.filter,
       });
       return { documents, searchType: parameters.search_type };

@@ -20,6 +20,22 @@ export const retrievalParametersSchema = z.object({
   score_threshold: z.number().min(0).max(1).optional().describe('Least cosine similarity'),
   distance_threshold: z.number().min(0).max(2).optional().describe('Greatest cosine distance'),
   lambda_mult: z.number().min(0).max(1).optional().describe('mmr: 1 is pure relevance, 0 pure diversity'),
+  hybrid_fusion: z
+    .enum(['rrf', 'scores'])
+    .optional()
+    .describe('hybrid: fuse the two rankings by reciprocal rank, or add up their scores'),
+  similarity_weight: z
+    .number()
+    .min(0)
+    .max(100)
+    .optional()
+    .describe('hybrid: weight of the vector search; the word search weighs 1'),
+  rank_constant: z
+    .number()
+    .min(0)
+    .max(1000)
+    .optional()
+    .describe('hybrid with rrf: dampens the lead of the first ranks'),
   filter: metadataSchema
     .optional()
     .describe('Keep chunks whose metadata contain these values; a list means any of'),

@@ -3,26 +3,12 @@ import type { Database } from './database.js';
 import type { ChunkHit, ChunkSearch } from './search/chunk-search.js';
 import { findByWords } from './search/lexical-search.js';
 import { selectDiverse } from './search/maximal-marginal-relevance.js';
-import { fuseRankings } from './search/reciprocal-rank-fusion.js';
+import { fuse } from './search/fusion.js';
 import { findNearest, type NearestHit } from './search/vector-search.js';
 import type { Transaction } from './transaction.js';
 import { requireUsableVector } from './vectors.js';
 
-/** How `hybrid` weighs its two rankings; measured in docs/benchmarks.md. */
-export interface FusionSettings {
-  /** Dampens the lead of the first ranks. */
-  constant: number;
-  lexicalWeight: number;
-  similarityWeight: number;
-}
-
-export const defaultFusion: FusionSettings = { constant: 60, lexicalWeight: 1, similarityWeight: 1 };
-
-type Strategy = (
-  transaction: Transaction,
-  search: ChunkSearch,
-  fusion: FusionSettings,
-) => Promise<ChunkHit[]>;
+type Strategy = (transaction: Transaction, search: ChunkSearch) => Promise<ChunkHit[]>;
 
 const strategies: Record<SearchType, Strategy> = {
   lexical: (transaction, search) => findByWords(transaction, search, search.k),
@@ -40,24 +26,17 @@ const strategies: Record<SearchType, Strategy> = {
     const candidates = await nearest(transaction, search, Math.max(search.fetchK, search.k), true);
     return selectDiverse(candidates, search.k, search.lambdaMult);
   },
-  hybrid: async (transaction, search, { constant, lexicalWeight, similarityWeight }) => {
+  hybrid: async (transaction, search) => {
     const fetched = Math.max(search.fetchK, search.k);
     const similar = await nearest(transaction, search, fetched);
     const lexical = await findByWords(transaction, search, fetched);
-    const rankings = [
-      { hits: lexical, weight: lexicalWeight },
-      { hits: similar, weight: similarityWeight },
-    ];
-    return fuseRankings(rankings, constant).slice(0, search.k);
+    return fuse({ lexical, similar }, search.fusion).slice(0, search.k);
   },
 };
 
 /** Searches the chunks of stored documents. */
 export class ChunksRepository {
-  constructor(
-    private readonly database: Database,
-    private readonly fusion: FusionSettings = defaultFusion,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /**
    * The best chunks for a search, best first, at most k. An empty collection gives none. Errors: invalid_request
@@ -66,7 +45,7 @@ export class ChunksRepository {
    */
   async search(search: ChunkSearch): Promise<ChunkHit[]> {
     const strategy = strategies[search.searchType];
-    const hits = await this.database.transaction((transaction) => strategy(transaction, search, this.fusion));
+    const hits = await this.database.transaction((transaction) => strategy(transaction, search));
     return hits.map(({ id, text, score, metadata }) => ({ id, text, score, metadata }));
   }
 }

@@ -1,6 +1,6 @@
 export { Database, openDatabase, type DatabaseOptions } from './database.js';
-export { ChunksRepository, defaultFusion, type FusionSettings } from './chunks.repository.js';
-export { type ChunkHit, type ChunkSearch } from './search/chunk-search.js';
+export { ChunksRepository } from './chunks.repository.js';
+export { type ChunkHit, type ChunkSearch, type FusionSettings } from './search/chunk-search.js';
 export { type NewChunk } from './chunk-writer.js';
 export {
   DocumentsRepository,

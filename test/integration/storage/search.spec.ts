@@ -1,4 +1,4 @@
-import { ChunksRepository, type ChunkSearch } from '#storage';
+import type { ChunkSearch } from '#storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';
 
@@ -79,19 +79,13 @@ describe('ChunksRepository', () => {
   });
 
   it('fuses both rankings', async () => {
-    const hits = await storage.chunks.search(
-      search({ searchType: 'hybrid', query: 'javascript', embedding: vector(1, 0, 0), k: 2 }),
-    );
-    expect(hits.map(({ text }) => text)).toEqual([passages[3]?.text, passages[0]?.text]);
-    const weighted = new ChunksRepository(storage.database, {
-      constant: 60,
-      lexicalWeight: 0,
-      similarityWeight: 1,
-    });
-    const [first] = await weighted.search(
-      search({ searchType: 'hybrid', query: 'javascript', embedding: vector(1, 0, 0) }),
-    );
-    expect(first?.text).toBe(passages[0]?.text);
+    const hybrid = { searchType: 'hybrid', query: 'javascript', k: 2 } as const;
+    expect(await find(hybrid)).toEqual([3, 0]);
+    const weighted = (method: 'rrf' | 'scores', similarityWeight: number) =>
+      find({ ...hybrid, fusion: { method, similarityWeight, rankConstant: 60 } });
+    expect(await weighted('rrf', 100)).toEqual([0, 1]);
+    expect(await weighted('scores', 0.5)).toEqual([3, 0]);
+    expect(await weighted('scores', 100)).toEqual([0, 1]);
   });
 
   it.each(['similarity', 'mmr', 'lexical', 'hybrid'] as const)('filters in %s', async (searchType) => {

@@ -50,6 +50,7 @@ export function search(changes: Partial<ChunkSearch>): ChunkSearch {
     fetchK: 20,
     scoreThreshold: 0.2,
     lambdaMult: 0.5,
+    fusion: { method: 'rrf', similarityWeight: 1, rankConstant: 60 },
     ...changes,
   };
 }

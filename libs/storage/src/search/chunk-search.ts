@@ -1,5 +1,15 @@
 import type { RetrievedDocument, SearchType } from '#contracts';
 
+/** How `hybrid` makes one ranking of its two; what is best depends on the embedding model (docs/benchmarks.md). */
+export interface FusionSettings {
+  /** `rrf`: by reciprocal rank. `scores`: BM25 plus weighted cosine similarity. */
+  method: 'rrf' | 'scores';
+  /** Weight of the vector search against the word search's 1. */
+  similarityWeight: number;
+  /** For `rrf`: dampens the lead of the first ranks. */
+  rankConstant: number;
+}
+
 /** A search of one collection, every parameter decided. */
 export interface ChunkSearch {
   searchType: SearchType;
@@ -18,12 +28,14 @@ export interface ChunkSearch {
   distanceThreshold?: number;
   /** For `mmr`: 1 is pure relevance, 0 pure diversity. */
   lambdaMult: number;
+  /** For `hybrid`. */
+  fusion: FusionSettings;
   /** Keep chunks whose metadata contain these values; a list means any of. */
   filter?: Record<string, unknown>;
 }
 
 /**
- * A passage found. Its score: cosine similarity (the similarity modes and mmr), BM25 (lexical) or the fused rank
- * (hybrid).
+ * A passage found. Its score: cosine similarity (the similarity modes and mmr), BM25 (lexical) or the fused
+ * score (hybrid).
  */
 export type ChunkHit = RetrievedDocument;

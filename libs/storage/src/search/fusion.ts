@@ -1,0 +1,47 @@
+import type { ChunkHit, FusionSettings } from './chunk-search.js';
+
+/** The two rankings of a hybrid search, best first: scores are BM25 and cosine similarity. */
+export interface HybridRankings {
+  lexical: readonly ChunkHit[];
+  similar: readonly ChunkHit[];
+}
+
+/** Makes one ranking of both, best first; of equals, what the words found comes first. */
+export function fuse(rankings: HybridRankings, settings: FusionSettings): ChunkHit[] {
+  const contributions =
+    settings.method === 'rrf' ? byReciprocalRank(rankings, settings) : byScore(rankings, settings);
+  const fused = new Map<string, ChunkHit>();
+  for (const { hit, gain } of contributions) {
+    fused.set(hit.id, { ...hit, score: (fused.get(hit.id)?.score ?? 0) + gain });
+  }
+  return [...fused.values()].sort((left, right) => right.score - left.score);
+}
+
+interface Contribution {
+  hit: ChunkHit;
+  gain: number;
+}
+
+/** `weight / (constant + rank)` from each ranking that holds the passage, rank 1 being the best. */
+function byReciprocalRank(
+  { lexical, similar }: HybridRankings,
+  { rankConstant, similarityWeight }: FusionSettings,
+): Contribution[] {
+  const gain = (index: number) => 1 / (rankConstant + index + 1);
+  return [
+    ...lexical.map((hit, index) => ({ hit, gain: gain(index) })),
+    ...similar.map((hit, index) => ({ hit, gain: similarityWeight * gain(index) })),
+  ];
+}
+
+/**
+ * BM25 plus the weighted cosine similarity. A passage that the vector search did not bring is at best as similar as
+ * the last one that it did, so similarity counts from there.
+ */
+function byScore({ lexical, similar }: HybridRankings, { similarityWeight }: FusionSettings): Contribution[] {
+  const floor = similar.at(-1)?.score ?? 0;
+  return [
+    ...lexical.map((hit) => ({ hit, gain: hit.score })),
+    ...similar.map((hit) => ({ hit, gain: similarityWeight * (hit.score - floor) })),
+  ];
+}
