@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ingest, type IngestProgress } from '#contracts';
+import { ingest } from '#contracts';
 import { MessagingConnection, ObjectStore, RpcClient } from '#messaging';
 import {
   startNats,
@@ -83,16 +83,19 @@ describe('an ingest that is interrupted', () => {
     const rpc = new RpcClient(connection);
     const abort = new AbortController();
     const request = { files: [file], collection: 'kept', chunk_size: 20 };
+    const seen: string[] = [];
     const consume = async () => {
-      for await (const progress of rpc.stream(ingest, request, { signal: abort.signal })) seen.push(progress);
+      for await (const { stage } of rpc.stream(ingest, request, { signal: abort.signal })) {
+        seen.push(stage);
+        if (stage !== 'embedding') continue;
+        await gate.until(() => gate.requests > requests);
+        abort.abort();
+      }
     };
-    const seen: IngestProgress[] = [];
     const consumed = consume();
-    await gate.until(() => gate.requests > requests);
-    abort.abort();
     await expect(consumed).rejects.toMatchObject({ code: 'cancelled' });
     await gate.until(() => gate.abandoned > abandoned);
-    expect(seen.map(({ stage }) => stage)).toEqual(['reading', 'chunking', 'embedding']);
+    expect(seen).toEqual(['reading', 'chunking', 'embedding']);
     const listed = await client.post<{ chunks: number }[]>('/v1/dataprep/get', { collection: 'kept' });
     expect(listed.body).toMatchObject([{ name: 'kept.txt', chunks: 1 }]);
     rpc.close();

@@ -3,6 +3,9 @@ import { readHtml } from './read-html.js';
 import { checkUnpackedSize } from './zip-directory.js';
 import type { ParsedDocument, ReadingLimits } from './parsed-document.js';
 
+/** What the converter adds behind a note to lead back to its reference. */
+const backLink = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/g;
+
 /** A Word document by way of HTML: headings, lists and tables keep their structure; pictures are left out. */
 export async function readDocx(
   bytes: Uint8Array,
@@ -18,5 +21,5 @@ export async function readDocx(
       convertImage: mammoth.images.imgElement(() => Promise.resolve({ src: '' })),
     },
   );
-  return readHtml(value);
+  return readHtml(value.replaceAll(backLink, ''));
 }

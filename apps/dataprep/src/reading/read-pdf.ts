@@ -1,5 +1,6 @@
 import { getDocumentProxy } from 'unpdf';
-import { layOutPages, type TextRun } from './pdf-layout.js';
+import { layOutPages } from './pdf-layout.js';
+import type { TextRun } from './pdf-lines.js';
 import { unsupportedFile } from './unsupported-file.js';
 import type { ParsedDocument, ReadingLimits } from './parsed-document.js';
 
@@ -30,7 +31,7 @@ export async function readPdf(
     for (let number = 1; number <= pdf.numPages; number += 1) pages.push(await readRuns(pdf, number));
     const blocks = layOutPages(pages);
     if (blocks.length === 0) throw unsupportedFile(filename, 'it holds no text (it may be a scan)');
-    const title = await titleOf(pdf);
+    const title = (await titleOf(pdf)) ?? blocks.find(({ level, page }) => level === 1 && page === 1)?.text;
     return { ...(title && { title }), blocks };
   } finally {
     await pdf.cleanup();

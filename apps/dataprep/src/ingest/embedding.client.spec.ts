@@ -1,0 +1,100 @@
+import { embed, encodeVectors, MegaNestError, type RequestOf } from '#contracts';
+import type { RpcClient } from '#messaging';
+import { describe, expect, it } from 'vitest';
+import { batchesOf, EmbeddingClient } from './embedding.client.js';
+
+type Answer = (inputs: string[], attempt: number) => Promise<unknown>;
+
+/** An embedding service that answers as told and counts what runs at a time. */
+class FakeRpc {
+  attempts = 0;
+  running = 0;
+  mostRunning = 0;
+
+  constructor(private readonly answer: Answer) {}
+
+  request = (async (_method: unknown, { inputs }: RequestOf<typeof embed>) => {
+    this.attempts += 1;
+    this.running += 1;
+    this.mostRunning = Math.max(this.mostRunning, this.running);
+    try {
+      return await this.answer(inputs as string[], this.attempts);
+    } finally {
+      this.running -= 1;
+    }
+  }) as RpcClient['request'];
+}
+
+const reply = (inputs: string[]) => ({
+  model: 'fake',
+  dimensions: 1,
+  vectors: encodeVectors(inputs.map((input) => Float32Array.of(Number(input)))),
+  promptTokens: 0,
+});
+const overloaded = () => new MegaNestError('overloaded', { service: 'embedding', detail: 'a full queue' });
+const callOf = (signal = new AbortController().signal) => ({ signal, deadline: Date.now() + 60_000 });
+const numbers = (count: number) => Array.from({ length: count }, (_unused, index) => String(index));
+
+async function embedAll(rpc: FakeRpc, texts: string[], call = callOf()): Promise<number[]> {
+  const vectors: number[] = [];
+  for await (const batch of new EmbeddingClient(rpc).embedAll(texts, call)) {
+    vectors.push(...batch.map(([value]) => value ?? -1));
+  }
+  return vectors;
+}
+
+describe('EmbeddingClient', () => {
+  it('keeps the order with a few requests at a time', async () => {
+    const rpc = new FakeRpc(async (inputs, attempt) => {
+      // Every other request is slower than the one after it.
+      for (let turn = 0; turn < (attempt % 2) * 5; turn += 1) await Promise.resolve();
+      return reply(inputs);
+    });
+    expect(await embedAll(rpc, numbers(200))).toEqual(numbers(200).map(Number));
+    expect(rpc.mostRunning).toBe(2);
+  });
+
+  it('asks an overloaded service again', async () => {
+    const rpc = new FakeRpc((inputs, attempt) =>
+      attempt === 1 ? Promise.reject(overloaded()) : Promise.resolve(reply(inputs)),
+    );
+    expect(await embedAll(rpc, ['7'])).toEqual([7]);
+    expect(rpc.attempts).toBe(2);
+  });
+
+  it('gives up when the deadline comes before the next attempt', async () => {
+    const rpc = new FakeRpc(() => Promise.reject(overloaded()));
+    const call = { ...callOf(), deadline: Date.now() + 100 };
+    await expect(embedAll(rpc, ['7'], call)).rejects.toMatchObject({ code: 'overloaded' });
+    expect(rpc.attempts).toBe(1);
+  });
+
+  it('does not repeat what cannot succeed', async () => {
+    const rpc = new FakeRpc(() => Promise.reject(new MegaNestError('model_not_found', {})));
+    await expect(embedAll(rpc, ['7'])).rejects.toMatchObject({ code: 'model_not_found' });
+    expect(rpc.attempts).toBe(1);
+  });
+
+  it('stops waiting when it is cancelled', async () => {
+    const abort = new AbortController();
+    const rpc = new FakeRpc(() => {
+      queueMicrotask(() => abort.abort());
+      return Promise.reject(overloaded());
+    });
+    await expect(embedAll(rpc, ['7'], callOf(abort.signal))).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  it('refuses an answer with too few vectors', async () => {
+    const rpc = new FakeRpc((inputs) => Promise.resolve(reply(inputs.slice(1))));
+    await expect(embedAll(rpc, ['7', '8'])).rejects.toMatchObject({ code: 'bad_upstream' });
+  });
+});
+
+describe('batchesOf', () => {
+  it('bounds number and size, and keeps every text', () => {
+    const texts = [...numbers(40), 'x'.repeat(50_000), 'y'.repeat(20_000), 'z'.repeat(100_000), '1'];
+    const batches = [...batchesOf(texts)];
+    expect(batches.flat()).toEqual(texts);
+    expect(batches.map((batch) => batch.length)).toEqual([32, 9, 1, 1, 1]);
+  });
+});

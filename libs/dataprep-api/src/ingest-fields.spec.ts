@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { parseIngestFields } from './ingest-fields.js';
+
+describe('parseIngestFields', () => {
+  it('reads form fields, which are all text', () => {
+    const fields = {
+      link_list: '["https://a.org/x", "https://b.org"]',
+      chunk_size: '100',
+      chunk_overlap: '10',
+      index_name: 'manuals',
+      metadata: '{"year": 2026}',
+      async: 'true',
+      process_table: 'true',
+      table_strategy: 'fast',
+    };
+    expect(parseIngestFields(fields, 10)).toEqual({
+      links: ['https://a.org/x', 'https://b.org'],
+      chunk_size: 100,
+      chunk_overlap: 10,
+      collection: 'manuals',
+      metadata: { year: 2026 },
+      async: true,
+      filename: 'text.txt',
+    });
+  });
+
+  it('reads JSON bodies, comma lists and empty fields', () => {
+    const fields = {
+      link_list: 'https://a.org, https://b.org',
+      chunk_size: 100,
+      async: false,
+      metadata: '',
+      collection: 'a',
+    };
+    expect(parseIngestFields(fields, 10)).toMatchObject({
+      links: ['https://a.org', 'https://b.org'],
+      chunk_size: 100,
+      collection: 'a',
+      async: false,
+    });
+  });
+
+  it.each([
+    [{ chunk_size: 'many' }, 'invalid_request', 'chunk_size'],
+    [{ chunk_size: '5' }, 'invalid_request', 'chunk_size'],
+    [{ link_list: '["https://a.org", 7]' }, 'invalid_request', 'link_list.1'],
+    [{ link_list: 'https://a.org,https://b.org,https://c.org' }, 'payload_too_large', 'link_list'],
+    [{ metadata: '{broken' }, 'invalid_request', 'metadata'],
+    [{ async: 'maybe' }, 'invalid_request', 'async'],
+    [{ process_table: 'false' }, 'invalid_request', 'process_table'],
+    [{ table_strategy: 'hq' }, 'invalid_request', 'table_strategy'],
+    [{ chunksize: '100' }, 'unsupported_parameter', 'chunksize'],
+  ])('refuses %j', (fields, code, param) => {
+    let thrown: unknown;
+    try {
+      parseIngestFields(fields, 2);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({ code, param });
+  });
+});
