@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import {
+  cleanEnvironment,
+  repositoryRoot,
+  startNats,
+  startService,
+  type TestNats,
+  type TestService,
+} from '#testing';
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let nats: TestNats;
+let service: TestService;
+
+beforeAll(async () => {
+  nats = await startNats();
+  service = await startService('embedding', {
+    NATS_URL: nats.url,
+    API_KEYS: 'first-key,second-key',
+    BODY_LIMIT_BYTES: '4096',
+  });
+});
+afterAll(async () => {
+  await service?.stop();
+  await nats?.stop();
+});
+
+async function post(path: string, body: string, headers: Record<string, string> = {}) {
+  const answer = await request(`${service.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer first-key', ...headers },
+    body,
+  });
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    body: (await answer.body.json()) as { error: unknown },
+  };
+}
+
+describe('a service with keys', () => {
+  it.each(['first-key', 'second-key'])('answers with %s', async (key) => {
+    expect(await post('/v1/embeddings', '{"input":"x"}', { authorization: `Bearer ${key}` })).toMatchObject({
+      status: 200,
+    });
+  });
+
+  it.each(['', 'Bearer', 'Bearer third-key', 'Basic first-key'])(
+    "refuses '%s' in OpenAI's shape",
+    async (authorization) => {
+      const answer = await post('/v1/embeddings', '{"input":"x"}', { authorization });
+      expect(answer).toMatchObject({
+        status: 401,
+        headers: { 'www-authenticate': 'Bearer' },
+        body: { error: { code: 'invalid_api_key', type: 'authentication_error', param: null } },
+      });
+    },
+  );
+
+  it('leaves the probes open', async () => {
+    for (const path of ['/live', '/ready', '/v1/health_check']) {
+      const { statusCode, body } = await request(`${service.url}${path}`);
+      await body.dump();
+      expect(statusCode).toBe(200);
+    }
+  });
+});
+
+describe('limits of a body', () => {
+  it('refuses one that is too large', async () => {
+    const answer = await post('/v1/embeddings', JSON.stringify({ input: 'x'.repeat(5_000) }));
+    expect(answer).toMatchObject({ status: 413, body: { error: { code: 'payload_too_large' } } });
+  });
+
+  it('refuses one that is nested too deeply', async () => {
+    const answer = await post('/v1/embeddings', `{"input":${'['.repeat(200)}1${']'.repeat(200)}}`);
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_json' } } });
+  });
+
+  it('refuses another content type and says which one is wanted', async () => {
+    const answer = await post('/v1/embeddings', 'input=x', {
+      'content-type': 'application/x-www-form-urlencoded',
+    });
+    expect(answer).toMatchObject({
+      status: 415,
+      body: { error: { message: expect.stringContaining('application/json') } },
+    });
+  });
+});
+
+describe('an address that others can reach', () => {
+  it('is refused without keys, naming the variable', async () => {
+    const child = spawn(process.execPath, ['dist/apps/embedding/src/main.js'], {
+      cwd: repositoryRoot,
+      env: { ...cleanEnvironment(), NATS_URL: nats.url, HOST: '0.0.0.0', EMBEDDING_PORT: '0' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [output, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect(code).toBe(1);
+    expect(output).toContain('HOST: refusing to listen on 0.0.0.0 without API_KEYS');
+  });
+});
