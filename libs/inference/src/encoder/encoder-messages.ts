@@ -1,3 +1,4 @@
+import type { EngineChoice, EngineSettings } from '../model/engine-settings.js';
 import type { Device } from '../runtime/execution-providers.js';
 import type { Pooling } from './pooling.js';
 
@@ -7,7 +8,8 @@ export type EncoderTask = 'embed' | 'rerank';
 export interface EncoderSettings {
   readonly task: EncoderTask;
   readonly directory: string;
-  readonly onnxFile: string;
+  readonly engine: EngineSettings;
+  readonly activations: 'row' | 'tensor';
   readonly device: Device;
   readonly threads: number;
   /** Most tokens of an input, marks included. */
@@ -18,7 +20,7 @@ export interface EncoderSettings {
   readonly pooling: Pooling;
 }
 
-export interface EncoderReady {
+export interface EncoderReady extends EngineChoice {
   readonly backend: string;
   /** Numbers per result: the width of a vector, or 1 for a score. */
   readonly width: number;

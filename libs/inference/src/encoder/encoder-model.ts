@@ -1,12 +1,18 @@
 import { Tensor } from 'onnxruntime-node';
 import { planBatches } from '#batching';
 import { ModelLoadError } from '../model/model-load-error.js';
-import { createSession, type LoadedSession } from '../runtime/session.js';
 import { toFloat32 } from '../runtime/tensor-values.js';
 import { SequenceTemplate, type EncodedSequence } from '../tokenizer/sequence-template.js';
 import { TextTokenizer } from '../tokenizer/text-tokenizer.js';
 import { encodeItem } from './encode-item.js';
-import type { EncoderItem, EncoderOutcome, EncoderResult, EncoderSettings } from './encoder-messages.js';
+import type {
+  EncoderItem,
+  EncoderOutcome,
+  EncoderReady,
+  EncoderResult,
+  EncoderSettings,
+} from './encoder-messages.js';
+import { loadGraph, type LoadedGraph } from './load-graph.js';
 import { normalise, poolTokens } from './pooling.js';
 
 /** On CPU a batch beyond this gains nothing and padding costs. */
@@ -25,26 +31,27 @@ export class EncoderModel {
   private constructor(
     private readonly settings: EncoderSettings,
     private readonly tokenizer: TextTokenizer,
-    private readonly loaded: LoadedSession,
+    private readonly loaded: LoadedGraph,
     private readonly outputName: string,
   ) {
     this.template = SequenceTemplate.from(tokenizer);
   }
 
-  /** What runs it, e.g. `onnx-cpu`. */
-  get backend(): string {
-    return this.loaded.backend;
+  /** What runs it, and which weights. */
+  get choice(): Pick<EncoderReady, 'backend' | 'weightsFile' | 'fallback'> {
+    const { backend, weightsFile, fallback } = this.loaded;
+    return { backend, weightsFile, fallback };
   }
 
   static async load(settings: EncoderSettings): Promise<EncoderModel> {
     const tokenizer = await TextTokenizer.load(settings.directory);
-    const loaded = await createSession(settings.onnxFile, settings);
+    const loaded = await loadGraph(settings);
     const { session } = loaded;
     const wanted = outputNames[settings.task];
     const outputName = wanted.find((name) => session.outputNames.includes(name));
     if (!outputName) {
       throw new ModelLoadError(
-        `${settings.onnxFile} gives ${session.outputNames.join(', ')}; ${settings.task} needs ${wanted.join(' or ')}.`,
+        `The graph of ${settings.directory} gives ${session.outputNames.join(', ')}; ${settings.task} needs ${wanted.join(' or ')}.`,
       );
     }
     return new EncoderModel(settings, tokenizer, loaded, outputName);

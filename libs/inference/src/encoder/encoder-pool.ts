@@ -55,10 +55,11 @@ export class EncoderPool {
     this.queue = new TokenBudgetQueue(options.queueCapacity);
   }
 
-  /** Loads every worker; resolves with what the first reports. */
+  /** Loads every worker, the first one alone: it compiles the model for all. Resolves with what it reports. */
   async start(): Promise<EncoderReady> {
-    const ready = await Promise.all(this.channels.map((channel) => channel.start()));
-    return ready[0]!;
+    const ready = await this.channels[0]!.start();
+    await Promise.all(this.channels.map((channel) => channel.start()));
+    return ready;
   }
 
   /** Rows in the order of the items. Errors: overloaded, cancelled, service_unavailable. */

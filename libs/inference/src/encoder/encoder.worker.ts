@@ -11,7 +11,7 @@ await serveWorker<EncoderReady, readonly EncoderItem[], never, EncoderResult>(as
   const { width } = await model.run([sample]);
   return {
     dispose: () => model.dispose(),
-    ready: { backend: model.backend, width },
+    ready: { ...model.choice, width },
     handle: async (items) => {
       const { outcomes, rows } = await model.run(items);
       return { value: { outcomes, rows }, transfer: [rows.buffer as ArrayBuffer] };

@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import type { ModelInfo } from '#contracts';
+import { engineSettings } from '../model/engine-settings.js';
 import { readOptionalJson } from '../model/json-file.js';
 import type { ModelLoadOptions } from '../model/load-options.js';
 import { readEncoderConfig } from '../model/model-config.js';
 import { resolveModel } from '../model/model-source.js';
-import { findOnnxFile } from '../model/onnx-file.js';
 import { describeWeights } from '../model/weights-revision.js';
 import type { EncoderReady, EncoderSettings, EncoderTask } from './encoder-messages.js';
 import { EncoderPool } from './encoder-pool.js';
@@ -18,6 +18,11 @@ export interface EncoderLoadOptions extends ModelLoadOptions {
   readonly queueCapacity?: number;
   /** Overrides the model's own limit downwards. */
   readonly maxInputTokens?: number;
+  /**
+   * How a compiled int8 graph quantises: by row (default) a text's vector is the same alone and in any batch; by tensor
+   * is faster.
+   */
+  readonly activations?: 'row' | 'tensor';
   /** Overrides the pooling that the model's files ask for. */
   readonly pooling?: Pooling;
 }
@@ -42,7 +47,7 @@ export async function loadEncoder(
   });
   try {
     const ready = await pool.start();
-    const weights = await describeWeights(settings.onnxFile);
+    const weights = await describeWeights(ready.weightsFile);
     const { maxInputTokens } = settings;
     return { pool, ready, info: { id, ...weights, backend: ready.backend, maxInputTokens } };
   } catch (error) {
@@ -61,7 +66,8 @@ async function encoderSettings(
   return {
     task,
     directory,
-    onnxFile: findOnnxFile(directory, options.weightTypes),
+    engine: engineSettings(directory, options),
+    activations: options.activations ?? 'row',
     device: options.device ?? 'auto',
     threads: 1,
     maxInputTokens: Math.min(await readMaxTokens(directory), options.maxInputTokens ?? Infinity),

@@ -1,18 +1,15 @@
-import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import path from 'node:path';
 import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
+import { engineSettings } from '../model/engine-settings.js';
 import type { ModelLoadOptions } from '../model/load-options.js';
 import { readDecoderConfig } from '../model/model-config.js';
 import { resolveModel } from '../model/model-source.js';
-import { onnxCandidates } from '../model/onnx-file.js';
 import { describeWeights } from '../model/weights-revision.js';
 import { WorkerChannel } from '../workers/worker-channel.js';
 import { workerEntry } from '../workers/worker-entry.js';
 import { EventQueue } from './event-queue.js';
 import type { GenerateRequest, GenerationEvent, Generator } from './generator-interface.js';
 import type {
-  EngineSettings,
   GeneratorCall,
   GeneratorReady,
   GeneratorResult,
@@ -28,13 +25,6 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
   readonly queueCapacity?: number;
   /** Overrides the model's context length downwards. */
   readonly contextLength?: number;
-  /**
-   * `compiled`: the project's own graph, from config.json and safetensors; `exporter`: the ONNX graph of the folder;
-   * default `auto`: compiled where the model can be.
-   */
-  readonly engine?: 'auto' | 'compiled' | 'exporter';
-  /** Precision of the compiled graph; default int8. */
-  readonly compiledWeights?: 'int8' | 'fp32';
   /** How the compiled graph keeps keys and values; default int8 where float would not fit the memory. */
   readonly keyValues?: 'auto' | 'int8' | 'float';
   /** Memory for keys and values of requests under way; default 1 GiB. Further requests wait. */
@@ -58,6 +48,11 @@ export async function loadGenerator(source: string, options: GeneratorLoadOption
     threads: options.threads ?? availableParallelism(),
     maxAnswers: options.maxAnswers ?? 16,
     engine: engineSettings(directory, options),
+    keyValues: options.keyValues ?? 'auto',
+    memory: {
+      sequenceBytes: options.sequenceMemoryBytes ?? 2 ** 30,
+      prefixBytes: options.prefixCacheBytes ?? 2 ** 28,
+    },
   };
   const channel: GeneratorChannel = new WorkerChannel(workerEntry('generator/generator.worker.js'), settings);
   try {
@@ -69,22 +64,6 @@ export async function loadGenerator(source: string, options: GeneratorLoadOption
     await channel.close();
     throw error;
   }
-}
-
-function engineSettings(directory: string, options: GeneratorLoadOptions): EngineSettings {
-  const cache = options.cacheDirectory ?? path.join('.data', 'models');
-  const onnxFile = onnxCandidates(options.weightTypes).find((file) => existsSync(path.join(directory, file)));
-  return {
-    kind: options.engine ?? 'auto',
-    compiledDirectory: path.resolve(cache, 'compiled'),
-    weights: options.compiledWeights ?? 'int8',
-    keyValues: options.keyValues ?? 'auto',
-    memory: {
-      sequenceBytes: options.sequenceMemoryBytes ?? 2 ** 30,
-      prefixBytes: options.prefixCacheBytes ?? 2 ** 28,
-    },
-    ...(onnxFile && { onnxFile: path.join(directory, onnxFile) }),
-  };
 }
 
 class OnnxGenerator implements Generator {

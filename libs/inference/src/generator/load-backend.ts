@@ -1,7 +1,5 @@
-import { readdir } from 'node:fs/promises';
-import path from 'node:path';
-import { compileDecoder, UnsupportedModelError } from '../compiler/index.js';
-import { ModelLoadError } from '../model/model-load-error.js';
+import { compileDecoder } from '../compiler/index.js';
+import { chooseEngine } from '../model/engine-settings.js';
 import type { DecoderBackend } from './decoder-backend.js';
 import { DeltaBackend } from './delta/delta-backend.js';
 import { bytesPerPosition } from './delta/slab-layout.js';
@@ -13,51 +11,37 @@ export interface LoadedBackend {
   readonly ready: GeneratorReady;
 }
 
-/**
- * Compiles the model for the fast engine where it can be, otherwise runs the exporter's graph and says why. Throws
- * ModelLoadError when neither is possible, or the asked-for one is not.
- */
+/** The fast engine where the model can be compiled, otherwise the general one. Throws ModelLoadError. */
 export async function loadBackend(settings: GeneratorSettings): Promise<LoadedBackend> {
-  const { kind } = settings.engine;
-  if (kind === 'exporter') return loadExporter(settings);
-  try {
-    return await loadCompiled(settings);
-  } catch (error) {
-    if (kind === 'compiled' || !(error instanceof UnsupportedModelError)) throw error;
-    return loadExporter(settings, error.message);
-  }
+  const { loaded, choice } = await chooseEngine<LoadedEngine>(settings.directory, settings.engine, {
+    compiled: () => loadCompiled(settings),
+    exporter: (onnxFile) => loadExporter(onnxFile, settings),
+  });
+  return { backend: loaded.backend, ready: { ...choice, backend: loaded.name } };
 }
 
-async function loadCompiled(settings: GeneratorSettings): Promise<LoadedBackend> {
-  const { engine, directory } = settings;
-  const weightsFile = await findCheckpoint(directory);
-  const { weights, compiledDirectory: cacheDir } = engine;
-  const compiled = await compileDecoder(directory, { cacheDir, weights, kv: keyValues(settings) });
-  const backend = await DeltaBackend.load(compiled, settings, engine.memory);
-  return { backend, ready: { backend: `${backend.name} compiled ${weights}`, weightsFile } };
+interface LoadedEngine {
+  readonly backend: DecoderBackend;
+  readonly name: string;
 }
 
-async function loadExporter(settings: GeneratorSettings, fallback?: string): Promise<LoadedBackend> {
-  const { directory, config, engine } = settings;
-  const { onnxFile } = engine;
-  if (!onnxFile) {
-    throw new ModelLoadError(`${directory} holds no ONNX graph${fallback ? `, and ${fallback}` : ''}.`);
-  }
-  const backend = await ExporterBackend.load(onnxFile, config, settings);
-  return { backend, ready: { backend: `${backend.name} exporter`, weightsFile: onnxFile, fallback } };
+async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> {
+  const { weights, compiledDirectory: cacheDir } = settings.engine;
+  const kv = keyValues(settings);
+  const compiled = await compileDecoder(settings.directory, { cacheDir, weights, kv });
+  const backend = await DeltaBackend.load(compiled, settings, settings.memory);
+  return { backend, name: `${backend.name} compiled ${weights}` };
 }
 
-async function findCheckpoint(directory: string): Promise<string> {
-  const files = await readdir(directory);
-  const checkpoint = files.filter((file) => file.endsWith('.safetensors')).sort()[0];
-  if (!checkpoint) throw new UnsupportedModelError('no safetensors', directory);
-  return path.join(directory, checkpoint);
+async function loadExporter(onnxFile: string, settings: GeneratorSettings): Promise<LoadedEngine> {
+  const backend = await ExporterBackend.load(onnxFile, settings.config, settings);
+  return { backend, name: `${backend.name} exporter` };
 }
 
 /** Int8 keys and values take a quarter of the memory and are faster on long contexts; float is exact. */
-function keyValues({ engine, config, maxAnswers }: GeneratorSettings): 'int8' | 'float' {
-  if (engine.keyValues !== 'auto') return engine.keyValues;
+function keyValues({ keyValues, config, maxAnswers, memory }: GeneratorSettings): 'int8' | 'float' {
+  if (keyValues !== 'auto') return keyValues;
   const { layers, keyValueHeads: kvHeads, headDimension: headDim, contextLength } = config;
   const perPosition = bytesPerPosition({ layers, kvHeads, headDim, kv: 'float' });
-  return perPosition * contextLength * maxAnswers > engine.memory.sequenceBytes ? 'int8' : 'float';
+  return perPosition * contextLength * maxAnswers > memory.sequenceBytes ? 'int8' : 'float';
 }

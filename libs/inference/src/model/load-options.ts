@@ -29,4 +29,11 @@ export interface ModelLoadOptions {
   /** Tried in this order; default quantized, int8, uint8, fp32, fp16, q4, q4f16. */
   readonly weightTypes?: readonly WeightType[];
   readonly device?: Device;
+  /**
+   * `compiled`: our own graph, from config.json and safetensors; `exporter`: the ONNX graph of the folder; default
+   * `auto`: compiled where the model can be.
+   */
+  readonly engine?: 'auto' | 'compiled' | 'exporter';
+  /** Precision of the compiled graph; default int8. */
+  readonly compiledWeights?: 'int8' | 'fp32';
 }

@@ -1,7 +1,4 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import type { WeightType } from './load-options.js';
-import { ModelLoadError } from './model-load-error.js';
 
 const suffixes: Record<WeightType, string> = {
   quantized: '_quantized',
@@ -29,12 +26,4 @@ export function onnxCandidates(weightTypes: readonly WeightType[] = defaultWeigh
   const merged = weightTypes.map((type) => `decoder_model_merged${suffixes[type]}.onnx`);
   const files = [...names, ...merged];
   return [...files.map((file) => `onnx/${file}`), ...files];
-}
-
-/** Absolute path of the graph to run. Throws ModelLoadError that names the folder and what it looked for. */
-export function findOnnxFile(directory: string, weightTypes?: readonly WeightType[]): string {
-  const candidates = onnxCandidates(weightTypes);
-  const found = candidates.find((candidate) => existsSync(path.join(directory, candidate)));
-  if (found) return path.join(directory, found);
-  throw new ModelLoadError(`${directory} holds no ONNX graph; looked for ${candidates.join(', ')}.`);
 }
