@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRunning } from '#local-stack';
 import { createTemporaryDirectory } from '#testing';
-import { LauncherProcess } from '../support/launcher-process.js';
+import { LauncherProcess, throughNpm } from '../support/launcher-process.js';
 
 let directory: { path: string; remove(): Promise<void> };
 let launcher: LauncherProcess;
@@ -97,6 +97,22 @@ describe.sequential('npm start', () => {
     await launcher.ready();
     expect(await listDocuments()).toContain('README.md');
     expect(launcher.output).not.toMatch(/^ingested/m);
+  });
+
+  it('stops with npm, when npm is asked to stop and when it is killed', async () => {
+    await launcher.stop();
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      launcher = new LauncherProcess(directory.path, {}, throughNpm);
+      await launcher.ready();
+      const children = launcher.children();
+      launcher.signal(signal);
+      await launcher.exited;
+      const released = () => !existsSync(join(directory.path, 'launcher.lock'));
+      await expect.poll(released, { timeout: 10_000 }).toBe(true);
+      expect(children.filter(isRunning)).toEqual([]);
+    }
+    launcher = new LauncherProcess(directory.path);
+    await launcher.ready();
   });
 
   it('leaves nothing behind when it is killed, and starts again after that', async () => {

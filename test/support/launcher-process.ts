@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { ProcessIdentity } from '#local-stack';
+import { nodeProgram, type ProcessIdentity } from '#local-stack';
 import { cleanEnvironment, repositoryRoot } from '#testing';
 
 /** Every port random, so that nothing on the machine is in the way. */
@@ -16,6 +16,15 @@ const randomPorts = {
   GATEWAY_PORT: '0',
 };
 
+/** The launcher's entry itself, watching its standard input as the services do. */
+function directly(): [string, ...string[]] {
+  const { command, args } = nodeProgram('apps/launcher/src/main.js');
+  return [command, ...args()];
+}
+
+/** `npm start` without the build before it. */
+export const throughNpm: readonly [string, ...string[]] = ['npm', '--ignore-scripts', 'start'];
+
 /** `npm start` as a child process, with its output at hand. */
 export class LauncherProcess {
   readonly lines: string[] = [];
@@ -23,14 +32,17 @@ export class LauncherProcess {
   private readonly waiting = new Set<() => void>();
   readonly exited: Promise<number | null>;
 
+  /** `command`: how it is started; the end of the test's own process ends it in any case. */
   constructor(
     readonly dataDirectory: string,
     env: NodeJS.ProcessEnv = {},
+    command: readonly [string, ...string[]] = directly(),
   ) {
-    this.child = spawn(process.execPath, ['dist/apps/launcher/src/main.js'], {
+    const [program, ...args] = command;
+    this.child = spawn(program, args, {
       cwd: repositoryRoot,
       env: { ...cleanEnvironment(), ...randomPorts, MEGANEST_DATA_DIR: dataDirectory, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.exited = once(this.child, 'exit').then(([code]) => code as number | null);
     for (const stream of [this.child.stdout, this.child.stderr]) {

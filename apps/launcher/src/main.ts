@@ -37,6 +37,21 @@ async function ingestSamples(launcher: Launcher, environment: LauncherEnvironmen
   }
 }
 
+/**
+ * Under `npm start` the end of npm ends this too, even when npm was killed and could pass no signal on. Started by other
+ * means it outlives its parent, as `nohup` and init systems want.
+ */
+function stopWithNpm(stop: () => void): void {
+  if (process.env.npm_lifecycle_event !== 'start') return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    stop();
+  }, 500);
+  watch.unref();
+}
+
 function stopOnSignals(launcher: Launcher): void {
   let asked = false;
   const stop = () => {
@@ -53,6 +68,7 @@ function stopOnSignals(launcher: Launcher): void {
     );
   };
   process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
+  stopWithNpm(stop);
 }
 
 async function run(environment: Readonly<LauncherEnvironment>): Promise<void> {

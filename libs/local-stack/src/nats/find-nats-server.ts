@@ -63,11 +63,18 @@ function candidatesOf(searchPath: string): string[] {
     .map((directory) => join(directory, 'nats-server'));
 }
 
-interface Attempts {
-  failures: string[];
-  try(label: string, find: () => Promise<FoundNatsServer>): Promise<FoundNatsServer | undefined>;
+/** A failed fetch says nothing itself; its cause does. */
+function describeFailure(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error && message === 'fetch failed' ? `${message}: ${cause.message}` : message;
 }
 
+interface Attempts {
+  failures: string[];
+  try(label: string, find: () => Promise<FoundNatsServer | undefined>): Promise<FoundNatsServer | undefined>;
+}
+
+/** Tries in turn; what failed, and why, is told when nothing works. */
 function startAttempts(): Attempts {
   const failures: string[] = [];
   return {
@@ -76,7 +83,7 @@ function startAttempts(): Attempts {
       try {
         return await find();
       } catch (error) {
-        failures.push(`${label}: ${(error as Error).message}`);
+        failures.push(`${label}: ${describeFailure(error)}`);
         return undefined;
       }
     },
@@ -101,7 +108,24 @@ async function fetchInto(
   }
 }
 
-async function fetchAny(
+async function fetchLocked(
+  cached: string,
+  options: FindNatsServerOptions,
+  attempts: Attempts,
+): Promise<FoundNatsServer | undefined> {
+  const fetchedMeanwhile = await inspect(cached, 'cache').catch(() => undefined);
+  if (fetchedMeanwhile) return fetchedMeanwhile;
+  options.onProgress?.('fetching nats-server (package manager)');
+  const packaged = await attempts.try('apt-get', () => fetchInto(cached, 'package', fetchDebianPackage));
+  if (packaged) return packaged;
+  options.onProgress?.('fetching nats-server (official release)');
+  return attempts.try('official release', () =>
+    fetchInto(cached, 'release', (directory) => fetchOfficialRelease(directory)),
+  );
+}
+
+/** Of several processes that need the program, one fetches it and the others wait. */
+async function fetchOnce(
   cached: string,
   options: FindNatsServerOptions,
   attempts: Attempts,
@@ -109,13 +133,7 @@ async function fetchAny(
   await mkdir(options.cacheDirectory, { recursive: true });
   const lock = await acquireFileLock(`${cached}.lock`, { holder: 'another start', waitMs: 300_000 });
   try {
-    const fetchedMeanwhile = await attempts.try(cached, () => inspect(cached, 'cache'));
-    if (fetchedMeanwhile) return fetchedMeanwhile;
-    options.onProgress?.('fetching nats-server (package manager)');
-    const packaged = await attempts.try('apt-get', () => fetchInto(cached, 'package', fetchDebianPackage));
-    if (packaged) return packaged;
-    options.onProgress?.('fetching nats-server (official release)');
-    return await attempts.try('official release', () => fetchInto(cached, 'release', fetchOfficialRelease));
+    return await fetchLocked(cached, options, attempts);
   } finally {
     await lock.release();
   }
@@ -143,7 +161,9 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<Fo
   const cached = join(options.cacheDirectory, 'nats-server');
   const found =
     (await inspect(cached, 'cache').catch(() => undefined)) ??
-    (options.fetch === false ? undefined : await fetchAny(cached, options, attempts));
+    (options.fetch === false
+      ? undefined
+      : await attempts.try('cache', () => fetchOnce(cached, options, attempts)));
   if (!found) throw new NatsServerNotFoundError(attempts.failures);
   return found;
 }

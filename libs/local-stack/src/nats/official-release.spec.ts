@@ -1,5 +1,14 @@
-import { expect, it } from 'vitest';
-import { selectChecksum } from './official-release.js';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { fetchOfficialRelease, selectChecksum } from './official-release.js';
 
 const checksums = 'aa11  nats-server-v2-linux-amd64.tar.gz\nbb22 *nats-server-v2-linux-arm64.tar.gz\n';
 
@@ -10,4 +19,52 @@ it('finds the checksum of an archive, in text and in binary form', () => {
 
 it('refuses an archive that is not listed', () => {
   expect(() => selectChecksum(checksums, 'other.tar.gz')).toThrow(/no checksum for other/);
+});
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'release-'));
+});
+
+afterEach(() => rm(directory, { recursive: true }));
+
+/** Serves a release for every platform, whose SHA256SUMS hold `checksum`, or the right ones. */
+async function serveRelease(checksum?: string) {
+  const archives = ['linux-amd64', 'linux-arm64', 'linux-arm7', 'darwin-amd64', 'darwin-arm64'].map(
+    (platform) => `nats-server-v2.11.17-${platform}.tar.gz`,
+  );
+  const sum = (archive: string) => checksum ?? createHash('sha256').update(pack(archive)).digest('hex');
+  const server = createServer((request, response) => {
+    const name = request.url?.slice(1) ?? '';
+    const sums = () => archives.map((archive) => `${sum(archive)}  ${archive}\n`).join('');
+    response.end(name === 'SHA256SUMS' ? sums() : pack(name));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+}
+
+/** The archive of a program that is only a text. */
+function pack(archive: string): Buffer {
+  const stem = archive.replace('.tar.gz', '');
+  const source = join(directory, 'source');
+  mkdirSync(join(source, stem), { recursive: true });
+  writeFileSync(join(source, stem, 'nats-server'), 'the program');
+  return execFileSync('tar', ['-cz', '--mtime=@0', '-C', source, stem]);
+}
+
+it('unpacks the program of a release whose checksum is right', async () => {
+  const release = await serveRelease();
+  const target = mkdtempSync(join(directory, 'target-'));
+  const program = await fetchOfficialRelease(target, release.url);
+  expect(readFileSync(program, 'utf8')).toBe('the program');
+  release.close();
+});
+
+it('refuses a release whose checksum is wrong', async () => {
+  const release = await serveRelease('00');
+  await expect(fetchOfficialRelease(directory, release.url)).rejects.toThrow(
+    /has checksum \w{64}, the release says 00/,
+  );
+  release.close();
 });

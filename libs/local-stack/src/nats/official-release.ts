@@ -27,16 +27,16 @@ export function selectChecksum(checksums: string, archive: string): string {
 
 /**
  * Fetches the pinned official release into the empty `directory`, checks it against the release's SHA256SUMS and
- * unpacks it. Returns the path of the program. Errors: no build for this platform, no network, wrong checksum.
+ * unpacks it. Returns the path of the program. `baseUrl`: where the release's files lie. Errors: no build for this platform, no network, wrong checksum.
  */
-export async function fetchOfficialRelease(directory: string): Promise<string> {
+export async function fetchOfficialRelease(directory: string, baseUrl = releaseUrl): Promise<string> {
   const architecture = architectures[process.arch];
   if (architecture === undefined || !['linux', 'darwin'].includes(process.platform))
     throw new Error(`there is no nats-server release for ${process.platform} ${process.arch}`);
   const stem = `nats-server-${version}-${process.platform}-${architecture}`;
   const archive = `${stem}.tar.gz`;
-  const expected = selectChecksum((await fetchBytes(`${releaseUrl}/SHA256SUMS`)).toString('utf8'), archive);
-  const bytes = await fetchBytes(`${releaseUrl}/${archive}`);
+  const expected = selectChecksum((await fetchBytes(`${baseUrl}/SHA256SUMS`)).toString('utf8'), archive);
+  const bytes = await fetchBytes(`${baseUrl}/${archive}`);
   const actual = createHash('sha256').update(bytes).digest('hex');
   if (actual !== expected) throw new Error(`${archive} has checksum ${actual}, the release says ${expected}`);
   await writeFile(join(directory, archive), bytes);
