@@ -3,9 +3,11 @@ import { z } from 'zod';
 
 export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   LLM_PORT: portSchema.default(9000),
-  /** A bundled name, a local directory or a hub id; the profile's model otherwise. */
+  /** A bundled name, a local directory or a hub id; the profile's model otherwise. One of the engine's with LLM_ENDPOINT. */
   LLM_MODEL_ID: z.string().optional(),
   /** An OpenAI-compatible server (vLLM, TGI, Ollama, OVMS) to use in place of a local model. */
   LLM_ENDPOINT: z.url().optional(),
+  /** Sent to that server as a bearer token. */
+  LLM_API_KEY: z.string().optional(),
 });
 export type LlmEnvironment = z.infer<typeof llmEnvironmentSchema>;

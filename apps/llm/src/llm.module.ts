@@ -6,7 +6,7 @@ import { LlmController } from './llm.controller.js';
 import type { LlmEnvironment } from './llm.environment.js';
 import { LlmRpcController } from './llm.rpc.controller.js';
 import { LlmService } from './llm.service.js';
-import { llmSettings } from './llm.settings.js';
+import { llmSettings, selectSettings } from './llm.settings.js';
 import { openGenerator } from './open-generator.js';
 
 export const identity: ServiceIdentity = {
@@ -28,7 +28,7 @@ export class LlmModule {
       controllers: [LlmController, LlmRpcController],
       providers: [
         { provide: generatorToken, useFactory: () => openGenerator(environment, profile) },
-        { provide: llmSettings, useValue: profile.llm },
+        { provide: llmSettings, useValue: selectSettings(profile, environment.LLM_ENDPOINT !== undefined) },
         LlmService,
       ],
     };

@@ -6,7 +6,6 @@ import { LlmService, type GenerateRequest } from './llm.service.js';
 import type { LlmSettings } from './llm.settings.js';
 
 const settings: LlmSettings = {
-  model: 'fake',
   parameters: { temperature: 0.5, max_tokens: 50 },
   grounding: {
     userPrompt: '{context}\n{question}',

@@ -7,12 +7,12 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
-import type { Generator } from '#inference';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { generatorToken } from './generator.token.js';
 import { llmSettings, type LlmSettings } from './llm.settings.js';
 import { measureGeneration } from './measure-generation.js';
+import type { LlmGenerator } from './open-generator.js';
 import { planAnswer } from './plan-answer.js';
 import { TokenTally } from './token-tally.js';
 
@@ -22,14 +22,14 @@ export type GenerateRequest = ParsedRequestOf<typeof generate>;
 @Injectable()
 export class LlmService implements OnApplicationShutdown {
   constructor(
-    @Inject(generatorToken) private readonly generator: Generator,
+    @Inject(generatorToken) private readonly generator: LlmGenerator,
     @Inject(llmSettings) private readonly settings: LlmSettings,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(HealthRegistry) health: HealthRegistry,
   ) {
-    // Asks the model's own thread; generating would have to wait behind the answers under way.
-    health.register('model', async () => {
-      await this.generator.countPromptTokens('health');
+    health.register('model', async (signal) => {
+      // A local model is asked through its own thread; generating would have to wait behind the answers under way.
+      await (this.generator.check?.(signal) ?? this.generator.countPromptTokens('health'));
       return this.generator.info.id;
     });
   }

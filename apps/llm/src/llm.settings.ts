@@ -1,7 +1,12 @@
 import type { Profile } from '#service-kit';
 
-/** What the profile says about its language model. */
-export type LlmSettings = Profile['llm'];
+/** How the profile wants the language model to be asked and its answers to be checked. */
+export type LlmSettings = Pick<Profile['llm'], 'parameters' | 'grounding'>;
+
+/** Of the local model, or of the remote engine that takes its place. */
+export function selectSettings({ llm }: Profile, remote: boolean): LlmSettings {
+  return (remote && llm.endpoint) || llm;
+}
 
 /** Injection token of the {@link LlmSettings}. */
 export const llmSettings = Symbol('llmSettings');

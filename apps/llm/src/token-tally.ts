@@ -10,8 +10,10 @@ export class TokenTally {
 
   async *count(events: AsyncIterable<GenerationEvent>): AsyncGenerator<GenerationEvent, void, void> {
     for await (const event of events) {
-      this.#completionTokens += event.tokenIds.length;
-      this.metrics.countTokens('completion', event.tokenIds.length);
+      // A remote engine does not tell its tokens; its pieces of text mostly are one each.
+      const tokens = event.tokenIds.length || (event.text === '' ? 0 : 1);
+      this.#completionTokens += tokens;
+      this.metrics.countTokens('completion', tokens);
       yield event;
     }
   }

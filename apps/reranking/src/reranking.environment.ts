@@ -7,5 +7,7 @@ export const rerankingEnvironmentSchema = baseEnvironmentSchema.extend({
   RERANK_MODEL_ID: z.string().optional(),
   /** A Text Embeddings Inference server to use in place of a local model. */
   TEI_RERANKING_ENDPOINT: z.url().optional(),
+  /** Sent to that server as a bearer token. */
+  TEI_API_KEY: z.string().optional(),
 });
 export type RerankingEnvironment = z.infer<typeof rerankingEnvironmentSchema>;

@@ -22,3 +22,11 @@ export {
   type CompiledEncoder,
   type CompileEncoderOptions,
 } from './compiler/index.js';
+export {
+  openRemoteEmbedder,
+  openRemoteGenerator,
+  openRemoteReranker,
+  type RemoteGenerator,
+  type RemoteGeneratorOptions,
+  type RemoteOptions,
+} from './remote/index.js';

@@ -6,6 +6,23 @@ import { z } from 'zod';
 import { EnvironmentError } from './environment.js';
 import { projectRoot } from './paths.js';
 
+/** How a language model is asked, and how far its answers are trusted. */
+const answeringSchema = z.strictObject({
+  parameters: generationParametersSchema,
+  grounding: z.strictObject({
+    /** Prompt with {context} and {question}; each passage of the context is rendered as `[n] text`. */
+    userPrompt: z.string(),
+    systemPrompt: z.string().optional(),
+    maxPassages: z.int().min(1),
+    /** Words of all passages together. */
+    maxContextWords: z.int().min(1),
+    /** What the model says when the passages hold no answer. */
+    noAnswer: z.string(),
+    /** quote: the answer must be a sentence of a passage and is corrected to one; citations: only `[n]` is resolved. */
+    answerCheck: z.enum(['quote', 'citations']),
+  }),
+});
+
 /**
  * Everything the pipeline has to know about its models: which they are and what they ask of chunking, search, prompt
  * and answer check. The code knows no model by name.
@@ -22,21 +39,10 @@ export const profileSchema = z.strictObject({
     topN: z.int().min(1),
   }),
   retrieval: retrievalParametersSchema.required({ search_type: true, k: true, fetch_k: true }),
-  llm: z.strictObject({
+  llm: answeringSchema.extend({
     model: z.string(),
-    parameters: generationParametersSchema,
-    grounding: z.strictObject({
-      /** Prompt with {context} and {question}; each passage of the context is rendered as `[n] text`. */
-      userPrompt: z.string(),
-      systemPrompt: z.string().optional(),
-      maxPassages: z.int().min(1),
-      /** Words of all passages together. */
-      maxContextWords: z.int().min(1),
-      /** What the model says when the passages hold no answer. */
-      noAnswer: z.string(),
-      /** quote: the answer must be a sentence of a passage and is corrected to one; citations: only `[n]` is resolved. */
-      answerCheck: z.enum(['quote', 'citations']),
-    }),
+    /** What an engine behind LLM_ENDPOINT is asked for, where that differs from what the local model can do. */
+    endpoint: answeringSchema.optional(),
   }),
   chunking: z.strictObject({ chunkSize: z.int().min(10), chunkOverlap: z.int().min(0) }),
 });

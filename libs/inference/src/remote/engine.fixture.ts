@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface EngineRequest {
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: Record<string, unknown>;
+}
+
+/** An HTTP engine for tests, answering by path. */
+export interface TestEngine {
+  url: string;
+  requests: EngineRequest[];
+  close(): Promise<void>;
+}
+
+export type Answer = (response: ServerResponse, request: EngineRequest) => void | Promise<void>;
+
+/** Starts it on a random port; a path without an answer is 404. */
+export async function startEngine(answers: Record<string, Answer>): Promise<TestEngine> {
+  const requests: EngineRequest[] = [];
+  const server = createServer((message, response) => {
+    void (async () => {
+      const request = await readRequest(message);
+      requests.push(request);
+      const answer = answers[request.path];
+      if (answer) await answer(response, request);
+      else response.writeHead(404).end('no such path');
+    })();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export function sendJson(response: ServerResponse, body: unknown, status = 200, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+async function readRequest(message: IncomingMessage): Promise<EngineRequest> {
+  const pieces: Buffer[] = [];
+  for await (const piece of message) pieces.push(piece as Buffer);
+  const text = Buffer.concat(pieces).toString();
+  const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+  return { path: message.url ?? '', headers: message.headers, body };
+}

@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { sendJson, startEngine, type Answer, type TestEngine } from './engine.fixture.js';
+import { openRemoteEmbedder } from './remote-embedder.js';
+import { openRemoteReranker } from './remote-reranker.js';
+
+const info: Answer = (response) =>
+  sendJson(response, {
+    model_id: 'BAAI/bge',
+    model_sha: '0123456789abcdef',
+    max_input_length: 512,
+    max_client_batch_size: 2,
+  });
+
+/** The vector of a text: its length and 1. */
+const embed: Answer = (response, { body }) => {
+  const vectors = (body['inputs'] as (string | number[])[]).map((input) => [input.length, 1]);
+  sendJson(response, vectors, 200, { 'x-compute-tokens': String(vectors.length) });
+};
+
+/** The score of a text: its length. Best first, as TEI does. */
+const rerank: Answer = (response, { body }) => {
+  const ranks = (body['texts'] as string[]).map((text, index) => ({ index, score: text.length }));
+  sendJson(
+    response,
+    ranks.toSorted((a, b) => b.score - a.score),
+    200,
+    { 'x-compute-tokens': '5' },
+  );
+};
+
+describe('engines of Text Embeddings Inference', () => {
+  let engine: TestEngine | undefined;
+  afterEach(async () => {
+    await engine?.close();
+  });
+
+  async function start(answers: Record<string, Answer>) {
+    engine = await startEngine({ '/info': info, ...answers });
+    return { endpoint: engine.url };
+  }
+
+  it('embed texts and tokens in batches that the server takes', async () => {
+    const embedder = await openRemoteEmbedder(await start({ '/embed': embed }));
+    expect(embedder.info).toMatchObject({
+      id: 'BAAI/bge',
+      revision: '0123456789ab',
+      dimensions: 2,
+      maxInputTokens: 512,
+    });
+    const { vectors, promptTokens } = await embedder.embed(['a', 'bb', 'ccc'], { truncate: true });
+    expect(vectors.map((vector) => [...vector])).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 1],
+    ]);
+    expect(promptTokens).toBe(3);
+    expect(engine?.requests.slice(-2).map(({ body }) => body)).toEqual([
+      { inputs: ['a', 'bb'], truncate: true, normalize: true },
+      { inputs: ['ccc'], truncate: true, normalize: true },
+    ]);
+    expect((await embedder.embed([[1, 2, 3, 4]])).vectors).toEqual([Float32Array.of(4, 1)]);
+  });
+
+  it('rerank in the order of the passages', async () => {
+    const reranker = await openRemoteReranker(await start({ '/rerank': rerank }));
+    expect(await reranker.rerank('q', ['a', 'bbb', 'cc'])).toEqual({ scores: [1, 3, 2], promptTokens: 10 });
+    expect(await reranker.rerank('q', [])).toEqual({ scores: [], promptTokens: 0 });
+  });
+
+  it('pass on what the server refuses', async () => {
+    let refused = false;
+    const embedder = await openRemoteEmbedder(
+      await start({
+        '/embed': (response, request) => {
+          if (refused)
+            sendJson(
+              response,
+              { error: 'inputs must have less than 512 tokens', error_type: 'Validation' },
+              413,
+            );
+          else return embed(response, request);
+        },
+      }),
+    );
+    refused = true;
+    await expect(embedder.embed(['long'])).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('512'),
+    });
+  });
+
+  it('say so when the server sends too little, or is no such server', async () => {
+    const few = await start({ '/embed': (response) => sendJson(response, []) });
+    await expect(openRemoteEmbedder(few)).rejects.toMatchObject({
+      code: 'bad_upstream',
+      service: 'embedding',
+    });
+    await expect(openRemoteReranker({ endpoint: `${few.endpoint}/elsewhere` })).rejects.toMatchObject({
+      code: 'bad_upstream',
+      message: expect.stringContaining('404'),
+    });
+    await expect(openRemoteReranker({ endpoint: 'http://127.0.0.1:1' })).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+  });
+});

@@ -1,0 +1,109 @@
+import { MegaNestError } from '#contracts';
+import type { z } from 'zod';
+import { refusalError } from './refusal.js';
+
+export interface RemoteOptions {
+  /** Base URL, with or without a trailing slash. */
+  readonly endpoint: string;
+  /** Sent as `Authorization: Bearer …`. */
+  readonly apiKey?: string;
+}
+
+/** What is sent: a GET, or with a body a POST of JSON. */
+export interface RemoteRequest {
+  readonly path: string;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * An engine in another process, spoken to over HTTP. Errors: service_unavailable (it cannot be reached, or says so),
+ * overloaded (429, with retryAfter), invalid_request (it refuses the input), bad_upstream (anything else), cancelled.
+ */
+export class RemoteServer {
+  readonly #base: string;
+
+  constructor(
+    /** Whose engine it is, for errors: `llm`. */
+    private readonly service: string,
+    private readonly options: RemoteOptions,
+  ) {
+    this.#base = options.endpoint.replace(/\/+$/, '');
+  }
+
+  /** Sends the request; an answer that is no success becomes an error. */
+  async send({ path, body, signal }: RemoteRequest): Promise<Response> {
+    const response = await this.#guard(() => fetch(this.#base + path, this.#init(body, signal)), signal);
+    if (response.ok) return response;
+    const text = await this.#guard(() => response.text(), signal);
+    throw refusalError(response, text, this.service);
+  }
+
+  /** Sends the request and validates the JSON of the answer. */
+  async json<Schema extends z.ZodType>(request: RemoteRequest, schema: Schema): Promise<z.output<Schema>> {
+    return this.parse(await this.send(request), schema, request.signal);
+  }
+
+  async parse<Schema extends z.ZodType>(
+    response: Response,
+    schema: Schema,
+    signal?: AbortSignal,
+  ): Promise<z.output<Schema>> {
+    const text = await this.#guard(() => response.text(), signal);
+    return this.validate(text, schema);
+  }
+
+  /** Parses JSON of the engine. Errors: bad_upstream. */
+  validate<Schema extends z.ZodType>(text: string, schema: Schema): z.output<Schema> {
+    const result = schema.safeParse(parseJson(text));
+    if (result.success) return result.data;
+    const [issue] = result.error.issues;
+    throw this.unexpected(`${issue?.path.join('.')}: ${issue?.message}`);
+  }
+
+  unexpected(detail: string, cause?: unknown): MegaNestError {
+    return new MegaNestError('bad_upstream', { service: this.service, detail, cause });
+  }
+
+  /** Turns what the network throws into our errors. */
+  networkError(cause: unknown, signal?: AbortSignal): MegaNestError {
+    if (cause instanceof MegaNestError) return cause;
+    if (signal?.aborted) return new MegaNestError('cancelled', { cause });
+    const detail = `its engine at ${this.#base} cannot be reached: ${reasonOf(cause)}`;
+    return new MegaNestError('service_unavailable', { service: this.service, detail, cause });
+  }
+
+  async #guard<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      throw this.networkError(error, signal);
+    }
+  }
+
+  #init(body: unknown, signal?: AbortSignal): RequestInit {
+    const { apiKey } = this.options;
+    const headers = {
+      ...(apiKey && { authorization: `Bearer ${apiKey}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    };
+    if (body === undefined) return { headers, signal };
+    return { method: 'POST', headers, body: JSON.stringify(body), signal };
+  }
+}
+
+/** Fetch says only "fetch failed"; what happened is in the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  return cause.message || ('code' in cause ? String(cause.code) : cause.name);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
