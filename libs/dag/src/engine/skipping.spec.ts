@@ -159,19 +159,18 @@ describe('a verdict', () => {
     expect(statesOf(run)).toEqual({ guard: 'ok', embedding: 'ok', retrieval: 'skipped', llm: 'skipped' });
   });
 
-  it('without an answer only cuts its branch', async () => {
-    const definition = parse(
-      [
-        'nodes:',
-        '  guard: { service: guard }',
-        '  side: { service: step, after: [guard] }',
-        '  main: { service: step }',
-        'output: main',
-      ].join('\n'),
-    );
+  it('without an answer only cuts its branch, joins included', async () => {
+    const nodes = [
+      'guard: { service: guard }',
+      'main: { service: step }',
+      'join: { service: step, after: [guard, main] }',
+      'below: { service: step, after: [join, main] }',
+    ];
+    const definition = parse(`nodes:\n  ${nodes.join('\n  ')}\noutput: main`);
     const run = runWith(definition, { guard: () => ({ cut: true }) });
     expect(await run.result).toBe("main's output");
-    expect(statesOf(run)).toEqual({ guard: 'ok', side: 'skipped', main: 'ok' });
+    expect(statesOf(run)).toEqual({ guard: 'ok', main: 'ok', join: 'skipped', below: 'skipped' });
+    expect(whyOf(run, 'below')).toBe('cut by the verdict of "guard"');
   });
 
   it('of the only node answers', async () => {

@@ -147,14 +147,23 @@ describe('a stream into a following node', () => {
     });
   });
 
-  it('fails both when the first node breaks off', async () => {
+  it('fails both when the first node breaks off, and the second one reads no further', async () => {
+    const closed = new Deferred<void>();
     async function* breakOff() {
       yield* say('One. Two');
       throw new MegaNestError('bad_upstream', { service: 'llm', detail: 'gone' });
     }
-    const run = runWith(guarded, { llm: breakOff, guard: shout });
+    async function* listen(context: NodeContext) {
+      try {
+        yield* shout(context);
+      } finally {
+        closed.resolve();
+      }
+    }
+    const run = runWith(guarded, { llm: breakOff, guard: listen });
     await expect(readAll(run.stream)).rejects.toMatchObject({ code: 'bad_upstream' });
     await run.settled;
+    await closed.promise;
     expect(statesOf(run)).toEqual({ llm: 'failed', guard: 'cancelled' });
   });
 

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import {
+  embeddingParametersSchema,
+  generationParametersSchema,
+  rerankingParametersSchema,
+  retrievalParametersSchema,
+} from '#contracts';
+import { createServiceRegistry, loadMegaServices } from './index.js';
+
+const documents = 'documents';
+
+const registry = createServiceRegistry([
+  { service: 'embedding', inputs: {}, output: 'embedding', parameters: embeddingParametersSchema },
+  {
+    service: 'retrieval',
+    inputs: { embedding: { kind: 'embedding', optional: true } },
+    output: documents,
+    parameters: retrievalParametersSchema,
+  },
+  {
+    service: 'reranking',
+    inputs: { documents: { kind: documents } },
+    output: documents,
+    parameters: rerankingParametersSchema,
+    passThrough: documents,
+  },
+  {
+    service: 'llm',
+    inputs: { documents: { kind: documents, optional: true } },
+    output: 'answer',
+    parameters: generationParametersSchema,
+    streaming: true,
+  },
+]);
+
+describe('the mega services that are shipped', () => {
+  it('are valid', async () => {
+    const { definitions, errors } = await loadMegaServices(
+      new URL('../../../megaservices', import.meta.url).pathname,
+      registry,
+    );
+    expect([...errors.values()]).toEqual([]);
+    const paths = [...definitions.values()].map(({ name, path }) => [name, path]);
+    expect(paths).toContainEqual(['chatqna', '/v1/chatqna']);
+    expect(paths).toContainEqual(['rag-without-rerank', '/v1/rag-without-rerank']);
+    const chatqna = definitions.get('chatqna');
+    expect([...(chatqna?.nodes.keys() ?? [])]).toEqual(['embedding', 'retrieval', 'reranking', 'llm']);
+    expect(chatqna?.nodes.get('llm')?.target.inputs).toEqual({ documents: 'reranking' });
+  });
+});
