@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DeltaAttention, type KvPrecision } from './delta-attention.js';
 import { compileOnce } from './compile-cache.js';
+import { detectIntegerKernel, type IntegerKernel } from './integer-kernel.js';
 import { writeDecoderGraph } from './write-decoder-graph.js';
 
 export interface CompileDecoderOptions {
@@ -10,6 +11,8 @@ export interface CompileDecoderOptions {
   readonly weights: 'fp32' | 'int8';
   /** `int8`: slabs of a quarter the size; pays from about 256 positions on. */
   readonly kv: KvPrecision;
+  /** Default: what this machine has. */
+  readonly kernel?: IntegerKernel;
 }
 
 /**
@@ -56,9 +59,11 @@ export async function compileDecoder(
   options: CompileDecoderOptions,
 ): Promise<CompiledDecoder> {
   const { cacheDir, weights, kv } = options;
-  const key = { kind: 'decoder', weights, kv };
+  const isExact = weights === 'fp32' && kv === 'float';
+  const kernel = isExact ? 'exact' : (options.kernel ?? (await detectIntegerKernel()));
+  const key = { kind: 'decoder', weights, kv, kernel };
   const { directory, description } = await compileOnce(modelDirectory, cacheDir, key, (target) =>
-    writeDecoder(modelDirectory, target, options),
+    writeDecoder(modelDirectory, target, { weights, kv, kernel }),
   );
   return { onnxPath: join(directory, 'model.onnx'), ...description };
 }
@@ -66,10 +71,11 @@ export async function compileDecoder(
 async function writeDecoder(
   modelDirectory: string,
   target: string,
-  { weights, kv }: CompileDecoderOptions,
+  { weights, kv, kernel }: Required<Omit<CompileDecoderOptions, 'cacheDir'>>,
 ): Promise<Omit<CompiledDecoder, 'onnxPath'>> {
   const shape = await writeDecoderGraph(modelDirectory, target, {
     linear: weights === 'fp32' ? 'fp32' : 'int8-row',
+    kernel,
     attention: (graph, decoder, inputIds) => new DeltaAttention(graph, decoder, kv, inputIds),
   });
   const { layers, kvHeads, headDim, vocabularySize, contextLength } = shape;

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { compileOnce } from './compile-cache.js';
 import { type GraphPooling, readEncoderShape, readGraphPooling } from './encoder-config.js';
-import { type EncoderHead, buildEncoderGraph } from './encoder-graph.js';
+import { type EncoderGraphOptions, type EncoderHead, buildEncoderGraph } from './encoder-graph.js';
 import { EncoderWeights } from './encoder-weights.js';
+import { detectIntegerKernel, type IntegerKernel } from './integer-kernel.js';
 import type { LinearMode } from './linear.js';
 import { writeOnnxFile } from './onnx-file.js';
 import { withCheckpoint } from './open-checkpoint.js';
@@ -18,6 +19,8 @@ export interface CompileEncoderOptions {
    * digits on the texts beside it; `row` makes it independent of them.
    */
   readonly activations?: 'tensor' | 'row';
+  /** Default: what this machine has. */
+  readonly kernel?: IntegerKernel;
   /** With `embedding`: default what the model's 1_Pooling/config.json says, otherwise mean. */
   readonly pooling?: GraphPooling;
 }
@@ -53,11 +56,13 @@ export async function compileEncoder(
       ? { task: 'classification' }
       : { task: 'embedding', pooling: options.pooling ?? (await readGraphPooling(modelDirectory)) };
   const linear = linearMode(options);
+  const kernel = linear === 'fp32' ? 'exact' : (options.kernel ?? (await detectIntegerKernel()));
+  const graph: EncoderGraphOptions = { linear, kernel, head };
   const { directory, description } = await compileOnce(
     modelDirectory,
     options.cacheDir,
-    { kind: 'encoder', linear, head },
-    (target) => writeEncoder(modelDirectory, target, linear, head),
+    { kind: 'encoder', ...graph },
+    (target) => writeEncoder(modelDirectory, target, graph),
   );
   return { onnxPath: join(directory, 'model.onnx'), ...description, weights: options.weights };
 }
@@ -69,15 +74,14 @@ function linearMode({ weights, activations = 'tensor' }: CompileEncoderOptions):
 async function writeEncoder(
   modelDirectory: string,
   target: string,
-  linear: LinearMode,
-  head: EncoderHead,
+  options: EncoderGraphOptions,
 ): Promise<Omit<CompiledEncoder, 'onnxPath' | 'weights'>> {
   const shape = await readEncoderShape(modelDirectory);
   await withCheckpoint(modelDirectory, (reader) => {
     const weights = new EncoderWeights(reader, shape);
-    const graph = buildEncoderGraph(shape, weights, { linear, head });
+    const graph = buildEncoderGraph(shape, weights, options);
     return { isHarmless: (name) => weights.isHarmless(name), write: () => writeOnnxFile(target, graph) };
   });
   const { hiddenSize, vocabularySize, contextLength } = shape;
-  return { ...head, hiddenSize, vocabularySize, contextLength };
+  return { ...options.head, hiddenSize, vocabularySize, contextLength };
 }

@@ -75,7 +75,7 @@ function randomPrompt(seed: number, length: number): number[] {
 
 /** Logits of all positions when the sequence arrives in chunks. */
 async function logitsInChunks(
-  { session, model }: Loaded,
+  { session, model }: Pick<Loaded, 'session' | 'model'>,
   ids: readonly number[],
   chunks: readonly number[],
 ): Promise<Float32Array[]> {
@@ -175,6 +175,29 @@ describe('compiled decoders', () => {
         expect(await decodeGreedily(session, model, [prompt], 24)).toEqual([together[index]]);
     },
   );
+
+  it('say the same in the arithmetic for kernels that saturate', async () => {
+    const directory = join(folder, 'batch');
+    const logits = async (kernel: 'exact' | 'saturating', kv: 'float' | 'int8') => {
+      const model = await compileDecoder(directory, {
+        cacheDir: join(folder, 'cache'),
+        weights: 'int8',
+        kv,
+        kernel,
+      });
+      const session = await InferenceSession.create(model.onnxPath, { intraOpNumThreads: 1 });
+      return (await logitsInChunks({ session, model }, prompts[3]!, [20, 44])).map((row) => [...row]);
+    };
+    const rows = (values: number[][]): Float32Array[] => values.map((row) => Float32Array.from(row));
+    await load('batch', base, { weights: 'int8', kv: 'float' });
+    // Weights are the same numbers; only with an int8 cache are queries and weights of values coarser by a bit.
+    expect(distance(rows(await logits('saturating', 'float')), await logits('exact', 'float'))).toBeLessThan(
+      1e-4,
+    );
+    expect(distance(rows(await logits('saturating', 'int8')), await logits('exact', 'int8'))).toBeLessThan(
+      0.3,
+    );
+  });
 
   it('give bit-identical int8 logits whatever the batch and the capacity', async () => {
     const { session, model } = await load('batch', base, { weights: 'int8', kv: 'float' });

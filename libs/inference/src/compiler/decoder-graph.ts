@@ -3,6 +3,7 @@ import type { DecoderShape } from './decoder-config.js';
 import type { DecoderLayerWeights, DecoderWeights } from './decoder-weights.js';
 import { lookUp } from './embedding-table.js';
 import { GraphBuilder } from './graph-builder.js';
+import type { IntegerKernel } from './integer-kernel.js';
 import { type LinearMode, LinearLayers } from './linear.js';
 import type { LinearWeights } from './linear-weights.js';
 import type { Matrix } from './matrix.js';
@@ -10,6 +11,7 @@ import type { Graph } from './onnx-file.js';
 
 export interface DecoderGraphOptions {
   readonly linear: LinearMode;
+  readonly kernel: IntegerKernel;
   /** Makes the attention, given int64 `input_ids` `[batch, tokens]`. */
   readonly attention: (graph: GraphBuilder, shape: DecoderShape, inputIds: string) => AttentionWriter;
 }
@@ -24,7 +26,7 @@ export function buildDecoderGraph(
 }
 
 class DecoderGraphWriter {
-  private readonly graph = new GraphBuilder();
+  private readonly graph: GraphBuilder;
   private readonly linear: LinearLayers;
 
   constructor(
@@ -32,6 +34,7 @@ class DecoderGraphWriter {
     private readonly weights: DecoderWeights,
     private readonly options: DecoderGraphOptions,
   ) {
+    this.graph = new GraphBuilder(options.kernel);
     this.linear = new LinearLayers(this.graph, options.linear);
   }
 

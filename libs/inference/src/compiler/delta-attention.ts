@@ -1,7 +1,7 @@
 import type { AttentionWriter, Projections } from './attention-writer.js';
 import type { DecoderShape } from './decoder-config.js';
 import { type GraphBuilder, microsoft } from './graph-builder.js';
-import { quantiseRowsInGraph, rowRanges } from './linear.js';
+import { quantiseRowsInGraph, rowRanges } from './row-quantisation.js';
 import { RotaryTables } from './rotary-tables.js';
 import { type StepValues, buildStepValues } from './step-values.js';
 
@@ -128,19 +128,21 @@ export class DeltaAttention implements AttentionWriter {
   private pastScores(queries: string, past: PastSlabs): string {
     const { graph } = this;
     if (!past.keyScales) return fusedMultiply(graph, queries, past.keys, this.scale);
-    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, queries, rowRanges.centred);
-    const product = this.multiplyInteger(quantised, past.keys, rowRanges.centred.zeroPoint);
-    const rowScale = graph.op('Mul', [rowMaximum, graph.float(this.scale / 127)]);
+    const range = graph.kernel === 'exact' ? rowRanges.centred : rowRanges.narrowCentred;
+    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, queries, range);
+    const product = this.multiplyInteger(quantised, past.keys, range.zeroPoint);
+    const rowScale = graph.op('Mul', [rowMaximum, graph.float(this.scale / range.levels)]);
     return graph.op('Mul', [graph.op('Mul', [product, rowScale]), past.keyScales]);
   }
 
   private pastValues(weights: string, past: PastSlabs): string {
     const { graph } = this;
     if (!past.valueScales) return graph.op('MatMul', [weights, past.values]);
+    const range = graph.kernel === 'exact' ? rowRanges.positive : rowRanges.narrowPositive;
     const scaled = graph.op('Mul', [weights, past.valueScales]);
-    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, scaled, rowRanges.positive);
-    const product = this.multiplyInteger(quantised, past.values, rowRanges.positive.zeroPoint);
-    return graph.op('Mul', [product, graph.op('Mul', [rowMaximum, graph.float(1 / 255)])]);
+    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, scaled, range);
+    const product = this.multiplyInteger(quantised, past.values, range.zeroPoint);
+    return graph.op('Mul', [product, graph.op('Mul', [rowMaximum, graph.float(1 / range.levels)])]);
   }
 
   private multiplyInteger(left: string, right: string, leftZeroPoint: number): string {

@@ -2,6 +2,7 @@ import { type EncoderShape, type GraphPooling, activations } from './encoder-con
 import type { EncoderLayerWeights, EncoderWeights, NormWeights } from './encoder-weights.js';
 import { lookUp } from './embedding-table.js';
 import { GraphBuilder, microsoft } from './graph-builder.js';
+import type { IntegerKernel } from './integer-kernel.js';
 import { LinearLayers, type LinearMode } from './linear.js';
 import type { LinearWeights } from './linear-weights.js';
 import type { Matrix } from './matrix.js';
@@ -12,6 +13,7 @@ export type EncoderHead = { task: 'embedding'; pooling: GraphPooling } | { task:
 
 export interface EncoderGraphOptions {
   readonly linear: LinearMode;
+  readonly kernel: IntegerKernel;
   readonly head: EncoderHead;
 }
 
@@ -25,16 +27,18 @@ export function buildEncoderGraph(
 }
 
 class EncoderGraphWriter {
-  private readonly graph = new GraphBuilder();
+  private readonly graph: GraphBuilder;
   private readonly linear: LinearLayers;
   /** The heads are too small for quantisation to pay. */
-  private readonly exact = new LinearLayers(this.graph, 'fp32');
+  private readonly exact: LinearLayers;
 
   constructor(
     private readonly shape: EncoderShape,
     private readonly weights: EncoderWeights,
     private readonly options: EncoderGraphOptions,
   ) {
+    this.graph = new GraphBuilder(options.kernel);
+    this.exact = new LinearLayers(this.graph, 'fp32');
     this.linear = new LinearLayers(this.graph, options.linear);
   }
 

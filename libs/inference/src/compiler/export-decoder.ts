@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DenseAttention } from './dense-attention.js';
+import { detectIntegerKernel } from './integer-kernel.js';
 import { writeDecoderGraph } from './write-decoder-graph.js';
 
 /**
@@ -17,6 +18,7 @@ export async function exportDecoder(
   await mkdir(targetDirectory, { recursive: true });
   await writeDecoderGraph(modelDirectory, targetDirectory, {
     linear: weights === 'fp32' ? 'fp32' : 'int8-tensor',
+    kernel: await detectIntegerKernel(),
     attention: (graph, shape, inputIds) => new DenseAttention(graph, shape, inputIds),
   });
   return join(targetDirectory, 'model.onnx');

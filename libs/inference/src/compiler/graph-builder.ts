@@ -1,3 +1,4 @@
+import type { IntegerKernel } from './integer-kernel.js';
 import type { Attribute, ElementType, Graph, GraphNode, GraphTensor, GraphValue } from './onnx-file.js';
 
 /** Domain of ONNX Runtime's own operators. */
@@ -21,6 +22,9 @@ export class GraphBuilder {
   private readonly outputs: GraphValue[] = [];
   private readonly tensors = new Map<string, GraphTensor>();
   private counter = 0;
+
+  /** `kernel`: of the machine that will run the graph; its int8 arithmetic is chosen accordingly. */
+  constructor(readonly kernel: IntegerKernel = 'exact') {}
 
   /** Adds an operator with one output and returns that output's name. */
   op(operator: string, inputs: readonly string[], options: OperatorOptions = {}): string {
@@ -77,7 +81,8 @@ export class GraphBuilder {
     name: string,
     type: ElementType,
     shape: readonly number[],
-    make: () => Float32Array | BigInt64Array | Uint8Array | Int8Array | Promise<Float32Array | Int8Array>,
+    make: () =>
+      Float32Array | BigInt64Array | Uint8Array | Int8Array | Promise<Float32Array | Int8Array | Uint8Array>,
   ): string {
     if (!this.tensors.has(name))
       this.tensors.set(name, { name, type, shape, produce: async () => bytesOf(await make()) });

@@ -1,6 +1,7 @@
 import { type GraphBuilder, microsoft } from './graph-builder.js';
 import { type Matrix, transpose } from './matrix.js';
 import { quantiseLazily } from './quantise.js';
+import { quantiseRowsInGraph, rowRanges } from './row-quantisation.js';
 
 /**
  * How a linear layer multiplies:
@@ -10,9 +11,6 @@ import { quantiseLazily } from './quantise.js';
  *   the rows beside it.
  */
 export type LinearMode = 'fp32' | 'int8-row' | 'int8-tensor';
-
-/** Keeps the row scale away from zero for an all-zero row. */
-const smallestRowMaximum = 1e-9;
 
 /** Writes linear layers into a graph. Layers over the same input share its quantisation. */
 export class LinearLayers {
@@ -43,31 +41,36 @@ export class LinearLayers {
   private multiplyByRow(input: string, weight: Matrix): string {
     const { graph } = this;
     const { rowMaximum, quantised } = this.quantiseInput(input);
-    const { values, scales } = this.quantisedWeight(weight);
+    const { values, scales, zeroPoint } = this.quantisedWeight(weight);
     const inputScale = graph.float(1 / 127);
     const product = graph.op(
       'MatMulIntegerToFloat',
-      [quantised, values, inputScale, scales, graph.uint8(rowRanges.centred.zeroPoint)],
+      [quantised, values, inputScale, scales, graph.uint8(rowRanges.centred.zeroPoint), zeroPoint],
       { domain: microsoft },
     );
     return graph.op('Mul', [product, rowMaximum]);
   }
 
   private multiplyByTensor(input: string, weight: Matrix, bias?: string): string {
-    const { values, scales } = this.quantisedWeight(weight);
-    return this.graph.op('DynamicQuantizeMatMul', [input, values, scales, '', ...(bias ? [bias] : [])], {
-      domain: microsoft,
-    });
+    const { values, scales, zeroPoint } = this.quantisedWeight(weight);
+    const inputs = [input, values, scales, zeroPoint, ...(bias ? [bias] : [])];
+    return this.graph.op('DynamicQuantizeMatMul', inputs, { domain: microsoft });
   }
 
-  private quantisedWeight(weight: Matrix): { values: string; scales: string } {
+  /** Int8 weights; where the machine's kernels would saturate, the same numbers as uint8 around 128. */
+  private quantisedWeight(weight: Matrix): { values: string; scales: string; zeroPoint: string } {
+    const { graph } = this;
     const { rows, columns, name } = weight;
     const parts = quantiseLazily(weight);
-    const make = async (): Promise<Int8Array> => transpose(await parts.values(), rows, columns);
-    return {
-      values: this.graph.constant(`${name}.int8`, 'int8', [columns, rows], make),
-      scales: this.graph.constant(`${name}.scales`, 'float32', [rows], parts.scales),
-    };
+    const turned = async (): Promise<Int8Array> => transpose(await parts.values(), rows, columns);
+    const scales = (): string => graph.constant(`${name}.scales`, 'float32', [rows], parts.scales);
+    if (graph.kernel === 'exact') {
+      const values = graph.constant(`${name}.int8`, 'int8', [columns, rows], turned);
+      return { values, scales: scales(), zeroPoint: '' };
+    }
+    const shifted = async (): Promise<Uint8Array> => Uint8Array.from(await turned(), (value) => value + 128);
+    const values = graph.constant(`${name}.uint8`, 'uint8', [columns, rows], shifted);
+    return { values, scales: scales(), zeroPoint: graph.uint8(128) };
   }
 
   private quantiseInput(input: string): { rowMaximum: string; quantised: string } {
@@ -77,33 +80,4 @@ export class LinearLayers {
     this.quantisedRows.set(input, result);
     return result;
   }
-}
-
-/** Ranges of row-wise quantisation: any sign to uint8 around 128, weights of a softmax to uint8, any sign to int8. */
-export const rowRanges = {
-  centred: { levels: 127, zeroPoint: 128, type: 'uint8' },
-  positive: { levels: 255, zeroPoint: 0, type: 'uint8' },
-  signed: { levels: 127, zeroPoint: 0, type: 'int8' },
-} as const;
-export type RowRange = (typeof rowRanges)[keyof typeof rowRanges];
-
-/**
- * Row-wise quantisation of an activation: `quantised ≈ input ÷ rowMaximum × levels + zeroPoint`, where rowMaximum is the
- * largest magnitude along the last axis (kept as an axis of 1).
- */
-export function quantiseRowsInGraph(
-  graph: GraphBuilder,
-  input: string,
-  range: RowRange,
-): { rowMaximum: string; quantised: string } {
-  const magnitude = range === rowRanges.positive ? input : graph.op('Abs', [input]);
-  const largest = graph.op('ReduceMax', [magnitude], { attributes: { axes: [-1], keepdims: 1 } });
-  const rowMaximum = graph.op('Max', [largest, graph.float(smallestRowMaximum)]);
-  const relative = graph.op('Div', [input, rowMaximum]);
-  const quantised = graph.op('QuantizeLinear', [
-    relative,
-    graph.float(1 / range.levels),
-    range.type === 'int8' ? graph.int8(range.zeroPoint) : graph.uint8(range.zeroPoint),
-  ]);
-  return { rowMaximum, quantised };
 }
