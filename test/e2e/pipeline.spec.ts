@@ -1,3 +1,4 @@
+import type { RunReceipt } from '#dag';
 import { startService, startStack, type TestStack } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deleteFile, ingestText } from './helpers/ingest.js';
@@ -64,6 +65,30 @@ describe('the mega service over HTTP', () => {
     );
     expect(headers.get('x-meganest-ignored')).toBe('user');
     expect(headers.get('x-request-id')).toMatch(/\S+/);
+  });
+
+  it('keeps a receipt of each request, and shows it with the mega service', async () => {
+    const { headers } = await postJson(`${url}/v1/chat/completions`, {
+      messages: 'When does the office open?',
+    });
+    const requestId = headers.get('x-request-id');
+    const stored = (await (await fetch(`${url}/v1/receipts/${requestId}`)).json()) as { receipt: RunReceipt };
+    expect(stored.receipt.state).toBe('ok');
+    expect(stored.receipt.nodes.map(({ node, state, attempts }) => [node, state, attempts])).toEqual([
+      ['embedding', 'ok', 1],
+      ['retrieval', 'ok', 1],
+      ['reranking', 'ok', 1],
+      ['llm', 'ok', 1],
+    ]);
+    expect(stored.receipt.nodes[1]?.details).toMatchObject({
+      searchType: 'hybrid',
+      documents: [{ id: expect.any(String) }],
+    });
+    const shown = (await (await fetch(`${url}/v1/megaservices/chatqna`)).json()) as {
+      recent: { requestId: string }[];
+    };
+    expect(shown.recent[0]?.requestId).toBe(requestId);
+    expect((await fetch(`${url}/v1/receipts/none`)).status).toBe(404);
   });
 
   it("streams OPEA's frames under its own path, by default", async () => {

@@ -2,6 +2,7 @@ import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#contracts
 import { runDag, type MegaServiceDefinition, type NodeContext, type RunReceipt } from '#dag';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
+import { ReceiptStore } from './receipt-store.js';
 import { NodeCaller, type MegaServiceRequest } from './node-caller.js';
 
 export interface MegaServiceRun {
@@ -14,7 +15,10 @@ export interface MegaServiceRun {
 /** Runs a mega service for a conversation. */
 @Injectable()
 export class MegaServiceRunner {
-  constructor(@Inject(NodeCaller) private readonly caller: NodeCaller) {}
+  constructor(
+    @Inject(NodeCaller) private readonly caller: NodeCaller,
+    @Inject(ReceiptStore) private readonly receipts: ReceiptStore,
+  ) {}
 
   /** Errors of the nodes surface in `chunks`, before the first one where nothing was generated yet. */
   run(
@@ -31,6 +35,7 @@ export class MegaServiceRunner {
       return this.caller.run(context);
     };
     const handle = runDag({ definition, request, parameters, run, signal, deadline });
+    this.receipts.add(requestId, definition.name, () => handle.receipt());
     return {
       chunks: handle.stream as AsyncIterable<GenerationChunk>,
       documents: () => documents,

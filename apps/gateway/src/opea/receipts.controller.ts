@@ -1,0 +1,58 @@
+import { MegaNestError } from '#contracts';
+import type { MegaServiceDefinition } from '#dag';
+import { Controller, Get, Inject, Param } from '@nestjs/common';
+import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
+import { ReceiptStore, type StoredReceipt } from '../megaservice/receipt-store.js';
+
+/** Timings of this many last requests are shown with a mega service. */
+const shownReceipts = 10;
+
+/** Where the time of a request went, and what the mega services look like. */
+@Controller()
+export class ReceiptsController {
+  constructor(
+    @Inject(ReceiptStore) private readonly receipts: ReceiptStore,
+    @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
+  ) {}
+
+  /** By the `x-request-id` of the answer. */
+  @Get('v1/receipts/:id')
+  receipt(@Param('id') id: string): StoredReceipt {
+    const found = this.receipts.find(id);
+    if (found) return found;
+    throw new MegaNestError('not_found', { what: `The receipt of the request ${id}`, param: 'id' });
+  }
+
+  @Get('v1/megaservices')
+  list() {
+    return { megaservices: this.megaServices.list().map(describe) };
+  }
+
+  @Get('v1/megaservices/:name')
+  find(@Param('name') name: string) {
+    const definition = this.megaServices.find(name);
+    if (!definition)
+      throw new MegaNestError('not_found', { what: `The mega service ${name}`, param: 'name' });
+    const recent = this.receipts
+      .recent(name, shownReceipts)
+      .map(({ requestId, receipt }) => ({ requestId, ...receipt }));
+    return { ...describe(definition), recent };
+  }
+}
+
+function describe({ name, path, description, file, output, nodes }: MegaServiceDefinition) {
+  const graph = [...nodes.values()].map((node) => ({
+    node: node.name,
+    service: node.target.service,
+    after: node.after,
+    inputs: node.target.inputs,
+    params: node.target.params,
+    optional: node.optional,
+    timeoutMs: node.timeoutMs ?? null,
+    retry: node.retry,
+    when: node.when?.source ?? null,
+    fallback: node.fallback?.service ?? null,
+    stream: node.stream,
+  }));
+  return { name, path: path ?? null, description, file, output, nodes: graph };
+}
