@@ -1,6 +1,7 @@
 import { uploadEnvironmentSchema } from '#dataprep-api';
-import { baseEnvironmentSchema, portSchema } from '#service-kit';
+import { baseEnvironmentSchema, databaseEnvironmentSchema, portSchema } from '#service-kit';
 import { z } from 'zod';
+import { responsesEnvironmentShape } from './responses/responses.environment.js';
 
 export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   GATEWAY_PORT: portSchema.default(8888),
@@ -9,6 +10,8 @@ export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   /** What answers a chat that names no model. */
   DEFAULT_MEGASERVICE: z.string().default('chatqna'),
   ...uploadEnvironmentSchema.shape,
+  ...databaseEnvironmentSchema.shape,
+  ...responsesEnvironmentShape,
   /** Requests per minute and client (API key, otherwise address); 0: no limit. */
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(0).default(0),
 });

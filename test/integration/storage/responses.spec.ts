@@ -35,7 +35,7 @@ function end(id: string, changes: Partial<ResponseEnd> = {}): ResponseEnd {
     status: 'completed',
     snapshot: { id, done: true },
     outputItems: [{ id: `${id}_out`, text: 'answer' }],
-    conversationItems: [],
+    joinsConversation: true,
     events: [],
     ...changes,
   };
@@ -159,8 +159,8 @@ describe('stored responses', () => {
   it('appends to a conversation in order, pages through it and merges what it held', async () => {
     await conversations.create('alice', { id: 'v1', metadata: { a: '1' }, items: [{ id: 'x' }] });
     await responses.insertFinished(
-      newResponse('v1r', { conversationId: 'v1' }),
-      end('v1r', { conversationItems: [{ id: 'y' }, { id: 'z' }, { id: 'x' }] }),
+      newResponse('v1r', { conversationId: 'v1', inputItems: [{ id: 'y' }, { id: 'x' }] }),
+      end('v1r', { outputItems: [{ id: 'z' }] }),
     );
     expect((await conversations.items('v1')).map(({ id }) => id)).toEqual(['x', 'y', 'z']);
     const page = await conversations.itemPage('v1', { limit: 2, order: 'desc', after: 'z' });

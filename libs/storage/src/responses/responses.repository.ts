@@ -3,6 +3,7 @@ import { toPostgresJson } from '../postgres-text.js';
 import type { Transaction } from '../transaction.js';
 import {
   toStoredResponse,
+  type ItemRecord,
   type NewStoredResponse,
   type ResponseEnd,
   type ResponseRow,
@@ -42,6 +43,12 @@ export class ResponsesRepository {
         [id, owner],
       ),
     );
+    return rows.map(toStoredResponse)[0];
+  }
+
+  /** The response that an idempotency key has led to. */
+  async findByKey(owner: string, key: string): Promise<StoredResponse | undefined> {
+    const rows = await this.database.transaction((transaction) => selectByKey(transaction, owner, key));
     return rows.map(toStoredResponse)[0];
   }
 
@@ -115,11 +122,15 @@ async function insertResponse(
     await writeResponseItems(transaction, { id, owner }, 'input', response.inputItems);
     return undefined;
   }
-  const rows = await transaction.query<ResponseRow>(
-    `SELECT ${responseColumns} FROM responses WHERE owner = $1 AND idempotency_key = $2`,
-    [owner, idempotency?.key ?? null],
-  );
+  const rows = await selectByKey(transaction, owner, idempotency?.key ?? null);
   return rows.map(toStoredResponse)[0];
+}
+
+function selectByKey(transaction: Transaction, owner: string, key: string | null): Promise<ResponseRow[]> {
+  return transaction.query<ResponseRow>(
+    `SELECT ${responseColumns} FROM responses WHERE owner = $1 AND idempotency_key = $2`,
+    [owner, key],
+  );
 }
 
 async function finishResponse(
@@ -136,17 +147,26 @@ async function finishResponse(
   if (!row) return false;
   await writeResponseItems(transaction, { id, owner: row.owner }, 'output', end.outputItems);
   await writeEvents(transaction, id, end.events);
-  if (row.conversation_id !== null) {
-    const [conversation] = await transaction.query<{ id: string }>(
-      'SELECT id FROM conversations WHERE id = $1 AND owner = $2 FOR UPDATE',
-      [row.conversation_id, row.owner],
-    );
-    if (conversation)
-      await writeConversationItems(
-        transaction,
-        { id: conversation.id, owner: row.owner },
-        end.conversationItems,
-      );
-  }
+  if (row.conversation_id !== null && end.joinsConversation)
+    await joinConversation(transaction, { id: row.conversation_id, owner: row.owner }, id);
   return true;
+}
+
+/** Appends the items of a response to its conversation, unless that was deleted in the meantime. */
+async function joinConversation(
+  transaction: Transaction,
+  conversation: { id: string; owner: string },
+  responseId: string,
+): Promise<void> {
+  const found = await transaction.query(
+    'SELECT id FROM conversations WHERE id = $1 AND owner = $2 FOR UPDATE',
+    [conversation.id, conversation.owner],
+  );
+  if (found.length === 0) return;
+  const rows = await transaction.query<{ item: ItemRecord }>(
+    'SELECT item FROM response_items WHERE response_id = $1 ORDER BY direction, position',
+    [responseId],
+  );
+  const items = rows.map(({ item }) => item);
+  await writeConversationItems(transaction, conversation, items);
 }

@@ -50,8 +50,8 @@ export interface ResponseEnd {
   status: string;
   snapshot: JsonObject;
   outputItems: readonly ItemRecord[];
-  /** Appended to the response's conversation, where it has one. */
-  conversationItems: readonly ItemRecord[];
+  /** Whether its input and output go into its conversation, where it has one. */
+  joinsConversation: boolean;
   /** The part of the log that is not written yet. */
   events: readonly EventRecord[];
 }

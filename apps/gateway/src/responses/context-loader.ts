@@ -1,0 +1,54 @@
+import { MegaNestError } from '#contracts';
+import type { InputItem, ResponseSettings, StoredItem } from '#responses';
+import { ConversationsRepository, ResponseItemsRepository } from '#storage';
+import { Inject, Injectable } from '@nestjs/common';
+
+/** What was said before a request: the chain of its previous response, or its conversation. */
+@Injectable()
+export class ContextLoader {
+  constructor(
+    @Inject(ResponseItemsRepository) private readonly items: ResponseItemsRepository,
+    @Inject(ConversationsRepository) private readonly conversations: ConversationsRepository,
+  ) {}
+
+  /** Errors: previous_response_not_found, conflict where it is not finished, not_found for the conversation. */
+  async history(owner: string, settings: ResponseSettings): Promise<StoredItem[]> {
+    const { previous_response_id: previous, conversation } = settings;
+    if (previous !== null) return this.#chain(owner, previous);
+    return conversation ? this.#conversation(owner, conversation.id) : [];
+  }
+
+  /** Replaces references by what they refer to. Errors: not_found with the reference's path. */
+  async resolve(owner: string, input: readonly InputItem[], path = 'input'): Promise<StoredItem[]> {
+    const references = input.filter(({ type }) => type === 'item_reference').map(({ id }) => id);
+    const found = await this.items.findByIds(owner, references);
+    return input.map((item, index) => {
+      if (item.type !== 'item_reference') return item;
+      const target = found.get(item.id) as StoredItem | undefined;
+      if (target) return target;
+      throw new MegaNestError('not_found', { what: `The item ${item.id}`, param: `${path}.${index}.id` });
+    });
+  }
+
+  async #chain(owner: string, id: string): Promise<StoredItem[]> {
+    const param = 'previous_response_id';
+    const chain = await this.items.chain(owner, id);
+    if (!chain) throw new MegaNestError('previous_response_not_found', { id, detail: '', param });
+    if (chain.missing !== null) {
+      const detail = `: it continues ${chain.missing}, which was deleted`;
+      throw new MegaNestError('previous_response_not_found', { id, detail, param });
+    }
+    if (chain.unfinished.length > 0) {
+      const detail = `${param}: ${chain.unfinished.join(', ')} is not finished yet`;
+      throw new MegaNestError('conflict', { detail, param });
+    }
+    return chain.items as StoredItem[];
+  }
+
+  async #conversation(owner: string, id: string): Promise<StoredItem[]> {
+    const found = await this.conversations.find(owner, id);
+    if (!found)
+      throw new MegaNestError('not_found', { what: `The conversation ${id}`, param: 'conversation' });
+    return (await this.conversations.items(id)) as StoredItem[];
+  }
+}

@@ -1,0 +1,75 @@
+import { SchemaPipe } from '#service-kit';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { itemList } from '../item-list.js';
+import { Owner } from '../owner.js';
+import { pageQuerySchema, type PageQuery } from '../response-queries.js';
+import {
+  createConversationSchema,
+  createItemsSchema,
+  updateConversationSchema,
+  type CreateConversation,
+  type CreateItems,
+  type UpdateConversation,
+} from './conversation-requests.js';
+import { ConversationsService } from './conversations.service.js';
+
+@Controller(['v1/conversations', 'conversations'])
+export class ConversationsController {
+  constructor(@Inject(ConversationsService) private readonly conversations: ConversationsService) {}
+
+  @Post()
+  @HttpCode(200)
+  create(@Body(new SchemaPipe(createConversationSchema)) body: CreateConversation, @Owner() owner: string) {
+    return this.conversations.create(owner, body);
+  }
+
+  @Get(':id')
+  find(@Param('id') id: string, @Owner() owner: string) {
+    return this.conversations.find(owner, id);
+  }
+
+  @Post(':id')
+  @HttpCode(200)
+  update(
+    @Param('id') id: string,
+    @Body(new SchemaPipe(updateConversationSchema)) { metadata }: UpdateConversation,
+    @Owner() owner: string,
+  ) {
+    return this.conversations.update(owner, id, metadata);
+  }
+
+  @Delete(':id')
+  async delete(@Param('id') id: string, @Owner() owner: string) {
+    await this.conversations.delete(owner, id);
+    return { id, object: 'conversation.deleted' as const, deleted: true };
+  }
+
+  @Get(':id/items')
+  async items(
+    @Param('id') id: string,
+    @Query(new SchemaPipe(pageQuerySchema)) page: PageQuery,
+    @Owner() owner: string,
+  ) {
+    return itemList(await this.conversations.page(owner, id, page));
+  }
+
+  @Post(':id/items')
+  @HttpCode(200)
+  async addItems(
+    @Param('id') id: string,
+    @Body(new SchemaPipe(createItemsSchema)) { items }: CreateItems,
+    @Owner() owner: string,
+  ) {
+    return itemList({ items: await this.conversations.addItems(owner, id, items), hasMore: false });
+  }
+
+  @Get(':id/items/:itemId')
+  findItem(@Param('id') id: string, @Param('itemId') itemId: string, @Owner() owner: string) {
+    return this.conversations.findItem(owner, id, itemId);
+  }
+
+  @Delete(':id/items/:itemId')
+  deleteItem(@Param('id') id: string, @Param('itemId') itemId: string, @Owner() owner: string) {
+    return this.conversations.deleteItem(owner, id, itemId);
+  }
+}

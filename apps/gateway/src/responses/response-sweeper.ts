@@ -1,0 +1,101 @@
+import { MegaNestError } from '#contracts';
+import {
+  isOutput,
+  ResponseMachine,
+  responseFromEvents,
+  type ResponseEvent,
+  type ResponseObject,
+} from '#responses';
+import { createLogger } from '#service-kit';
+import { ResponseLeasesRepository, ResponsesRepository, type StoredResponse } from '#storage';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../gateway.environment.js';
+import type { GenerationJob, ResponsePlan } from './response-plan.js';
+import { ResponseRuns } from './response-runs.js';
+
+const claimedAtOnce = 20;
+const dayMs = 24 * 60 * 60 * 1_000;
+const retentionEveryMs = 10 * 60 * 1_000;
+
+/** Takes up responses that a dead gateway left, and removes those that have had their time. */
+@Injectable()
+export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown {
+  readonly #logger;
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  constructor(
+    @Inject(ResponseRuns) private readonly runs: ResponseRuns,
+    @Inject(ResponsesRepository) private readonly responses: ResponsesRepository,
+    @Inject(ResponseLeasesRepository) private readonly leases: ResponseLeasesRepository,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {
+    this.#logger = createLogger('gateway', environment.LOG_LEVEL);
+  }
+
+  onModuleInit(): void {
+    this.#repeat('take over responses', this.environment.RESPONSES_LEASE_MS / 3, () => this.takeOver());
+    this.#repeat('remove old responses', retentionEveryMs, () => this.removeOld());
+  }
+
+  beforeApplicationShutdown(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  /** Claims responses whose gateway is silent: started anew where nothing was said yet, otherwise ended as failed. */
+  async takeOver(): Promise<void> {
+    const { RESPONSES_LEASE_MS: leaseMs } = this.environment;
+    const claimed = await this.leases.claimExpired(this.runs.leaseOwner, leaseMs, claimedAtOnce);
+    await Promise.all(claimed.map((response) => this.#take(response)));
+  }
+
+  async removeOld(): Promise<void> {
+    const { RESPONSES_TTL_DAYS: days, RESPONSES_MAX_COUNT: count } = this.environment;
+    if (days > 0) await this.responses.deleteOlderThan(days * dayMs);
+    if (count > 0) await this.responses.deleteBeyond(count);
+  }
+
+  async #take(stored: StoredResponse): Promise<void> {
+    const begun = (await this.leases.readEvents(stored.id)) as unknown as ResponseEvent[];
+    const plan = planOf(stored, begun);
+    this.#logger.warn({ response: stored.id, events: begun.length }, 'taking over a response');
+    if (stored.request && !begun.some(isOutput)) {
+      this.runs.startBackground(plan, this.runs.backgroundJournal(plan), begun);
+      return;
+    }
+    const machine = new ResponseMachine(plan.initial, begun.length);
+    const opening = begun.length === 0 ? machine.create() : [];
+    const detail = 'it stopped while it was writing this response; ask again';
+    const events = [
+      ...opening,
+      ...machine.fail(new MegaNestError('internal_error', { service: 'gateway', detail })),
+    ];
+    await this.runs.backgroundJournal(plan).finish(events, machine.response);
+  }
+
+  #repeat(what: string, everyMs: number, work: () => Promise<void>): void {
+    const attempt = () =>
+      void work().catch((error: unknown) => this.#logger.warn({ err: error as Error }, `could not ${what}`));
+    attempt();
+    this.#timers.push(setInterval(attempt, everyMs).unref());
+  }
+}
+
+/** The plan of a response as its log left it. */
+function planOf(stored: StoredResponse, begun: readonly ResponseEvent[]): ResponsePlan {
+  const snapshot = stored.snapshot as unknown as ResponseObject;
+  const job = stored.request as unknown as GenerationJob | null;
+  return {
+    owner: stored.owner,
+    initial: begun.length > 0 ? responseFromEvents(begun) : snapshot,
+    inputItems: [],
+    job: job ?? noJob,
+    ignored: [],
+  };
+}
+
+const noJob: GenerationJob = {
+  chat: { messages: [], parameters: {}, includeUsage: false, extra: {} },
+  truncation: 'disabled',
+  searchQuery: null,
+  includeSearchResults: false,
+};

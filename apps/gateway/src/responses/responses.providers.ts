@@ -1,0 +1,83 @@
+import { createLogger, databaseUrl, HealthRegistry } from '#service-kit';
+import {
+  ConversationsRepository,
+  Database,
+  openDatabase,
+  ResponseItemsRepository,
+  ResponseLeasesRepository,
+  ResponsesRepository,
+} from '#storage';
+import { Inject, Injectable, type OnApplicationShutdown, type Provider } from '@nestjs/common';
+import type { GatewayEnvironment } from '../gateway.environment.js';
+import { ContextLoader } from './context-loader.js';
+import { ContextWindow } from './context-window.js';
+import { ConversationsController } from './conversations/conversations.controller.js';
+import { ConversationsService } from './conversations/conversations.service.js';
+import { GenerationStarter } from './generation-starter.js';
+import { ResponsePlanner } from './response-planner.js';
+import { ResponseReader } from './response-reader.js';
+import { ResponseRuns } from './response-runs.js';
+import { ResponseSweeper } from './response-sweeper.js';
+import { ResponsesController } from './responses.controller.js';
+import { ResponsesService } from './responses.service.js';
+
+export const responsesControllers = [ResponsesController, ConversationsController];
+
+/** Connections of the gateway: its statements are short and many requests run at once. */
+const connections = 8;
+
+/** Opens the database and brings its schema up to date. Errors: service_unavailable that names postgres. */
+async function openMigratedDatabase(environment: GatewayEnvironment): Promise<Database> {
+  const logger = createLogger('gateway', environment.LOG_LEVEL);
+  const database = openDatabase({
+    connectionString: databaseUrl(environment),
+    maxConnections: connections,
+    onConnectionLost: (error) => logger.warn({ detail: error.message }, 'a connection to postgres broke'),
+  });
+  await database.migrate();
+  return database;
+}
+
+/** Shows the database in the gateway's health and closes it with the gateway. */
+@Injectable()
+class GatewayDatabase implements OnApplicationShutdown {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(HealthRegistry) health: HealthRegistry,
+  ) {
+    health.register('postgres', async () => `${Math.round(await database.ping())} ms`);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.database.close();
+  }
+}
+
+const repositories = [
+  ConversationsRepository,
+  ResponseItemsRepository,
+  ResponseLeasesRepository,
+  ResponsesRepository,
+].map((provide) => ({
+  provide,
+  inject: [Database],
+  useFactory: (database: Database) => new provide(database),
+}));
+
+/** What the Responses API needs beside the rest of the gateway. */
+export function responsesProviders(environment: GatewayEnvironment): Provider[] {
+  return [
+    { provide: Database, useFactory: () => openMigratedDatabase(environment) },
+    GatewayDatabase,
+    ...repositories,
+    ContextLoader,
+    ContextWindow,
+    ConversationsService,
+    GenerationStarter,
+    ResponsePlanner,
+    ResponseReader,
+    ResponseRuns,
+    ResponseSweeper,
+    ResponsesService,
+  ];
+}
