@@ -99,6 +99,28 @@ describe.sequential('npm start', () => {
     expect(launcher.output).not.toMatch(/^ingested/m);
   });
 
+  it('leaves nothing behind when it is killed, and starts again after that', async () => {
+    const children = launcher.children();
+    launcher.signal('SIGKILL');
+    await launcher.exited;
+    launcher = new LauncherProcess(directory.path);
+    await launcher.ready();
+    expect(children.filter(isRunning)).toEqual([]);
+  });
+
+  it('stops at once when it is told to during its start', async () => {
+    const other = await createTemporaryDirectory();
+    const second = new LauncherProcess(other.path);
+    await second.line(/^nats +ready/);
+    const children = second.children();
+    const startedAt = performance.now();
+    await second.stop();
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(children.filter(isRunning)).toEqual([]);
+    expect(existsSync(join(other.path, 'launcher.lock'))).toBe(false);
+    await other.remove();
+  });
+
   it('stops with npm, when npm is asked to stop and when it is killed', async () => {
     await launcher.stop();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -111,16 +133,5 @@ describe.sequential('npm start', () => {
       await expect.poll(released, { timeout: 10_000 }).toBe(true);
       expect(children.filter(isRunning)).toEqual([]);
     }
-    launcher = new LauncherProcess(directory.path);
-    await launcher.ready();
-  });
-
-  it('leaves nothing behind when it is killed, and starts again after that', async () => {
-    const children = launcher.children();
-    launcher.signal('SIGKILL');
-    await launcher.exited;
-    launcher = new LauncherProcess(directory.path);
-    await launcher.ready();
-    expect(children.filter(isRunning)).toEqual([]);
   });
 });

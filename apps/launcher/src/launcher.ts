@@ -2,11 +2,8 @@ import { join } from 'node:path';
 import {
   acquireFileLock,
   defaultRestartPolicy,
-  findNatsServer,
   LockHeldError,
   nodeProgram,
-  startEmbeddedPostgres,
-  startNatsServer,
   superviseProcess,
   waitForHttp,
   type FileLock,
@@ -14,9 +11,9 @@ import {
   type SupervisionEvent,
 } from '#local-stack';
 import { projectRoot } from '#service-kit';
-import { checkReachable } from './connect-check.js';
 import type { LauncherEnvironment } from './environment.js';
 import { ProcessRegister } from './process-register.js';
+import { provideNats, providePostgres, type ProvidedServer } from './provide-servers.js';
 import { reportEvent } from './report-event.js';
 import { claimPorts, reachableHost } from './service-ports.js';
 import { createLineSink } from './service-log.js';
@@ -29,9 +26,11 @@ const startTimeoutMs = { bundled: 120_000, other: 3_600_000 };
 
 /** Everything that `npm start` runs: started in order, restarted when it dies, stopped in reverse order. */
 export class Launcher {
-  private readonly running: SupervisedProcess[] = [];
+  private readonly servers: Promise<ProvidedServer>[] = [];
+  private readonly services: SupervisedProcess[] = [];
+  private readonly addresses = new Map<string, string>();
   private readonly register: ProcessRegister;
-  private readonly addresses: [name: string, url: string][] = [];
+  private readonly stopping = new AbortController();
   private lock: FileLock | undefined;
   private stopped: Promise<void> | undefined;
   /** Before, a child that dies ends the start, and is no news beside its reason. */
@@ -44,9 +43,13 @@ export class Launcher {
     this.register = new ProcessRegister(join(environment.MEGANEST_DATA_DIR, 'processes.json'));
   }
 
-  /** Name and URL of everything that serves, in order of starting. */
+  /** Name and URL of everything that serves: the servers, then the services. */
   get servedAddresses(): readonly (readonly [name: string, url: string])[] {
-    return this.addresses;
+    const names = ['nats', 'postgres', ...services.map(({ name }) => name)];
+    return names.flatMap((name) => {
+      const url = this.addresses.get(name);
+      return url === undefined ? [] : [[name, url] as const];
+    });
   }
 
   get logDirectory(): string {
@@ -55,7 +58,7 @@ export class Launcher {
 
   /** URL of a service. Errors: it was not started. */
   urlOf(service: ServiceName): string {
-    const url = this.addresses.find(([name]) => name === service)?.[1];
+    const url = this.addresses.get(service);
     if (url === undefined) throw new Error(`${service} was not started`);
     return url;
   }
@@ -70,26 +73,31 @@ export class Launcher {
     if (leftovers.length > 0)
       console.log(`Ended what an earlier start had left running: ${leftovers.join(', ')}`);
     const ports = await claimPorts(this.environment);
-    const [natsUrl, databaseUrl] = await Promise.all([this.provideNats(), this.providePostgres()]);
-    const shared = { NATS_URL: natsUrl, DATABASE_URL: databaseUrl };
-    if (this.stopped) throw new Error('It was stopped before it was ready.');
-    const started = services.map((service) => this.startService(service, ports, shared));
-    await Promise.all(started.map((service) => service.whenReady()));
+    const nats = this.provide('nats', provideNats);
+    const postgres = this.provide('postgres', providePostgres);
+    const start = async (service: ServiceDescription) => {
+      const DATABASE_URL = service.needsDatabase ? await postgres : undefined;
+      await this.startService(service, ports[service.name as ServiceName], {
+        NATS_URL: await nats,
+        DATABASE_URL,
+      });
+    };
+    await Promise.all(services.map(start));
     this.ready = true;
   }
 
-  /** Stops everything: the gateway, the other services, then NATS and Postgres. Safe to call twice. */
+  /** Stops everything: the services, then NATS and Postgres. Safe to call twice, also during the start. */
   stop(): Promise<void> {
     this.stopped ??= this.stopInOrder();
     return this.stopped;
   }
 
   private async stopInOrder(): Promise<void> {
-    const names = new Set<string>(services.map(({ name }) => name));
-    const ownServices = this.running.filter(({ name }) => names.has(name));
-    const servers = this.running.filter(({ name }) => !names.has(name));
-    await Promise.all(ownServices.map((service) => service.stop()));
-    await Promise.all(servers.map((server) => server.stop()));
+    this.stopping.abort(new Error('It was stopped before it was ready.'));
+    await Promise.all(this.services.map((service) => service.stop()));
+    const servers = await Promise.allSettled(this.servers);
+    const running = servers.flatMap((server) => (server.status === 'fulfilled' ? [server.value] : []));
+    await Promise.all(running.map((server) => server.stop()));
     // Without the lock the directory, and the register in it, are another launcher's.
     if (this.lock) this.register.clear();
     await this.lock?.release();
@@ -108,65 +116,38 @@ export class Launcher {
     }
   }
 
-  private async provideNats(): Promise<string> {
-    const { NATS_URL, NATS_SERVER_BINARY, MEGANEST_DATA_DIR } = this.environment;
-    if (NATS_URL !== undefined) {
-      await checkReachable('NATS_URL', NATS_URL, 4222);
-      return this.announce('nats', NATS_URL);
-    }
-    const { path: program } = await findNatsServer({
-      explicitPath: NATS_SERVER_BINARY,
-      cacheDirectory: join(projectRoot, 'node_modules', '.cache', 'meganest'),
-      onProgress: (message) => console.log(message),
-    });
-    const nats = await startNatsServer({
-      program,
-      dataDirectory: join(MEGANEST_DATA_DIR, 'nats'),
-      ...this.supervision('nats'),
-    });
-    this.running.push(nats.process);
-    return this.announce('nats', nats.url);
+  /** Finds or starts a server and returns its URL. */
+  private async provide(name: 'nats' | 'postgres', find: typeof provideNats): Promise<string> {
+    this.stopping.signal.throwIfAborted();
+    const server = find(this.environment, { signal: this.stopping.signal, ...this.supervision(name) });
+    this.servers.push(server);
+    const { url } = await server;
+    this.addresses.set(name, url);
+    return url;
   }
 
-  private async providePostgres(): Promise<string> {
-    const { DATABASE_URL, MEGANEST_DATA_DIR } = this.environment;
-    if (DATABASE_URL !== undefined) {
-      await checkReachable('DATABASE_URL', DATABASE_URL, 5432);
-      return this.announce('postgres', DATABASE_URL);
-    }
-    const postgres = await startEmbeddedPostgres({
-      dataDirectory: join(MEGANEST_DATA_DIR, 'postgres'),
-      ...this.supervision('postgres'),
-    });
-    this.running.push(postgres.process);
-    return this.announce('postgres', postgres.connectionString);
-  }
-
-  private startService(
+  private async startService(
     { name, portVariable, readyPath }: ServiceDescription,
-    ports: Record<string, number>,
+    port: number,
     shared: NodeJS.ProcessEnv,
-  ): SupervisedProcess {
+  ): Promise<void> {
+    this.stopping.signal.throwIfAborted();
     const { HOST, MEGANEST_DATA_DIR, MEGASERVICES_DIR, MEGANEST_PROFILE } = this.environment;
-    const port = String(ports[name]);
-    const url = this.announce(name, `http://${reachableHost(HOST)}:${port}`);
+    const own = { HOST, MEGANEST_DATA_DIR, MEGASERVICES_DIR, [portVariable]: String(port) };
+    const url = `http://${reachableHost(HOST)}:${port}`;
+    this.addresses.set(name, url);
     const service = superviseProcess({
       name,
       ...nodeProgram(`apps/${name}/src/main.js`),
       cwd: projectRoot,
-      env: { ...this.variables, HOST, MEGANEST_DATA_DIR, MEGASERVICES_DIR, ...shared, [portVariable]: port },
+      env: { ...this.variables, ...shared, ...own },
       readiness: (child) => waitForHttp(`${url}${readyPath}`, child.signal),
       startTimeoutMs: MEGANEST_PROFILE === 'bundled' ? startTimeoutMs.bundled : startTimeoutMs.other,
       stopGraceMs: serviceGraceMs,
       ...this.supervision(name),
     });
-    this.running.push(service);
-    return service;
-  }
-
-  private announce(name: string, url: string): string {
-    this.addresses.push([name, url]);
-    return url;
+    this.services.push(service);
+    await service.whenReady();
   }
 
   /** What all children share: their log, their place in the register, their restarts and the lines about them. */

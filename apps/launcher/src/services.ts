@@ -7,16 +7,48 @@ export interface ServiceDescription {
   defaultPort: number;
   /** Answers 200 once the service can work. */
   readyPath: string;
+  /** Started once Postgres serves; the others need NATS only. */
+  needsDatabase: boolean;
 }
 
 /** Every service of MegaNest, in the order in which they are listed; the gateway is stopped first. */
 export const services = [
-  { name: 'embedding', portVariable: 'EMBEDDING_PORT', defaultPort: 6000, readyPath: '/ready' },
-  { name: 'retrieval', portVariable: 'RETRIEVAL_PORT', defaultPort: 7000, readyPath: '/ready' },
-  { name: 'reranking', portVariable: 'RERANKING_PORT', defaultPort: 8000, readyPath: '/ready' },
-  { name: 'llm', portVariable: 'LLM_PORT', defaultPort: 9000, readyPath: '/ready' },
-  { name: 'dataprep', portVariable: 'DATAPREP_PORT', defaultPort: 6007, readyPath: '/ready' },
-  { name: 'gateway', portVariable: 'GATEWAY_PORT', defaultPort: 8888, readyPath: '/v1/health_check' },
+  {
+    name: 'embedding',
+    portVariable: 'EMBEDDING_PORT',
+    defaultPort: 6000,
+    readyPath: '/ready',
+    needsDatabase: false,
+  },
+  {
+    name: 'retrieval',
+    portVariable: 'RETRIEVAL_PORT',
+    defaultPort: 7000,
+    readyPath: '/ready',
+    needsDatabase: true,
+  },
+  {
+    name: 'reranking',
+    portVariable: 'RERANKING_PORT',
+    defaultPort: 8000,
+    readyPath: '/ready',
+    needsDatabase: false,
+  },
+  { name: 'llm', portVariable: 'LLM_PORT', defaultPort: 9000, readyPath: '/ready', needsDatabase: false },
+  {
+    name: 'dataprep',
+    portVariable: 'DATAPREP_PORT',
+    defaultPort: 6007,
+    readyPath: '/ready',
+    needsDatabase: true,
+  },
+  {
+    name: 'gateway',
+    portVariable: 'GATEWAY_PORT',
+    defaultPort: 8888,
+    readyPath: '/v1/health_check',
+    needsDatabase: true,
+  },
 ] as const satisfies readonly ServiceDescription[];
 
 export type ServiceName = (typeof services)[number]['name'];

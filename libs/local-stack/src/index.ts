@@ -32,6 +32,7 @@ export {
   defaultRestartPolicy,
   StartFailedError,
   superviseProcess,
+  whenReadyOrStopped,
   type RestartPolicy,
   type SupervisedProcess,
   type SupervisionEvent,

@@ -3,6 +3,7 @@ import {
   superviseProcess,
   waitForHttp,
   waitForListeningUrl,
+  whenReadyOrStopped,
   type SupervisedProcess,
 } from '#local-stack';
 
@@ -48,10 +49,7 @@ export async function startService(app: string, env: NodeJS.ProcessEnv = {}): Pr
     restart: false,
     onLine: (line) => output.push(line.text),
   });
-  await service.whenReady().catch(async (error: unknown) => {
-    await service.stop();
-    throw error;
-  });
+  await whenReadyOrStopped(service);
   return {
     url,
     process: service,

@@ -1,7 +1,12 @@
 import { createConnection } from 'node:net';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { superviseProcess, type SupervisedProcess, type SupervisionOptions } from '../processes/supervise.js';
+import {
+  superviseProcess,
+  whenReadyOrStopped,
+  type SupervisedProcess,
+  type SupervisionOptions,
+} from '../processes/supervise.js';
 import { waitForLine, type StartingProcess } from '../processes/readiness.js';
 import type { ChildExit } from '../processes/child.js';
 
@@ -14,6 +19,8 @@ export interface NatsServerOptions {
   port?: number;
   /** Default true. */
   jetStream?: boolean;
+  /** Ends a start that nobody waits for any more. */
+  signal?: AbortSignal;
   restart?: SupervisionOptions['restart'];
   onLine?: SupervisionOptions['onLine'];
   onEvent?: SupervisionOptions['onEvent'];
@@ -88,10 +95,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
     onLine: options.onLine,
     onEvent: options.onEvent,
   });
-  await server.whenReady().catch(async (error: unknown) => {
-    await server.stop();
-    throw error;
-  });
+  await whenReadyOrStopped(server, options.signal);
   return {
     url: `nats://127.0.0.1:${port}`,
     process: server,

@@ -1,15 +1,23 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { resolveDistEntry } from '../dist-entry.js';
 import { acquireFileLock } from '../processes/file-lock.js';
 
 const run = promisify(execFile);
 
+/** Drafts whose process was killed. Only the holder of the directory's lock may call this. */
+async function removeDrafts(target: string): Promise<void> {
+  const names = await readdir(dirname(target)).catch(() => []);
+  const drafts = names.filter((name) => name.startsWith(`${basename(target)}.`) && !name.endsWith('.lock'));
+  await Promise.all(drafts.map((name) => rm(join(dirname(target), name), { recursive: true, force: true })));
+}
+
 /** Runs `fill` on a draft beside `target` and renames it into place: what exists under that name is whole. */
 async function createWhole(target: string, fill: (draft: string) => Promise<void>): Promise<void> {
+  await removeDrafts(target);
   const parent = await mkdtemp(`${target}.`);
   try {
     const draft = join(parent, 'draft');
@@ -42,7 +50,7 @@ async function provideTemplate(template: string): Promise<void> {
 export async function ensureDatabaseFiles(directory: string, template?: string): Promise<void> {
   if (existsSync(directory)) return;
   if (template === undefined) return createWhole(directory, initialise);
-  await mkdir(join(template, '..'), { recursive: true });
+  await mkdir(dirname(template), { recursive: true });
   await provideTemplate(template);
   await createWhole(directory, (draft) => cp(template, draft, { recursive: true }));
 }

@@ -1,7 +1,12 @@
 import { resolveDistEntry } from '../dist-entry.js';
 import type { ChildExit } from '../processes/child.js';
 import { waitForListeningUrl } from '../processes/readiness.js';
-import { superviseProcess, type SupervisedProcess, type SupervisionOptions } from '../processes/supervise.js';
+import {
+  superviseProcess,
+  whenReadyOrStopped,
+  type SupervisedProcess,
+  type SupervisionOptions,
+} from '../processes/supervise.js';
 
 export interface EmbeddedPostgresOptions {
   /** The database's files lie in `pgdata` below it; one process at a time. */
@@ -10,6 +15,8 @@ export interface EmbeddedPostgresOptions {
   port?: number;
   /** An empty database to copy instead of creating one; made on first use. For tests, which need many. */
   template?: string;
+  /** Ends a start that nobody waits for any more. */
+  signal?: AbortSignal;
   restart?: SupervisionOptions['restart'];
   onLine?: SupervisionOptions['onLine'];
   onEvent?: SupervisionOptions['onEvent'];
@@ -48,10 +55,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     onLine: options.onLine,
     onEvent: options.onEvent,
   });
-  await database.whenReady().catch(async (error: unknown) => {
-    await database.stop();
-    throw error;
-  });
+  await whenReadyOrStopped(database, options.signal);
   return {
     connectionString,
     process: database,

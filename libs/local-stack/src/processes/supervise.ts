@@ -195,3 +195,21 @@ export class SupervisedProcess {
 export function superviseProcess(options: SupervisionOptions): SupervisedProcess {
   return new SupervisedProcess(options);
 }
+
+/**
+ * Waits until a child is ready; when it fails, or `signal` ends the wait, the child is stopped before the error is thrown.
+ * Errors: StartFailedError.
+ */
+export async function whenReadyOrStopped(child: SupervisedProcess, signal?: AbortSignal): Promise<void> {
+  const giveUp = () => void child.stop();
+  signal?.addEventListener('abort', giveUp, { once: true });
+  try {
+    if (signal?.aborted) giveUp();
+    await child.whenReady();
+  } catch (error) {
+    await child.stop();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', giveUp);
+  }
+}
