@@ -60,12 +60,13 @@ export class IngestController {
   }
 }
 
+/** Reads to the end: leaving early would count as giving up. */
 async function answerOf(progress: AsyncIterable<IngestProgress>): Promise<IngestAnswer> {
-  for await (const { documents } of progress) if (documents) return toAnswer(documents);
-  throw new MegaNestError('internal_error', {
-    service: 'dataprep',
-    detail: 'the ingest ended without a result',
-  });
+  let ingested: IngestedDocument[] | undefined;
+  for await (const { documents } of progress) ingested = documents ?? ingested;
+  if (ingested) return toAnswer(ingested);
+  const detail = 'the ingest ended without a result';
+  throw new MegaNestError('internal_error', { service: 'dataprep', detail });
 }
 
 /** `progress` events, then one `done` with the answer. */

@@ -40,7 +40,7 @@ export async function receiveForm(
     return form;
   } catch (error) {
     await Promise.allSettled(form.files.map((file) => objects.delete(file.objectId)));
-    throw error;
+    throw isBrokenForm(error) ? brokenForm(error) : error;
   }
 }
 
@@ -106,6 +106,15 @@ class UploadCounter {
       yield piece;
     }
   }
+}
+
+/** The parser throws plain errors; their words are all there is to tell them by. */
+function isBrokenForm(error: unknown): error is Error {
+  return error instanceof Error && /multipart|boundary|part header|premature/i.test(error.message);
+}
+
+function brokenForm(cause: Error): MegaNestError {
+  return new MegaNestError('invalid_request', { detail: `The form cannot be read: ${cause.message}`, cause });
 }
 
 function tooLarge(what: string, bytes: number, param: string): MegaNestError {

@@ -208,6 +208,20 @@ describe('an ingest that is interrupted', () => {
     expect(await client.names('limits')).toEqual([]);
   });
 
+  it.each([
+    ['no boundary', 'multipart/form-data', 'nothing'],
+    [
+      'an early end',
+      'multipart/form-data; boundary=b',
+      '--b\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\nhalf',
+    ],
+    ['another type', 'text/plain', 'hello'],
+  ])('refuses a form with %s', async (_name, type, body) => {
+    const init = { headers: { 'content-type': type }, body };
+    const answer = await client.send<{ error: { code: string } }>('/v1/dataprep/ingest', init);
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
+  });
+
   describe('links', () => {
     let site: Server;
     let origin = '';
@@ -241,5 +255,15 @@ describe('an ingest that is interrupted', () => {
       expect(body.error).toMatchObject({ code: 'unreachable_url', param: 'link_list.1' });
       expect(await client.names('broken')).toEqual([]);
     });
+  });
+
+  it('counts finished, failed and abandoned ingests apart', async () => {
+    const statistics = await fetch(`${client.url}/v1/statistics`);
+    const body = (await statistics.json()) as Record<string, { count: number }>;
+    expect(body['opea_service@dataprep/ingest']?.count).toBeGreaterThan(3);
+    const metrics = await (await fetch(`${client.url}/metrics`)).text();
+    for (const outcome of ['ok', 'error', 'cancelled']) {
+      expect(metrics).toMatch(new RegExp(`duration_seconds_count{.*outcome="${outcome}"`));
+    }
   });
 });

@@ -37,15 +37,16 @@ export class IngestService {
   async *ingest(request: IngestRequest, call: IngestCall): AsyncGenerator<IngestProgress, void, void> {
     const measured = this.metrics.start('ingest');
     const limit = AbortSignal.timeout(Math.max(0, call.deadline - Date.now()));
+    let outcome: 'ok' | 'error' | 'cancelled' = 'cancelled';
     try {
       yield* this.#run(request, { ...call, signal: AbortSignal.any([call.signal, limit]) });
-      measured.end('ok');
+      outcome = 'ok';
     } catch (error) {
-      if (limit.aborted) throw new MegaNestError('deadline_exceeded', { detail: '', cause: error });
       if (call.signal.aborted) throw new MegaNestError('cancelled', { cause: error });
-      throw error;
+      outcome = 'error';
+      throw limit.aborted ? new MegaNestError('deadline_exceeded', { detail: '', cause: error }) : error;
     } finally {
-      measured.end(call.signal.aborted ? 'cancelled' : 'error');
+      measured.end(outcome);
     }
   }
 
