@@ -92,6 +92,7 @@ interface Scoring {
  * is nearly 1/(n + ½), the number of occurrences is read back from it, without unpacking the tsvector.
  */
 const occurrences = `round(1 / (1.64493406685 * (1 - ts_rank('{1,1,1,1}', search, term))) - 0.5)`;
+const shortness = 1 - lengthNormalisation;
 
 async function scoreChunks(
   transaction: Transaction,
@@ -104,9 +105,10 @@ async function scoreChunks(
     terms.map((term) => inverseDocumentFrequency(term.frequency, collection.chunks)),
   );
   const wanted = parameters.add(selective.map((term) => term.lexeme));
-  const shrink = `${saturation} * (${1 - lengthNormalisation} + ${lengthNormalisation} * length(search) / ${parameters.add(collection.averageLength)}::float8)`;
+  const length = `length(search)::float8 / ${parameters.add(collection.averageLength)}::float8`;
+  const damping = `${saturation}::float8 * (${shortness}::float8 + ${lengthNormalisation}::float8 * ${length})`;
   return transaction.query<ChunkHit>(
-    `WITH terms AS (
+    `WITH terms AS MATERIALIZED (
        SELECT quote_literal(lexeme)::tsquery AS term, weight
        FROM unnest(${lexemes}::text[], ${weights}::float8[]) AS given (lexeme, weight)
      ), candidates AS MATERIALIZED (
@@ -115,8 +117,8 @@ async function scoreChunks(
          AND collection = ${parameters.add(query.collection)}
          AND ${metadataCondition(query.filter ?? {}, parameters)}
      ), best AS (
-       SELECT id, sum(weight * occurrences * ${saturation + 1} / (occurrences + ${shrink})) AS score
-       FROM candidates JOIN terms ON search @@ term, LATERAL (SELECT ${occurrences} AS occurrences) AS counted
+       SELECT id, sum(weight * ${saturation + 1}::float8 / (1 + ${damping} / ${occurrences})) AS score
+       FROM candidates JOIN terms ON search @@ term
        GROUP BY id ORDER BY score DESC, id LIMIT ${parameters.add(limit)}
      )
      SELECT id, text, metadata, score FROM best JOIN chunks USING (id) ORDER BY score DESC, id`,

@@ -1,0 +1,85 @@
+/**
+ * Retrieval quality of every kind of search on public questions: `npm run bench:retrieval -- [--all | --sample N]
+ * [--tune] [--write]`. `--tune` tries settings of hybrid on the other half of the questions instead; `--write` puts
+ * the tables into docs/benchmarks.md.
+ */
+import { parseArgs } from 'node:util';
+import { loadEmbedder, loadReranker, type Embedder } from '#inference';
+import { loadProfile } from '#service-kit';
+import { openCorpusStore, type Corpus } from './corpus.js';
+import { loadDatasets, sampleQuestions, type Dataset, type Question } from './datasets.js';
+import { comparedMethods, tunedMethods, type Method } from './methods.js';
+import { median, qualityOf } from './quality.js';
+import { formatTable, writeSection, type Row } from './report.js';
+
+const { values: flags } = parseArgs({
+  options: {
+    all: { type: 'boolean', default: false },
+    sample: { type: 'string', default: '1000' },
+    tune: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+  },
+});
+const half = flags.tune ? 'tuning' : 'reported';
+const size = flags.all ? Number.POSITIVE_INFINITY : Number(flags.sample);
+
+async function measure(
+  method: Method,
+  corpus: Corpus,
+  questions: Question[],
+  vectors: Float32Array[],
+): Promise<Row> {
+  const ranks: (number | undefined)[] = [];
+  const latencies: number[] = [];
+  for (const [index, { text, passage }] of questions.entries()) {
+    const startedAt = performance.now();
+    const hits = await method.rank(corpus, text, vectors[index] ?? new Float32Array());
+    latencies.push(performance.now() - startedAt);
+    const found = hits.findIndex(({ metadata }) => metadata['filename'] === String(passage));
+    ranks.push(found < 0 ? undefined : found + 1);
+  }
+  return { method: method.name, ...qualityOf(ranks), medianMs: median(latencies) };
+}
+
+async function reportOn(
+  dataset: Dataset,
+  corpus: Corpus,
+  embedder: Embedder,
+  methods: Method[],
+): Promise<string> {
+  const questions = sampleQuestions(dataset, half, size);
+  const { vectors } = await embedder.embed(
+    questions.map(({ text }) => text),
+    { truncate: true },
+  );
+  const rows: Row[] = [];
+  for (const method of methods) {
+    rows.push(await measure(method, corpus, questions, vectors));
+    console.error(`${dataset.name}: ${method.name} ${rows.at(-1)?.meanReciprocalRank.toFixed(4)}`);
+  }
+  const facts =
+    `${dataset.name}: ${dataset.description}. ${dataset.passages.length} passages in ${corpus.chunkCount} chunks of ` +
+    `${corpus.chunkWords.toFixed(0)} words on average, ${questions.length} questions of the ${half} half.`;
+  return `${facts}\n\n${formatTable(rows)}`;
+}
+
+const profile = loadProfile('bundled');
+const datasets = loadDatasets();
+if (datasets.length === 0) process.exit(0);
+const [embedder, reranker] = await Promise.all([
+  loadEmbedder(profile.embedding.model),
+  loadReranker(profile.reranking.model),
+]);
+const corpora = await openCorpusStore(embedder, profile.chunking);
+const sections: string[] = [];
+for (const dataset of datasets) {
+  const corpus = await corpora.load(dataset);
+  const methods = flags.tune ? tunedMethods() : comparedMethods(profile, reranker);
+  sections.push(await reportOn(dataset, corpus, embedder, methods));
+}
+await corpora.close();
+await Promise.all([embedder.close(), reranker.close()]);
+const tables = sections.join('\n\n');
+console.log(tables);
+if (flags.write && !flags.tune)
+  writeSection(`## Retrieval\n\n${corpora.engine}, ${embedder.info.id}, ${reranker.info.id}.\n\n${tables}`);

@@ -1,0 +1,52 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '#service-kit';
+import type { Quality } from './quality.js';
+
+/** One line of a table. */
+export interface Row extends Quality {
+  method: string;
+  medianMs: number;
+}
+
+const percent = (value: number) => (value * 100).toFixed(1);
+
+/** A table in Markdown; the best value of each column is bold. */
+export function formatTable(rows: readonly Row[]): string {
+  const best = (pick: (row: Row) => string) =>
+    rows.map(pick).reduce((left, right) => (Number(left) >= Number(right) ? left : right), '0');
+  const columns = [
+    (row: Row) => percent(row.recallAt1),
+    (row: Row) => percent(row.recallAt5),
+    (row: Row) => row.meanReciprocalRank.toFixed(3),
+  ];
+  const bests = columns.map(best);
+  const lines = rows.map((row) => {
+    const cells = columns.map((column, index) => {
+      const text = column(row);
+      return text === bests[index] ? `**${text}**` : text;
+    });
+    return `| ${[row.method, ...cells, row.medianMs.toFixed(1)].join(' | ')} |`;
+  });
+  return [
+    '| search | recall@1 | recall@5 | MRR@10 | median ms |',
+    '| --- | --- | --- | --- | --- |',
+    ...lines,
+  ].join('\n');
+}
+
+const page = join(projectRoot, 'docs', 'benchmarks.md');
+const start = '<!-- retrieval: written by npm run bench:retrieval -->';
+const end = '<!-- end of retrieval -->';
+
+/** Puts the section between its marks in docs/benchmarks.md, in place of the one before. */
+export function writeSection(markdown: string): void {
+  const section = `${start}\n\n${markdown.trim()}\n\n${end}`;
+  const text = existsSync(page) ? readFileSync(page, 'utf8') : '# Benchmarks\n';
+  const [from, to] = [text.indexOf(start), text.indexOf(end)];
+  const replaced =
+    from >= 0 && to > from
+      ? text.slice(0, from) + section + text.slice(to + end.length)
+      : `${text.trimEnd()}\n\n${section}\n`;
+  writeFileSync(page, replaced);
+}
