@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 /** SmolLM-135M's shape with weights from a random generator: speed does not depend on what they say. */
 export const shape135m = {
+  architectures: ['LlamaForCausalLM'],
   model_type: 'llama',
   hidden_size: 576,
   num_hidden_layers: 30,
