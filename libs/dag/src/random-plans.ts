@@ -95,6 +95,7 @@ function definitionOf({ nodes, relay }: Plan): MegaServiceDefinition {
     const wanted = relays ? [last - 1] : node.after;
     const after = index === 0 ? [] : [...new Set(wanted.map((before) => before % index))];
     const [feeding] = after;
+    const hedged = node.hedgeAfterMs !== undefined && node.hedgeAfterMs < (node.timeoutMs ?? Infinity);
     const needs = node.needs && feeding !== undefined;
     return {
       service: relays ? 'relay' : needs ? 'need' : 'pass',
@@ -103,7 +104,7 @@ function definitionOf({ nodes, relay }: Plan): MegaServiceDefinition {
       optional: node.optional && (relays || (!needs && feeding !== undefined)),
       ...(node.timeoutMs !== undefined && { timeoutMs: node.timeoutMs }),
       retry: { attempts: node.attempts, backoffMs: 5 },
-      ...(node.hedgeAfterMs !== undefined && { hedgeAfterMs: node.hedgeAfterMs }),
+      ...(hedged && { hedgeAfterMs: node.hedgeAfterMs }),
       ...(node.when !== undefined && { when: node.when }),
       ...(node.fallback && { fallback: {} }),
       stream: index === last || (relay && index === last - 1),

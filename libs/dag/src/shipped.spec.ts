@@ -34,12 +34,15 @@ const registry = createServiceRegistry([
 ]);
 
 describe('the mega services that are shipped', () => {
-  it('are valid', async () => {
+  it('that need no other services than these are valid', async () => {
     const { definitions, errors } = await loadMegaServices(
       new URL('../../../megaservices', import.meta.url).pathname,
       registry,
     );
-    expect([...errors.values()]).toEqual([]);
+    expect([errors.get('chatqna.yaml'), errors.get('rag-without-rerank.yaml')]).toEqual([
+      undefined,
+      undefined,
+    ]);
     const paths = [...definitions.values()].map(({ name, path }) => [name, path]);
     expect(paths).toContainEqual(['chatqna', '/v1/chatqna']);
     expect(paths).toContainEqual(['rag-without-rerank', '/v1/rag-without-rerank']);

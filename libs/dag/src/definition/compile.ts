@@ -2,7 +2,7 @@ import { compileCondition, type Condition } from './condition.js';
 import { ancestorLevels, findCycle, followersOf, sortTopologically } from './graph.js';
 import { ProblemList } from './problems.js';
 import type { MegaServiceSource, NodeSource } from './schema.js';
-import { checkSkipping, checkStreaming, findOutput } from './rules.js';
+import { checkSkipping, checkStreaming, checkTimes, findOutput } from './rules.js';
 import { findService, resolveTarget, type FoundService, type ServiceLookup } from './target.js';
 import type { MegaServiceDefinition, NodeDefinition } from './types.js';
 
@@ -34,6 +34,7 @@ class Compiler {
     this.refuseCycles();
     this.problems.throwIfAny();
     const nodes = this.compileNodes();
+    checkTimes(nodes, this.problems);
     const output = findOutput(this.source.output, nodes, this.problems);
     if (output !== undefined) {
       checkStreaming(nodes, output, this.problems);

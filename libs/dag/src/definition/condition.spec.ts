@@ -18,6 +18,7 @@ describe('compileCondition', () => {
     ['parameters.?top_n.orValue(5) == 5', true],
     ['!parameters.guard && parameters.template == ""', true],
     ['request.query.contains("it")', true],
+    ['request.n * 2 + 1 == 7 && 10 / request.n > 3 && 4 - request.n == 1', true],
   ])('%s is %s', (source, expected) => {
     expect(compileCondition(source).evaluate(context)).toBe(expected);
   });

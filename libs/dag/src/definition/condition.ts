@@ -29,6 +29,19 @@ const environment = new Environment({
   .registerVariable('parameters', 'map')
   .registerVariable('outputs', 'map');
 
+/** Numbers of a request are doubles to CEL and literals like 2 are integers; arithmetic may mix them here. */
+const arithmetic: Record<string, (left: number, right: number) => number> = {
+  '+': (left, right) => left + right,
+  '-': (left, right) => left - right,
+  '*': (left, right) => left * right,
+  '/': (left, right) => left / right,
+};
+for (const [operator, calculate] of Object.entries(arithmetic)) {
+  const mixed = (left: number | bigint, right: number | bigint) => calculate(Number(left), Number(right));
+  environment.registerOperator(`double ${operator} int: double`, mixed);
+  environment.registerOperator(`int ${operator} double: double`, mixed);
+}
+
 /** Compiles a `when`; throws an Error that says in one line what is wrong with the expression. */
 export function compileCondition(source: string): Condition {
   const evaluate = inOneLine(() => environment.parse(source));

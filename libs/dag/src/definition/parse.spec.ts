@@ -224,6 +224,11 @@ describe('parseMegaService', () => {
       nodes('a: { service: llm, fallback: { params: { max_tokens: 0 } } }'),
       'node "a": fallback.params.max_tokens: Too small',
     ],
+    [
+      'a hedge after the timeout',
+      nodes('a: { service: step, timeoutMs: 100, hedgeAfterMs: 100 }'),
+      'node "a": hedgeAfterMs: must be less than timeoutMs, 100',
+    ],
     ['YAML that is none', 'nodes: {', 'broken.yaml: Flow map'],
     ['a key twice', nodes('a: { service: step }', 'a: { service: llm }'), 'Map keys must be unique'],
   ])('refuses %s', (_what, yaml, message) => {

@@ -29,12 +29,11 @@ export function findOutput(
 export function checkStreaming(nodes: Nodes, output: string, problems: ProblemList): void {
   for (const node of nodes.values()) {
     if (node.stream) checkStreamingNode(node, nodes, output, problems);
-    for (const [port, wanted] of streamPorts(node.target)) {
+    for (const [port] of streamPorts(node.target)) {
       const source = node.target.inputs[port];
       if (source === undefined || nodes.get(source)?.stream) continue;
       const message = `takes a stream; give "${source}" stream: true`;
       problems.add(message, { node: node.name, field: `inputs.${port}` });
-      void wanted;
     }
   }
 }
@@ -88,7 +87,19 @@ function hasStandIn({ target }: NodeDefinition): boolean {
   return passThrough !== undefined && target.inputs[passThrough] !== undefined;
 }
 
-function requiredPort({ target }: NodeDefinition, source: string): string | undefined {
-  const ports = Object.entries(target.kind.inputs);
-  return ports.find(([port, { optional }]) => !optional && target.inputs[port] === source)?.[0];
+function requiredPort({ target, fallback }: NodeDefinition, source: string): string | undefined {
+  for (const { kind, inputs } of fallback ? [target, fallback] : [target]) {
+    const ports = Object.entries(kind.inputs);
+    const needy = ports.find(([port, { optional }]) => !optional && inputs[port] === source);
+    if (needy) return needy[0];
+  }
+  return undefined;
+}
+
+/** A hedge that comes after the timeout never comes. */
+export function checkTimes(nodes: Nodes, problems: ProblemList): void {
+  for (const { name: node, hedgeAfterMs = 0, timeoutMs = Infinity } of nodes.values()) {
+    if (hedgeAfterMs < timeoutMs) continue;
+    problems.add(`must be less than timeoutMs, ${timeoutMs}`, { node, field: 'hedgeAfterMs' });
+  }
 }

@@ -98,16 +98,15 @@ export class OpenStream {
 
 /** Signal, timer and listener of one attempt. */
 class AttemptScope {
+  /** Epoch milliseconds that the runner is told; of a stream the request's, as `timeoutMs` does not bound its whole. */
   readonly deadline: number | undefined;
   private readonly controller = new AbortController();
-  private readonly ownDeadline: boolean;
   private stopTimer = (): void => {};
 
   constructor(private readonly request: AttemptRequest) {
     const { node, signal, deadline } = request;
-    const own = node.timeoutMs === undefined ? Infinity : Date.now() + node.timeoutMs;
-    this.ownDeadline = own < (deadline ?? Infinity);
-    this.deadline = this.ownDeadline ? own : deadline;
+    const own = node.timeoutMs === undefined || node.stream ? Infinity : Date.now() + node.timeoutMs;
+    this.deadline = own < (deadline ?? Infinity) ? own : deadline;
     if (signal.aborted) this.follow();
     else signal.addEventListener('abort', this.follow, { once: true });
     this.restartTimer();
@@ -124,15 +123,16 @@ class AttemptScope {
   /** Starts `timeoutMs` anew; where the request's deadline comes first, that one is left to the run. */
   restartTimer(): void {
     this.stopTimer();
-    const { timeoutMs } = this.request.node;
-    if (!this.ownDeadline || timeoutMs === undefined || this.signal.aborted) return;
-    this.stopTimer = startTimer(timeoutMs, () => this.controller.abort(this.timeout()));
+    const { node, deadline = Infinity } = this.request;
+    if (node.timeoutMs === undefined || this.signal.aborted) return;
+    if (Date.now() + node.timeoutMs >= deadline) return;
+    this.stopTimer = startTimer(node.timeoutMs, () => this.controller.abort(this.timeout()));
   }
 
-  /** A service that was given the attempt's deadline may report it before our own timer does. */
+  /** A service that was given the attempt's own deadline may report it before our timer does. */
   explain(thrown: unknown): Error {
     const ranOut = thrown instanceof MegaNestError && thrown.code === 'deadline_exceeded';
-    if (ranOut && this.ownDeadline && !(thrown instanceof NodeTimeoutError)) return this.timeout();
+    if (ranOut && this.deadline !== this.request.deadline) return this.timeout();
     return MegaNestError.from(thrown, this.request.node.target.service);
   }
 

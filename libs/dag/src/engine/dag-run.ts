@@ -2,13 +2,13 @@ import { MegaNestError } from '#contracts';
 import { readsStream } from '../definition/rules.js';
 import type { MegaServiceDefinition } from '../definition/types.js';
 import { resolveParameters, type NodeParameters } from '../parameters/resolve.js';
-import { ChunkBuffer } from './chunk-buffer.js';
-import { decide, type Cut, type RunView } from './decide.js';
+import { decide, type RunView } from './decide.js';
 import { Deferred } from './deferred.js';
 import { nameNode } from './errors.js';
-import { NodeRecord } from './node-record.js';
-import { collectorOf, NodeWorker } from './node-worker.js';
+import { NodeRecord, type Cut } from './node-record.js';
+import { NodeWorker } from './node-worker.js';
 import type { RunReceipt, SettledState } from './receipt.js';
+import { RunAnswer } from './run-answer.js';
 import { startTimer } from './timers.js';
 import type { NodeContext, RunEvent, RunHandle, RunOptions, Verdict } from './types.js';
 import { isVerdict } from './verdict.js';
@@ -16,8 +16,7 @@ import { isVerdict } from './verdict.js';
 /** One run of a mega service: which node may start, and how the run ends. */
 export class DagRun {
   private readonly records: ReadonlyMap<string, NodeRecord>;
-  private readonly answer = new ChunkBuffer();
-  private readonly result = new Deferred<unknown>();
+  private readonly answer: RunAnswer;
   private readonly settled = new Deferred<RunReceipt>();
   private readonly startedAt = Date.now();
   private readonly startTime = performance.now();
@@ -34,6 +33,7 @@ export class DagRun {
   private stopTimer = (): void => {};
 
   constructor(private readonly options: RunOptions) {
+    this.answer = new RunAnswer(options.definition);
     const nodes = [...options.definition.nodes.values()];
     this.records = new Map(nodes.map((node) => [node.name, new NodeRecord(node)]));
     this.unsettled = nodes.length;
@@ -55,14 +55,14 @@ export class DagRun {
 
   /** The output, or the verdict that took its place: an outer run ends by an inner one's verdict too. */
   async resultOrVerdict(): Promise<unknown> {
-    const result = await this.result.promise;
+    const result = await this.answer.result;
     return this.verdict ?? result;
   }
 
   private handle(): RunHandle {
     return {
-      stream: { [Symbol.asyncIterator]: () => this.answer.read(this.cancel) },
-      result: this.result.promise,
+      stream: { [Symbol.asyncIterator]: () => this.answer.chunks.read(this.cancel) },
+      result: this.answer.result,
       settled: this.settled.promise,
       receipt: () => this.receipt(),
       cancel: this.cancel,
@@ -82,7 +82,7 @@ export class DagRun {
       options,
       records,
       parameters,
-      answer,
+      answer: answer.chunks,
       runNested: (definition, record, context) => this.runNested(definition, record, context),
       onStream: (record) => this.startStream(record),
       emit: (event) => this.emit(event),
@@ -91,9 +91,9 @@ export class DagRun {
 
   private watchForEnd(): void {
     const { signal, deadline } = this.options;
-    if (signal?.aborted) this.cancel();
+    if (signal?.aborted) this.followSignal();
     if (this.state !== 'running') return;
-    signal?.addEventListener('abort', this.cancel, { once: true });
+    signal?.addEventListener('abort', this.followSignal, { once: true });
     if (deadline === undefined) return;
     const leftMs = deadline - Date.now();
     if (leftMs <= 0) this.stop(this.outOfTime());
@@ -129,7 +129,13 @@ export class DagRun {
   private drain(): void {
     if (this.draining) return;
     this.draining = true;
-    for (let record = this.ready.shift(); record; record = this.ready.shift()) this.begin(record);
+    for (let record = this.ready.shift(); record; record = this.ready.shift()) {
+      try {
+        this.begin(record);
+      } catch (error) {
+        this.fail(record, error);
+      }
+    }
     this.draining = false;
   }
 
@@ -252,12 +258,18 @@ export class DagRun {
 
   /** Readers inside the run wait no longer; the client's stream is ended by the run itself. */
   private breakStream({ stream }: NodeRecord, error: Error): void {
-    if (stream !== this.answer) stream?.fail(error);
+    if (stream !== this.answer.chunks) stream?.fail(error);
   }
 
   // The end
 
   private readonly cancel = (): void => this.stop(new MegaNestError('cancelled'));
+
+  /** A reason that is an error of ours (a shutdown, an outer node's timeout) is what the run ends with. */
+  private readonly followSignal = (): void => {
+    const reason: unknown = this.options.signal?.reason;
+    this.stop(reason instanceof MegaNestError ? reason : new MegaNestError('cancelled', { cause: reason }));
+  };
 
   private outOfTime(): MegaNestError {
     const running = [...this.records.values()].filter(({ state }) => state === 'running');
@@ -282,36 +294,28 @@ export class DagRun {
     for (const record of this.records.values()) {
       if (!record.settled) this.cancelNode(record, why, error);
     }
-    this.answer.fail(error);
-    this.result.reject(error);
+    this.answer.refuse(error);
     this.close();
   }
 
   private finish(): void {
     if (this.state !== 'running') return;
-    const { definition } = this.options;
-    const record = this.records.get(definition.output);
-    const output = this.verdict ? this.verdictOutput(this.verdict) : record?.output;
-    if (!record || !output) {
-      this.stop(noAnswer(definition, record?.receipt().why));
+    const { name, output } = this.options.definition;
+    try {
+      if (this.verdict) this.answer.giveVerdict(this.verdict.answer);
+      else this.answer.giveOutput(this.records.get(output));
+    } catch (error) {
+      this.stop(MegaNestError.from(error, name));
       return;
     }
     this.state = 'ok';
-    if (this.verdict || !record.stream) this.answer.push(this.verdict?.answer ?? output.value);
-    this.answer.end();
-    this.result.resolve(output.value);
     this.close();
-  }
-
-  private verdictOutput({ answer }: Verdict): { value: unknown } {
-    const node = this.options.definition.nodes.get(this.options.definition.output);
-    return { value: node?.stream ? collectorOf(node.target)([answer]) : answer };
   }
 
   private close(): void {
     this.runMs = performance.now() - this.startTime;
     this.stopTimer();
-    this.options.signal?.removeEventListener('abort', this.cancel);
+    this.options.signal?.removeEventListener('abort', this.followSignal);
     this.checkIdle();
   }
 
@@ -326,9 +330,4 @@ export class DagRun {
       // A listener that throws must not change the run that it watches.
     }
   }
-}
-
-function noAnswer({ name }: MegaServiceDefinition, why = 'its output node was skipped'): MegaNestError {
-  const detail = `The mega service ${name} has no answer to this request (${why}).`;
-  return new MegaNestError('invalid_request', { detail });
 }

@@ -1,5 +1,5 @@
 import { MegaNestError } from '#contracts';
-import type { NodeRecord } from './node-record.js';
+import type { Cut, NodeRecord } from './node-record.js';
 
 /** What the scheduler needs to know of a run in order to decide about a node. */
 export interface RunView {
@@ -10,9 +10,6 @@ export interface RunView {
   /** Parameters of all nodes, the named node's in front. */
   parametersSeenBy(node: string): Readonly<Record<string, unknown>>;
 }
-
-/** `condition` cuts the node and what depends only on it; `verdict` everything below. */
-export type Cut = 'condition' | 'verdict';
 
 export type Decision =
   | { kind: 'run' }

@@ -39,17 +39,23 @@ async function executeTarget(execution: NodeExecution, target: NodeTarget, fallb
     } catch (error) {
       if (signal.aborted || attempt >= node.retry.attempts || !isRetryable(error)) throw error;
       const waitMs = backoffMs(node.retry, attempt, error);
-      if (Date.now() + waitMs >= (deadline ?? Infinity)) throw error;
+      if (waitMs === undefined || Date.now() + waitMs >= (deadline ?? Infinity)) throw error;
       await sleep(waitMs, signal);
     }
   }
 }
 
-/** Doubles with each attempt, between half and the whole of it at random, and at least what the error asks for. */
-function backoffMs(retry: RetryPolicy, attempt: number, error: unknown): number {
+/** A service that wants to be left alone for longer is not waited for; the caller is told to come back. */
+const longestAskedMs = 5000;
+
+/**
+ * Doubles with each attempt, between half and the whole of it at random, and is at least what the error asks for;
+ * undefined where that is too long.
+ */
+function backoffMs(retry: RetryPolicy, attempt: number, error: unknown): number | undefined {
   const whole = retry.backoffMs * 2 ** (attempt - 1);
-  const asked = error instanceof MegaNestError ? (error.retryAfter ?? 0) * 1000 : 0;
-  return Math.max(whole * (0.5 + Math.random() / 2), asked);
+  const askedMs = error instanceof MegaNestError ? (error.retryAfter ?? 0) * 1000 : 0;
+  return askedMs > longestAskedMs ? undefined : Math.max(whole * (0.5 + Math.random() / 2), askedMs);
 }
 
 async function attemptOnce(

@@ -1,7 +1,9 @@
 import type { NodeDefinition } from '../definition/types.js';
 import type { ChunkBuffer } from './chunk-buffer.js';
-import type { Cut } from './decide.js';
 import type { NodeReceipt, NodeState, RunReceipt, SettledState } from './receipt.js';
+
+/** `condition` cuts the node and what depends only on it; `verdict` everything below. */
+export type Cut = 'condition' | 'verdict';
 
 /** One node of one run: what it waits for, what it gave, what its receipt says. */
 export class NodeRecord {

@@ -93,6 +93,12 @@ describe('retry', () => {
     expect(Date.now()).toBe(start);
   });
 
+  it('passes the error on when the service asks for a long wait', async () => {
+    const run = runWith(retried, { a: () => refuse('overloaded', 60) });
+    await expect(run.result).rejects.toMatchObject({ code: 'overloaded', retryAfter: 60 });
+    expect(run.calls).toHaveLength(1);
+  });
+
   it('ends its wait when the run is cancelled', async () => {
     const run = runWith(retried, { a: () => refuse('overloaded', 2) });
     await vi.advanceTimersByTimeAsync(500);
@@ -152,7 +158,7 @@ describe('timeout', () => {
       }
       await hang(context);
     }
-    const run = runWith(definition, { llm: tick });
+    const run = runWith(definition, { llm: tick }, { deadline: start + 10_000 });
     const chunks: unknown[] = [];
     const reading = (async () => {
       for await (const chunk of run.stream) chunks.push(chunk);
@@ -161,6 +167,7 @@ describe('timeout', () => {
     await vi.advanceTimersByTimeAsync(650);
     expect(await failure).toMatchObject({ code: 'deadline_exceeded' });
     expect(chunks).toHaveLength(3);
+    expect(run.calls[0]?.deadline).toBe(start + 10_000);
     expect(run.receipt().nodes[0]).toMatchObject({ state: 'failed', firstChunkMs: 150 });
   });
 });

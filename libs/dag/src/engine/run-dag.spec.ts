@@ -61,4 +61,71 @@ describe('runDag', () => {
     await expect(run.result).rejects.toMatchObject({ code: 'cancelled' });
     expect((await run.settled).state).toBe('cancelled');
   });
+
+  it("is stopped by the caller's signal; a reason that is an error of ours is kept", async () => {
+    const plain = new AbortController();
+    const run = runWith(chatqna, { llm: hang }, { signal: plain.signal });
+    plain.abort();
+    await expect(run.result).rejects.toMatchObject({ code: 'cancelled' });
+    const telling = new AbortController();
+    const reason = new MegaNestError('service_unavailable', { service: 'gateway', detail: 'it is stopping' });
+    telling.abort(reason);
+    const refused = runWith(chatqna, {}, { signal: telling.signal });
+    await expect(refused.result).rejects.toBe(reason);
+    expect(refused.calls).toEqual([]);
+  });
+
+  it('wraps what a runner throws, and names the node where its service does not tell which one it was', async () => {
+    const alone = runWith(define('a: { service: step }'), {
+      a: () => {
+        throw new Error('boom');
+      },
+    });
+    await expect(alone.result).rejects.toMatchObject({
+      code: 'internal_error',
+      message: 'The step service failed: boom',
+    });
+    const twice = runWith(define('a: { service: step }', 'b: { service: step, after: [a] }'), {
+      b: () =>
+        Promise.reject(
+          new MegaNestError('service_unavailable', { service: 'step', detail: 'gone', retryAfter: 2 }),
+        ),
+    });
+    await expect(twice.result).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: 'The step service is not available: gone (node "b")',
+      retryAfter: 2,
+    });
+  });
+
+  it('puts what runners report into the receipt', async () => {
+    const run = runWith(define('a: { service: step }'), {
+      a: ({ report }) => {
+        report({ queuedMs: 12, model: 'm' });
+        report({ tokens: 3 });
+      },
+    });
+    await run.result;
+    expect(run.receipt().nodes[0]).toMatchObject({ queuedMs: 12, details: { model: 'm', tokens: 3 } });
+  });
+
+  it('warns of nothing with a hundred nodes side by side', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on('warning', note);
+    const branches = Array.from({ length: 100 }, (_unused, index) => `n${index}: { service: step }`);
+    const names = branches.map((_branch, index) => `n${index}`).join(', ');
+    const run = runWith(define(...branches, `last: { service: step, after: [${names}] }`));
+    await run.result;
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
+  it('is not troubled by a listener that throws', async () => {
+    const onEvent = () => {
+      throw new Error('listener');
+    };
+    expect(await runWith(define('a: { service: step }'), {}, { onEvent }).result).toBe("a's output");
+  });
 });

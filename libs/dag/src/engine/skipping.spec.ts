@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { MegaNestError } from '#contracts';
-import { define, hang, parse, readAll, runWith, statesOf } from '../fixtures.js';
+import { parseMegaService } from '../definition/parse.js';
+import { createServiceRegistry } from '../definition/service-kind.js';
+import { define, hang, parse, readAll, registry, runWith, statesOf } from '../fixtures.js';
 
 const fail = () => Promise.reject(new MegaNestError('internal_error', { service: 'step', detail: 'boom' }));
 
@@ -171,6 +173,21 @@ describe('a verdict', () => {
     expect(await run.result).toBe("main's output");
     expect(statesOf(run)).toEqual({ guard: 'ok', main: 'ok', join: 'skipped', below: 'skipped' });
     expect(whyOf(run, 'below')).toBe('cut by the verdict of "guard"');
+  });
+
+  it('whose answer cannot be made an output fails the run', async () => {
+    const collect = () => {
+      throw new Error('no such chunk');
+    };
+    const kinds = [...registry.values()].map((kind) =>
+      kind.service === 'llm' ? { ...kind, collect } : kind,
+    );
+    const yaml =
+      'name: t\ndescription: d\nnodes: { g: { service: guard }, l: { service: llm, after: [g], stream: true } }';
+    const definition = parseMegaService(yaml, 't.yaml', { registry: createServiceRegistry(kinds) });
+    const run = runWith(definition, { g: () => refusal });
+    await expect(run.result).rejects.toMatchObject({ code: 'internal_error' });
+    await run.settled;
   });
 
   it('of the only node answers', async () => {

@@ -4,11 +4,11 @@ import type { MegaServiceSource } from '../definition/schema.js';
 import type { ServiceRegistry } from '../definition/service-kind.js';
 import type { MegaServiceDefinition } from '../definition/types.js';
 
-/** A YAML file as it was read. */
+/** A YAML file as it was read, or why it could not be. */
 export interface MegaServiceFile {
   /** Name within the directory. */
   file: string;
-  text: string;
+  text: string | Error;
 }
 
 /** The mega services of a directory at one moment; never changed, only replaced. */
@@ -65,6 +65,7 @@ class CatalogBuilder {
   }
 
   private read({ file, text }: MegaServiceFile): void {
+    if (text instanceof Error) throw text;
     const source = readMegaServiceSource(text, file);
     for (const other of this.entries.values()) refuseTwins(source, file, other);
     this.entries.set(source.name, { file, source });

@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -39,11 +39,13 @@ describe('loadMegaServices', () => {
     await write('a.yaml', yamlOf('first', step));
     await write('b.yml', yamlOf('second', step));
     await write('c.yaml', yamlOf('third', '{ service: oracle }'));
+    await mkdir(join(directory, 'd.yaml'));
     await write('notes.txt', 'no mega service');
     const catalog = await loadMegaServices(directory, registry);
     expect([...catalog.definitions.keys()]).toEqual(['first', 'second']);
     expect(errorsOf(catalog)).toEqual({
       'c.yaml': expect.stringContaining('c.yaml: node "a": service: unknown service "oracle"') as string,
+      'd.yaml': expect.stringContaining('d.yaml: Error: EISDIR') as string,
     });
   });
 

@@ -86,7 +86,7 @@ class DirectoryWatcher implements MegaServiceWatcher {
   /** True when a file was other than at the last reading. */
   private async read(): Promise<boolean> {
     const files = await readMegaServiceFiles(this.options.directory);
-    const seen = JSON.stringify(files);
+    const seen = JSON.stringify(files.map(({ file, text }) => [file, String(text)]));
     if (seen === this.seen) return false;
     this.seen = seen;
     this.catalog = buildCatalog(files, this.options.registry, this.catalog);
