@@ -15,6 +15,7 @@ export {
   compileDecoder,
   compileEncoder,
   exportDecoder,
+  exportModel,
   quantiseCheckpoint,
   UnsupportedModelError,
   type CompiledDecoder,

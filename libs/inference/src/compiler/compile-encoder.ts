@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import { compileOnce } from './compile-cache.js';
-import { type GraphPooling, readEncoderShape, readGraphPooling } from './encoder-config.js';
-import { type EncoderGraphOptions, type EncoderHead, buildEncoderGraph } from './encoder-graph.js';
-import { EncoderWeights } from './encoder-weights.js';
+import { type GraphPooling, readGraphPooling } from './encoder-config.js';
+import type { EncoderGraphOptions, EncoderHead } from './encoder-graph.js';
 import { detectIntegerKernel, type IntegerKernel } from './integer-kernel.js';
 import type { LinearMode } from './linear.js';
-import { writeOnnxFile } from './onnx-file.js';
-import { withCheckpoint } from './open-checkpoint.js';
+import { writeEncoderGraph } from './write-encoder-graph.js';
 
 export interface CompileEncoderOptions {
   /** Where compiled models are kept; made when absent. */
@@ -51,7 +49,7 @@ export async function compileEncoder(
   modelDirectory: string,
   options: CompileEncoderOptions,
 ): Promise<CompiledEncoder> {
-  const head: EncoderHead =
+  const head: Exclude<EncoderHead, { task: 'tokens' }> =
     options.task === 'classification'
       ? { task: 'classification' }
       : { task: 'embedding', pooling: options.pooling ?? (await readGraphPooling(modelDirectory)) };
@@ -64,7 +62,7 @@ export async function compileEncoder(
     { kind: 'encoder', ...graph },
     (target) => writeEncoder(modelDirectory, target, graph),
   );
-  return { onnxPath: join(directory, 'model.onnx'), ...description, weights: options.weights };
+  return { onnxPath: join(directory, 'model.onnx'), ...description, ...head, weights: options.weights };
 }
 
 function linearMode({ weights, activations = 'tensor' }: CompileEncoderOptions): LinearMode {
@@ -75,13 +73,11 @@ async function writeEncoder(
   modelDirectory: string,
   target: string,
   options: EncoderGraphOptions,
-): Promise<Omit<CompiledEncoder, 'onnxPath' | 'weights'>> {
-  const shape = await readEncoderShape(modelDirectory);
-  await withCheckpoint(modelDirectory, (reader) => {
-    const weights = new EncoderWeights(reader, shape);
-    const graph = buildEncoderGraph(shape, weights, options);
-    return { isHarmless: (name) => weights.isHarmless(name), write: () => writeOnnxFile(target, graph) };
-  });
-  const { hiddenSize, vocabularySize, contextLength } = shape;
-  return { ...options.head, hiddenSize, vocabularySize, contextLength };
+): Promise<Omit<CompiledEncoder, 'onnxPath' | 'weights' | 'task' | 'pooling'>> {
+  const { hiddenSize, vocabularySize, contextLength } = await writeEncoderGraph(
+    modelDirectory,
+    target,
+    options,
+  );
+  return { hiddenSize, vocabularySize, contextLength };
 }

@@ -8,8 +8,11 @@ import type { LinearWeights } from './linear-weights.js';
 import type { Matrix } from './matrix.js';
 import type { Graph } from './onnx-file.js';
 
-/** What the graph gives: a vector of unit length for each text, or the class scores of each text. */
-export type EncoderHead = { task: 'embedding'; pooling: GraphPooling } | { task: 'classification' };
+/** What the graph gives: a vector of unit length or the class scores of each text, or the state of each token. */
+export type EncoderHead =
+  | { readonly task: 'embedding'; readonly pooling: GraphPooling }
+  | { readonly task: 'classification' }
+  | { readonly task: 'tokens' };
 
 export interface EncoderGraphOptions {
   readonly linear: LinearMode;
@@ -50,9 +53,18 @@ class EncoderGraphWriter {
     const keyMask = graph.op('Cast', [mask], { attributes: { to: 6 } });
     for (let index = 0; index < this.shape.layers; index++)
       state = this.layer(state, weights.layer(index), keyMask);
-    if (this.options.head.task === 'classification') this.classify(state);
-    else this.pool(state, mask, this.options.head.pooling);
+    this.finish(state, mask);
     return graph.build('encoder');
+  }
+
+  private finish(state: string, mask: string): void {
+    const { graph, shape, options } = this;
+    if (options.head.task === 'classification') this.classify(state);
+    else if (options.head.task === 'embedding') this.pool(state, mask, options.head.pooling);
+    else {
+      graph.op('Identity', [state], { output: 'last_hidden_state' });
+      graph.output('last_hidden_state', 'float32', ['batch', 'tokens', shape.hiddenSize]);
+    }
   }
 
   private embed(inputIds: string, mask: string): string {

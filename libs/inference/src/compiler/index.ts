@@ -2,4 +2,5 @@ export { compileDecoder, type CompiledDecoder, type CompileDecoderOptions } from
 export { compileEncoder, type CompiledEncoder, type CompileEncoderOptions } from './compile-encoder.js';
 export { UnsupportedModelError } from './unsupported-model.error.js';
 export { exportDecoder } from './export-decoder.js';
+export { exportModel } from './export-model.js';
 export { quantiseCheckpoint } from './quantise-checkpoint.js';
