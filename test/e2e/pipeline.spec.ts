@@ -155,7 +155,7 @@ describe('a running stack', () => {
       dependencies: { name: string; healthy: boolean }[];
     };
     expect(dependencies.map(({ name }) => name).sort()).toEqual(
-      ['dataprep', 'embedding', 'llm', 'nats', 'reranking', 'retrieval'].sort(),
+      ['dataprep', 'embedding', 'llm', 'nats', 'postgres', 'reranking', 'retrieval'].sort(),
     );
     expect(dependencies.every(({ healthy }) => healthy)).toBe(true);
   });

@@ -37,7 +37,7 @@ function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
   });
   const timeoutMs = reply.server.requestTimeoutMs ?? 120_000;
   return {
-    requestId: requestIdOf(request),
+    requestId: request.id,
     deadline: Date.now() + timeoutMs,
     traceparent: continueTrace(request.headers['traceparent']),
     signal: abort.signal,
