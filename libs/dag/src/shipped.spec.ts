@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {
   embeddingParametersSchema,
@@ -5,7 +7,7 @@ import {
   rerankingParametersSchema,
   retrievalParametersSchema,
 } from '#contracts';
-import { createServiceRegistry, loadMegaServices } from './index.js';
+import { createServiceRegistry, loadMegaServices, parseMegaService } from './index.js';
 
 const documents = 'documents';
 
@@ -33,10 +35,21 @@ const registry = createServiceRegistry([
   },
 ]);
 
+const root = new URL('../../../', import.meta.url);
+
+describe('the mega services in the documentation', () => {
+  it.each(['README.md', 'docs/mega-services.md'])('of %s are valid', async (file) => {
+    const text = await readFile(new URL(file, root), 'utf8');
+    const blocks = [...text.matchAll(/```yaml\n(name: [^`]*)```/g)].map(([, yaml = '']) => yaml);
+    expect(blocks).not.toHaveLength(0);
+    for (const yaml of blocks) expect(parseMegaService(yaml, file, { registry }).path).toMatch(/^\/v1\//);
+  });
+});
+
 describe('the mega services that are shipped', () => {
   it('that need no other services than these are valid', async () => {
     const { definitions, errors } = await loadMegaServices(
-      new URL('../../../megaservices', import.meta.url).pathname,
+      fileURLToPath(new URL('megaservices', root)),
       registry,
     );
     expect([errors.get('chatqna.yaml'), errors.get('rag-without-rerank.yaml')]).toEqual([
