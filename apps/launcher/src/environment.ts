@@ -30,6 +30,13 @@ const ownOfServices = [
   'LINK_TIMEOUT_MS',
   'ALLOW_PRIVATE_LINKS',
   'JOB_ABANDONED_AFTER_MS',
+  'LLM_API_KEY',
+  'TEI_API_KEY',
+  'RESPONSES_TTL_DAYS',
+  'RESPONSES_MAX_COUNT',
+  'RESPONSES_LEASE_MS',
+  'RESPONSES_BACKGROUND_TIMEOUT_MS',
+  'RESPONSES_KEEP_ALIVE_MS',
 ] as const;
 const ownSchema = z.object(
   Object.fromEntries(ownOfServices.map((name) => [name, z.string().optional()])) as Record<

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { dataprepEnvironmentSchema } from '../../apps/dataprep/src/dataprep.environment.js';
+import { embeddingEnvironmentSchema } from '../../apps/embedding/src/embedding.environment.js';
+import { gatewayEnvironmentSchema } from '../../apps/gateway/src/gateway.environment.js';
+import { launcherEnvironmentSchema } from '../../apps/launcher/src/environment.js';
+import { llmEnvironmentSchema } from '../../apps/llm/src/llm.environment.js';
+import { rerankingEnvironmentSchema } from '../../apps/reranking/src/reranking.environment.js';
+import { retrievalEnvironmentSchema } from '../../apps/retrieval/src/retrieval.environment.js';
+import { readComposeFile } from '../support/compose-file.js';
+
+/** A variable that a schema does not know is ignored, so a misspelt one shows only here. */
+const schemas: Record<string, z.ZodObject> = {
+  embedding: embeddingEnvironmentSchema,
+  retrieval: retrievalEnvironmentSchema,
+  reranking: rerankingEnvironmentSchema,
+  llm: llmEnvironmentSchema,
+  dataprep: dataprepEnvironmentSchema,
+  gateway: gatewayEnvironmentSchema,
+};
+
+describe.each(Object.entries(schemas))('the environment of %s', (name, schema) => {
+  it('knows every variable that its container is given', () => {
+    const { environment = {} } = readComposeFile('docker-compose.yml').services[name] ?? {};
+    expect(Object.keys(schema.shape)).toEqual(expect.arrayContaining(Object.keys(environment)));
+  });
+
+  it('is shown whole by npm start -- --print-config', () => {
+    expect(Object.keys(launcherEnvironmentSchema.shape)).toEqual(
+      expect.arrayContaining(Object.keys(schema.shape)),
+    );
+  });
+});
