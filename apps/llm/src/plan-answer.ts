@@ -40,15 +40,17 @@ export async function planAnswer(
     const prompt = chat_template === undefined ? turns : fillChatTemplate(turns, chat_template);
     return { prompt, parameters, check: passThrough };
   }
-  const grounded = buildGroundedPrompt({ messages: turns, documents, chat_template }, settings.grounding);
+  const ground = (kept: readonly ChatMessage[]) =>
+    buildGroundedPrompt({ messages: kept, documents, chat_template }, settings.grounding);
   const limit = generator.info.maxInputTokens;
   const answerTokens = Math.min(parameters.max_tokens ?? defaultAnswerTokens, Math.floor(limit / 4));
-  const prompt = await fitConversation(grounded.messages, limit - answerTokens, (kept) =>
-    generator.countPromptTokens(kept),
+  const kept = await fitConversation(turns, limit - answerTokens, (shorter) =>
+    generator.countPromptTokens(ground(shorter).messages),
   );
+  const grounded = ground(kept);
   const newCheck = () => checkOf(grounded, parameters, settings);
   return {
-    prompt,
+    prompt: grounded.messages,
     parameters,
     check: (events, usageSoFar) => checkAnswers(events, { choices: parameters.n ?? 1, newCheck, usageSoFar }),
   };

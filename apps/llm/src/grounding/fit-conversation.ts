@@ -2,7 +2,8 @@ import type { ChatMessage } from '#contracts';
 
 /**
  * Drops the oldest earlier turns until the prompt fits: with a turn go the answers to it. System turns and the last
- * user turn with what follows stay, even when they alone are too long (the model then refuses them).
+ * user turn with what follows stay, even when they alone are too long (the model then refuses them). `countTokens` tells
+ * the tokens of the prompt that the turns become.
  */
 export async function fitConversation(
   messages: readonly ChatMessage[],

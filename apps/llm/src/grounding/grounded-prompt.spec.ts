@@ -34,6 +34,23 @@ describe('buildGroundedPrompt', () => {
     expect(prompt.passages.map(({ documentId }) => documentId)).toEqual(['d0', 'd1']);
   });
 
+  it('puts the passages before the first question where the profile has a prompt for further ones', () => {
+    const messages = [user('First?'), assistant('Yes.'), user('Second?')];
+    const followUpPrompt = '### Question: {question}';
+    const prompt = buildGroundedPrompt({ messages, documents }, { ...settings, followUpPrompt });
+    expect(prompt.messages.map(({ content }) => content)).toEqual([
+      expect.stringMatching(/^### Search results:[^]*### Question: First\?$/),
+      'Yes.',
+      '### Question: Second?',
+    ]);
+    expect(prompt.question).toBe('Second?');
+    const single = buildGroundedPrompt(
+      { messages: messages.slice(2), documents },
+      { ...settings, followUpPrompt },
+    );
+    expect(single.messages[0]?.content).toMatch(/^### Search results:[^]*### Question: Second\?$/);
+  });
+
   it("puts the profile's system prompt before the caller's", () => {
     const request = { messages: [system('Be brief.'), user('q')], documents };
     const { messages } = buildGroundedPrompt(request, { ...settings, systemPrompt: 'Cite.' });

@@ -21,20 +21,24 @@ export interface GroundedRequest {
 }
 
 /**
- * Writes the prompt that the profile's model expects: its system prompt, the earlier turns as they were, and the last
- * user turn as passages and question. Errors: invalid_request for a conversation without a user turn or a template
- * without `{question}`.
+ * Writes the prompt that the profile's model expects: its system prompt, and the passages in the place that the profile
+ * gives them, with the last question or with the conversation's first. Errors: invalid_request for a conversation
+ * without a user turn or a template without `{question}`.
  */
 export function buildGroundedPrompt(request: GroundedRequest, settings: GroundingSettings): GroundedPrompt {
   const passages = selectPassages(request.documents, settings);
-  const template = request.chat_template ?? settings.userPrompt;
-  const { question, turns } = fillQuestion(request.messages, template, renderPassages(passages));
+  const { chat_template, messages } = request;
+  const templates = {
+    full: chat_template ?? settings.userPrompt,
+    followUp: chat_template === undefined ? settings.followUpPrompt : undefined,
+  };
+  const { question, turns } = fillQuestions(messages, templates, renderPassages(passages));
   return { messages: withSystemPrompt(turns, settings.systemPrompt), passages, question };
 }
 
 /** A caller's template without documents: the last user turn in it, nothing for `{context}`. Errors as above. */
 export function fillChatTemplate(messages: readonly ChatMessage[], template: string): ChatMessage[] {
-  return fillQuestion(messages, template, '').turns;
+  return fillQuestions(messages, { full: template }, '').turns;
 }
 
 /** One line per passage: `[1] text`. */
@@ -42,13 +46,30 @@ export function renderPassages(passages: readonly Passage[]): string {
   return passages.map(({ number, text }) => `[${number}] ${text}`).join('\n');
 }
 
-function fillQuestion(messages: readonly ChatMessage[], template: string, context: string) {
-  const last = messages.findLastIndex(({ role }) => role === 'user');
+interface QuestionTemplates {
+  /** Of the user turn with the passages. */
+  readonly full: string;
+  /** Of the other user turns; where there is none these stay as they are. */
+  readonly followUp?: string;
+}
+
+function fillQuestions(
+  messages: readonly ChatMessage[],
+  { full, followUp }: QuestionTemplates,
+  context: string,
+): { question: string; turns: ChatMessage[] } {
+  const last = messages.findLastIndex(isUser);
   const question = messages[last]?.content;
   if (question === undefined) throw invalid('messages', 'at least one must be of the role user');
-  if (!template.includes('{question}')) throw invalid('chat_template', '{question} is missing in it');
-  const content = fillTemplate(template, context, question);
-  return { question, turns: messages.map((turn, index) => (index === last ? { ...turn, content } : turn)) };
+  if (!full.includes('{question}')) throw invalid('chat_template', '{question} is missing in it');
+  const grounded = followUp === undefined ? last : messages.findIndex(isUser);
+  const turns = messages.map((turn, index) => {
+    const template = index === grounded ? full : isUser(turn) ? followUp : undefined;
+    return template === undefined
+      ? turn
+      : { ...turn, content: fillTemplate(template, context, turn.content) };
+  });
+  return { question, turns };
 }
 
 function invalid(param: string, detail: string): MegaNestError {
@@ -72,4 +93,8 @@ function withSystemPrompt(turns: readonly ChatMessage[], systemPrompt: string | 
 
 function isSystem({ role }: ChatMessage): boolean {
   return role === 'system';
+}
+
+function isUser({ role }: ChatMessage): boolean {
+  return role === 'user';
 }

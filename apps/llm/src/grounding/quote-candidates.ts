@@ -41,7 +41,8 @@ export function startsSentence({ sentenceStart, matchStart }: Candidate): boolea
 
 /**
  * What may be shown of a candidate after `length` characters: whole sentences, and the last one once three words of it
- * are complete (four, if the quote begins within it). Undefined while nothing is certain.
+ * are complete (four, if the quote begins within it). A shorter sentence, often a heading, becomes certain by the next.
+ * Undefined while nothing is certain.
  */
 export function certainQuote(candidate: Candidate, length: number): Quote | undefined {
   const { source, sentenceStart: start, matchStart } = candidate;
@@ -50,9 +51,9 @@ export function certainQuote(candidate: Candidate, length: number): Quote | unde
   const inFirst = last.start === start;
   const needed = inFirst && !startsSentence(candidate) ? certainWordsInside : certainWords;
   const read = source.text.slice(Math.max(matchStart, last.start), position);
-  if (position >= last.end) return { source, start, end: last.end };
+  if (position >= last.end && countWords(read) >= needed) return { source, start, end: last.end };
   // One word more has begun, so that those before it are complete.
-  if (countWords(read) > needed)
+  if (position < last.end && countWords(read) > needed)
     return { source, start, end: start + source.text.slice(start, position).trimEnd().length };
   return inFirst ? undefined : { source, start, end: sentenceBefore(source, last.start).end };
 }

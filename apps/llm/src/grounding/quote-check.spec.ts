@@ -106,6 +106,15 @@ describe('QuoteCheck', () => {
     );
   });
 
+  it('does not take the words of a heading for a quote of it', () => {
+    const passages = ['Tea\n\nTea is a hot drink. Yes.'];
+    expect(run(tokens('Tea is the hot drink. [1]'), { passages }).text).toBe('Tea is a hot drink. [1]');
+    expect(run(tokens('Tea [1]'), { passages }).text).toBe('Tea [1]');
+    expect(run(tokens('Tea Tea is a hot drink. Yes. [1]'), { passages }).text).toBe(
+      'Tea Tea is a hot drink. Yes. [1]',
+    );
+  });
+
   it('leaves the sentence without an answer as it is', () => {
     expect(run(tokens(noAnswer))).toMatchObject({ text: noAnswer, citations: [] });
     expect(run(tokens('I could not find it.')).text).toBe(noAnswer);

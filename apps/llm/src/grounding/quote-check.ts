@@ -102,9 +102,11 @@ export class QuoteCheck implements AnswerCheck {
     const rest = this.#model.value.slice(this.#read).trimStart();
     const quoted = this.#read > 0 && (rest === '' || rest.startsWith('['));
     if (shown === 0 && !quoted) return this.#chooser.sentences;
-    const quotes = this.#candidates.map(({ source, sentenceStart: start, matchStart }) =>
-      untilSentenceEnd({ source, start, end: shown > 0 ? start + shown : matchStart + this.#read }),
-    );
+    const quotes = this.#candidates.map(({ source, sentenceStart: start, matchStart }) => {
+      const reached = { source, start, end: matchStart + this.#read };
+      const deliberate = shown === 0 || (quoted && lengthOf(reached) === lengthOf(untilSentenceEnd(reached)));
+      return untilSentenceEnd(deliberate ? reached : { source, start, end: start + shown });
+    });
     return withoutDuplicates(quotes);
   }
 

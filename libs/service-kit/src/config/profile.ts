@@ -12,6 +12,11 @@ const answeringSchema = z.strictObject({
   grounding: z.strictObject({
     /** Prompt with {context} and {question}; each passage of the context is rendered as `[n] text`. */
     userPrompt: z.string(),
+    /**
+     * Prompt of a further question with {question}. With it the passages stand in the conversation's first user turn,
+     * without it in the last one.
+     */
+    followUpPrompt: z.string().optional(),
     systemPrompt: z.string().optional(),
     maxPassages: z.int().min(1),
     /** Words of all passages together. */
