@@ -20,25 +20,10 @@ export interface ChunkOwner {
   metadata?: Record<string, unknown>;
 }
 
-/** Rows per INSERT: few round trips, messages well below a megabyte. */
-const rowsPerStatement = 100;
-
-/** Inserts the chunks in their order and writes the document's counts. */
-export async function insertChunks(
-  transaction: Transaction,
-  owner: ChunkOwner,
-  chunks: readonly NewChunk[],
-): Promise<void> {
+/** Refuses what no search could compare. Errors: invalid_request at `chunks.N.embedding`. */
+export function requireFittingEmbeddings(chunks: readonly NewChunk[]): void {
   const dimensions = chunks[0]?.embedding.length ?? 0;
   chunks.forEach((chunk, position) => requireFittingEmbedding(chunk, position, dimensions));
-  for (let start = 0; start < chunks.length; start += rowsPerStatement) {
-    await insertRows(transaction, owner, chunks.slice(start, start + rowsPerStatement), start);
-  }
-  await transaction.execute(
-    `UPDATE documents SET (chunk_count, lexeme_count) =
-       (SELECT count(*), coalesce(sum(length(search)), 0) FROM chunks WHERE document_id = $1) WHERE id = $1`,
-    [owner.id],
-  );
 }
 
 function requireFittingEmbedding(chunk: NewChunk, position: number, dimensions: number): void {
@@ -49,12 +34,14 @@ function requireFittingEmbedding(chunk: NewChunk, position: number, dimensions: 
   throw new MegaNestError('invalid_request', { detail, param });
 }
 
-async function insertRows(
+/** Inserts chunks that follow each other from `firstPosition` on, in one statement: a hundred or so at most. */
+export async function insertChunks(
   transaction: Transaction,
   owner: ChunkOwner,
   chunks: readonly NewChunk[],
   firstPosition: number,
 ): Promise<void> {
+  if (chunks.length === 0) return;
   const parameters = new SqlParameters();
   const [documentId, collection] = [parameters.add(owner.id), parameters.add(owner.collection)];
   const rows = chunks.map((chunk, index) => {

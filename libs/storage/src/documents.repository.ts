@@ -1,44 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { defaultCollection, type StoredDocument } from '#contracts';
-import { insertChunks, type NewChunk } from './chunk-writer.js';
+import { requireFittingEmbeddings, type NewChunk } from './chunk-writer.js';
 import type { Database } from './database.js';
-import { toPostgresJson } from './postgres-text.js';
+import { chunksPerTransaction, findVersion, writeAtOnce, writeInParts } from './document-writer.js';
+import type { DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
 import { analyzeIfGrown } from './statistics.js';
-import type { SqlValue, Transaction } from './transaction.js';
+import type { SqlValue } from './transaction.js';
 import { ensureVectorIndex } from './vector-index.js';
-
-export interface NewDocument {
-  /** A UUID; made where absent. */
-  id?: string;
-  collection?: string;
-  filename: string;
-  /** The link it was read from. */
-  source?: string;
-  /**
-   * Hash of all that decides its chunks: bytes, chunking parameters, attributes. The same hash and embedding model
-   * under the same name mean that nothing is to be done.
-   */
-  contentHash: string;
-  mimeType: string;
-  bytes: number;
-  /** The user's attributes; every chunk carries them too, so that filters match. */
-  metadata?: Record<string, unknown>;
-  embeddingModel: string;
-}
-
-export interface ReplaceOutcome {
-  documentId: string;
-  chunks: number;
-  outcome: 'added' | 'replaced' | 'unchanged';
-}
-
-/** What tells whether a document has to be read, chunked and embedded again. */
-export interface DocumentVersion {
-  id: string;
-  contentHash: string;
-  embeddingModel: string;
-  chunks: number;
-}
 
 export interface DocumentCounts {
   documents: number;
@@ -55,36 +23,27 @@ interface StoredDocumentRow {
   created_at: Date;
 }
 
-/** Documents and their chunks. Every method is one transaction: a reader sees a document whole or not at all. */
+/** Documents and their chunks. A reader sees a document whole or not at all. */
 export class DocumentsRepository {
   constructor(private readonly database: Database) {}
 
   /**
    * Stores a document with its chunks in place of the one of the same name in its collection, or leaves everything
-   * as it is where the same content is there. Two uploads of one name wait for each other; the later one stays.
+   * as it is where the same content is there. Of two uploads of one name the one that ends later stays. A large
+   * document is written in several transactions, so that others get their turn in between (PGlite has one session);
+   * it shows only with the last one, which also removes its predecessor.
    * Errors: invalid_request for unusable or unequal embeddings, service_unavailable.
    */
   async replaceDocument(document: NewDocument, chunks: readonly NewChunk[]): Promise<ReplaceOutcome> {
+    requireFittingEmbeddings(chunks);
     const dimensions = chunks[0]?.embedding.length ?? 0;
     if (dimensions > 0) await ensureVectorIndex(this.database, dimensions);
-    const outcome = await this.database.transaction(async (transaction) => {
-      const collection = document.collection ?? defaultCollection;
-      const filename = document.filename;
-      await transaction.query('SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))', [
-        collection,
-        filename,
-      ]);
-      const present = await findVersion(transaction, collection, filename);
-      if (present && isSame(present, document)) {
-        return { documentId: present.id, chunks: present.chunks, outcome: 'unchanged' as const };
-      }
-      if (present) await transaction.execute('DELETE FROM documents WHERE id = $1', [present.id]);
-      const stored = { ...document, id: document.id ?? randomUUID(), collection, filename };
-      await insertDocument(transaction, stored, dimensions);
-      await insertChunks(transaction, stored, chunks);
-      const outcome = present ? ('replaced' as const) : ('added' as const);
-      return { documentId: stored.id, chunks: chunks.length, outcome };
-    });
+    const { collection = defaultCollection, id = randomUUID() } = document;
+    const stored = { ...document, id, collection };
+    const outcome =
+      chunks.length <= chunksPerTransaction
+        ? await this.database.transaction((transaction) => writeAtOnce(transaction, stored, chunks))
+        : await writeInParts(this.database, stored, chunks);
     if (outcome.outcome !== 'unchanged') await analyzeIfGrown(this.database);
     return outcome;
   }
@@ -99,7 +58,7 @@ export class DocumentsRepository {
     const rows = await this.database.transaction((transaction) =>
       transaction.query<StoredDocumentRow>(
         `SELECT id, filename, source, collection, chunk_count AS chunks, bytes, created_at FROM documents
-         WHERE $1::text IS NULL OR collection = $1 ORDER BY created_at DESC, filename`,
+         WHERE pending_since IS NULL AND ($1::text IS NULL OR collection = $1) ORDER BY created_at DESC, filename`,
         [collection ?? null],
       ),
     );
@@ -129,7 +88,7 @@ export class DocumentsRepository {
   async collections(): Promise<string[]> {
     const rows = await this.database.transaction((transaction) =>
       transaction.query<{ collection: string }>(
-        'SELECT DISTINCT collection FROM documents ORDER BY collection',
+        'SELECT DISTINCT collection FROM documents WHERE pending_since IS NULL ORDER BY collection',
       ),
     );
     return rows.map((row) => row.collection);
@@ -140,7 +99,7 @@ export class DocumentsRepository {
     const [row] = await this.database.transaction((transaction) =>
       transaction.query<{ documents: string; chunks: string }>(
         `SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks FROM documents
-         WHERE $1::text IS NULL OR collection = $1`,
+         WHERE pending_since IS NULL AND ($1::text IS NULL OR collection = $1)`,
         [collection ?? null],
       ),
     );
@@ -149,48 +108,7 @@ export class DocumentsRepository {
 
   private delete(condition: string, values: SqlValue[]): Promise<number> {
     return this.database.transaction((transaction) =>
-      transaction.execute(`DELETE FROM documents WHERE ${condition}`, values),
+      transaction.execute(`DELETE FROM documents WHERE pending_since IS NULL AND ${condition}`, values),
     );
   }
-}
-
-function isSame(present: DocumentVersion, document: NewDocument): boolean {
-  return present.contentHash === document.contentHash && present.embeddingModel === document.embeddingModel;
-}
-
-async function findVersion(
-  transaction: Transaction,
-  collection: string,
-  filename: string,
-): Promise<DocumentVersion | undefined> {
-  const [row] = await transaction.query<DocumentVersion>(
-    `SELECT id, content_hash AS "contentHash", embedding_model AS "embeddingModel", chunk_count AS chunks
-     FROM documents WHERE collection = $1 AND filename = $2`,
-    [collection, filename],
-  );
-  return row;
-}
-
-async function insertDocument(
-  transaction: Transaction,
-  document: NewDocument & { id: string; collection: string },
-  dimensions: number,
-): Promise<void> {
-  await transaction.execute(
-    `INSERT INTO documents (id, collection, filename, source, content_hash, mime_type, bytes, metadata,
-                            embedding_model, embedding_dimensions)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      document.id,
-      document.collection,
-      document.filename,
-      document.source ?? null,
-      document.contentHash,
-      document.mimeType,
-      document.bytes,
-      toPostgresJson(document.metadata ?? {}),
-      document.embeddingModel,
-      dimensions,
-    ],
-  );
 }

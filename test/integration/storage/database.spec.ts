@@ -28,7 +28,11 @@ describe('Database', () => {
   it('migrates once, however many start at the same time', async () => {
     const databases = [open(), open(), open(), open()];
     const applied = await Promise.all(databases.map((database) => database.migrate()));
-    expect(applied.flat()).toEqual(['0001-documents-chunks-jobs', '0002-responses']);
+    expect(applied.flat()).toEqual([
+      '0001-documents-chunks-jobs',
+      '0002-responses',
+      '0003-documents-in-parts',
+    ]);
     expect(await open().migrate()).toEqual([]);
   });
 

@@ -121,6 +121,36 @@ describe('DocumentsRepository', () => {
     expect(await documents.count()).toEqual({ documents: 2, chunks: 250 });
   });
 
+  it('lets searches in while it writes a large document, and shows it only whole', async () => {
+    const chunksOf = (version: string, count: number) =>
+      Array.from({ length: count }, (_unused, index) => ({
+        text: `${version} sentence`,
+        embedding: vector(1, index, index % 7),
+      }));
+    await documents.replaceDocument(document('big.txt', 'old'), chunksOf('old', 60));
+    const seen: string[] = [];
+    const writing = { isDone: false };
+    const replaced = documents
+      .replaceDocument(document('big.txt', 'new'), chunksOf('new', 600))
+      .finally(() => (writing.isDone = true));
+    while (!writing.isDone) {
+      const [byVector, byWords, counts] = await Promise.all([
+        storage.chunks.search(search({ embedding: vector(1, 0, 0), k: 200 })),
+        storage.chunks.search(search({ searchType: 'lexical', query: 'sentence', k: 200 })),
+        documents.count(),
+      ]);
+      for (const hits of [byVector, byWords]) {
+        const versions = new Set(hits.map(({ text }) => text));
+        expect(versions.size).toBe(1);
+        seen.push(...versions);
+      }
+      expect([60, 600]).toContain(counts.chunks);
+    }
+    expect(await replaced).toMatchObject({ outcome: 'replaced', chunks: 600 });
+    expect(seen.filter((text) => text === 'old sentence').length).toBeGreaterThan(2);
+    expect(await documents.count()).toEqual({ documents: 1, chunks: 600 });
+  });
+
   it('keeps collections apart, lists and deletes', async () => {
     await documents.replaceDocument(document('a.txt'), oneChunk);
     const { documentId } = await documents.replaceDocument(

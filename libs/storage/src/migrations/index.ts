@@ -1,6 +1,7 @@
 import type { StorageMigration } from '../migrator.js';
 import { documentsChunksJobs } from './0001-documents-chunks-jobs.js';
 import { responses } from './0002-responses.js';
+import { documentsInParts } from './0003-documents-in-parts.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
-export const migrations: readonly StorageMigration[] = [documentsChunksJobs, responses];
+export const migrations: readonly StorageMigration[] = [documentsChunksJobs, responses, documentsInParts];

@@ -1,6 +1,6 @@
 import { SqlParameters, type Transaction } from '../transaction.js';
 import type { ChunkHit, ChunkSearch } from './chunk-search.js';
-import { metadataCondition } from './metadata-filter.js';
+import { isVisible, metadataCondition } from './metadata-filter.js';
 
 type LexicalQuery = Pick<ChunkSearch, 'query' | 'collection' | 'filter'>;
 
@@ -115,7 +115,7 @@ async function scoreChunks(
        SELECT id, search FROM chunks
        WHERE search @@ (SELECT string_agg(quote_literal(lexeme), '|') FROM unnest(${wanted}::text[]) AS lexeme)::tsquery
          AND collection = ${parameters.add(query.collection)}
-         AND ${metadataCondition(query.filter ?? {}, parameters)}
+         AND ${isVisible} AND ${metadataCondition(query.filter ?? {}, parameters)}
      ), best AS (
        SELECT id, sum(weight * ${saturation + 1}::float8 / (1 + ${damping} / ${occurrences})) AS score
        FROM candidates JOIN terms ON search @@ term

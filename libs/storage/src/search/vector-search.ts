@@ -1,7 +1,7 @@
 import { SqlParameters, type Transaction } from '../transaction.js';
 import { decodeVectorColumn, encodeVectorParameter, vectorIndexOf } from '../vectors.js';
 import type { ChunkHit, ChunkSearch } from './chunk-search.js';
-import { metadataCondition } from './metadata-filter.js';
+import { isVisible, metadataCondition } from './metadata-filter.js';
 
 type VectorQuery = Pick<ChunkSearch, 'collection' | 'filter'> & { embedding: Float32Array };
 
@@ -71,7 +71,7 @@ export function nearestStatement(
       SELECT id, text, metadata, ${expression} <=> ${target} AS distance${withVectors ? ', embedding::text AS vector' : ''}
       FROM chunks
       WHERE vector_dims(embedding) = ${embedding.length} AND collection = ${parameters.add(collection)}
-        AND ${metadataCondition(filter, parameters)}
+        AND ${isVisible} AND ${metadataCondition(filter, parameters)}
       ORDER BY ${expression} <=> ${target}
       LIMIT ${parameters.add(limit)}
     )
