@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
@@ -13,13 +14,13 @@ import {
   cacheDirectory,
   cleanEnvironment,
   createTemporaryDirectory,
-  repositoryRoot,
   startPostgres,
   type TestPostgres,
 } from '#testing';
 import { readComposeFile, type ComposeService } from '../support/compose-file.js';
+import { fillImageDirectory } from '../support/image-directory.js';
 
-/** Every container as a plain process: its own command and environment, with names and ports of this machine. */
+/** Every container as a plain process: its own command, environment and files, with names and ports of this machine. */
 const { services } = readComposeFile('docker-compose.yml');
 const own = Object.entries(services).filter(([name]) => name !== 'nats' && name !== 'postgres');
 const run = promisify(execFile);
@@ -29,6 +30,11 @@ let postgres: TestPostgres;
 /** What stands in for an address or a path of the containers' network. */
 const replacements = new Map<string, string>();
 const started: SupervisedProcess[] = [];
+
+/** Stands in for /app of the image. */
+function image(): string {
+  return join(directory.path, 'app');
+}
 
 /** The port that a service listens on inside its container. */
 function containerPort(name: string, service: ComposeService): number {
@@ -51,7 +57,7 @@ function environmentOf(name: string, service: ComposeService): NodeJS.ProcessEnv
 function start(
   options: Pick<SupervisionOptions, 'name' | 'command' | 'args' | 'env' | 'lifeline' | 'readiness'>,
 ) {
-  const supervised = superviseProcess({ ...options, cwd: repositoryRoot, restart: false });
+  const supervised = superviseProcess({ ...options, cwd: image(), restart: false });
   started.push(supervised);
   return supervised;
 }
@@ -94,7 +100,8 @@ function startServiceContainer([name, service]: [string, ComposeService]): Promi
 beforeAll(async () => {
   directory = await createTemporaryDirectory();
   postgres = await startPostgres();
-  replacements.set('/data', directory.path);
+  await fillImageDirectory(image());
+  replacements.set('/data', join(directory.path, 'data'));
   replacements.set(services.retrieval?.environment?.DATABASE_URL as string, postgres.connectionString);
   for (const [name, service] of own) {
     replacements.set(`:${containerPort(name, service)}/`, `:${await freePort()}/`);
@@ -113,7 +120,7 @@ it('starts every service with its own command and environment, healthy by its ow
   await Promise.all(own.map(startServiceContainer));
   for (const [, service] of own) {
     const [, command = '', ...args] = service.healthcheck?.test ?? [];
-    await expect(run(command, args.map(translate), { cwd: repositoryRoot })).resolves.toBeDefined();
+    await expect(run(command, args.map(translate), { cwd: image() })).resolves.toBeDefined();
   }
 });
 
