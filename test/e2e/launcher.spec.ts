@@ -18,6 +18,19 @@ async function listDocuments(): Promise<string> {
   return response.text();
 }
 
+/** Sends the request that the launcher printed; the answer's text. Errors: the status, when it is not 200. */
+async function askSampleQuestion(): Promise<string> {
+  const [, body = ''] = /-d '(.+)'$/.exec(await launcher.line(/^ {2}curl /)) ?? [];
+  const response = await fetch(`${launcher.urlOf('gateway')}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  const completion = (await response.json()) as { choices: { message: { content: string } }[] };
+  return completion.choices[0]?.message.content ?? '';
+}
+
 beforeAll(async () => {
   directory = await createTemporaryDirectory();
   launcher = new LauncherProcess(directory.path);
@@ -39,15 +52,7 @@ describe.sequential('npm start', () => {
   });
 
   it('prints a request to paste, which is answered from the sample documents', async () => {
-    const [, body = ''] = /-d '(.+)'$/.exec(await launcher.line(/^ {2}curl /)) ?? [];
-    const response = await fetch(`${launcher.urlOf('gateway')}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body,
-    });
-    expect(response.status).toBe(200);
-    const completion = (await response.json()) as { choices: { message: { content: string } }[] };
-    expect(completion.choices[0]?.message.content).toMatch(/\[\d+\]/);
+    expect(await askSampleQuestion()).toMatch(/\[\d+\]/);
   });
 
   it('ingests the sample documents on its first start', async () => {
@@ -64,6 +69,15 @@ describe.sequential('npm start', () => {
     await launcher.line(/^reranking +ready/, seen);
     expect((await fetch(`${launcher.urlOf('reranking')}/ready`)).status).toBe(200);
     expect(isRunning(victim)).toBe(false);
+  });
+
+  it.each(['postgres', 'nats'])('answers again after the death of %s', async (name) => {
+    const victim = launcher.children().find((child) => child.name === name);
+    if (!victim) throw new Error(`${name} is not registered`);
+    const seen = launcher.lines.length;
+    process.kill(victim.pid, 'SIGKILL');
+    await launcher.line(new RegExp(`^${name} +ready`), seen);
+    await expect.poll(() => askSampleQuestion().catch(String), { timeout: 30_000 }).toMatch(/\[\d+\]/);
   });
 
   it('refuses a second start on the same data directory', async () => {
