@@ -14,22 +14,14 @@ export function megaServiceKind(definition: MegaServiceDefinition): ServiceKind 
     service: definition.name,
     inputs: {},
     output: kind.output,
-    parameters: z.object(mergeShapes(definition)),
+    parameters: mergeParameters(definition),
     streaming: output.stream,
     collect: kind.collect,
   };
 }
 
-function mergeShapes(definition: MegaServiceDefinition): Record<string, z.core.$ZodType> {
-  const shape: Record<string, z.core.$ZodType> = {};
-  for (const { target } of definition.nodes.values()) {
-    for (const [name, schema] of Object.entries(target.kind.parameters.shape)) {
-      shape[name] ??= z.optional(withoutDefault(schema));
-    }
-  }
-  return shape;
-}
-
-function withoutDefault(schema: z.core.$ZodType): z.core.$ZodType {
-  return schema instanceof z.ZodDefault ? schema.unwrap() : schema;
+/** Tells which names and values may be set; the values themselves are parsed by the nodes that they are for. */
+function mergeParameters(definition: MegaServiceDefinition): z.ZodObject {
+  const shapes = [...definition.nodes.values()].map(({ target }) => target.kind.parameters.shape);
+  return z.object(Object.assign({}, ...shapes.toReversed()) as z.ZodRawShape);
 }
