@@ -1,7 +1,7 @@
 /** A thing to measure: `run` does the whole work once and returns how many units it did. */
 export interface Contender {
   readonly name: string;
-  run(): Promise<number>;
+  readonly run: () => Promise<number>;
 }
 
 export interface Result {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { env, pipeline } from '@xenova/transformers';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { packageRoot } from '../runtime/package-root.js';
+import { modelFolderWith } from '../model/model-folder.fixture.js';
 import { loadEmbedder, type Embedder } from './embedder.js';
 
 const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, index) => sum + value * b[index]!, 0);
@@ -42,22 +44,42 @@ describe('nano-embed', () => {
     expect(dot(vectors[0]!, vectors[1]!)).toBeGreaterThan(dot(vectors[0]!, vectors[2]!) + 0.2);
   });
 
-  it('agrees with the feature-extraction pipeline of transformers.js on the same weights', async () => {
-    env.localModelPath = `${path.join(packageRoot(), 'models')}/`;
+  const exported = modelFolderWith('nano-embed', 'onnx/model_quantized.onnx');
+  it.skipIf(!exported)('agrees with the feature-extraction pipeline of transformers.js', async () => {
+    env.localModelPath = `${path.dirname(exported!)}/`;
     const extract = await pipeline('feature-extraction', 'nano-embed', { dtype: 'q8' });
+    const general = await loadEmbedder(exported!, { workers: 1, engine: 'exporter' });
     const texts = [
       'Streams replay what was published.',
       'When does the office open on Mondays?',
       'Kubernetes',
     ];
-    const { vectors } = await embedder.embed(texts);
+    const { vectors } = await general.embed(texts);
     for (const [index, text] of texts.entries()) {
       const expected = await extract(text, { pooling: 'mean', normalize: true });
-      // int8 weights are the same; only the order of sums may differ.
+      // The weights are the same; only the order of sums may differ.
       (expected.data as Float32Array).forEach((value, column) =>
         expect(Math.abs(vectors[index]![column]! - value)).toBeLessThan(1e-4),
       );
     }
+    await general.close();
+  });
+
+  const checkpoint = modelFolderWith('nano-embed', 'model.safetensors');
+  it.skipIf(!checkpoint || !exported)('means the same with the graph that we compile', async () => {
+    const cacheDirectory = await mkdtemp(path.join(tmpdir(), 'embedder-'));
+    const compiled = await loadEmbedder(checkpoint!, { workers: 1, engine: 'compiled', cacheDirectory });
+    const general = await loadEmbedder(exported!, { workers: 1, engine: 'exporter' });
+    const texts = ['Streams replay what was published.', 'When does the office open on Mondays?'];
+    const [one, other] = await Promise.all([compiled.embed(texts), general.embed(texts)]);
+    // Int8 activations: the direction changes by a few degrees at most.
+    texts.forEach((_text, index) =>
+      expect(dot(one.vectors[index]!, other.vectors[index]!)).toBeGreaterThan(0.995),
+    );
+    const alone = await compiled.embed([texts[1]!]);
+    expect(alone.vectors[0]).toEqual(one.vectors[1]);
+    await Promise.all([compiled.close(), general.close()]);
+    await rm(cacheDirectory, { recursive: true });
   });
 
   it('takes token ids in place of texts', async () => {

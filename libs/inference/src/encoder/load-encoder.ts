@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import type { ModelInfo } from '#contracts';
+import { canCompileEncoder } from '../model/can-compile.js';
 import { engineSettings } from '../model/engine-settings.js';
 import { readOptionalJson } from '../model/json-file.js';
 import type { ModelLoadOptions } from '../model/load-options.js';
@@ -39,7 +40,7 @@ export async function loadEncoder(
   source: string,
   options: EncoderLoadOptions,
 ): Promise<LoadedEncoder> {
-  const { id, directory } = await resolveModel(source, options);
+  const { id, directory } = await resolveModel(source, options, canCompileEncoder);
   const settings = await encoderSettings(task, id, directory, options);
   const pool = new EncoderPool(settings, {
     workers: options.workers ?? availableParallelism(),

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AutoModelForCausalLM, AutoTokenizer, env, Tensor } from '@xenova/transformers';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ChatMessage, GenerationParameters } from '#contracts';
-import { packageRoot } from '../runtime/package-root.js';
-import { loadGenerator } from './generator.js';
+import { modelFolderWith } from '../model/model-folder.fixture.js';
+import { loadGenerator, type GeneratorLoadOptions } from './generator.js';
 import type { GenerationEvent, Generator } from './generator-interface.js';
 
 const results = `### Search results:
@@ -16,12 +18,29 @@ const ask = (question: string): ChatMessage[] => [
   { role: 'user', content: `${results}### Question: ${question}` },
 ];
 
-describe('nano-chat', () => {
+const engines = [
+  { engine: 'exporter', source: modelFolderWith('nano-chat', 'onnx/model_quantized.onnx') },
+  { engine: 'compiled', source: modelFolderWith('nano-chat', 'model.safetensors') },
+] as const;
+
+const present = engines.filter(({ source }) => source);
+if (present.length < engines.length) console.warn('nano-chat is not here in every form: tests are left out.');
+
+describe.each(present)('nano-chat, $engine graph', ({ engine, source }) => {
+  let cacheDirectory: string;
   let generator: Generator;
   beforeAll(async () => {
-    generator = await loadGenerator('nano-chat', { threads: 1 });
+    cacheDirectory = await mkdtemp(path.join(tmpdir(), 'generator-'));
+    generator = await load();
   });
-  afterAll(() => generator.close());
+  afterAll(async () => {
+    await generator?.close();
+    await rm(cacheDirectory, { recursive: true });
+  });
+
+  function load(options: GeneratorLoadOptions = {}): Promise<Generator> {
+    return loadGenerator(source!, { engine, cacheDirectory, threads: 1, ...options });
+  }
 
   async function collect(messages: ChatMessage[] | string, parameters: GenerationParameters = {}) {
     const events: GenerationEvent[] = [];
@@ -46,8 +65,9 @@ describe('nano-chat', () => {
     expect(president.text()).toBe('I could not find the answer in the provided documents.');
   });
 
-  it('writes the same greedy tokens as transformers.js', async () => {
-    env.localModelPath = `${path.join(packageRoot(), 'models')}/`;
+  // The compiled graph also rounds activations to int8, so that it may choose otherwise where two tokens are close.
+  it.skipIf(engine === 'compiled')('writes the same greedy tokens as transformers.js', async () => {
+    env.localModelPath = `${path.dirname(source!)}/`;
     const tokenizer = await AutoTokenizer.from_pretrained('nano-chat');
     const model = await AutoModelForCausalLM.from_pretrained('nano-chat', { dtype: 'q8' });
     for (const question of [
@@ -154,7 +174,7 @@ describe('nano-chat', () => {
   });
 
   it('stops when nobody consumes on', async () => {
-    const single = await loadGenerator('nano-chat', { threads: 1, maxAnswers: 1 });
+    const single = await load({ maxAnswers: 1 });
     const parameters = { ignore_eos: true, max_tokens: 2000 };
     for await (const event of single.generate({ messages: 'Once', parameters })) if (event.text) break;
     // The only place is free again at once: 2,000 tokens would take many seconds.
@@ -162,6 +182,17 @@ describe('nano-chat', () => {
     await single.generate({ messages: 'Once', parameters: { max_tokens: 1 } }).next();
     expect(performance.now() - startedAt).toBeLessThan(1000);
     await single.close();
+  });
+
+  it('writes the same tokens with guesses, with a cached prompt, alone and beside others', async () => {
+    const questions = ['What is Zorvex?', 'When do unused days expire?', 'Where does Zorvex store its log?'];
+    const alone = [];
+    for (const question of questions) alone.push((await collect(ask(question))).tokens());
+    for (const parameters of [{}, { num_assistant_tokens: 7 }]) {
+      const together = await Promise.all(questions.map((question) => collect(ask(question), parameters)));
+      expect(together.map(({ tokens }) => tokens())).toEqual(alone);
+      for (const { usage } of together) expect(usage!.cachedTokens).toBe(engine === 'compiled' ? 128 : 0);
+    }
   });
 
   it('interleaves concurrent requests', async () => {
@@ -181,7 +212,7 @@ describe('nano-chat', () => {
       code: 'context_length_exceeded',
       param: 'messages',
     });
-    const small = await loadGenerator('nano-chat', { threads: 1, maxAnswers: 1, queueCapacity: 0 });
+    const small = await load({ maxAnswers: 1, queueCapacity: 0 });
     const first = small.generate({ messages: 'Once', parameters: { ignore_eos: true } });
     await first.next();
     const second = small.generate({ messages: 'Once', parameters: {} });

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
 import { engineSettings } from '../model/engine-settings.js';
+import { canCompileDecoder } from '../model/can-compile.js';
 import type { ModelLoadOptions } from '../model/load-options.js';
 import { readDecoderConfig } from '../model/model-config.js';
 import { resolveModel } from '../model/model-source.js';
@@ -37,7 +38,7 @@ type GeneratorChannel = WorkerChannel<GeneratorReady, GeneratorCall, GenerationE
 
 /** Loads a decoder: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
 export async function loadGenerator(source: string, options: GeneratorLoadOptions = {}): Promise<Generator> {
-  const { id, directory } = await resolveModel(source, options);
+  const { id, directory } = await resolveModel(source, options, canCompileDecoder);
   const config = await readDecoderConfig(directory);
   const contextLength = Math.min(config.contextLength, options.contextLength ?? Infinity);
   const settings: GeneratorSettings = {

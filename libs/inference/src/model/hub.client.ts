@@ -4,6 +4,8 @@ import path from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
+import { z } from 'zod';
+import { readJson } from './json-file.js';
 import type { ModelLoadOptions } from './load-options.js';
 import { ModelLoadError } from './model-load-error.js';
 import { onnxCandidates } from './onnx-file.js';
@@ -17,6 +19,11 @@ const optionalFiles = [
   'sentence_bert_config.json',
   '1_Pooling/config.json',
 ];
+/** Says from the config.json of a folder whether we compile such models ourselves, so that safetensors are enough. */
+export type CompileCheck = (directory: string) => Promise<boolean>;
+
+const shardIndexSchema = z.object({ weight_map: z.record(z.string(), z.string()) });
+
 /** Written last: a folder without it is a download that broke off. */
 const completeMarker = '.complete';
 
@@ -24,7 +31,11 @@ const completeMarker = '.complete';
  * Copies a model of the hub into the cache folder and returns that folder; a complete copy is used without network.
  * Throws ModelLoadError when the hub may not be used, cannot be reached, or lacks a file.
  */
-export async function downloadModel(id: string, options: ModelLoadOptions): Promise<string> {
+export async function downloadModel(
+  id: string,
+  options: ModelLoadOptions,
+  canCompile: CompileCheck,
+): Promise<string> {
   const revision = options.revision ?? 'main';
   const cache = path.resolve(options.cacheDirectory ?? path.join('.data', 'models'));
   const directory = path.join(cache, ...id.split('/'), ...(revision === 'main' ? [] : [revision]));
@@ -38,7 +49,8 @@ export async function downloadModel(id: string, options: ModelLoadOptions): Prom
   const download = new Download(id, revision, directory, options);
   for (const file of requiredFiles) await download.require(file);
   for (const file of optionalFiles) await download.tryFetch(file);
-  await download.fetchGraph();
+  const compiles = options.engine !== 'exporter' && (await canCompile(directory));
+  if (!compiles || !(await download.fetchCheckpoint())) await download.fetchGraph();
   await writeFile(marker, new Date().toISOString());
   return directory;
 }
@@ -53,6 +65,20 @@ class Download {
 
   async require(file: string): Promise<void> {
     if (!(await this.tryFetch(file))) throw new ModelLoadError(`The hub model "${this.id}" has no ${file}.`);
+  }
+
+  /** Fetches the safetensors, in one file or in shards; false when there are none. */
+  async fetchCheckpoint(): Promise<boolean> {
+    if (await this.tryFetch('model.safetensors')) return true;
+    const index = 'model.safetensors.index.json';
+    if (!(await this.tryFetch(index))) return false;
+    const { weight_map: shards } = await readJson(this.directory, index, shardIndexSchema);
+    for (const shard of new Set(Object.values(shards))) {
+      if (shard.includes('/'))
+        throw new ModelLoadError(`${this.id}/${index} names "${shard}", outside its folder.`);
+      await this.require(shard);
+    }
+    return true;
   }
 
   /** Fetches the first graph that exists, with its external weights where it has them. */

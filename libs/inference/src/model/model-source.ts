@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { downloadModel } from './hub.client.js';
+import { downloadModel, type CompileCheck } from './hub.client.js';
 import type { ModelLoadOptions } from './load-options.js';
 import { ModelLoadError } from './model-load-error.js';
 import { packageRoot } from '../runtime/package-root.js';
@@ -16,11 +16,15 @@ export interface ModelDirectory {
  * Finds a model: a bundled name (`nano-chat`), a local folder, or a hub id (`organisation/name`, only with
  * `allowHub`, or offline when an earlier start has cached it). Throws ModelLoadError that says what was looked for.
  */
-export async function resolveModel(source: string, options: ModelLoadOptions): Promise<ModelDirectory> {
+export async function resolveModel(
+  source: string,
+  options: ModelLoadOptions,
+  canCompile: CompileCheck = () => Promise.resolve(false),
+): Promise<ModelDirectory> {
   const bundled = path.join(options.modelsDirectory ?? path.join(packageRoot(), 'models'), source);
   if (isPlainName(source) && existsSync(bundled)) return { id: source, directory: bundled };
   if (existsSync(source)) return { id: path.basename(path.resolve(source)), directory: path.resolve(source) };
-  if (isHubId(source)) return { id: source, directory: await downloadModel(source, options) };
+  if (isHubId(source)) return { id: source, directory: await downloadModel(source, options, canCompile) };
   throw new ModelLoadError(
     `The model "${source}" is neither a bundled model (${bundled}) nor a folder (${path.resolve(source)}) nor an organisation/name id of the hub.`,
   );

@@ -1,4 +1,5 @@
 import { MegaNestError, type ErrorBody } from '#contracts';
+import { UnsupportedModelError } from '../compiler/index.js';
 import { ModelLoadError } from '../model/model-load-error.js';
 
 /** What the owner of a worker sends. `cancel` asks the call to end at its next step, `close` the thread. */
@@ -20,7 +21,8 @@ export type WorkerError =
 export function packError(error: unknown): WorkerError {
   if (error instanceof MegaNestError) return { kind: 'known', body: error.toBody() };
   if (!(error instanceof Error)) return { kind: 'other', message: String(error) };
-  const kind = error instanceof ModelLoadError ? 'load' : 'other';
+  const isLoadError = error instanceof ModelLoadError || error instanceof UnsupportedModelError;
+  const kind = isLoadError ? 'load' : 'other';
   return { kind, message: error.message, stack: error.stack };
 }
 
