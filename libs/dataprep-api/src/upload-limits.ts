@@ -20,7 +20,7 @@ export const uploadEnvironmentSchema = z.object({
   /** Most bytes of one file or fetched page. */
   UPLOAD_FILE_LIMIT_BYTES: bytesSchema.default(64 * megabyte),
   /** Most bytes of all files of a request. */
-  UPLOAD_LIMIT_BYTES: bytesSchema.default(256 * megabyte),
+  UPLOAD_LIMIT_BYTES: bytesSchema.default(200 * megabyte),
   /** Most files, and most links, of a request. */
   UPLOAD_FILES_LIMIT: z.coerce.number().int().min(1).default(100),
 });

@@ -8,7 +8,7 @@ import type { Transaction } from './transaction.js';
 type WrittenDocument = NewDocument & { id: string; collection: string };
 
 /** Inserting so many takes a fraction of a second, also where every vector goes into an index. */
-export const chunksPerTransaction = 50;
+export const chunksPerTransaction = 25;
 /** Pending documents of a process that died are removed after this long. */
 const abandonedAfter = '1 hour';
 
