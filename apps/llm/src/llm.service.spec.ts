@@ -2,7 +2,8 @@ import type { GenerationChunk } from '#contracts';
 import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#inference';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { describe, expect, it } from 'vitest';
-import { LlmService, type GenerateRequest } from './llm.service.js';
+import type { GenerateRequest } from './generate-request.js';
+import { LlmService } from './llm.service.js';
 import type { LlmSettings } from './llm.settings.js';
 
 const settings: LlmSettings = {

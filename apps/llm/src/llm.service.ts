@@ -1,7 +1,6 @@
 import {
   assertServedModel,
   type countPromptTokens,
-  type generate,
   type GenerationChunk,
   type ModelInfo,
   type ParsedRequestOf,
@@ -9,14 +8,13 @@ import {
 } from '#contracts';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { GenerateRequest } from './generate-request.js';
 import { generatorToken } from './generator.token.js';
 import { llmSettings, type LlmSettings } from './llm.settings.js';
 import { measureGeneration } from './measure-generation.js';
 import type { LlmGenerator } from './open-generator.js';
 import { planAnswer } from './plan-answer.js';
 import { TokenTally } from './token-tally.js';
-
-export type GenerateRequest = ParsedRequestOf<typeof generate>;
 
 /** Writes answers; both the HTTP and the NATS side go through it. */
 @Injectable()

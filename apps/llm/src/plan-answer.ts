@@ -12,7 +12,7 @@ import {
   type AnswerCheck,
   type GroundedPrompt,
 } from './grounding/index.js';
-import type { GenerateRequest } from './llm.service.js';
+import type { GenerateRequest } from './generate-request.js';
 import type { LlmSettings } from './llm.settings.js';
 
 /** What is said to the model, and what is done with what it says. */
