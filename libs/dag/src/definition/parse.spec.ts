@@ -210,6 +210,14 @@ describe('parseMegaService', () => {
       'node "b": when: outputs.a: no such node lies before it',
     ],
     [
+      'a condition on an output that still streams',
+      nodes(
+        'a: { service: llm, stream: true }',
+        'b: { service: sentence-guard, after: [a], when: "size(outputs.a) > 0" }',
+      ),
+      'node "b": when: outputs.a: that node still streams when this is decided',
+    ],
+    [
       'a fallback with an unknown service',
       nodes('a: { service: step, fallback: { service: oracle } }'),
       'node "a": fallback.service: unknown service "oracle"',

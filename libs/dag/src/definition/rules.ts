@@ -35,6 +35,11 @@ export function checkStreaming(nodes: Nodes, output: string, problems: ProblemLi
       const message = `takes a stream; give "${source}" stream: true`;
       problems.add(message, { node: node.name, field: `inputs.${port}` });
     }
+    for (const name of node.when?.outputs ?? []) {
+      if (!readsStream(node, name)) continue;
+      const message = `outputs.${name}: that node still streams when this is decided`;
+      problems.add(message, { node: node.name, field: 'when' });
+    }
   }
 }
 

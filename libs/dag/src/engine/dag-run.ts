@@ -7,6 +7,7 @@ import { Deferred } from './deferred.js';
 import { nameNode } from './errors.js';
 import { NodeRecord, type Cut } from './node-record.js';
 import { NodeWorker } from './node-worker.js';
+import { ReadyQueue } from './ready-queue.js';
 import type { RunReceipt, SettledState } from './receipt.js';
 import { RunAnswer } from './run-answer.js';
 import { startTimer } from './timers.js';
@@ -20,7 +21,7 @@ export class DagRun {
   private readonly settled = new Deferred<RunReceipt>();
   private readonly startedAt = Date.now();
   private readonly startTime = performance.now();
-  private readonly ready: NodeRecord[] = [];
+  private readonly queue: ReadyQueue;
   private parameters: ReadonlyMap<string, NodeParameters> = new Map();
   private state: RunReceipt['state'] = 'running';
   private runMs?: number;
@@ -29,13 +30,13 @@ export class DagRun {
   private unsettled: number;
   /** Nodes whose work has not unwound yet, settled or not. */
   private working = 0;
-  private draining = false;
   private stopTimer = (): void => {};
 
   constructor(private readonly options: RunOptions) {
     this.answer = new RunAnswer(options.definition);
     const nodes = [...options.definition.nodes.values()];
     this.records = new Map(nodes.map((node) => [node.name, new NodeRecord(node)]));
+    this.queue = new ReadyQueue(this.records, (record) => this.begin(record));
     this.unsettled = nodes.length;
   }
 
@@ -45,8 +46,7 @@ export class DagRun {
       this.parameters = resolveParameters(definition, parameters);
       this.worker = this.createWorker();
       this.watchForEnd();
-      for (const record of this.records.values()) this.release(record);
-      this.drain();
+      this.queue.startRoots();
     } catch (error) {
       this.stop(MegaNestError.from(error, definition.name));
     }
@@ -113,39 +113,17 @@ export class DagRun {
 
   // From ready to running
 
-  private release(record: NodeRecord): void {
-    if (record.waitingFor.size === 0 && record.state === 'waiting') this.ready.push(record);
-  }
-
-  private releaseFollowers(record: NodeRecord, streamReadersOnly = false): void {
-    const { name, followers } = record.node;
-    for (const follower of followers) {
-      const next = this.records.get(follower);
-      if (!next || (streamReadersOnly && !readsStream(next.node, name))) continue;
-      if (next.waitingFor.delete(name)) this.release(next);
-    }
-  }
-
-  private drain(): void {
-    if (this.draining) return;
-    this.draining = true;
-    for (let record = this.ready.shift(); record; record = this.ready.shift()) {
-      try {
-        this.begin(record);
-      } catch (error) {
-        this.fail(record, error);
-      }
-    }
-    this.draining = false;
-  }
-
   private begin(record: NodeRecord): void {
     if (record.settled) return;
-    const decision = decide(record, this.view());
-    if (decision.kind === 'run') void this.work(record, (worker) => worker.run(record));
-    else if (decision.kind === 'fail') this.fail(record, decision.error);
-    else if (decision.standIn) this.skipOrStandIn(record, decision.why, decision.cut);
-    else this.skip(record, decision.why, decision.cut);
+    try {
+      const decision = decide(record, this.view());
+      if (decision.kind === 'run') void this.work(record, (worker) => worker.run(record));
+      else if (decision.kind === 'fail') this.fail(record, decision.error);
+      else if (decision.standIn) this.skipOrStandIn(record, decision.why, decision.cut);
+      else this.skip(record, decision.why, decision.cut);
+    } catch (error) {
+      this.fail(record, error);
+    }
   }
 
   private view(): RunView {
@@ -159,8 +137,8 @@ export class DagRun {
 
   private startStream(record: NodeRecord): void {
     this.emit({ type: 'stream-started', node: record.node.name });
-    this.releaseFollowers(record, true);
-    this.drain();
+    this.queue.releaseReaders(record);
+    this.queue.drain();
   }
 
   // From running to settled
@@ -233,9 +211,9 @@ export class DagRun {
   /** The node has ended in a way that lets others go on. */
   private settle(record: NodeRecord, state: 'ok' | 'skipped', why?: string): void {
     this.mark(record, state, why);
-    this.releaseFollowers(record);
+    this.queue.releaseFollowers(record);
     this.stopUnreadStreams(record);
-    this.drain();
+    this.queue.drain();
     if (this.unsettled === 0) this.finish();
   }
 

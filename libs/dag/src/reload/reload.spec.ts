@@ -149,6 +149,16 @@ describe('watchMegaServices', () => {
     expect([...errors.keys()]).toEqual(['b.yaml']);
   });
 
+  it('keeps a mega service whose inner one is removed, and says so', async () => {
+    await write('a.yaml', yamlOf('outer', '{ service: inner }'));
+    await write('b.yaml', yamlOf('inner', step));
+    watcher = await watchMegaServices({ directory, registry });
+    await rm(join(directory, 'b.yaml'));
+    const { definitions, errors } = await watcher.reload();
+    expect([...definitions.keys()]).toEqual(['outer']);
+    expect(errors.get('a.yaml')?.message).toContain('unknown service "inner"');
+  });
+
   it('leaves a running request on its version', async () => {
     await write('a.yaml', yamlOf('first', '{ service: retrieval, params: { k: 1 } }'));
     watcher = await watchMegaServices({ directory, registry });
