@@ -35,6 +35,7 @@ class FakeGenerator implements Generator {
         choice: 0,
         text,
         tokenIds: [index],
+        ...(index === 0 && { prompt: { promptTokens: 9, cachedTokens: 4 } }),
         ...(last && {
           finishReason: 'stop',
           usage: { promptTokens: 9, completionTokens: index + 2, cachedTokens: 4 },
@@ -107,7 +108,7 @@ describe('LlmService', () => {
     expect(generator.written).toBe(7);
     expect(last).toMatchObject({
       citations: [{ documentId: 'd', passage: 1 }],
-      usage: { promptTokens: 9, completionTokens: 7, cachedTokens: 0 },
+      usage: { promptTokens: 9, completionTokens: 7, cachedTokens: 4 },
     });
   });
 

@@ -64,7 +64,7 @@ export class LlmService implements OnApplicationShutdown {
     const { prompt, parameters, check } = await planAnswer(request, this.settings, this.generator);
     const tally = new TokenTally(this.metrics);
     const events = tally.count(this.generator.generate({ messages: prompt, parameters }, signal));
-    const usageSoFar = async () => tally.soFar(await this.generator.countPromptTokens(prompt));
+    const usageSoFar = () => tally.soFar(() => this.generator.countPromptTokens(prompt));
     for await (const chunk of check(events, usageSoFar)) {
       if (!chunk.usage) yield chunk;
       else {

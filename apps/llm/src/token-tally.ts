@@ -5,6 +5,7 @@ import type { Metrics } from '#service-kit';
 /** Counts the tokens of one generation while they are written, so that the metrics never lag behind the work. */
 export class TokenTally {
   #completionTokens = 0;
+  #prompt: GenerationEvent['prompt'];
 
   constructor(private readonly metrics: Pick<Metrics, 'countTokens'>) {}
 
@@ -14,13 +15,15 @@ export class TokenTally {
       const tokens = event.tokenIds.length || (event.text === '' ? 0 : 1);
       this.#completionTokens += tokens;
       this.metrics.countTokens('completion', tokens);
+      this.#prompt ??= event.prompt;
       yield event;
     }
   }
 
-  /** The usage of a generation that is stopped now. */
-  soFar(promptTokens: number): TokenUsage {
-    return { promptTokens, completionTokens: this.#completionTokens, cachedTokens: 0 };
+  /** The usage of a generation that is stopped now; `countPrompt` is asked where the engine did not tell. */
+  async soFar(countPrompt: () => Promise<number>): Promise<TokenUsage> {
+    const prompt = this.#prompt ?? { promptTokens: await countPrompt(), cachedTokens: 0 };
+    return { ...prompt, completionTokens: this.#completionTokens };
   }
 
   /** Brings the metrics to the final usage, which also knows the tokens that end an answer. */

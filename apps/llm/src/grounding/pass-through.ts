@@ -5,5 +5,5 @@ import type { GenerationEvent } from '#inference';
 export async function* passThrough(
   events: AsyncIterable<GenerationEvent>,
 ): AsyncGenerator<GenerationChunk, void, void> {
-  for await (const { tokenIds: _tokenIds, ...chunk } of events) yield chunk;
+  for await (const { tokenIds: _tokenIds, prompt: _prompt, ...chunk } of events) yield chunk;
 }

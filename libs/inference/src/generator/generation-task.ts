@@ -30,6 +30,8 @@ export class GenerationTask {
   private cachedTokens = 0;
   /** Resolves after the last event; rejects with what ended the request. */
   readonly done: Promise<void>;
+  /** Nothing was emitted yet. */
+  private silent = true;
   private sequence?: DecoderSequence;
   private resolve = () => {};
   private reject: (error: Error) => void = () => {};
@@ -91,8 +93,14 @@ export class GenerationTask {
     const event = answer.advance(this.rowsOf(logits));
     if (answer.finished) answer.sequence.release();
     const last = this.answers.every(({ finished }) => finished);
-    if (event) this.work.emit(last ? { ...event, usage: this.usage() } : event);
+    if (event) this.emit(last ? { ...event, usage: this.usage() } : event);
     if (last) this.resolve();
+  }
+
+  private emit(event: GenerationEvent): void {
+    const { promptTokens, cachedTokens } = this.usage();
+    this.work.emit(this.silent ? { ...event, prompt: { promptTokens, cachedTokens } } : event);
+    this.silent = false;
   }
 
   fail(error: unknown): void {

@@ -20,6 +20,8 @@ export interface GenerationEvent {
   readonly logprobs?: TokenLogprob[];
   /** On the last event of a choice. */
   readonly finishReason?: 'stop' | 'length';
+  /** On the first event of a local engine's stream, for consumers that leave before its end. */
+  readonly prompt?: Pick<TokenUsage, 'promptTokens' | 'cachedTokens'>;
   /** On the last event of the stream. */
   readonly usage?: TokenUsage;
 }
