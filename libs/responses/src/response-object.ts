@@ -1,3 +1,4 @@
+import type { TokenUsage } from '#contracts';
 import type { OutputItem } from './items/output-items.js';
 
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
@@ -61,7 +62,8 @@ export interface ResponseObject extends ResponseSettings {
   output: OutputItem[];
   /** The text of all messages, joined. */
   output_text: string;
-  usage: ResponseUsage | null;
+  /** What the engine has reported so far; zeros before it has: the official documents leave no null in common. */
+  usage: ResponseUsage;
 }
 
 export interface NewResponse {
@@ -87,8 +89,19 @@ export function newResponse({ id, createdAt, model, settings, status }: NewRespo
     model,
     output: [],
     output_text: '',
-    usage: null,
+    usage: responseUsage({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 }),
     ...settings,
+  };
+}
+
+/** OpenAI's usage; the engine's prefix cache is filled for free, so nothing counts as written. */
+export function responseUsage({ promptTokens, completionTokens, cachedTokens }: TokenUsage): ResponseUsage {
+  return {
+    input_tokens: promptTokens,
+    input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
+    output_tokens: completionTokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: promptTokens + completionTokens,
   };
 }
 

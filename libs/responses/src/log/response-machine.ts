@@ -8,7 +8,7 @@ import {
   type OutputMessage,
   type OutputText,
 } from '../items/output-items.js';
-import { isFinished, type ResponseObject } from '../response-object.js';
+import { isFinished, responseUsage, type ResponseObject } from '../response-object.js';
 import { applyEvent } from './apply-event.js';
 import type { LifecycleType, ResponseEvent, UnnumberedEvent } from './events.js';
 import { errorEvent, responseError } from './failure.js';
@@ -193,7 +193,7 @@ export class ResponseMachine {
 
   #finish(status: ResponseObject['status'], type: LifecycleType): ResponseEvent {
     this.#response.status = status;
-    this.#response.usage = this.#usage ? usageOf(this.#usage) : this.#response.usage;
+    if (this.#usage) this.#response.usage = responseUsage(this.#usage);
     if (status === 'completed') this.#response.completed_at = this.now();
     return this.#lifecycle(type);
   }
@@ -232,15 +232,4 @@ export class ResponseMachine {
     this.#response = applyEvent(this.#response, event);
     return numbered;
   }
-}
-
-/** OpenAI's usage; the engine's prefix cache is filled for free, so nothing counts as written. */
-function usageOf({ promptTokens, completionTokens, cachedTokens }: TokenUsage): ResponseObject['usage'] {
-  return {
-    input_tokens: promptTokens,
-    input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
-    output_tokens: completionTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: promptTokens + completionTokens,
-  };
 }

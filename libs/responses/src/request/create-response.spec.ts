@@ -148,7 +148,7 @@ describe('the shapes', () => {
       Extract<ResponseEvent, { type: 'response.output_text.delta' }>
     >().toExtend<OpenAI.Responses.ResponseTextDeltaEvent>();
     expectTypeOf<ResponseObject['output'][number]>().toExtend<OpenAI.Responses.ResponseOutputItem>();
-    expectTypeOf<ResponseObject['usage']>().toExtend<OpenAI.Responses.ResponseUsage | null>();
+    expectTypeOf<ResponseObject['usage']>().toExtend<OpenAI.Responses.ResponseUsage>();
     expectTypeOf<ResponseObject['status']>().toExtend<OpenAI.Responses.ResponseStatus>();
   });
 });

@@ -1,0 +1,77 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '#testing';
+import { Ajv } from 'ajv';
+import { schemaValidator, type Validate } from './openai-schema.js';
+
+const document =
+  process.env['OPEN_RESPONSES_OPENAPI'] ??
+  join(repositoryRoot, '../shared/schemas/open-responses.openapi.json');
+
+function openResponsesValidator(): Validate | undefined {
+  if (!existsSync(document)) {
+    console.warn(`Skipped: ${document} is absent; set OPEN_RESPONSES_OPENAPI to check bodies against it.`);
+    return undefined;
+  }
+  const { components } = JSON.parse(readFileSync(document, 'utf8')) as { components: unknown };
+  const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, logger: false });
+  ajv.addSchema({ $id: 'open-responses', components });
+  return (schema, body) => {
+    const check = ajv.getSchema(`open-responses#/components/schemas/${schema}`);
+    if (!check) throw new Error(`The document has no schema ${schema}.`);
+    return check(body) === true
+      ? []
+      : (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  };
+}
+
+/** `response.output_text.delta` → `ResponseOutputTextDelta`. */
+function pascalCase(type: string): string {
+  return type.replaceAll(/(^|[._])(\w)/g, (_match, _separator, letter: string) => letter.toUpperCase());
+}
+
+/** Event types whose schema OpenAI names otherwise than by its type. */
+const openAiEventNames: Readonly<Record<string, string>> = {
+  error: 'ResponseErrorEvent',
+  'response.output_text.delta': 'ResponseTextDeltaEvent',
+  'response.output_text.done': 'ResponseTextDoneEvent',
+};
+
+export interface ResponseValidators {
+  /** Problems of a response object by both documents. */
+  response(body: unknown): string[];
+  /** Problems of a stream's event by both documents. */
+  event(event: { type: string }): string[];
+  /** Problems by OpenAI's document alone: of lists, conversations and what else Open Responses does not describe. */
+  openai: Validate;
+}
+
+/**
+ * Open Responses of 2026-04-24 has neither file_search_call items nor file_citation annotations, which OpenAI's document
+ * has: what shows a retrieval is checked by OpenAI's alone.
+ */
+const showsRetrieval = (body: unknown) =>
+  /"type":"(file_search_call|file_citation)"|file_search_call\./.test(JSON.stringify(body));
+
+/** Validators of both official documents; undefined, with a message, where one is absent. */
+export function responseValidators(): ResponseValidators | undefined {
+  const openai = schemaValidator();
+  const openResponses = openResponsesValidator();
+  if (!openai || !openResponses) return undefined;
+  const both = (openAiName: string, openResponsesName: string, body: unknown) => [
+    ...openai(openAiName, body).map((problem) => `openai ${openAiName} ${problem}`),
+    ...(showsRetrieval(body)
+      ? []
+      : openResponses(openResponsesName, body).map(
+          (problem) => `open responses ${openResponsesName} ${problem}`,
+        )),
+  ];
+  return {
+    openai,
+    response: (body) => both('Response', 'ResponseResource', body),
+    event: (event) => {
+      const name = pascalCase(event.type);
+      return both(openAiEventNames[event.type] ?? `${name}Event`, `${name}StreamingEvent`, event);
+    },
+  };
+}

@@ -1,0 +1,221 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  countPromptTokens,
+  describeLlmModel,
+  embed,
+  encodeVectors,
+  generate,
+  healthMethod,
+  MegaNestError,
+  rerank,
+  retrieve,
+  type GenerationChunk,
+  type ModelInfo,
+  type ParsedRequestOf,
+  type RetrievedDocument,
+  type ServiceHealth,
+} from '#contracts';
+import { MessagingModule, RpcHandler, RpcServer, type RpcContext } from '#messaging';
+import { Controller, Inject, Module, type DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+
+/** Tokens that the scripted model takes; a word is a token. */
+export const contextWindow = 200;
+export const scriptedModel = 'scripted';
+
+export const scriptedDocuments: RetrievedDocument[] = [1, 2].map((number) => ({
+  id: `chunk-${number}`,
+  text: `Passage ${number} says ${number}.`,
+  score: 1 / number,
+  metadata: { document_id: `document-${number}`, filename: `file-${number}.md`, chunk_index: number },
+}));
+
+/** What the scripted model did, for tests to look at. */
+export class Witness {
+  /** Generations begun. */
+  started = 0;
+  /** Tokens made, over all generations. */
+  tokens = 0;
+  /** Generations that ended because nobody wanted them any more. */
+  stopped = 0;
+}
+
+type GenerateRequest = ParsedRequestOf<typeof generate>;
+
+/**
+ * A test double of every service, never shipped: the model does what the last user message says.
+ * `count 5 every 20`: five numbers with a pause of 20 ms before each. `break after 3`: fails after three words.
+ * `recall`: repeats the conversation as JSON. `overloaded`: refuses. Anything else is repeated word by word.
+ */
+@Controller()
+class ScriptedController {
+  constructor(@Inject(Witness) private readonly witness: Witness) {}
+
+  @RpcHandler(generate)
+  async *generate(request: GenerateRequest, { signal }: RpcContext): AsyncGenerator<GenerationChunk> {
+    const promptTokens = tokensOf(request.messages);
+    if (promptTokens > contextWindow)
+      throw new MegaNestError('context_length_exceeded', {
+        tokens: promptTokens,
+        limit: contextWindow,
+        model: scriptedModel,
+      });
+    this.witness.started += 1;
+    const script = scriptOf(request);
+    const words = script.words.slice(0, request.max_tokens ?? Infinity);
+    for (const [index, text] of words.entries()) {
+      if (script.pauseMs > 0) await wait(script.pauseMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) {
+        this.witness.stopped += 1;
+        return;
+      }
+      if (index === script.breakAfter)
+        throw new MegaNestError('internal_error', { service: 'llm', detail: 'the script broke' });
+      this.witness.tokens += 1;
+      yield { choice: 0, text, ...(request.logprobs && { logprobs: [logprobOf(text)] }) };
+    }
+    yield {
+      choice: 0,
+      text: '',
+      finishReason: words.length < script.words.length ? 'length' : 'stop',
+      citations: citationsOf(request, words.join('')),
+      usage: { promptTokens, completionTokens: words.length, cachedTokens: 0 },
+    };
+  }
+
+  @RpcHandler(countPromptTokens)
+  countTokens({ messages }: ParsedRequestOf<typeof countPromptTokens>) {
+    return { promptTokens: tokensOf(messages), maxInputTokens: contextWindow };
+  }
+
+  @RpcHandler(describeLlmModel)
+  describe(): ModelInfo {
+    return { id: scriptedModel, revision: '1', backend: 'script', maxInputTokens: contextWindow, created: 1 };
+  }
+
+  @RpcHandler(embed)
+  embed({ inputs }: ParsedRequestOf<typeof embed>) {
+    const vectors = inputs.map(() => Float32Array.of(1, 0));
+    return { model: 'scripted-embed', dimensions: 2, vectors: encodeVectors(vectors), promptTokens: 1 };
+  }
+
+  @RpcHandler(retrieve)
+  retrieve() {
+    return { documents: scriptedDocuments, searchType: 'hybrid' as const };
+  }
+
+  @RpcHandler(rerank)
+  rerank({ texts }: ParsedRequestOf<typeof rerank>) {
+    return {
+      model: 'scripted-rerank',
+      promptTokens: 1,
+      results: texts.map((_text, index) => ({ index, score: 1 - index / 10 })),
+    };
+  }
+
+  @RpcHandler(healthMethod('embedding'))
+  embeddingHealth(): ServiceHealth {
+    return healthy('embedding');
+  }
+
+  @RpcHandler(healthMethod('retrieval'))
+  retrievalHealth(): ServiceHealth {
+    return healthy('retrieval');
+  }
+
+  @RpcHandler(healthMethod('reranking'))
+  rerankingHealth(): ServiceHealth {
+    return healthy('reranking');
+  }
+
+  @RpcHandler(healthMethod('llm'))
+  llmHealth(): ServiceHealth {
+    return healthy('llm');
+  }
+
+  @RpcHandler(healthMethod('dataprep'))
+  dataprepHealth(): ServiceHealth {
+    return healthy('dataprep');
+  }
+}
+
+function healthy(service: string): ServiceHealth {
+  return {
+    service,
+    description: 'scripted',
+    healthy: true,
+    version: '1.0.0',
+    uptimeSeconds: 1,
+    dependencies: [],
+  };
+}
+
+interface Script {
+  words: string[];
+  pauseMs: number;
+  breakAfter?: number;
+}
+
+function scriptOf({ messages }: GenerateRequest): Script {
+  const text = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  const count = /count (\d+)(?: every (\d+))?/.exec(text);
+  if (count) {
+    const words = Array.from({ length: Number(count[1]) }, (_unused, index) => `${index + 1} `);
+    return { words, pauseMs: Number(count[2] ?? 0) };
+  }
+  const broken = /break after (\d+)/.exec(text);
+  if (broken) return { words: Array<string>(100).fill('word '), pauseMs: 0, breakAfter: Number(broken[1]) };
+  if (text === 'overloaded')
+    throw new MegaNestError('overloaded', { service: 'llm', detail: 'no room', retryAfter: 1 });
+  if (text === 'recall')
+    return {
+      words: [JSON.stringify(messages.map(({ role, content }) => `${role}: ${content}`))],
+      pauseMs: 0,
+    };
+  return { words: text.split(/(?<=\s)/), pauseMs: 0 };
+}
+
+function tokensOf(messages: readonly { content: string }[]): number {
+  return messages.reduce((sum, { content }) => sum + content.split(/\s+/).length, 0);
+}
+
+function logprobOf(token: string) {
+  return { token, logprob: -0.5, bytes: null, top_logprobs: [{ token, logprob: -0.5, bytes: null }] };
+}
+
+/** A grounded answer cites its first passage. */
+function citationsOf({ documents }: GenerateRequest, text: string): GenerationChunk['citations'] {
+  const [first] = documents ?? [];
+  if (!first) return undefined;
+  return [{ startIndex: 0, endIndex: text.length, passage: 1, documentId: first.id, quote: text }];
+}
+
+@Module({})
+class ScriptedModule {
+  static register(url: string, witness: Witness): DynamicModule {
+    const identity = { service: 'scripted', description: 'Test doubles of all services.', version: '1.0.0' };
+    return {
+      module: ScriptedModule,
+      imports: [MessagingModule.register({ ...identity, url, name: identity.service })],
+      controllers: [ScriptedController],
+      providers: [{ provide: Witness, useValue: witness }],
+    };
+  }
+}
+
+export interface ScriptedServices {
+  witness: Witness;
+  close(): Promise<void>;
+}
+
+/** Serves the methods of every service from this process. */
+export async function startScriptedServices(url: string): Promise<ScriptedServices> {
+  const witness = new Witness();
+  const app = await NestFactory.create(ScriptedModule.register(url, witness), new FastifyAdapter(), {
+    logger: false,
+  });
+  app.connectMicroservice({ strategy: app.get(RpcServer) });
+  await app.startAllMicroservices();
+  return { witness, close: () => app.close() };
+}

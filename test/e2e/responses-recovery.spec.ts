@@ -1,0 +1,180 @@
+import { APIError, type OpenAI } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  assertNumbered,
+  collect,
+  collectRaw,
+  isDelta,
+  newClient,
+  responseOf,
+  textOf,
+  type Response,
+  type ResponseEvent,
+} from './helpers/response-events.js';
+import { scriptedModel as model } from './helpers/scripted-services.js';
+import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';
+
+const keys = ['first-key', 'second-key'] as const;
+const keepAliveMs = 300;
+
+let stack: ScriptedStack;
+
+beforeAll(async () => {
+  stack = await startScriptedStack({
+    API_KEYS: keys.join(','),
+    RESPONSES_LEASE_MS: '1500',
+    RESPONSES_KEEP_ALIVE_MS: String(keepAliveMs),
+  });
+});
+afterAll(() => stack?.stop());
+
+/** What a client saw of a stream until its server died. */
+async function collectUntilBroken(
+  stream: AsyncIterable<ResponseEvent>,
+  seen: ResponseEvent[],
+): Promise<void> {
+  try {
+    for await (const event of stream) seen.push(event);
+  } catch (error) {
+    if (error instanceof APIError) throw error;
+  }
+}
+
+interface Outcome {
+  response: Response;
+  events: ResponseEvent[];
+}
+
+/** Reads a whole log, and the response beside it. */
+async function outcomeOf(client: OpenAI, id: string): Promise<Outcome> {
+  const headers = { authorization: `Bearer ${client.apiKey}` };
+  const events = await collectRaw(await fetch(`${client.baseURL}/responses/${id}?stream=true`, { headers }));
+  return { events, response: await client.responses.retrieve(id) };
+}
+
+/** What had said something cannot be started again. */
+async function failedOutcome(client: OpenAI, id: string): Promise<Outcome> {
+  const outcome = await outcomeOf(client, id);
+  expect(outcome.response).toMatchObject({ status: 'failed' });
+  expect(outcome.response.error?.message).toMatch(/it stopped while it was writing/);
+  expect(outcome.events.filter(isDelta).length).toBeGreaterThan(0);
+  return outcome;
+}
+
+/** What had said nothing was started again; it would take minutes. */
+async function restartedOutcome(client: OpenAI, id: string): Promise<Outcome> {
+  const status = async () => (await client.responses.retrieve(id)).status;
+  await expect.poll(status, { timeout: 20_000 }).toBe('in_progress');
+  expect((await client.responses.cancel(id)).status).toBe('cancelled');
+  return outcomeOf(client, id);
+}
+
+describe('a gateway that is killed', () => {
+  it('leaves no background response behind: each log goes on without gap or repetition to one end', async () => {
+    const client = newClient(stack.gateway.url, keys[0]);
+    const seen = Array.from({ length: 16 }, (): ResponseEvent[] => []);
+    const streams = seen.map(async (events, index) => {
+      const input = index % 2 === 0 ? 'count 200 every 20' : 'count 3 every 60000';
+      const stream = await client.responses.create({ model, input, background: true, stream: true });
+      await collectUntilBroken(stream, events);
+    });
+    await expect
+      .poll(() => seen.every((events, index) => events.length > (index % 2 === 0 ? 8 : 2)), {
+        timeout: 20_000,
+      })
+      .toBe(true);
+    await stack.gateway.kill();
+    await Promise.all(streams);
+
+    const heir = await stack.startGateway();
+    stack.gateway = heir;
+    const after = newClient(heir.url, keys[0]);
+    const ids = seen.map(([first]) => (first as { response: Response }).response.id);
+    for (const [index, id] of ids.entries()) {
+      const outcome = index % 2 === 0 ? await failedOutcome(after, id) : await restartedOutcome(after, id);
+      const before = seen[index] ?? [];
+      assertNumbered(outcome.events);
+      // Whatever a client saw before the death stands in the log as it saw it.
+      expect(outcome.events.slice(0, before.length)).toEqual(before);
+      expect(outcome.response.output_text).toBe(textOf(outcome.events));
+    }
+  });
+
+  it('started again finishes what had said nothing', async () => {
+    const client = newClient(stack.gateway.url, keys[0]);
+    const { id } = await client.responses.create({ model, input: 'count 3 every 2000', background: true });
+    await expect.poll(async () => (await client.responses.retrieve(id)).status).toBe('in_progress');
+    await stack.gateway.kill();
+    stack.gateway = await stack.startGateway();
+    const after = newClient(stack.gateway.url, keys[0]);
+    await expect
+      .poll(async () => (await after.responses.retrieve(id)).status, { timeout: 30_000 })
+      .toBe('completed');
+    const events = await collect(await after.responses.retrieve(id, { stream: true }));
+    assertNumbered(events);
+    expect(textOf(events)).toBe('1 2 3 ');
+    expect(responseOf(events).output_text).toBe('1 2 3 ');
+  });
+
+  it('stopped in order hands its background responses on at once', async () => {
+    const second = await stack.startGateway();
+    const { id } = await newClient(second.url, keys[0]).responses.create({
+      model,
+      input: 'count 2 every 1000',
+      background: true,
+    });
+    await second.stop();
+    const client = newClient(stack.gateway.url, keys[0]);
+    await expect
+      .poll(async () => (await client.responses.retrieve(id)).status, { timeout: 20_000 })
+      .toBe('completed');
+  });
+});
+
+describe('a stream that has nothing to say', () => {
+  it('repeats response.in_progress, in sequence', async () => {
+    const client = newClient(stack.gateway.url, keys[0]);
+    const stream = await client.responses.create({ model, input: 'count 2 every 1000', stream: true });
+    const events = await collect(stream);
+    expect(events.filter(({ type }) => type === 'response.in_progress').length).toBeGreaterThan(3);
+    assertNumbered(events);
+    expect(responseOf(events).output_text).toBe('1 2 ');
+  });
+});
+
+describe('an API key', () => {
+  it('sees nothing of what another one stores', async () => {
+    const [mine, other] = keys.map((key) => newClient(stack.gateway.url, key));
+    if (!mine || !other) throw new Error('Two keys are needed');
+    const { id, output } = await mine.responses.create({ model, input: 'x' });
+    const conversation = await mine.conversations.create({});
+    const attempts = [
+      () => other.responses.retrieve(id),
+      () => other.responses.cancel(id),
+      () => other.responses.delete(id),
+      () => other.responses.inputItems.list(id),
+      () => other.responses.create({ model, input: 'x', previous_response_id: id }),
+      () => other.responses.create({ model, input: 'x', conversation: conversation.id }),
+      () => other.responses.create({ model, input: [{ type: 'item_reference', id: output[0]?.id ?? '' }] }),
+      () => other.conversations.retrieve(conversation.id),
+      () => other.conversations.delete(conversation.id),
+      () => other.conversations.items.list(conversation.id),
+    ];
+    const outcomes = await Promise.allSettled(attempts.map((attempt) => attempt()));
+    expect(
+      outcomes.map((outcome) => outcome.status === 'rejected' && (outcome.reason as { code?: string }).code),
+    ).toEqual([
+      'not_found',
+      'not_found',
+      'not_found',
+      'not_found',
+      'previous_response_not_found',
+      'not_found',
+      'not_found',
+      'not_found',
+      'not_found',
+      'not_found',
+    ]);
+    expect((await mine.responses.retrieve(id)).id).toBe(id);
+  });
+});
