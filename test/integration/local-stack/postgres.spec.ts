@@ -104,6 +104,14 @@ describe('a Postgres shared by many connections', () => {
 });
 
 describe('the embedded Postgres', () => {
+  it.skipIf(process.env.DATABASE_URL)('refuses COPY FROM STDIN, and goes on', async () => {
+    const client = await connect();
+    await client.query('CREATE TABLE copied (value int)');
+    const copy = client.query('COPY copied FROM STDIN');
+    await expect(copy).rejects.toThrow('COPY FROM STDIN is not supported by the embedded database');
+    expect((await client.query('SELECT count(*)::int AS count FROM copied')).rows).toEqual([{ count: 0 }]);
+  });
+
   it('keeps every acknowledged row when it is killed, and refuses a second process on its files', async () => {
     const directory = await createTemporaryDirectory();
     const first = await startEmbeddedPostgres({ dataDirectory: directory.path });

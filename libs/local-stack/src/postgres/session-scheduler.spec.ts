@@ -39,6 +39,7 @@ function createScheduler(options: Partial<SessionSchedulerOptions> = {}) {
     database,
     idleInTransactionMs: 60_000,
     evict: () => undefined,
+    disconnect: () => undefined,
     onFatal: () => undefined,
     ...options,
   });
@@ -89,6 +90,14 @@ it('disconnects a client that idles in a transaction while others wait', async (
   await vi.advanceTimersByTimeAsync(200);
   expect(evicted[0]).toBe(1);
   vi.useRealTimers();
+});
+
+it('lets a client go that says goodbye', async () => {
+  const gone: number[] = [];
+  const { scheduler, log } = createScheduler({ disconnect: (client) => gone.push(client) });
+  await scheduler.enqueue(1, Uint8Array.from(Buffer.from('X\0\0\0\x04')), () => undefined);
+  expect(gone).toEqual([1]);
+  expect(log).toEqual([]);
 });
 
 it('reports that the engine broke', async () => {

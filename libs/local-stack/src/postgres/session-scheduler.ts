@@ -1,4 +1,5 @@
 import type { PGlite } from '@electric-sql/pglite';
+import { refuseCopyFromClient } from './refuse-copy.js';
 
 /** One piece of work of one client, waiting for the database: a protocol message, or the tidying up after it left. */
 interface WaitingWork {
@@ -11,8 +12,10 @@ export interface SessionSchedulerOptions {
   database: Pick<PGlite, 'execProtocolRawStream' | 'exec' | 'query' | 'runExclusive' | 'isInTransaction'>;
   /** Time a client may sit idle in a transaction while others wait, in milliseconds; then `evict` is called. */
   idleInTransactionMs: number;
-  /** Closes a client's connection. */
+  /** Closes a client's connection with an error. */
   evict(clientId: number): void;
+  /** Closes a client's connection because it said goodbye. */
+  disconnect(clientId: number): void;
   /** The database itself broke (not a query): nothing more can be served. */
   onFatal(error: Error): void;
 }
@@ -57,8 +60,11 @@ export class SessionScheduler {
 
   /** Queues one message; resolves with the size of its response once the database has answered. */
   enqueue(clientId: number, bytes: Uint8Array, onData: (data: Uint8Array) => void): Promise<number> {
-    if (bytes[0] === terminate) return Promise.resolve(0);
-    return this.schedule(clientId, () => this.execute(bytes, onData));
+    if (bytes[0] === terminate) {
+      this.options.disconnect(clientId);
+      return Promise.resolve(0);
+    }
+    return this.schedule(clientId, () => this.execute(refuseCopyFromClient(bytes), onData));
   }
 
   /** Forgets what a client that left still had waiting. */

@@ -49,6 +49,10 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
       socket?.write(fatalResponse('25P03', 'terminating connection due to idle-in-transaction timeout'));
       socket?.destroySoon();
     },
+    disconnect: (clientId) => {
+      sockets.get(clientId)?.end();
+      sockets.delete(clientId);
+    },
     onFatal: (error) => options.onFatal(error),
   });
   const server = createServer((socket) => {
