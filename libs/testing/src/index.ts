@@ -1,7 +1,7 @@
 export { freePort } from '#local-stack';
 export { cacheDirectory, repositoryRoot } from './cache-directory.js';
 export { startNats, type TestNats } from './start-nats.js';
-export { startPostgres, type TestPostgres } from './start-postgres.js';
+export { postgresTemplate, startPostgres, type TestPostgres } from './start-postgres.js';
 export { cleanEnvironment, portVariable, startService, type TestService } from './start-service.js';
 export {
   allServices,

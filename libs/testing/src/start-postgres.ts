@@ -34,8 +34,8 @@ async function createDatabase(serverUrl: string): Promise<TestPostgres> {
   };
 }
 
-/** An initialised database of the PGlite in use; a newer one may need newer files. */
-function templatePath(): string {
+/** Path of an initialised database of the PGlite in use, made on first use; a newer PGlite may need newer files. */
+export function postgresTemplate(): string {
   const manifest = readFileSync(join(repositoryRoot, 'package.json'), 'utf8');
   const { dependencies } = JSON.parse(manifest) as { dependencies: Record<string, string> };
   return join(cacheDirectory, `pgdata-${dependencies['@electric-sql/pglite']}`);
@@ -45,7 +45,7 @@ async function startEmbedded(): Promise<TestPostgres> {
   const directory = await createTemporaryDirectory();
   const database = await startEmbeddedPostgres({
     dataDirectory: directory.path,
-    template: templatePath(),
+    template: postgresTemplate(),
   });
   return {
     connectionString: database.connectionString,

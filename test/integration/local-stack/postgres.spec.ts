@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmbeddedPostgres } from '#local-stack';
-import { createTemporaryDirectory, startPostgres, type TestPostgres } from '#testing';
+import { createTemporaryDirectory, postgresTemplate, startPostgres, type TestPostgres } from '#testing';
 
 let postgres: TestPostgres;
 const clients: Client[] = [];
@@ -114,12 +114,11 @@ describe('the embedded Postgres', () => {
 
   it('keeps every acknowledged row when it is killed, and refuses a second process on its files', async () => {
     const directory = await createTemporaryDirectory();
-    const first = await startEmbeddedPostgres({ dataDirectory: directory.path });
+    const options = { dataDirectory: directory.path, template: postgresTemplate() };
+    const first = await startEmbeddedPostgres(options);
     const writer = await connect(first.connectionString);
     await writer.query('CREATE TABLE survivor (value int)');
-    await expect(startEmbeddedPostgres({ dataDirectory: directory.path })).rejects.toThrow(
-      /held by embedded Postgres/,
-    );
+    await expect(startEmbeddedPostgres(options)).rejects.toThrow(/held by embedded Postgres/);
     let acknowledged = 0;
     const writing = (async () => {
       for (;;) {
@@ -129,7 +128,7 @@ describe('the embedded Postgres', () => {
     })();
     await expect(writing).rejects.toThrow(/terminated|ECONNRESET|closed/);
     await first.exited;
-    const second = await startEmbeddedPostgres({ dataDirectory: directory.path });
+    const second = await startEmbeddedPostgres(options);
     const reader = await connect(second.connectionString);
     const { rows } = await reader.query<{ count: number }>('SELECT count(*)::int AS count FROM survivor');
     expect(rows[0]?.count).toBeGreaterThanOrEqual(acknowledged);
