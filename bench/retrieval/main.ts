@@ -8,9 +8,10 @@ import { loadEmbedder, loadReranker, type Embedder } from '#inference';
 import { loadProfile } from '#service-kit';
 import { openCorpusStore, type Corpus } from './corpus.js';
 import { loadDatasets, sampleQuestions, type Dataset, type Question } from './datasets.js';
-import { comparedMethods, tunedMethods, type Method } from './methods.js';
+import { comparedMethods, type Method } from './methods.js';
 import { median, qualityOf } from './quality.js';
-import { formatTable, writeSection, type Row } from './report.js';
+import { formatTable, rankOf, writeSection, type Row } from './report.js';
+import { tuneHybrid } from './tune.js';
 
 const { values: flags } = parseArgs({
   options: {
@@ -31,14 +32,28 @@ async function measure(
 ): Promise<Row> {
   const ranks: (number | undefined)[] = [];
   const latencies: number[] = [];
-  for (const [index, { text, passage }] of questions.entries()) {
+  for (const [index, question] of questions.entries()) {
     const startedAt = performance.now();
-    const hits = await method.rank(corpus, text, vectors[index] ?? new Float32Array());
+    const hits = await method.rank(corpus, question.text, vectors[index] ?? new Float32Array());
     latencies.push(performance.now() - startedAt);
-    const found = hits.findIndex(({ metadata }) => metadata['filename'] === String(passage));
-    ranks.push(found < 0 ? undefined : found + 1);
+    ranks.push(rankOf(hits, question));
   }
-  return { method: method.name, ...qualityOf(ranks), medianMs: median(latencies) };
+  const medianMs = method.timed === false ? undefined : median(latencies);
+  return { method: method.name, ...qualityOf(ranks), medianMs };
+}
+
+async function measureAll(
+  corpus: Corpus,
+  questions: Question[],
+  vectors: Float32Array[],
+  methods: Method[],
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const method of methods) {
+    rows.push(await measure(method, corpus, questions, vectors));
+    console.error(`${method.name}: MRR@10 ${rows.at(-1)?.meanReciprocalRank.toFixed(4)}`);
+  }
+  return rows;
 }
 
 async function reportOn(
@@ -52,11 +67,9 @@ async function reportOn(
     questions.map(({ text }) => text),
     { truncate: true },
   );
-  const rows: Row[] = [];
-  for (const method of methods) {
-    rows.push(await measure(method, corpus, questions, vectors));
-    console.error(`${dataset.name}: ${method.name} ${rows.at(-1)?.meanReciprocalRank.toFixed(4)}`);
-  }
+  const rows = flags.tune
+    ? await tuneHybrid(corpus, questions, vectors)
+    : await measureAll(corpus, questions, vectors, methods);
   const facts =
     `${dataset.name}: ${dataset.description}. ${dataset.passages.length} passages in ${corpus.chunkCount} chunks of ` +
     `${corpus.chunkWords.toFixed(0)} words on average, ${questions.length} questions of the ${half} half.`;
@@ -74,7 +87,7 @@ const corpora = await openCorpusStore(embedder, profile.chunking);
 const sections: string[] = [];
 for (const dataset of datasets) {
   const corpus = await corpora.load(dataset);
-  const methods = flags.tune ? tunedMethods() : comparedMethods(profile, reranker);
+  const methods = comparedMethods(profile, reranker);
   sections.push(await reportOn(dataset, corpus, embedder, methods));
 }
 await corpora.close();

@@ -1,6 +1,6 @@
 import type { Reranker } from '#inference';
 import type { Profile } from '#service-kit';
-import type { ChunkHit, ChunkSearch, FusionSettings } from '#storage';
+import { fuse, type ChunkHit, type ChunkSearch, type FusionSettings } from '#storage';
 import { cutWords } from '../../apps/reranking/src/cut-words.js';
 import { rankByScore } from '../../apps/reranking/src/rank-by-score.js';
 import type { Corpus } from './corpus.js';
@@ -8,6 +8,8 @@ import type { Corpus } from './corpus.js';
 /** A way to rank passages for a question, best first. */
 export interface Method {
   name: string;
+  /** False where a second method does part of the work. */
+  timed?: boolean;
   rank(corpus: Corpus, question: string, embedding: Float32Array): Promise<ChunkHit[]>;
 }
 
@@ -40,22 +42,42 @@ export function searchMethod(
   };
 }
 
-function rerankMethod(
-  name: string,
-  base: Method,
-  reranker: Reranker,
-  profile: Profile,
-  fusion: 'none' | 'rrf',
-): Method {
-  return {
-    name,
-    rank: async (corpus, question, embedding) => {
-      const hits = await base.rank(corpus, question, embedding);
-      const passages = hits.map(({ text }) => cutWords(text, profile.reranking.maxPassageWords));
-      const { scores } = await reranker.rerank(question, passages);
-      return rankByScore(scores, fusion).flatMap(({ index }) => hits[index] ?? []);
-    },
+type Reorder = (hits: readonly ChunkHit[], scores: readonly number[]) => ChunkHit[];
+
+/** As the reranking service does it. */
+function byService(fusion: 'none' | 'rrf'): Reorder {
+  return (hits, scores) => rankByScore(scores, fusion).flatMap(({ index }) => hits[index] ?? []);
+}
+
+/** The reranker counts half as much as the search, and the first ranks lead by more. */
+function byHalfWeight(hits: readonly ChunkHit[], scores: readonly number[]): ChunkHit[] {
+  const settings: FusionSettings = { method: 'rrf', similarityWeight: 0.5, rankConstant: 10 };
+  return fuse({ lexical: hits, similar: byService('none')(hits, scores) }, settings);
+}
+
+/** Ways to use the reranker's scores of the same hits; it is asked once a question. */
+function rerankMethods(base: Method, reranker: Reranker, profile: Profile): Method[] {
+  const scored = new Map<string, Promise<{ hits: ChunkHit[]; scores: number[] }>>();
+  const score = async (...[corpus, question, embedding]: Parameters<Method['rank']>) => {
+    const hits = await base.rank(corpus, question, embedding);
+    const passages = hits.map(({ text }) => cutWords(text, profile.reranking.maxPassageWords));
+    return { hits, scores: (await reranker.rerank(question, passages)).scores };
   };
+  const method = (name: string, reorder: Reorder): Method => ({
+    name: `that hybrid, its top ${rerankedPassages} ${name}`,
+    timed: false,
+    rank: async (corpus, question, embedding) => {
+      const known = scored.get(question) ?? score(corpus, question, embedding);
+      scored.set(question, known);
+      const { hits, scores } = await known;
+      return reorder(hits, scores);
+    },
+  });
+  return [
+    method('in the reranker’s order', byService('none')),
+    method('fused with the reranker’s order (rrf, constant 60, equal weights)', byService('rrf')),
+    method('fused with the reranker’s order (rrf, constant 10, half weight)', byHalfWeight),
+  ];
 }
 
 /** What the report compares. */
@@ -68,8 +90,7 @@ export function comparedMethods(profile: Profile, reranker: Reranker): Method[] 
     searchMethod('similarity', 'similarity'),
     searchMethod('hybrid, reciprocal ranks, equal weights', 'hybrid', { fetchK }),
     searchMethod(`hybrid as the profile has it (${describeFusion(settings.fusion)})`, 'hybrid', settings),
-    rerankMethod('that hybrid, its top 20 in the reranker’s order', wide, reranker, profile, 'none'),
-    rerankMethod('that hybrid, its top 20 fused with the reranker’s order', wide, reranker, profile, 'rrf'),
+    ...rerankMethods(wide, reranker, profile),
   ];
 }
 
@@ -77,23 +98,4 @@ export function describeFusion({ method, similarityWeight, rankConstant }: Fusio
   return method === 'rrf'
     ? `rrf, constant ${rankConstant}, similarity weight ${similarityWeight}`
     : `scores, similarity weight ${similarityWeight}`;
-}
-
-/** Settings of hybrid that are tried on the tuning half. */
-export function tunedMethods(): Method[] {
-  const fusions: FusionSettings[] = [
-    ...[1, 5, 20, 60].flatMap((rankConstant) =>
-      [1, 0.5, 0.25].map((similarityWeight) => ({ method: 'rrf' as const, similarityWeight, rankConstant })),
-    ),
-    ...[3, 5, 8, 12].map((similarityWeight) => ({
-      method: 'scores' as const,
-      similarityWeight,
-      rankConstant: 60,
-    })),
-  ];
-  return [20, 40].flatMap((fetchK) =>
-    fusions.map((fusion) =>
-      searchMethod(`${describeFusion(fusion)}, fetch_k ${fetchK}`, 'hybrid', { fusion, fetchK }),
-    ),
-  );
 }

@@ -1,12 +1,21 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '#service-kit';
+import type { ChunkHit } from '#storage';
+import type { Question } from './datasets.js';
 import type { Quality } from './quality.js';
 
 /** One line of a table. */
 export interface Row extends Quality {
   method: string;
-  medianMs: number;
+  /** Of one search, where searches were timed. */
+  medianMs?: number;
+}
+
+/** Rank of the first hit of the right passage, from 1. */
+export function rankOf(hits: readonly ChunkHit[], question: Question | undefined): number | undefined {
+  const index = hits.findIndex(({ metadata }) => metadata['filename'] === String(question?.passage));
+  return index < 0 ? undefined : index + 1;
 }
 
 const percent = (value: number) => (value * 100).toFixed(1);
@@ -26,7 +35,7 @@ export function formatTable(rows: readonly Row[]): string {
       const text = column(row);
       return text === bests[index] ? `**${text}**` : text;
     });
-    return `| ${[row.method, ...cells, row.medianMs.toFixed(1)].join(' | ')} |`;
+    return `| ${[row.method, ...cells, row.medianMs?.toFixed(1) ?? '–'].join(' | ')} |`;
   });
   return [
     '| search | recall@1 | recall@5 | MRR@10 | median ms |',
