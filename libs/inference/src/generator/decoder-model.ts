@@ -1,10 +1,11 @@
-import { MegaNestError, type ChatMessage, type GenerationParameters } from '#contracts';
+import { MegaNestError, type GenerationParameters } from '#contracts';
 import { TextTokenizer } from '../tokenizer/text-tokenizer.js';
 import { TokenVocabulary } from '../tokenizer/token-vocabulary.js';
 import type { CallContext } from '../workers/serve-worker.js';
 import { GenerationScheduler } from './generation-scheduler.js';
-import type { GenerateRequest, GenerationEvent } from './generator-interface.js';
+import type { GenerationEvent } from './generator-interface.js';
 import type { GeneratorCall, GeneratorReady, GeneratorSettings } from './generator-messages.js';
+import { promptIds } from './prompt-ids.js';
 import { loadBackend, type LoadedBackend } from './load-backend.js';
 
 /** A decoder in its worker: conversations in, events out. */
@@ -36,34 +37,28 @@ export class DecoderModel {
 
   /** Answers a call with the tokens of its prompt; `generate` emits events before. */
   async handle(call: GeneratorCall, context: CallContext<GenerationEvent>): Promise<number> {
-    if (call.kind === 'count') return this.promptIds(call.messages, call.chatTemplateKwargs).length;
+    if (call.kind === 'count') {
+      return promptIds(this.tokenizer, call.messages, call.chatTemplateKwargs).length;
+    }
     const { messages, chatTemplateKwargs, parameters } = call.request;
-    const promptIds = this.promptIds(messages, chatTemplateKwargs);
-    this.check(promptIds, parameters);
-    await this.scheduler.run({ promptIds, parameters, ...context });
-    return promptIds.length;
+    const ids = promptIds(this.tokenizer, messages, chatTemplateKwargs);
+    this.check(ids, parameters);
+    await this.scheduler.run({ promptIds: ids, parameters, ...context });
+    return ids.length;
   }
 
   dispose(): Promise<void> {
     return this.loaded.backend.dispose();
   }
 
-  private promptIds(
-    messages: readonly ChatMessage[] | string,
-    kwargs: GenerateRequest['chatTemplateKwargs'],
-  ): number[] {
-    if (typeof messages === 'string') return this.tokenizer.encode(messages, true);
-    return this.tokenizer.encode(this.tokenizer.renderChat(messages, kwargs));
-  }
-
-  private check(promptIds: readonly number[], { logit_bias: bias }: GenerationParameters): void {
+  private check(ids: readonly number[], { logit_bias: bias }: GenerationParameters): void {
     const { id: model, config } = this.settings;
-    if (promptIds.length === 0) {
+    if (ids.length === 0) {
       throw new MegaNestError('invalid_request', { detail: 'The prompt is empty.', param: 'messages' });
     }
-    if (promptIds.length >= config.contextLength) {
+    if (ids.length >= config.contextLength) {
       throw new MegaNestError('context_length_exceeded', {
-        tokens: promptIds.length,
+        tokens: ids.length,
         model,
         limit: config.contextLength - 1,
         param: 'messages',
@@ -78,9 +73,9 @@ export class DecoderModel {
 
   /** The first passes allocate; they are run before anybody waits. */
   private async warmUp(): Promise<void> {
-    const promptIds = this.tokenizer.encode('a');
+    const ids = this.tokenizer.encode('a');
     const signal = new AbortController().signal;
     const parameters = { max_tokens: 2, ignore_eos: true };
-    await this.scheduler.run({ promptIds, parameters, signal, emit: () => {} });
+    await this.scheduler.run({ promptIds: ids, parameters, signal, emit: () => {} });
   }
 }

@@ -6,8 +6,10 @@ import type { ModelLoadOptions } from '../model/load-options.js';
 import { readDecoderConfig } from '../model/model-config.js';
 import { resolveModel } from '../model/model-source.js';
 import { describeWeights } from '../model/weights-revision.js';
+import { TextTokenizer } from '../tokenizer/text-tokenizer.js';
 import { WorkerChannel } from '../workers/worker-channel.js';
 import { workerEntry } from '../workers/worker-entry.js';
+import { promptIds, promptLength } from './prompt-ids.js';
 import { EventQueue } from './event-queue.js';
 import type { GenerateRequest, GenerationEvent, Generator } from './generator-interface.js';
 import type {
@@ -60,12 +62,19 @@ export async function loadGenerator(source: string, options: GeneratorLoadOption
     const { backend, weightsFile } = await channel.start();
     const weights = await describeWeights(weightsFile);
     const info = { id, ...weights, backend, maxInputTokens: contextLength };
-    return new OnnxGenerator(info, channel, settings.maxAnswers + (options.queueCapacity ?? 64));
+    const tokenizer = await TextTokenizer.load(directory);
+    return new OnnxGenerator(info, channel, tokenizer, settings.maxAnswers + (options.queueCapacity ?? 64));
   } catch (error) {
     await channel.close();
     throw error;
   }
 }
+
+/**
+ * Characters of a prompt whose tokens are counted on the caller's thread, which takes some milliseconds at most; the
+ * worker would answer only after its current pass.
+ */
+const longestCountedHere = 16_384;
 
 class OnnxGenerator implements Generator {
   private inFlight = 0;
@@ -75,6 +84,7 @@ class OnnxGenerator implements Generator {
   constructor(
     readonly info: ModelInfo,
     private readonly channel: GeneratorChannel,
+    private readonly tokenizer: TextTokenizer,
     private readonly capacity: number,
   ) {}
 
@@ -103,11 +113,14 @@ class OnnxGenerator implements Generator {
     }
   }
 
-  countPromptTokens(
+  async countPromptTokens(
     messages: readonly ChatMessage[] | string,
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number> {
-    return this.channel.call({ kind: 'count', messages, chatTemplateKwargs });
+    if (promptLength(messages) > longestCountedHere) {
+      return this.channel.call({ kind: 'count', messages, chatTemplateKwargs });
+    }
+    return promptIds(this.tokenizer, messages, chatTemplateKwargs).length;
   }
 
   close(): Promise<void> {

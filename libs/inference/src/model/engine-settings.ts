@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { UnsupportedModelError } from '../compiler/index.js';
+import { providersFor, type Device } from '../runtime/execution-providers.js';
 import type { ModelLoadOptions } from './load-options.js';
 import { ModelLoadError } from './model-load-error.js';
 import { onnxCandidates } from './onnx-file.js';
@@ -30,9 +31,14 @@ export function engineSettings(directory: string, options: ModelLoadOptions): En
   return {
     kind: options.engine ?? 'auto',
     compiledDirectory: path.resolve(cache, 'compiled'),
-    weights: options.compiledWeights ?? 'int8',
+    // The int8 kernels are the processor's; other devices would hand every product back to it.
+    weights: options.compiledWeights ?? (runsOnProcessor(options.device) ? 'int8' : 'fp32'),
     ...(onnxFile && { onnxFile: path.join(directory, onnxFile) }),
   };
+}
+
+function runsOnProcessor(device: Device = 'auto'): boolean {
+  return providersFor(device)[0] === 'cpu';
 }
 
 /**
