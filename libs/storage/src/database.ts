@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { MegaNestError } from '#contracts';
 import { Pool, type PoolClient } from 'pg';
 import { isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
 import { runMigrations } from './migrator.js';
@@ -19,6 +21,7 @@ export interface DatabaseOptions {
 }
 
 const attemptLimit = 3;
+const migrationRetryMs = 500;
 
 /**
  * A pool of connections to Postgres, or to PGlite behind its socket. Everything runs inside explicit transactions:
@@ -64,9 +67,22 @@ export class Database {
     }
   }
 
-  /** Applies the pending migrations and answers their names; safe when several processes start at once. */
-  async migrate(): Promise<string[]> {
-    return this.transaction((transaction) => runMigrations(transaction, this.schema));
+  /**
+   * Applies the pending migrations and answers their names; safe when several processes start at once. Waits up to
+   * `patienceMs` for a database that is still starting, or busy with the migrations of another process.
+   * Errors: service_unavailable.
+   */
+  async migrate(patienceMs = 20_000): Promise<string[]> {
+    const giveUpAt = performance.now() + patienceMs;
+    for (;;) {
+      try {
+        return await this.transaction((transaction) => runMigrations(transaction, this.schema));
+      } catch (error) {
+        const mayComeBack = error instanceof MegaNestError && error.retryAfter !== undefined;
+        if (!mayComeBack || performance.now() > giveUpAt) throw error;
+        await wait(migrationRetryMs);
+      }
+    }
   }
 
   /** Asks the database for a sign of life; answers the milliseconds it took. Errors: service_unavailable. */

@@ -1,14 +1,8 @@
 import { runner, type MigrationBuilder } from 'node-pg-migrate';
 import { MegaNestError } from '#contracts';
 import { migrations } from './migrations/index.js';
+import type { StorageMigration } from './migrations/storage-migration.js';
 import { quoteIdentifier, type Transaction } from './transaction.js';
-
-/** One step of the schema's history. Its name is what the database remembers; never rename or change a shipped one. */
-export interface StorageMigration {
-  name: string;
-  up: (builder: MigrationBuilder) => void;
-  down: (builder: MigrationBuilder) => void;
-}
 
 /** Any number will do as long as every process uses the same. */
 const migrationLock = 7_306_081_913;
@@ -44,11 +38,14 @@ export async function runMigrations(transaction: Transaction, schema: string): P
 }
 
 function toMigrationUnit({ name, up, down }: StorageMigration) {
-  const unwrapped = (step: StorageMigration['up']) => (builder: MigrationBuilder) => {
+  return { id: name, filePaths: [], actions: { up: unwrapped(up), down: unwrapped(down) } };
+}
+
+function unwrapped(step: StorageMigration['up']) {
+  return (builder: MigrationBuilder) => {
     builder.noTransaction();
     step(builder);
   };
-  return { id: name, filePaths: [], actions: { up: unwrapped(up), down: unwrapped(down) } };
 }
 
 /** pgvector of at least 0.8 (iterative scans). Errors: service_unavailable that says what is missing. */

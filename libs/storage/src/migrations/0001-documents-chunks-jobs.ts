@@ -1,4 +1,4 @@
-import type { StorageMigration } from '../migrator.js';
+import type { StorageMigration } from './storage-migration.js';
 
 /** Punctuation that would glue words together (`/v1/list_service`, `Node.js`) is read as blanks. */
 const separators = String.raw`!"#$%&()*+,-./:;<=>?@[\]^_{|}~` + '`';

@@ -1,4 +1,4 @@
-import type { StorageMigration } from '../migrator.js';
+import type { StorageMigration } from './storage-migration.js';
 
 /**
  * Responses with their items, event logs and leases, and conversations. Documents are `json`, not `jsonb`: they are

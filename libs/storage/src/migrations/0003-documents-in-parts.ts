@@ -1,4 +1,4 @@
-import type { StorageMigration } from '../migrator.js';
+import type { StorageMigration } from './storage-migration.js';
 
 /** A large document is written in several transactions; until the last one it is pending and nobody sees it. */
 export const documentsInParts: StorageMigration = {

@@ -1,4 +1,4 @@
-import type { StorageMigration } from '../migrator.js';
+import type { StorageMigration } from './storage-migration.js';
 import { documentsChunksJobs } from './0001-documents-chunks-jobs.js';
 import { responses } from './0002-responses.js';
 import { documentsInParts } from './0003-documents-in-parts.js';
