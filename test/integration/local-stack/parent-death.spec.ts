@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
 import { findNatsServer, identifyProcess, isRunning } from '#local-stack';
-import { cacheDirectory, createTemporaryDirectory, repositoryRoot } from '#testing';
+import { cacheDirectory, createTemporaryDirectory, postgresTemplate, repositoryRoot } from '#testing';
 
 /** Starts both servers as the launcher does and prints their process ids. */
 const parent = `
   import { startEmbeddedPostgres, startNatsServer } from '#local-stack';
-  const [program, dataDirectory] = process.argv.slice(1);
+  const [program, dataDirectory, template] = process.argv.slice(1);
   const nats = await startNatsServer({ program, dataDirectory });
-  const postgres = await startEmbeddedPostgres({ dataDirectory });
+  const postgres = await startEmbeddedPostgres({ dataDirectory, template });
   console.log(JSON.stringify([nats.process.pid, postgres.process.pid]));
   setInterval(() => {}, 1e6);
 `;
@@ -22,10 +22,14 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
 it('leaves no process behind when the parent is killed', async () => {
   const directory = await createTemporaryDirectory();
   const { path } = await findNatsServer({ cacheDirectory });
-  const child = spawn(process.execPath, ['--input-type=module', '-e', parent, '--', path, directory.path], {
-    cwd: repositoryRoot,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', parent, '--', path, directory.path, postgresTemplate()],
+    {
+      cwd: repositoryRoot,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const identities = (JSON.parse(await firstLine(child.stdout)) as number[]).map(identifyProcess);
   expect(identities.map(isRunning)).toEqual([true, true]);
   child.kill('SIGKILL');

@@ -29,7 +29,10 @@ async function createWhole(target: string, fill: (draft: string) => Promise<void
 }
 
 async function initialise(directory: string): Promise<void> {
-  await run(process.execPath, [resolveDistEntry('libs/local-stack/src/postgres/initialise/main.js'), directory]);
+  await run(process.execPath, [
+    resolveDistEntry('libs/local-stack/src/postgres/initialise/main.js'),
+    directory,
+  ]);
 }
 
 /** An empty database to copy: made once, by whoever needs it first. */

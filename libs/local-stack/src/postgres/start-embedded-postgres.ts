@@ -51,6 +51,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       connectionString = await waitForListeningUrl(child);
       port = Number(new URL(connectionString).port);
     },
+    // Creating a database takes seconds, on a busy machine many.
+    startTimeoutMs: 180_000,
     restart: options.restart ?? false,
     onLine: options.onLine,
     onEvent: options.onEvent,
