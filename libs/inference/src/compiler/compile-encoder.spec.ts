@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packageRoot } from '../runtime/package-root.js';
 import { dot, linear } from './arithmetic.fixture.js';
 import { randomTensors, writeCheckpoint } from './checkpoint.fixture.js';
 import { type CompileEncoderOptions, compileEncoder } from './compile-encoder.js';
@@ -73,7 +74,7 @@ const unit = (vector: readonly number[]): number[] => {
   return vector.map((value) => value / length);
 };
 
-describe.skipIf(!isPublished)('compileEncoder on the bundled models', () => {
+describe.skipIf(!isPublished)('compileEncoder on exported weights', () => {
   /** A checkpoint with exactly the weights of the exported graph. */
   async function checkpoint(name: string, prefix: string): Promise<string> {
     const directory = join(folder, name);
@@ -108,14 +109,18 @@ describe.skipIf(!isPublished)('compileEncoder on the bundled models', () => {
     const rows = await compiledRows(await checkpoint('nano-rerank', 'bert.'), options);
     expect(distance(rows, await exportedRows('nano-rerank'))).toBeLessThan(1e-4);
   });
+});
+
+describe('compileEncoder with int8 weights', () => {
+  const directory = join(packageRoot(), 'models', 'nano-embed');
 
   it.each(['tensor', 'row'] as const)(
-    'stays within a cosine of 0.999 with int8 weights, activations by %s',
+    'stays within a cosine of 0.999, activations by %s',
     async (activations) => {
-      const directory = await checkpoint('nano-embed', '');
       const exact = await compiledRows(directory, { task: 'embedding', weights: 'fp32' });
       const rounded = await compiledRows(directory, { task: 'embedding', weights: 'int8', activations });
-      for (const [index, row] of exact.entries()) expect(dot(row, rounded[index]!)).toBeGreaterThan(0.999);
+      const cosines = exact.map((row, index) => dot(row, rounded[index]!));
+      expect(Math.min(...cosines)).toBeGreaterThan(0.999);
     },
   );
 });

@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AutoTokenizer, env } from '@xenova/transformers';
 import { InferenceSession } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packageRoot } from '../runtime/package-root.js';
 import { randomNumbers } from './checkpoint.fixture.js';
 import { type CompiledDecoder, compileDecoder } from './compile-decoder.js';
 import { decodeGreedily, GreedyDriver, largest } from './greedy-driver.fixture.js';
-import { quantiseCheckpoint } from './quantise-checkpoint.js';
 
 const models = '../shared/models';
+const bundled = join(packageRoot(), 'models');
 const questions = '../shared/data/nano-eval/grounded.jsonl';
 const isPublished = existsSync(models) && existsSync(questions);
 if (!isPublished) console.warn('../shared is absent: the quality of int8 weights is not measured.');
@@ -126,9 +127,7 @@ describe.skipIf(!isPublished)('int8 arithmetic on nano-chat', () => {
   };
 
   it('answers at least 95% of 200 questions with the same tokens', { timeout: 240_000 }, async () => {
-    const directory = join(folder, 'nano-chat');
-    await cp(`${models}/nano-chat`, directory, { recursive: true });
-    await quantiseCheckpoint(directory, directory);
+    const directory = join(bundled, 'nano-chat');
     const prompts = await readPrompts(200);
     expect(prompts).toHaveLength(200);
     const exact = await answers(await load(directory, { weights: 'fp32', kv: 'float' }), prompts, 24);
@@ -138,7 +137,7 @@ describe.skipIf(!isPublished)('int8 arithmetic on nano-chat', () => {
 
   /** The shortest grounded questions, of like length one after the other. */
   async function readPrompts(count: number): Promise<number[][]> {
-    env.localModelPath = `${models}/`;
+    env.localModelPath = `${bundled}/`;
     const tokenizer = await AutoTokenizer.from_pretrained('nano-chat', { local_files_only: true });
     const lines = (await readFile(questions, 'utf8')).trim().split('\n');
     const prompts = lines.map((line) => {

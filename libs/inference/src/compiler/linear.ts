@@ -68,7 +68,7 @@ export class LinearLayers {
       const values = graph.constant(`${name}.int8`, 'int8', [columns, rows], turned);
       return { values, scales: scales(), zeroPoint: '' };
     }
-    const shifted = async (): Promise<Uint8Array> => Uint8Array.from(await turned(), (value) => value + 128);
+    const shifted = async (): Promise<Uint8Array> => shiftToUnsigned(await turned());
     const values = graph.constant(`${name}.uint8`, 'uint8', [columns, rows], shifted);
     return { values, scales: scales(), zeroPoint: graph.uint8(128) };
   }
@@ -80,4 +80,11 @@ export class LinearLayers {
     this.quantisedRows.set(input, result);
     return result;
   }
+}
+
+/** Adds 128, which turns the sign bit of two's complement. */
+function shiftToUnsigned(values: Int8Array): Uint8Array {
+  const shifted = new Uint8Array(values.buffer, values.byteOffset, values.length);
+  for (let i = 0; i < shifted.length; i++) shifted[i]! ^= 0x80;
+  return shifted;
 }

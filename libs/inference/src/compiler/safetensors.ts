@@ -142,9 +142,12 @@ export class SafetensorsReader {
 }
 
 /** Each scale belongs to an equal run of values. */
-function dequantise(values: Int8Array, scales: Float32Array): Float32Array {
+function dequantise(quantised: Int8Array, scales: Float32Array): Float32Array {
+  const values = new Float32Array(quantised.length);
   const run = values.length / scales.length;
-  return Float32Array.from(values, (value, index) => value * scales[Math.floor(index / run)]!);
+  for (const [group, scale] of scales.entries())
+    for (let i = group * run; i < (group + 1) * run; i++) values[i] = quantised[i]! * scale;
+  return values;
 }
 
 async function readHeader(file: string, handle: FileHandle): Promise<[string, StoredTensor][]> {
