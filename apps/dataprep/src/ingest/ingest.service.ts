@@ -44,7 +44,7 @@ export class IngestService {
     } catch (error) {
       if (call.signal.aborted) throw new MegaNestError('cancelled', { cause: error });
       outcome = 'error';
-      throw limit.aborted ? new MegaNestError('deadline_exceeded', { detail: '', cause: error }) : error;
+      throw limit.aborted ? tooLate(error) : error;
     } finally {
       measured.end(outcome);
     }
@@ -83,4 +83,9 @@ export class IngestService {
     }
     return loaded;
   }
+}
+
+function tooLate(cause: unknown): MegaNestError {
+  const detail = '; a large ingest goes on in the background with async=true';
+  return new MegaNestError('deadline_exceeded', { detail, cause });
 }

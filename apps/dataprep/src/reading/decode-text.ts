@@ -1,3 +1,4 @@
+import type { SourceFile } from './parsed-document.js';
 import { unsupportedFile } from './unsupported-file.js';
 
 /** Decoded text, and the encoding where it had to be guessed. */
@@ -7,19 +8,35 @@ export interface DecodedText {
 }
 
 /**
- * Bytes to text: UTF-16 by its byte order mark or its pattern of zero bytes, else UTF-8 (with or without mark).
- * Bytes that are no UTF-8 but look like text are read as Windows-1252 (Latin-1's superset) and flagged; anything
- * else throws `unsupported_file`.
+ * Bytes to text: UTF-16 by its byte order mark or its pattern of zero bytes, else UTF-8 (with or without mark). Bytes
+ * that are no UTF-8 are read as what the Content-Type or the HTML page itself declares, else as Windows-1252
+ * (Latin-1's superset), which is flagged as a guess. Binary data throws `unsupported_file`.
  */
-export function decodeText(bytes: Uint8Array, filename: string): DecodedText {
+export function decodeText({ bytes, filename, mimeType }: SourceFile): DecodedText {
   const wide = utf16Encoding(bytes);
   if (wide) return { text: new TextDecoder(wide).decode(bytes) };
   if (looksBinary(bytes)) throw unsupportedFile(filename, 'it is binary data of an unknown type');
+  const text = decodeStrictly(bytes, 'utf-8') ?? decodeStrictly(bytes, declaredEncoding(bytes, mimeType));
+  if (text !== undefined) return { text };
+  return { text: new TextDecoder('windows-1252').decode(bytes), assumedEncoding: 'windows-1252' };
+}
+
+/** Undefined where the bytes are not of that encoding, or nobody knows it. */
+function decodeStrictly(bytes: Uint8Array, encoding: string | undefined): string | undefined {
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+    return encoding === undefined ? undefined : new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    return { text: new TextDecoder('windows-1252').decode(bytes), assumedEncoding: 'windows-1252' };
+    return undefined;
   }
+}
+
+/** `charset=…` of the Content-Type, or of the `meta` and `?xml` tags at the beginning of a page. */
+function declaredEncoding(bytes: Uint8Array, mimeType: string): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, 2048)).toString('latin1');
+  const declared =
+    /charset=["']?([\w.:-]+)/i.exec(mimeType) ??
+    /<(?:meta|\?xml)[^>]*?(?:charset|encoding)=["']?([\w.:-]+)/i.exec(head);
+  return declared?.[1];
 }
 
 function utf16Encoding(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {

@@ -60,6 +60,15 @@ describe('encodings', () => {
     expect(await outline('a.txt', bytes)).toEqual([['paragraph', 'Grüße']]);
   });
 
+  it.each([
+    ['the page', 'a.html', '<html><meta charset="Shift_JIS"><p>\x93\xfa\x96{', ''],
+    ['the server', 'a.txt', '\x93\xfa\x96{', 'text/plain; charset=Shift_JIS'],
+  ])('believes what %s declares', async (_name, filename, latin1, mimeType) => {
+    const document = await read(filename, Buffer.from(latin1, 'latin1'), mimeType);
+    expect(document).toMatchObject({ blocks: [{ text: '日本' }] });
+    expect(document.assumedEncoding).toBeUndefined();
+  });
+
   it('reads what is no UTF-8 as Windows-1252 and says so', async () => {
     const document = await read('a.txt', Buffer.from('Gr\xfc\xdfe', 'latin1'));
     expect(document.blocks[0]?.text).toBe('Grüße');

@@ -43,7 +43,7 @@ function readAs(
 ): ParsedDocument | Promise<ParsedDocument> {
   if (type === 'pdf') return readPdf(file.bytes, file.filename, limits);
   if (type === 'docx') return readDocx(file.bytes, file.filename, limits);
-  const { text, assumedEncoding } = decodeText(file.bytes, file.filename);
+  const { text, assumedEncoding } = decodeText(file);
   const document = textReaders[type]?.(text) ?? readPlainText(text);
   return { ...document, ...(assumedEncoding && { assumedEncoding }) };
 }
