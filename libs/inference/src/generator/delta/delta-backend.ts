@@ -105,10 +105,12 @@ export class DeltaBackend implements DecoderBackend<DeltaSequence>, SequenceOwne
   }
 
   async decode(items: readonly DeltaItem[]): Promise<Float32Array[]> {
-    for (const { sequence, tokens } of items) this.assignGroup(sequence, sequence.length + tokens.length);
+    const groups = items.map(({ sequence, tokens }) =>
+      this.assignGroup(sequence, sequence.length + tokens.length),
+    );
     const bySequence = new Map(items.map((item) => [item.sequence, item]));
     const results = new Map<DeltaSequence, Float32Array>();
-    for (const group of new Set(items.map(({ sequence }) => sequence.group!))) {
+    for (const group of new Set(groups)) {
       const rows = group.members.map(
         (sequence) => bySequence.get(sequence) ?? { sequence, tokens: [], logits: 0 },
       );
@@ -139,13 +141,14 @@ export class DeltaBackend implements DecoderBackend<DeltaSequence>, SequenceOwne
   }
 
   /** Speculating sequences keep to themselves: a pass over several tokens rounds differently. */
-  private assignGroup(sequence: DeltaSequence, positions: number): void {
+  private assignGroup(sequence: DeltaSequence, positions: number): SlabGroup {
     const key = `${lengthClass(positions)}${sequence.speculative ? ' speculative' : ''}`;
     const group = this.groups.get(key) ?? new SlabGroup(this.planes);
     this.groups.set(key, group);
-    if (sequence.group === group) return;
+    if (sequence.group === group) return group;
     group.add(sequence, positions);
     this.alone.delete(sequence);
+    return group;
   }
 
   /** Per row its wanted logits. Shorter rows are padded; what the graph computes for padding is dropped. */

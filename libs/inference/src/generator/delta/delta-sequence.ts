@@ -1,5 +1,4 @@
 import type { DecoderSequence } from '../decoder-backend.js';
-import type { SlabGroup } from './slab-group.js';
 import type { SlabSet } from './slab-set.js';
 
 /** What a sequence asks of the backend that owns its memory. */
@@ -8,11 +7,16 @@ export interface SequenceOwner {
   release(sequence: DeltaSequence): void;
 }
 
+/** The group whose slot a sequence occupies. */
+export interface SequenceGroup {
+  remove(sequence: DeltaSequence): void;
+}
+
 /** Where a sequence's keys and values lie: alone while its prompt goes in, then in a slot of a group. */
 export class DeltaSequence implements DecoderSequence {
   length = 0;
   slot = 0;
-  group?: SlabGroup;
+  group?: SequenceGroup;
 
   constructor(
     private readonly owner: SequenceOwner,
