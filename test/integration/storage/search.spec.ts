@@ -74,6 +74,10 @@ describe('ChunksRepository', () => {
     expect(await lexical('node')).toEqual([3]);
     expect(await lexical('zebra')).toEqual([3]);
     expect(await lexical('who is it')).toEqual([]);
+    expect(
+      await lexical(`${Array.from({ length: 5_000 }, (_unused, index) => `word${index}`).join(' ')} node`),
+    ).toEqual([]);
+    expect(await lexical(`node ${'and so on '.repeat(5_000)}`)).toEqual([3]);
     expect(await lexical('')).toEqual([]);
     expect(await lexical(`'); DROP TABLE chunks; -- & | ! ( <-> :* \\`)).toEqual([]);
   });

@@ -19,7 +19,9 @@ interface Collection {
 /** Saturation of repeated words and normalisation by length, as in BM25; measured in docs/benchmarks.md. */
 const saturation = 0.6;
 const lengthNormalisation = 0.5;
-/** Terms of a query that are looked at: a pasted page is cut, its rarest terms are kept. */
+/** Distinct terms of a query that are counted, in the order of the text: of a pasted page the beginning. */
+const countedTermLimit = 128;
+/** The rarest of them, which are scored. */
 const termLimit = 32;
 /** Frequencies are counted up to here: beyond it a term tells little in any collection. */
 const frequencyLimit = 20_000;
@@ -59,12 +61,13 @@ async function describeCollection(transaction: Transaction, collection: string):
 /** The query's terms that occur in the collection, rarest first. */
 async function findTerms(transaction: Transaction, { query, collection }: LexicalQuery): Promise<Term[]> {
   const rows = await transaction.query<{ lexeme: string; frequency: string }>(
-    `SELECT lexeme, frequency FROM unnest(search_vector($1)) AS term,
+    `SELECT lexeme, frequency
+     FROM (SELECT lexeme FROM unnest(search_vector($1)) ORDER BY positions[1] LIMIT $5) AS term,
        LATERAL (SELECT count(*) AS frequency FROM (
          SELECT FROM chunks WHERE search @@ quote_literal(term.lexeme)::tsquery AND collection = $2 LIMIT $3
        ) AS counted) AS counts
      WHERE frequency > 0 ORDER BY frequency, lexeme LIMIT $4`,
-    [query, collection, frequencyLimit, termLimit],
+    [query, collection, frequencyLimit, termLimit, countedTermLimit],
   );
   return rows.map((row) => ({ lexeme: row.lexeme, frequency: Number(row.frequency) }));
 }
