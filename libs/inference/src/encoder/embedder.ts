@@ -19,6 +19,8 @@ export interface Embeddings {
 /** Texts, or their token ids, to unit vectors. */
 export interface Embedder {
   readonly info: ModelInfo & { readonly dimensions: number };
+  /** Why the model runs on its exporter's graph rather than one that we compile; absent where it is compiled. */
+  readonly fallback?: string;
   /** Errors: context_length_exceeded and invalid_request with param `input.<n>`, overloaded, cancelled. */
   embed(
     inputs: readonly string[] | readonly (readonly number[])[],
@@ -30,13 +32,14 @@ export interface Embedder {
 /** Loads a sentence embedder: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
 export async function loadEmbedder(source: string, options: EncoderLoadOptions = {}): Promise<Embedder> {
   const { info, pool, ready } = await loadEncoder('embed', source, options);
-  return new OnnxEmbedder({ ...info, dimensions: ready.width }, pool);
+  return new OnnxEmbedder({ ...info, dimensions: ready.width }, pool, ready.fallback);
 }
 
 class OnnxEmbedder implements Embedder {
   constructor(
     readonly info: ModelInfo & { readonly dimensions: number },
     private readonly pool: EncoderPool,
+    readonly fallback?: string,
   ) {}
 
   async embed(

@@ -13,6 +13,8 @@ export interface RerankScores {
 /** Scores how well passages answer a query. */
 export interface Reranker {
   readonly info: ModelInfo;
+  /** Why the model runs on its exporter's graph rather than one that we compile; absent where it is compiled. */
+  readonly fallback?: string;
   /** Passages (and, beyond half of the room, queries) too long for the model are cut. Errors: overloaded, cancelled. */
   rerank(
     query: string,
@@ -24,14 +26,15 @@ export interface Reranker {
 
 /** Loads a cross-encoder: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
 export async function loadReranker(source: string, options: EncoderLoadOptions = {}): Promise<Reranker> {
-  const { info, pool } = await loadEncoder('rerank', source, options);
-  return new OnnxReranker(info, pool);
+  const { info, pool, ready } = await loadEncoder('rerank', source, options);
+  return new OnnxReranker(info, pool, ready.fallback);
 }
 
 class OnnxReranker implements Reranker {
   constructor(
     readonly info: ModelInfo,
     private readonly pool: EncoderPool,
+    readonly fallback?: string,
   ) {}
 
   async rerank(

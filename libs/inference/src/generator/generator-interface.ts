@@ -29,6 +29,8 @@ export interface GenerationEvent {
 /** A decoder that continues conversations. */
 export interface Generator {
   readonly info: ModelInfo;
+  /** Why the model runs on its exporter's graph rather than one that we compile; absent where it is compiled. */
+  readonly fallback?: string;
   /**
    * Streams the answers. Aborting the signal, or not consuming on, ends the work within one token.
    * Errors: context_length_exceeded, invalid_request, overloaded (with retryAfter), cancelled, service_unavailable.

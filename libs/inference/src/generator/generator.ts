@@ -59,11 +59,12 @@ export async function loadGenerator(source: string, options: GeneratorLoadOption
   };
   const channel: GeneratorChannel = new WorkerChannel(workerEntry('generator/generator.worker.js'), settings);
   try {
-    const { backend, weightsFile } = await channel.start();
+    const { backend, weightsFile, fallback } = await channel.start();
     const weights = await describeWeights(weightsFile);
     const info = { id, ...weights, backend, maxInputTokens: contextLength };
     const tokenizer = await TextTokenizer.load(directory);
-    return new OnnxGenerator(info, channel, tokenizer, settings.maxAnswers + (options.queueCapacity ?? 64));
+    const capacity = settings.maxAnswers + (options.queueCapacity ?? 64);
+    return new OnnxGenerator(info, channel, tokenizer, capacity, fallback);
   } catch (error) {
     await channel.close();
     throw error;
@@ -86,6 +87,7 @@ class OnnxGenerator implements Generator {
     private readonly channel: GeneratorChannel,
     private readonly tokenizer: TextTokenizer,
     private readonly capacity: number,
+    readonly fallback?: string,
   ) {}
 
   async *generate(

@@ -96,6 +96,7 @@ describe('resolveModel', () => {
     const options = { hubEndpoint, cacheDirectory, allowHub: true };
     const generator = await loadGenerator('acme/llama', { ...options, threads: 1 });
     expect(generator.info).toMatchObject({ id: 'acme/llama', backend: 'onnx-cpu compiled int8' });
+    expect(generator.fallback).toBeUndefined();
     await generator.close();
   });
 
