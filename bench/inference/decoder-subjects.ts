@@ -6,7 +6,7 @@ import { shape135m } from './random-decoder.js';
 export interface Subject {
   readonly name: string;
   /** Returns a function that runs one step. */
-  prepare(batch: number, past: number): () => Promise<void>;
+  readonly prepare: (batch: number, past: number) => () => Promise<void>;
 }
 
 const { num_hidden_layers: layers, num_key_value_heads: kvHeads, head_dim: headDim } = shape135m;

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { DeltaAttention, type KvPrecision } from './delta-attention.js';
 import { compileOnce } from './compile-cache.js';
-import { detectIntegerKernel, type IntegerKernel } from './integer-kernel.js';
+import { detectIntegerKernel } from './detect-integer-kernel.js';
+import type { IntegerKernel } from './integer-kernel.js';
 import { writeDecoderGraph } from './write-decoder-graph.js';
 
 export interface CompileDecoderOptions {

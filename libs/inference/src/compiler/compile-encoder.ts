@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { compileOnce } from './compile-cache.js';
 import { type GraphPooling, readGraphPooling } from './encoder-config.js';
 import type { EncoderGraphOptions, EncoderHead } from './encoder-graph.js';
-import { detectIntegerKernel, type IntegerKernel } from './integer-kernel.js';
+import { detectIntegerKernel } from './detect-integer-kernel.js';
+import type { IntegerKernel } from './integer-kernel.js';
 import type { LinearMode } from './linear.js';
 import { writeEncoderGraph } from './write-encoder-graph.js';
 

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DenseAttention } from './dense-attention.js';
-import { detectIntegerKernel } from './integer-kernel.js';
+import { detectIntegerKernel } from './detect-integer-kernel.js';
 import { writeDecoderGraph } from './write-decoder-graph.js';
 
 /**

@@ -2,7 +2,7 @@ import { cp, mkdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { exportDecoder } from './export-decoder.js';
-import { detectIntegerKernel } from './integer-kernel.js';
+import { detectIntegerKernel } from './detect-integer-kernel.js';
 import { writeEncoderGraph } from './write-encoder-graph.js';
 
 const configSchema = z.looseObject({ architectures: z.array(z.string()).default([]) });
