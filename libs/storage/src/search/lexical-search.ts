@@ -26,7 +26,7 @@ const termLimit = 32;
 /** Frequencies are counted up to here: beyond it a term tells little in any collection. */
 const frequencyLimit = 20_000;
 /** Chunks that are scored; the query's rarest terms choose them. */
-const candidateBudget = 5_000;
+const candidateBudget = 2_000;
 
 /**
  * BM25 over Postgres' full text search: the best `limit` chunks that hold any of the query's words (stemmed, without
