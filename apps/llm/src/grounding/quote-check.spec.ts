@@ -86,6 +86,12 @@ describe('QuoteCheck', () => {
     expect(run(tokens('Lisbon')).text).toMatch(/^The office in Lisbon .* \[2]$/);
   });
 
+  it('listens no longer than it takes to say a sentence twice', () => {
+    const { text, used } = run(Array.from({ length: 1000 }, () => ' vacation'));
+    expect(text).toBe('Employees receive 25 days of paid vacation per year. [1]');
+    expect(used).toBeLessThan(20);
+  });
+
   it('completes a sentence that the model left early', () => {
     expect(run(tokens('Employees receive 25 days of paid [1]')).text).toBe(
       'Employees receive 25 days of paid vacation per year. [1]',

@@ -92,7 +92,8 @@ export class QuoteCheck implements AnswerCheck {
     if (!ended && !this.#diverged) return undefined;
     const quotes = this.#quotes();
     const { answer, passageNumber } = this.#readMarker();
-    if (quotes.length > 1 && !ended && passageNumber === undefined) return undefined;
+    const heard = ended || passageNumber !== undefined || this.#model.value.length >= this.#hearingEnd;
+    if (quotes.length > 1 && !heard) return undefined;
     return this.#conclude(this.#chooser.closest(quotes, answer, passageNumber));
   }
 
@@ -110,9 +111,14 @@ export class QuoteCheck implements AnswerCheck {
     return withoutDuplicates(quotes);
   }
 
+  /** Twice the longest sentence beyond the quote the model has said enough; small models may go round in circles. */
+  get #hearingEnd(): number {
+    return this.#read + 2 * Math.max(...this.#chooser.sentences.map(lengthOf));
+  }
+
   /** The model's answer without its `[n]`, and that number where it has come whole. */
   #readMarker(): { answer: string; passageNumber?: number } {
-    const text = this.#model.value;
+    const text = this.#model.value.slice(0, this.#hearingEnd);
     const marker = /\[(\d+)\]/.exec(text.slice(this.#read));
     if (!marker) return { answer: text };
     return { answer: text.slice(0, this.#read + marker.index), passageNumber: Number(marker[1]) };
