@@ -173,12 +173,21 @@ export class ResponseRun {
 
   /** Queues events for the journal; what comes while it writes goes into its next piece. */
   #record(events: readonly ResponseEvent[]): void {
-    if (events.length === 0) return;
+    if (events.length === 0 || this.#writeError) return;
     this.#unwritten.push(...events);
     clearTimeout(this.#keepAlive);
     const repeat = () => this.#record(this.#machine.progress());
     this.#keepAlive = setTimeout(repeat, this.options.keepAliveMs).unref();
-    this.#writing ??= this.#write();
+    this.#pump();
+  }
+
+  /** At most one write at a time; looks again after each, for events may have come while it ended. */
+  #pump(): void {
+    if (this.#writing || this.#unwritten.length === 0 || this.#writeError) return;
+    this.#writing = this.#write().finally(() => {
+      this.#writing = undefined;
+      this.#pump();
+    });
   }
 
   async #write(): Promise<void> {
@@ -193,7 +202,6 @@ export class ResponseRun {
         this.#abort.abort();
       }
     }
-    this.#writing = undefined;
   }
 
   /** Waits until all recorded events are in the log. Errors: what the journal threw. */
