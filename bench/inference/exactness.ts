@@ -1,0 +1,80 @@
+/**
+ * Greedy answers of nano-chat to held-out questions: alone, in batches, with a cached prompt, with prompt lookup. Prints
+ * how many are the same tokens as alone. Run: `npm run build && node dist/bench/inference/exactness.js [rows] [float|int8]`.
+ * The questions lie in ../shared/data; without them there is nothing to do.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ChatMessage, GenerationParameters } from '#contracts';
+import { loadGenerator, type Generator } from '#inference';
+
+const data = path.resolve('..', 'shared', 'data', 'nano-eval', 'grounded.jsonl');
+const rows = Number(process.argv[2] ?? 64);
+const keyValues = process.argv[3] === 'int8' ? 'int8' : 'float';
+
+if (existsSync(data)) await compare();
+else console.log(`${data} is absent: nothing to compare.`);
+
+async function compare(): Promise<void> {
+  const options = {
+    cacheDirectory: path.join('.data', 'bench'),
+    threads: 1,
+    engine: 'compiled',
+    keyValues,
+  } as const;
+  const plain = await loadGenerator('nano-chat', { ...options, prefixCacheBytes: 0 });
+  const caching = await loadGenerator('nano-chat', options);
+  const questions = readQuestions();
+  const alone = await inBatches(plain, questions, 1, {});
+  const lookup = { num_assistant_tokens: 7 };
+  const variants: [string, () => Promise<string[]>][] = [
+    ['batches of 2', () => inBatches(plain, questions, 2, {})],
+    ['batches of 5', () => inBatches(plain, questions, 5, {})],
+    ['batches of 16', () => inBatches(plain, questions, 16, {})],
+    ['filling the prefix cache', () => inBatches(caching, questions, 4, {})],
+    ['from the prefix cache', () => inBatches(caching, questions, 4, {})],
+    ['prompt lookup, alone', () => inBatches(plain, questions, 1, lookup)],
+    ['prompt lookup, batches of 16, prefix cache', () => inBatches(caching, questions, 16, lookup)],
+  ];
+  for (const [name, run] of variants) {
+    const answers = await run();
+    const same = answers.filter((answer, index) => answer === alone[index]).length;
+    console.log(`${name}: ${same} of ${alone.length} as alone`);
+  }
+  await plain.close();
+  await caching.close();
+}
+
+function readQuestions(): ChatMessage[][] {
+  const lines = readFileSync(data, 'utf8').trim().split('\n').slice(0, rows);
+  return lines.map((line) => {
+    const { messages } = JSON.parse(line) as { messages: ChatMessage[] };
+    return messages.filter(({ role }, index) => role !== 'assistant' || index < messages.length - 1);
+  });
+}
+
+/** Token ids of the answers, as text. */
+async function inBatches(
+  generator: Generator,
+  questions: readonly ChatMessage[][],
+  size: number,
+  parameters: GenerationParameters,
+): Promise<string[]> {
+  const answers: string[] = [];
+  for (let start = 0; start < questions.length; start += size) {
+    const batch = questions.slice(start, start + size);
+    answers.push(...(await Promise.all(batch.map((messages) => answer(generator, messages, parameters)))));
+  }
+  return answers;
+}
+
+async function answer(
+  generator: Generator,
+  messages: readonly ChatMessage[],
+  parameters: GenerationParameters,
+): Promise<string> {
+  const tokens: number[] = [];
+  const request = { messages, parameters: { max_tokens: 100, ...parameters } };
+  for await (const { tokenIds } of generator.generate(request)) tokens.push(...tokenIds);
+  return tokens.join();
+}
