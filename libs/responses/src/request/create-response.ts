@@ -157,7 +157,7 @@ function assertConsistent(body: Body, settings: ResponseSettings): void {
 function samplingOf(body: Body): GenerationParameters {
   const named = body as Record<string, unknown>;
   const given = Object.keys(sampling.shape).filter((name) => named[name] !== undefined);
-  return Object.fromEntries(given.map((name) => [name, named[name]])) as GenerationParameters;
+  return Object.fromEntries(given.map((name) => [name, named[name]]));
 }
 
 function parametersOf(body: Body): GenerationParameters {
