@@ -73,7 +73,10 @@ async function reportOn(
   const facts =
     `${dataset.name}: ${dataset.description}. ${dataset.passages.length} passages in ${corpus.chunkCount} chunks of ` +
     `${corpus.chunkWords.toFixed(0)} words on average, ${questions.length} questions of the ${half} half.`;
-  return `${facts}\n\n${formatTable(rows)}`;
+  const best = rows.reduce((left, right) =>
+    right.meanReciprocalRank > left.meanReciprocalRank ? right : left,
+  );
+  return `### ${dataset.name}\n\n${facts}\n\n${formatTable(rows)}\n\nBest by MRR@10: ${best.method}.`;
 }
 
 const profile = loadProfile('bundled');
@@ -92,7 +95,18 @@ for (const dataset of datasets) {
 }
 await corpora.close();
 await Promise.all([embedder.close(), reranker.close()]);
-const tables = sections.join('\n\n');
-console.log(tables);
-if (flags.write && !flags.tune)
-  writeSection(`## Retrieval\n\n${corpora.engine}, ${embedder.info.id}, ${reranker.info.id}.\n\n${tables}`);
+const report = [introduction(), ...sections].join('\n\n');
+console.log(report);
+if (flags.write && !flags.tune) writeSection(report);
+
+function introduction(): string {
+  const { retrieval, reranking, chunking } = profile;
+  return `## Retrieval
+
+How often the passage that answers a question comes first, among the first five, and the mean reciprocal rank of its first
+chunk among ten: \`npm run bench:retrieval\`, on ${corpora.engine} with ${embedder.info.id} and ${reranker.info.id}, chunks of
+at most ${chunking.chunkSize} words, \`fetch_k\` ${retrieval.fetch_k}. Settings were chosen on the other half of the questions, which
+share no passage with these (docs/decisions/0032). Milliseconds are those of a search in a process that shares its
+cores with the database. The default search of chat is the profile's \`${retrieval.search_type}\` with \`k\` ${retrieval.k}; its passages go through the
+reranker with \`fusion: ${reranking.fusion}\`.`;
+}

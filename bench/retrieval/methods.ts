@@ -63,17 +63,23 @@ function rerankMethods(base: Method, reranker: Reranker, profile: Profile): Meth
     const passages = hits.map(({ text }) => cutWords(text, profile.reranking.maxPassageWords));
     return { hits, scores: (await reranker.rerank(question, passages)).scores };
   };
-  const method = (name: string, reorder: Reorder): Method => ({
-    name: `that hybrid, its top ${rerankedPassages} ${name}`,
+  const method = (name: string, reorder: Reorder, width = rerankedPassages): Method => ({
+    name: `that hybrid, its top ${width} ${name}`,
     timed: false,
     rank: async (corpus, question, embedding) => {
       const known = scored.get(question) ?? score(corpus, question, embedding);
       scored.set(question, known);
       const { hits, scores } = await known;
-      return reorder(hits, scores);
+      return reorder(hits.slice(0, width), scores.slice(0, width));
     },
   });
+  const { retrieval, reranking } = profile;
   return [
+    method(
+      `by the reranking service (${reranking.fusion}): chat’s default`,
+      byService(reranking.fusion),
+      retrieval.k,
+    ),
     method('in the reranker’s order', byService('none')),
     method('fused with the reranker’s order (rrf, constant 60, equal weights)', byService('rrf')),
     method('fused with the reranker’s order (rrf, constant 10, half weight)', byHalfWeight),
