@@ -14,7 +14,8 @@ const descriptionFile = 'compiled.json';
 async function contentHash(modelDirectory: string, options: object): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify([compilerVersion, options]));
   const files = [join(modelDirectory, 'config.json'), ...(await listWeightFiles(modelDirectory))];
-  for (const file of files) await pipeline(createReadStream(file), hash, { end: false });
+  for (const file of files)
+    await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash, { end: false });
   return hash.digest('hex');
 }
 
