@@ -121,7 +121,7 @@ describe('chunkDocument', () => {
   it('keeps rows and list items whole and remembers the page', () => {
     const chunks = chunkDocument({ blocks: [1, 2, 3].map(row) }, { chunkSize: 13, chunkOverlap: 0 });
     expect(chunks.map(({ text, page }) => ({ text, page }))).toEqual([
-      { text: 'a: 1. B: x; c: y\na: 2. B: x; c: y', page: 1 },
+      { text: 'a: 1. B: x; c: y\n\na: 2. B: x; c: y', page: 1 },
       { text: 'a: 3. B: x; c: y', page: 3 },
     ]);
   });

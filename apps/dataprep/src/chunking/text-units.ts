@@ -6,8 +6,8 @@ import { countWords, wordSpans } from './words.js';
 export interface TextUnit {
   text: string;
   words: number;
-  /** What joins it to the unit before it in the same chunk. */
-  glue: '' | ' ' | '\n';
+  /** What joins it to the unit before it in the same chunk; a blank line stands between blocks. */
+  glue: '' | ' ' | '\n' | '\n\n';
   /** False for a cut of an over-long sentence: overlap repeats whole sentences only. */
   whole: boolean;
   page?: number;
@@ -18,7 +18,7 @@ const clauseBorder = /(?<=[,;:])\s+|(?<=[，；：、])\s*|\s+(?=[–—(])/u;
 /** Units of a block, none longer than `maxWords`, in order and without loss. */
 export function unitsOf(block: DocumentBlock, maxWords: number): TextUnit[] {
   const units = piecesOf(block, maxWords);
-  if (units[0]) units[0].glue = '\n';
+  if (units[0]) units[0].glue = '\n\n';
   return block.page === undefined ? units : units.map((unit) => ({ ...unit, page: block.page }));
 }
 
