@@ -8,7 +8,7 @@ import { env, pipeline } from '@xenova/transformers';
 import { loadEmbedder, type Embedder } from '#inference';
 import { interleave, printTable, type Contender } from './interleave.js';
 
-const folder = path.resolve(process.argv[2] ?? 'models/nano-embed');
+const folder = path.resolve(process.argv[2] ?? '../shared/models/nano-embed');
 const threads = Number(process.argv[3] ?? 2);
 const concurrency = 32;
 
