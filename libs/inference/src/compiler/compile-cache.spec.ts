@@ -1,6 +1,6 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { InferenceSession } from 'onnxruntime-node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { randomTensors, writeCheckpoint } from './checkpoint.fixture.js';
@@ -55,6 +55,16 @@ describe('the cache of compiled models', () => {
     expect(await readdir(cacheDir)).toHaveLength(1);
     const session = await InferenceSession.create(results[0].onnxPath);
     expect(await decodeGreedily(session, results[0], [[1, 2, 3]], 4)).toHaveLength(1);
+  });
+
+  it('removes what earlier compilers and dead processes left, and nothing else', async () => {
+    const names = ['other-v1-0123456789abcdef', '.compiling-dead', '.compiling-alive', 'notes'];
+    for (const name of names) await mkdir(join(cacheDir, name), { recursive: true });
+    const longAgo = new Date(Date.now() - 2 * 86_400_000);
+    await utimes(join(cacheDir, '.compiling-dead'), longAgo, longAgo);
+    const { onnxPath } = await compileDecoder(model, { cacheDir, weights: 'fp32', kv: 'float' });
+    const kept = ['.compiling-alive', 'notes', basename(dirname(onnxPath))];
+    expect((await readdir(cacheDir)).sort()).toEqual(kept.sort());
   });
 
   it('leaves nothing behind when compiling fails', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { listWeightFiles } from './safetensors.js';
@@ -9,6 +9,8 @@ import { listWeightFiles } from './safetensors.js';
 export const compilerVersion = 4;
 
 const descriptionFile = 'compiled.json';
+const temporaryPrefix = '.compiling-';
+const oneDay = 86_400_000;
 
 /** SHA-256 over the compiler's version, its options, config.json and every weight file, in hexadecimal. */
 async function contentHash(modelDirectory: string, options: object): Promise<string> {
@@ -31,8 +33,11 @@ export async function compileOnce<Description extends object>(
   compile: (directory: string) => Promise<Description>,
 ): Promise<{ directory: string; description: Description }> {
   const hash = await contentHash(modelDirectory, options);
-  const directory = join(cacheDir, `${basename(modelDirectory)}-${hash.slice(0, 16)}`);
-  if (!existsSync(join(directory, descriptionFile))) await compileInto(directory, cacheDir, compile);
+  const directory = join(cacheDir, `${basename(modelDirectory)}-v${compilerVersion}-${hash.slice(0, 16)}`);
+  if (!existsSync(join(directory, descriptionFile))) {
+    await compileInto(directory, cacheDir, compile);
+    await removeOutdated(cacheDir);
+  }
   const text = await readFile(join(directory, descriptionFile), 'utf8');
   return { directory, description: JSON.parse(text) as Description };
 }
@@ -43,7 +48,7 @@ async function compileInto(
   compile: (directory: string) => Promise<object>,
 ): Promise<void> {
   await mkdir(cacheDir, { recursive: true });
-  const temporary = await mkdtemp(join(cacheDir, '.compiling-'));
+  const temporary = await mkdtemp(join(cacheDir, temporaryPrefix));
   try {
     await writeFile(join(temporary, descriptionFile), JSON.stringify(await compile(temporary), null, 2));
     await rename(temporary, directory);
@@ -51,4 +56,21 @@ async function compileInto(
     await rm(temporary, { recursive: true, force: true });
     if (!existsSync(join(directory, descriptionFile))) throw error;
   }
+}
+
+/** What earlier versions of the compiler left, and what a process that died was writing a day ago or longer. */
+async function removeOutdated(cacheDir: string): Promise<void> {
+  for (const name of await readdir(cacheDir)) {
+    const version = /-v(\d+)-[0-9a-f]{16}$/.exec(name)?.[1];
+    const path = join(cacheDir, name);
+    const isAbandoned = name.startsWith(temporaryPrefix) && (await ageOf(path)) > oneDay;
+    if (isAbandoned || Number(version ?? compilerVersion) < compilerVersion)
+      await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** Milliseconds since the last change; 0 for what another process has just removed. */
+async function ageOf(path: string): Promise<number> {
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+  return Date.now() - mtimeMs;
 }

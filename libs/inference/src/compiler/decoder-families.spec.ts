@@ -214,6 +214,20 @@ describe('compiled decoders', () => {
     expect(await steps(4, 512)).toEqual(alone);
   });
 
+  it('let padding lie behind the last position of the context', async () => {
+    const config = { ...base, max_position_embeddings: 128 };
+    const { session, model } = await load('short context', config, { weights: 'int8', kv: 'float' });
+    expect(model.contextLength).toBe(128);
+    const [long, first, rest] = [randomPrompt(1, 127), randomPrompt(2, 1), randomPrompt(3, 64)];
+    const pair = new GreedyDriver(session, model, 2, 256);
+    await pair.step({ tokens: [long, first], wanted: [[126], [0]] });
+    const [, beside] = await pair.step({ tokens: [[5], rest], wanted: [[0], [63]] });
+    const single = new GreedyDriver(session, model, 1, 256);
+    await single.step({ tokens: [first], wanted: [[0]] });
+    const [alone] = await single.step({ tokens: [rest], wanted: [[63]] });
+    expect(beside).toEqual(alone);
+  });
+
   it('read a checkpoint in shards', async () => {
     const whole = await load('whole', base, { weights: 'fp32', kv: 'float' });
     const sharded = await load('sharded', base, { weights: 'fp32', kv: 'float' }, 3);
