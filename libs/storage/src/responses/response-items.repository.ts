@@ -12,14 +12,22 @@ export interface ResponseChain {
   missing: string | null;
 }
 
+/**
+ * A chain is followed by its keys. Without statistics (PGlite never gathers them) the planner would rather read the
+ * whole table once for each link.
+ */
+const linkByLink =
+  'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off';
+
 /** The items of all responses and conversations, under the ids that clients know. */
 export class ResponseItemsRepository {
   constructor(private readonly database: Database) {}
 
   /** The whole chain that ends with a response; undefined where the owner has none of that id. */
   async chain(owner: string, id: string): Promise<ResponseChain | undefined> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<ChainRow>(
+    const rows = await this.database.transaction(async (transaction) => {
+      await transaction.query(linkByLink);
+      return transaction.query<ChainRow>(
         `WITH RECURSIVE chain AS (
            SELECT id, previous_response_id, finished_at, 0 AS depth FROM responses WHERE id = $2 AND owner = $1
            UNION ALL
@@ -31,8 +39,8 @@ export class ResponseItemsRepository {
                  WHERE i.response_id = chain.id) AS items
          FROM chain ORDER BY chain.depth DESC`,
         [owner, id],
-      ),
-    );
+      );
+    });
     const [oldest] = rows;
     if (!oldest) return undefined;
     return {
