@@ -29,8 +29,9 @@ if (!directory || wrong) {
 const modelDirectory = resolve(directory);
 const { weights, kv, pooling, cache: cacheDir } = values;
 const { architectures = [] } = JSON.parse(await readFile(join(modelDirectory, 'config.json'), 'utf8'));
-const [architecture = ''] = architectures;
+const [architecture] = architectures;
 try {
+  if (!architecture) throw new Error(`${join(modelDirectory, 'config.json')} names no architectures.`);
   if (architecture.endsWith('ForCausalLM'))
     console.log(await compileDecoder(modelDirectory, { cacheDir, weights, kv }));
   else {
