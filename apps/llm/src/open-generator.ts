@@ -1,19 +1,13 @@
-import { join, resolve } from 'node:path';
 import { loadGenerator, openRemoteGenerator, type Generator, type RemoteGenerator } from '#inference';
-import { projectRoot, type Profile } from '#service-kit';
+import { announceModel, modelOptions, type Profile } from '#service-kit';
 import type { LlmEnvironment } from './llm.environment.js';
 
 /** A local model, or a remote engine, which can be asked whether it is there. */
 export type LlmGenerator = Generator & Partial<Pick<RemoteGenerator, 'check'>>;
 
 /** Loads the configured model, or connects to the engine that has it. Errors: says which one failed, and why. */
-export function openGenerator(environment: LlmEnvironment, profile: Profile): Promise<LlmGenerator> {
+export async function openGenerator(environment: LlmEnvironment, profile: Profile): Promise<LlmGenerator> {
   const { LLM_ENDPOINT: endpoint, LLM_API_KEY: apiKey, LLM_MODEL_ID: model } = environment;
   if (endpoint) return openRemoteGenerator({ endpoint, apiKey, model });
-  return loadGenerator(model ?? profile.llm.model, {
-    modelsDirectory: join(projectRoot, 'models'),
-    cacheDirectory: resolve(environment.MEGANEST_DATA_DIR, 'models'),
-    allowHub: profile.allowHub,
-    device: environment.DEVICE,
-  });
+  return announceModel(await loadGenerator(model ?? profile.llm.model, modelOptions(environment, profile)));
 }

@@ -9,6 +9,7 @@ export {
   readEnvironment,
   type BaseEnvironment,
 } from './config/environment.js';
+export { announceModel, modelOptions } from './config/model-options.js';
 export { projectRoot } from './config/paths.js';
 export { loadProfile, type Profile } from './config/profile.js';
 export { version } from './config/version.js';

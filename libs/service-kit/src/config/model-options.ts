@@ -1,0 +1,47 @@
+import { join, resolve } from 'node:path';
+import { Logger } from '@nestjs/common';
+import type { BaseEnvironment } from './environment.js';
+import { projectRoot } from './paths.js';
+import type { Profile } from './profile.js';
+
+interface Download {
+  readonly model: string;
+  readonly file: string;
+  readonly loadedBytes: number;
+  readonly totalBytes?: number;
+}
+
+/** Where a service finds its model and what runs it; downloads are shown as they go. */
+export function modelOptions(environment: BaseEnvironment, profile: Profile) {
+  return {
+    modelsDirectory: join(projectRoot, 'models'),
+    cacheDirectory: resolve(environment.MEGANEST_DATA_DIR, 'models'),
+    allowHub: profile.allowHub,
+    device: environment.DEVICE,
+    onProgress: progressBar((line) => process.stderr.write(`${line}\n`)),
+  };
+}
+
+/** A model that could not be compiled runs all the same, but slower: the log says why. */
+export function announceModel<Model extends { fallback?: string }>(model: Model): Model {
+  if (model.fallback) new Logger('model').warn(model.fallback);
+  return model;
+}
+
+const steps = 10;
+const megabyte = 1024 * 1024;
+
+/** Writes a line for each tenth of each file, since the output of a service is a log and no terminal. */
+export function progressBar(write: (line: string) => void): (download: Download) => void {
+  const shown = new Map<string, number>();
+  return ({ model, file, loadedBytes, totalBytes }) => {
+    if (!totalBytes) return;
+    const step = Math.floor((loadedBytes / totalBytes) * steps);
+    if (step <= (shown.get(file) ?? 0)) return;
+    shown.set(file, step);
+    const bar = '#'.repeat(step).padEnd(steps, '.');
+    write(
+      `downloading ${model}/${file} [${bar}] ${step * steps} % of ${(totalBytes / megabyte).toFixed(1)} MB`,
+    );
+  };
+}
