@@ -19,3 +19,8 @@ export {
   type ResponseEnd,
   type StoredResponse,
 } from './responses/stored-response.js';
+export {
+  StoredCompletionsRepository,
+  type CompletionFilter,
+  type StoredCompletion,
+} from './responses/stored-completions.repository.js';

@@ -32,6 +32,7 @@ describe('Database', () => {
       '0001-documents-chunks-jobs',
       '0002-responses',
       '0003-documents-in-parts',
+      '0004-stored-completions',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

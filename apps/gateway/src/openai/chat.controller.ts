@@ -2,20 +2,22 @@ import { chatCompletionRequestSchema, type ChatCompletionRequest } from '#openai
 import { Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Owner } from '../responses/owner.js';
+import { StoredCompletionsService } from '../stored-completions/stored-completions.service.js';
 import { sendChatCompletion, sendChatStream } from './chat-reply.js';
-import { ChatService } from './chat.service.js';
 
 @Controller()
 export class ChatController {
-  constructor(@Inject(ChatService) private readonly chat: ChatService) {}
+  constructor(@Inject(StoredCompletionsService) private readonly completions: StoredCompletionsService) {}
 
   @Post(['v1/chat/completions', 'chat/completions'])
   async complete(
     @Body(new SchemaPipe(chatCompletionRequestSchema)) request: ChatCompletionRequest,
+    @Owner() owner: string,
     @Call() call: HttpCall,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const run = await this.chat.start(request, call);
+    const run = await this.completions.start(owner, request, call);
     await (request.stream
       ? sendChatStream(reply, run, request.includeUsage)
       : sendChatCompletion(reply, run));

@@ -7,25 +7,22 @@ import {
   type ResponseObject,
 } from '#responses';
 import { createLogger } from '#service-kit';
-import { ResponseLeasesRepository, ResponsesRepository, type StoredResponse } from '#storage';
+import { ResponseLeasesRepository, type StoredResponse } from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../gateway.environment.js';
 import type { GenerationJob, ResponsePlan } from './response-plan.js';
 import { ResponseRuns } from './response-runs.js';
 
 const claimedAtOnce = 20;
-const dayMs = 24 * 60 * 60 * 1_000;
-const retentionEveryMs = 10 * 60 * 1_000;
 
-/** Takes up responses that a dead gateway left, and removes those that have had their time. */
+/** Takes up responses that a dead gateway left. */
 @Injectable()
 export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown {
   readonly #logger;
-  readonly #timers: NodeJS.Timeout[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(
     @Inject(ResponseRuns) private readonly runs: ResponseRuns,
-    @Inject(ResponsesRepository) private readonly responses: ResponsesRepository,
     @Inject(ResponseLeasesRepository) private readonly leases: ResponseLeasesRepository,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {
@@ -33,12 +30,16 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
   }
 
   onModuleInit(): void {
-    this.#repeat('take over responses', this.environment.RESPONSES_LEASE_MS / 3, () => this.takeOver());
-    this.#repeat('remove old responses', retentionEveryMs, () => this.removeOld());
+    const attempt = () =>
+      void this.takeOver().catch((error: unknown) =>
+        this.#logger.warn({ err: error as Error }, 'could not take over responses'),
+      );
+    attempt();
+    this.#timer = setInterval(attempt, this.environment.RESPONSES_LEASE_MS / 3).unref();
   }
 
   beforeApplicationShutdown(): void {
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#timer);
   }
 
   /** Claims responses whose gateway is silent: started anew where nothing was said yet, otherwise ended as failed. */
@@ -46,12 +47,6 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
     const { RESPONSES_LEASE_MS: leaseMs } = this.environment;
     const claimed = await this.leases.claimExpired(this.runs.leaseOwner, leaseMs, claimedAtOnce);
     await Promise.all(claimed.map((response) => this.#take(response)));
-  }
-
-  async removeOld(): Promise<void> {
-    const { RESPONSES_TTL_DAYS: days, RESPONSES_MAX_COUNT: count } = this.environment;
-    if (days > 0) await this.responses.deleteOlderThan(days * dayMs);
-    if (count > 0) await this.responses.deleteBeyond(count);
   }
 
   async #take(stored: StoredResponse): Promise<void> {
@@ -70,13 +65,6 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
       ...machine.fail(new MegaNestError('internal_error', { service: 'gateway', detail })),
     ];
     await this.runs.backgroundJournal(plan).finish(events, machine.response);
-  }
-
-  #repeat(what: string, everyMs: number, work: () => Promise<void>): void {
-    const attempt = () =>
-      void work().catch((error: unknown) => this.#logger.warn({ err: error as Error }, `could not ${what}`));
-    attempt();
-    this.#timers.push(setInterval(attempt, everyMs).unref());
   }
 }
 

@@ -6,9 +6,12 @@ import {
   ResponseItemsRepository,
   ResponseLeasesRepository,
   ResponsesRepository,
+  StoredCompletionsRepository,
 } from '#storage';
 import { Inject, Injectable, type OnApplicationShutdown, type Provider } from '@nestjs/common';
 import type { GatewayEnvironment } from '../gateway.environment.js';
+import { StoredCompletionsController } from '../stored-completions/stored-completions.controller.js';
+import { StoredCompletionsService } from '../stored-completions/stored-completions.service.js';
 import { ContextLoader } from './context-loader.js';
 import { ContextWindow } from './context-window.js';
 import { ConversationsController } from './conversations/conversations.controller.js';
@@ -20,8 +23,13 @@ import { ResponseRuns } from './response-runs.js';
 import { ResponseSweeper } from './response-sweeper.js';
 import { ResponsesController } from './responses.controller.js';
 import { ResponsesService } from './responses.service.js';
+import { Retention } from './retention.js';
 
-export const responsesControllers = [ResponsesController, ConversationsController];
+export const responsesControllers = [
+  ResponsesController,
+  ConversationsController,
+  StoredCompletionsController,
+];
 
 /** Connections of the gateway: its statements are short and many requests run at once. */
 const connections = 8;
@@ -58,6 +66,7 @@ const repositories = [
   ResponseItemsRepository,
   ResponseLeasesRepository,
   ResponsesRepository,
+  StoredCompletionsRepository,
 ].map((provide) => ({
   provide,
   inject: [Database],
@@ -79,5 +88,7 @@ export function responsesProviders(environment: GatewayEnvironment): Provider[] 
     ResponseRuns,
     ResponseSweeper,
     ResponsesService,
+    Retention,
+    StoredCompletionsService,
   ];
 }

@@ -2,6 +2,12 @@ import type { StorageMigration } from './storage-migration.js';
 import { documentsChunksJobs } from './0001-documents-chunks-jobs.js';
 import { responses } from './0002-responses.js';
 import { documentsInParts } from './0003-documents-in-parts.js';
+import { storedCompletions } from './0004-stored-completions.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
-export const migrations: readonly StorageMigration[] = [documentsChunksJobs, responses, documentsInParts];
+export const migrations: readonly StorageMigration[] = [
+  documentsChunksJobs,
+  responses,
+  documentsInParts,
+  storedCompletions,
+];

@@ -1,0 +1,131 @@
+import { MegaNestError } from '#contracts';
+import type { Database } from '../database.js';
+import { toPostgresJson } from '../postgres-text.js';
+import type { Transaction } from '../transaction.js';
+import type { JsonObject } from './stored-response.js';
+
+/** A chat completion as it was answered, and what it answered. */
+export interface StoredCompletion {
+  id: string;
+  model: string;
+  completion: JsonObject;
+  messages: JsonObject[];
+  metadata: Record<string, string>;
+}
+
+/** Which completions are listed, in the order that they were made. */
+export interface CompletionFilter {
+  limit: number;
+  order: 'asc' | 'desc';
+  /** Id of the completion that the page begins behind. */
+  after?: string;
+  model?: string;
+  /** Pairs that a completion's metadata must hold. */
+  metadata: Record<string, string>;
+}
+
+const columns = 'id, model, completion, messages, metadata';
+
+/** Chat completions that are kept. What belongs to one owner does not exist for the others. */
+export class StoredCompletionsRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(
+    owner: string,
+    { id, model, completion, messages, metadata }: StoredCompletion,
+  ): Promise<void> {
+    await this.database.transaction((transaction) =>
+      transaction.execute(
+        `INSERT INTO stored_completions (id, owner, model, completion, messages, metadata)
+         VALUES ($1, $2, $3, $4, $5, $6)`,
+        [id, owner, model, toPostgresJson(completion), toPostgresJson(messages), toPostgresJson(metadata)],
+      ),
+    );
+  }
+
+  async find(owner: string, id: string): Promise<StoredCompletion | undefined> {
+    const [found] = await this.database.transaction((transaction) =>
+      transaction.query<StoredCompletion>(
+        `SELECT ${columns} FROM stored_completions WHERE id = $1 AND owner = $2`,
+        [id, owner],
+      ),
+    );
+    return found;
+  }
+
+  /** Replaces the metadata; undefined where the owner has none of that id. */
+  async updateMetadata(
+    owner: string,
+    id: string,
+    metadata: Record<string, string>,
+  ): Promise<StoredCompletion | undefined> {
+    const [changed] = await this.database.transaction((transaction) =>
+      transaction.query<StoredCompletion>(
+        `UPDATE stored_completions SET metadata = $3 WHERE id = $1 AND owner = $2 RETURNING ${columns}`,
+        [id, owner, toPostgresJson(metadata)],
+      ),
+    );
+    return changed;
+  }
+
+  async delete(owner: string, id: string): Promise<boolean> {
+    const deleted = await this.database.transaction((transaction) =>
+      transaction.execute('DELETE FROM stored_completions WHERE id = $1 AND owner = $2', [id, owner]),
+    );
+    return deleted > 0;
+  }
+
+  /** A page, and whether there is more. Errors: invalid_request for an unknown cursor. */
+  async list(
+    owner: string,
+    filter: CompletionFilter,
+  ): Promise<{ completions: StoredCompletion[]; hasMore: boolean }> {
+    const { limit, order, model, metadata } = filter;
+    const rows = await this.database.transaction(async (transaction) => {
+      const after = await positionOf(transaction, owner, filter.after);
+      return transaction.query<StoredCompletion>(
+        `SELECT ${columns} FROM stored_completions
+         WHERE owner = $1 AND ($2::bigint IS NULL OR position ${order === 'asc' ? '>' : '<'} $2)
+           AND ($3::text IS NULL OR model = $3) AND metadata @> $4
+         ORDER BY position ${order} LIMIT $5`,
+        [owner, after, model ?? null, toPostgresJson(metadata), limit + 1],
+      );
+    });
+    return { completions: rows.slice(0, limit), hasMore: rows.length > limit };
+  }
+
+  /** Removes completions older than `maxAgeMs`. Answers how many went. */
+  async deleteOlderThan(maxAgeMs: number): Promise<number> {
+    return this.database.transaction((transaction) =>
+      transaction.execute(
+        'DELETE FROM stored_completions WHERE created_at < now() - make_interval(secs => $1)',
+        [maxAgeMs / 1_000],
+      ),
+    );
+  }
+
+  /** Removes all but the `count` youngest. Answers how many went. */
+  async deleteBeyond(count: number): Promise<number> {
+    return this.database.transaction((transaction) =>
+      transaction.execute(
+        `DELETE FROM stored_completions WHERE id IN (
+           SELECT id FROM stored_completions ORDER BY position DESC OFFSET $1)`,
+        [count],
+      ),
+    );
+  }
+}
+
+async function positionOf(
+  transaction: Transaction,
+  owner: string,
+  id: string | undefined,
+): Promise<string | null> {
+  if (id === undefined) return null;
+  const [row] = await transaction.query<{ position: string }>(
+    'SELECT position FROM stored_completions WHERE id = $1 AND owner = $2',
+    [id, owner],
+  );
+  if (row) return row.position;
+  throw new MegaNestError('invalid_request', { detail: `after: ${id} is not in this list`, param: 'after' });
+}
