@@ -21,10 +21,14 @@ export interface ScriptedStack {
   stop(): Promise<void>;
 }
 
-export async function startScriptedStack(env: NodeJS.ProcessEnv = {}): Promise<ScriptedStack> {
+/** `database`: one that the test itself starts and stops, instead of one of the stack's own. */
+export async function startScriptedStack(
+  env: NodeJS.ProcessEnv = {},
+  database?: TestPostgres,
+): Promise<ScriptedStack> {
   const [nats, postgres, directory] = await Promise.all([
     startNats(),
-    startPostgres(),
+    database ?? startPostgres(),
     createTemporaryDirectory(),
   ]);
   const services: ScriptedServices = await startScriptedServices(nats.url);

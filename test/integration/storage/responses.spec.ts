@@ -73,10 +73,12 @@ describe('stored responses', () => {
     expect(await responses.find('bob', 'r1')).toBeUndefined();
     expect(Object.keys((await responses.find('alice', 'r1'))?.snapshot ?? {})).toEqual(['id', 'z', 'a']);
     expect(await responses.finish('r1', 'gateway-1', end('r1'))).toBe(true);
+    // Once more, as after a connection that broke behind the commit.
+    expect(await responses.finish('r1', 'gateway-1', end('r1'))).toBe(true);
+    expect(await responses.finish('r1', 'another', end('r1'))).toBe(false);
     expect(await responses.find('alice', 'r1')).toMatchObject({
       finished: true,
       request: null,
-      leaseOwner: null,
     });
     expect(await items.findByIds('alice', ['r1_in', 'r1_out', 'other'])).toEqual(
       new Map([
@@ -140,7 +142,7 @@ describe('stored responses', () => {
         'in_progress',
       ),
     ).toBe(true);
-    const [taken, ...others] = await leases.claimExpired('heir', leaseMs, 10);
+    const [taken, ...others] = await leases.claimExpired('heir', leaseMs, { limit: 10, working: ['r0'] });
     expect([taken?.id, others]).toEqual(['l1', []]);
     expect(await leases.appendEvents('l1', 'dead', [{ sequence_number: 2 }], 'in_progress')).toBe(false);
     expect(await responses.finish('l1', 'dead', end('l1'))).toBe(false);
@@ -153,7 +155,9 @@ describe('stored responses', () => {
     expect(await leases.readEvents('l1', 0)).toEqual([{ sequence_number: 1 }, { sequence_number: 2 }]);
     expect(await leases.requestCancel('alice', 'l1')).toBe(false);
     await leases.release('alive');
-    expect((await leases.claimExpired('heir', leaseMs, 10)).map(({ id }) => id)).toEqual(['l2']);
+    expect(
+      (await leases.claimExpired('heir', leaseMs, { limit: 10, working: ['r0'] })).map(({ id }) => id),
+    ).toEqual(['l2']);
   });
 
   it('appends to a conversation in order, pages through it and merges what it held', async () => {

@@ -53,6 +53,11 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     if (handedOn.length > 0) await this.leases.release(this.leaseOwner).catch(() => undefined);
   }
 
+  /** The responses that this process works on now. */
+  get ids(): string[] {
+    return [...this.#runs.keys()];
+  }
+
   /** The run of a response in this process; one of another owner does not exist. */
   find(owner: string, id: string): ResponseRun | undefined {
     const run = this.#runs.get(id);

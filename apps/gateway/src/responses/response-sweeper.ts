@@ -45,7 +45,10 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
   /** Claims responses whose gateway is silent: started anew where nothing was said yet, otherwise ended as failed. */
   async takeOver(): Promise<void> {
     const { RESPONSES_LEASE_MS: leaseMs } = this.environment;
-    const claimed = await this.leases.claimExpired(this.runs.leaseOwner, leaseMs, claimedAtOnce);
+    const claimed = await this.leases.claimExpired(this.runs.leaseOwner, leaseMs, {
+      limit: claimedAtOnce,
+      working: this.runs.ids,
+    });
     await Promise.all(claimed.map((response) => this.#take(response)));
   }
 

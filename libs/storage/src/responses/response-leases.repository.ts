@@ -33,15 +33,22 @@ export class ResponseLeasesRepository {
     return rows.map(({ id, cancel_requested }) => ({ id, cancelRequested: cancel_requested }));
   }
 
-  /** Takes unfinished responses whose lease ran out, oldest first. */
-  async claimExpired(leaseOwner: string, leaseMs: number, limit: number): Promise<StoredResponse[]> {
+  /**
+   * Takes unfinished responses whose lease ran out, oldest first, but for those that the caller still works on: after
+   * an outage of the database its own leases may have run out too.
+   */
+  async claimExpired(
+    leaseOwner: string,
+    leaseMs: number,
+    { limit, working }: { limit: number; working: readonly string[] },
+  ): Promise<StoredResponse[]> {
     const rows = await this.database.transaction((transaction) =>
       transaction.query<ResponseRow>(
         `UPDATE responses SET lease_owner = $1, lease_until = now() + make_interval(secs => $2)
-         WHERE id IN (SELECT id FROM responses WHERE finished_at IS NULL AND lease_until < now()
+         WHERE id IN (SELECT id FROM responses WHERE finished_at IS NULL AND lease_until < now() AND id <> ALL($4)
                       ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED)
          RETURNING ${responseColumns}`,
-        [leaseOwner, leaseMs / 1_000, limit],
+        [leaseOwner, leaseMs / 1_000, limit, working],
       ),
     );
     return rows.map(toStoredResponse);

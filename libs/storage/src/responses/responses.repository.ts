@@ -23,15 +23,17 @@ export class ResponsesRepository {
     return this.database.transaction((transaction) => insertResponse(transaction, response));
   }
 
-  /** Adds a response that is finished already. */
+  /** Adds a response that is finished already; again, it stays as it is. */
   async insertFinished(response: NewStoredResponse, end: ResponseEnd): Promise<void> {
     await this.database.transaction(async (transaction) => {
+      const found = await transaction.query('SELECT id FROM responses WHERE id = $1', [response.id]);
+      if (found.length > 0) return;
       await insertResponse(transaction, response);
       await finishResponse(transaction, { id: response.id, leaseOwner: response.lease.owner }, end);
     });
   }
 
-  /** Ends a response; false where the lease is no longer the caller's, or the response is gone. */
+  /** Ends a response, once; false where the lease is no longer the caller's, or the response is gone. */
   async finish(id: string, leaseOwner: string, end: ResponseEnd): Promise<boolean> {
     return this.database.transaction((transaction) => finishResponse(transaction, { id, leaseOwner }, end));
   }
@@ -139,17 +141,26 @@ async function finishResponse(
   end: ResponseEnd,
 ): Promise<boolean> {
   const [row] = await transaction.query<{ owner: string; conversation_id: string | null }>(
-    `UPDATE responses SET status = $3, snapshot = $4, request = NULL, lease_owner = NULL, lease_until = NULL,
+    `UPDATE responses SET status = $3, snapshot = $4, request = NULL, lease_until = NULL,
             finished_at = now()
      WHERE id = $1 AND lease_owner = $2 AND finished_at IS NULL RETURNING owner, conversation_id`,
     [id, leaseOwner, end.status, toPostgresJson(end.snapshot)],
   );
-  if (!row) return false;
+  if (!row) return wasFinishedBy(transaction, id, leaseOwner);
   await writeResponseItems(transaction, { id, owner: row.owner }, 'output', end.outputItems);
   await writeEvents(transaction, id, end.events);
   if (row.conversation_id !== null && end.joinsConversation)
     await joinConversation(transaction, { id: row.conversation_id, owner: row.owner }, id);
   return true;
+}
+
+/** True where the caller had ended it before without learning so: its connection broke behind the commit. */
+async function wasFinishedBy(transaction: Transaction, id: string, leaseOwner: string): Promise<boolean> {
+  const found = await transaction.query(
+    'SELECT id FROM responses WHERE id = $1 AND lease_owner = $2 AND finished_at IS NOT NULL',
+    [id, leaseOwner],
+  );
+  return found.length > 0;
 }
 
 /** Appends the items of a response to its conversation, unless that was deleted in the meantime. */

@@ -34,7 +34,7 @@ export async function writeConversationItems(
   );
 }
 
-/** Appends a piece of a response's log. */
+/** Appends a piece of a response's log. Written again, because nobody knew whether it had been, it stays as it is. */
 export async function writeEvents(
   transaction: Transaction,
   responseId: string,
@@ -43,7 +43,8 @@ export async function writeEvents(
   const [first, last] = [events[0], events.at(-1)];
   if (!first || !last) return;
   await transaction.execute(
-    'INSERT INTO response_events (response_id, first_sequence, last_sequence, events) VALUES ($1, $2, $3, $4)',
+    `INSERT INTO response_events (response_id, first_sequence, last_sequence, events) VALUES ($1, $2, $3, $4)
+     ON CONFLICT DO NOTHING`,
     [responseId, first.sequence_number, last.sequence_number, toPostgresJson(events)],
   );
 }
