@@ -103,6 +103,7 @@ describe('the store', () => {
     const [first, second] = [await post('x', 'k1'), await post('x', 'k1')];
     expect(second.body).toEqual(first.body);
     expect((await post('y', 'k1')).status).toBe(409);
+    expect((await post('y', 'k'.repeat(256))).status).toBe(400);
     const failed = await post('break after 1', 'k2');
     expect([failed.status, (await post('break after 1', 'k2')).status]).toEqual([500, 500]);
   });

@@ -10,6 +10,8 @@ import { ResponseReader, untilEnd } from './response-reader.js';
 import type { ResponseRun } from './response-run.js';
 import { ResponseRuns } from './response-runs.js';
 
+const longestKey = 255;
+
 /** What a request has led to: a response being made, or the one that its Idempotency-Key led to before. */
 export type Created = { run: ResponseRun; plan: ResponsePlan } | { earlier: string };
 
@@ -34,6 +36,7 @@ export class ResponsesService {
     call: HttpCall,
     idempotencyKey?: string,
   ): Promise<Created> {
+    assertKeyLength(idempotencyKey);
     const { store, background } = request.settings;
     const key = store ? idempotencyKey : undefined;
     const idempotency = key === undefined ? undefined : { key, fingerprint: fingerprintOf(request) };
@@ -84,6 +87,12 @@ export class ResponsesService {
     const stored = await this.responses.findByKey(owner, key);
     return stored && assertSameRequest(stored, fingerprint);
   }
+}
+
+function assertKeyLength(key: string | undefined): void {
+  if ((key?.length ?? 0) <= longestKey) return;
+  const detail = `idempotency-key: has more than ${longestKey} characters`;
+  throw new MegaNestError('invalid_request', { detail, param: 'idempotency-key' });
 }
 
 function assertSameRequest(stored: StoredResponse, fingerprint: string | undefined): string {

@@ -13,6 +13,8 @@ export interface StoredItem {
 export type InputItem = StoredItem;
 
 const text = z.string().max(10_485_760);
+/** Ids are indexed, so they have a limit. */
+const itemId = z.string().min(1).max(256);
 const roles = ['user', 'assistant', 'system', 'developer'] as const;
 
 const partSchema = z.looseObject({ type: z.string() }).superRefine((part, context) => {
@@ -34,7 +36,7 @@ const messageSchema = z.looseObject({
     .literal('message')
     .nullish()
     .transform(() => 'message' as const),
-  id: z.string().min(1).nullish(),
+  id: itemId.nullish(),
   role: z.enum(roles),
   content: z.union([text, z.array(partSchema)], 'must be a string or an array of parts'),
   status: z.enum(['in_progress', 'completed', 'incomplete']).nullish(),
@@ -48,7 +50,7 @@ const requiredFields: Readonly<Record<string, readonly string[]>> = {
   custom_tool_call_output: ['call_id'],
 };
 const otherItemSchema = z
-  .looseObject({ type: z.string().min(1), id: z.string().min(1).nullish(), status: z.string().nullish() })
+  .looseObject({ type: z.string().min(1), id: itemId.nullish(), status: z.string().nullish() })
   .superRefine((item, context) => {
     for (const field of requiredFields[item.type] ?? []) {
       if (typeof item[field] !== 'string' || item[field] === '')

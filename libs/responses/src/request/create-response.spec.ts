@@ -114,6 +114,7 @@ describe('createResponseSchema', () => {
       'invalid_request',
       'input.0.content.0.text',
     ],
+    [{ input: [{ id: 'x'.repeat(257) }] }, 'invalid_request', 'input.0.id'],
     [{ input: [{ role: 'robot', content: 'x' }] }, 'invalid_request', 'input.0.role'],
     [{ input: [{ type: 'function_call', name: 'f' }] }, 'invalid_request', 'input.0.call_id'],
     [{ input: [{ type: 'function_call_output', call_id: 'c' }] }, 'invalid_request', 'input.0.output'],
