@@ -49,7 +49,7 @@ describe('the LLM service in front of a remote engine', () => {
 
   it('streams its answers, with its usage', async () => {
     const { texts, last } = await collect('Once', { max_tokens: 20, ignore_eos: true });
-    expect(texts.length).toBeGreaterThan(5);
+    expect(texts.length).toBeGreaterThan(1);
     expect(last).toMatchObject({
       finishReason: 'length',
       model: 'nano-chat',
@@ -66,7 +66,12 @@ describe('the LLM service in front of a remote engine', () => {
 
   it('stops it when the client leaves', async () => {
     const messages = [{ role: 'user' as const, content: 'Once' }];
-    const stream = client.stream(generate, { messages, max_tokens: 1900, ignore_eos: true });
+    const stream = client.stream(generate, {
+      messages,
+      max_tokens: 1900,
+      ignore_eos: true,
+      num_assistant_tokens: 0,
+    });
     await stream.next();
     expect(await pendingInEngine()).toBe(1);
     await stream.return();

@@ -1,9 +1,9 @@
 import type { TokenLogprob } from '#contracts';
 
-interface WaitingLogprobs {
-  /** Length of the model's text with these tokens. */
+interface WaitingLogprob {
+  /** Length of the model's text with this token. */
   readonly end: number;
-  readonly logprobs: readonly TokenLogprob[];
+  readonly logprob: TokenLogprob;
 }
 
 /** The text that an answer consists of so far, cut before the caller's stop strings, and the logprobs that belong to it. */
@@ -11,7 +11,7 @@ export class AnswerWriter {
   #text = '';
   #piece = '';
   #stopped = false;
-  #waiting: WaitingLogprobs[] = [];
+  #waiting: WaitingLogprob[] = [];
   #released: TokenLogprob[] | undefined;
 
   constructor(private readonly stops: readonly string[]) {}
@@ -35,16 +35,16 @@ export class AnswerWriter {
     this.#text = text.slice(0, end);
   }
 
-  /** Keeps the tokens' logprobs until the model's text is shown up to their end. */
-  hold(end: number, logprobs: readonly TokenLogprob[] | undefined): void {
-    if (logprobs) this.#waiting.push({ end, logprobs });
+  /** Keeps a token's logprob until the model's text is shown up to its end. */
+  hold(end: number, logprob: TokenLogprob): void {
+    this.#waiting.push({ end, logprob });
   }
 
   release(shown: number): void {
     const ready = this.#waiting.filter(({ end }) => end <= shown);
     if (ready.length === 0) return;
     this.#waiting = this.#waiting.filter(({ end }) => end > shown);
-    this.#released = [...(this.#released ?? []), ...ready.flatMap(({ logprobs }) => logprobs)];
+    this.#released = [...(this.#released ?? []), ...ready.map(({ logprob }) => logprob)];
   }
 
   /** What was written since the last call. */

@@ -1,6 +1,9 @@
 import { sentenceQuotes, quoteText, type Quote, type QuoteSource } from './quote-sources.js';
 import { WordOverlap } from './word-overlap.js';
 
+/** An answer that has gone astray tells less than the question; measured with bench/grounding. */
+const questionWeight = 10;
+
 /** Finds the sentence that a model meant but did not quote exactly. */
 export class QuoteChooser {
   readonly sentences: Quote[];
@@ -15,25 +18,25 @@ export class QuoteChooser {
   }
 
   /**
-   * The quote with the most words of the answer; between equals the one from the passage that the answer names, then
-   * the one with the most words of the question, then the first. Where nothing has a word of the answer or of the
-   * question, the sentence that says there is no answer.
+   * The quote with the most words of the question and the answer; between equals the one from the passage that the
+   * answer names, then the first. Where nothing has a word of either, the sentence that says there is no answer.
    */
   closest(quotes: readonly Quote[], answer: string, passageNumber: number | undefined): Quote {
-    const ranked = quotes.map((quote) => ({ quote, keys: this.#keys(quote, answer, passageNumber) }));
+    const ranked = quotes.map((quote) => {
+      const named = passageNumber !== undefined && quote.source.passage?.number === passageNumber;
+      return { quote, keys: [this.#likeness(quote, answer), named ? 1 : 0] };
+    });
     const best = ranked.reduce((left, right) => (compareKeys(right.keys, left.keys) > 0 ? right : left));
-    const unrelated = best.keys[0] === 0 && best.keys[2] === 0;
+    const unrelated = best.keys[0] === 0;
     return (unrelated && quotes.find(({ source }) => !source.passage)) || best.quote;
   }
 
-  #keys(quote: Quote, answer: string, passageNumber: number | undefined): [number, number, number] {
+  #likeness(quote: Quote, answer: string): number {
     const text = quoteText(quote);
-    const { passage } = quote.source;
-    return [
-      this.#overlap.compare(text, answer),
-      passage !== undefined && passage.number === passageNumber ? 1 : 0,
-      passage ? this.#overlap.compare(text, this.question) : 0,
-    ];
+    const likeAnswer = this.#overlap.compare(text, answer);
+    // That there is no answer says nothing of the question.
+    const likeQuestion = quote.source.passage ? this.#overlap.compare(text, this.question) : 0;
+    return likeAnswer + questionWeight * likeQuestion;
   }
 }
 

@@ -8,6 +8,15 @@ export class NormalisedText {
     return this.#text;
   }
 
+  /** The length that it would have with a further piece. */
+  lengthWith(piece: string): number {
+    const copy = new NormalisedText();
+    copy.#text = this.#text;
+    copy.#spaceWaits = this.#spaceWaits;
+    copy.push(piece);
+    return copy.value.length;
+  }
+
   push(piece: string): void {
     for (const part of piece.split(/(\s+)/)) {
       if (part === '') continue;

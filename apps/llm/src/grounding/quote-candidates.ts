@@ -1,10 +1,13 @@
 import { sentenceBefore, type Quote, type QuoteSource } from './quote-sources.js';
 import { countWords } from './words.js';
 
-/** So many words of a sentence make it certain that it is being quoted; shorter beginnings agree by chance. */
-const certainWords = 3;
-/** The same where the quote begins within a sentence. */
-const certainWordsInside = 4;
+/**
+ * So many words of a sentence make it certain that it is being quoted; shorter beginnings agree by chance. Measured with
+ * bench/grounding: fewer show text sooner, more leave a free choice where the model goes astray.
+ */
+const certainWords = 6;
+/** A sentence quoted to its end is certain with fewer; below that it is a heading or a list number. */
+const leastSentenceWords = 3;
 
 /** A place in a source at which the model's text so far can be read. */
 export interface Candidate {
@@ -40,22 +43,21 @@ export function startsSentence({ sentenceStart, matchStart }: Candidate): boolea
 }
 
 /**
- * What may be shown of a candidate after `length` characters: whole sentences, and the last one once three words of it
- * are complete (four, if the quote begins within it). A shorter sentence, often a heading, becomes certain by the next.
- * Undefined while nothing is certain.
+ * What may be shown of a candidate after `length` characters: whole sentences, and the last one once six words of it are
+ * complete. A sentence of one or two words, often a heading, becomes certain by the next. Undefined while nothing is.
  */
 export function certainQuote(candidate: Candidate, length: number): Quote | undefined {
   const { source, sentenceStart: start, matchStart } = candidate;
   const position = matchStart + length;
+  const words = (from: number, to: number) => countWords(source.text.slice(Math.max(matchStart, from), to));
   const last = sentenceBefore(source, position);
-  const inFirst = last.start === start;
-  const needed = inFirst && !startsSentence(candidate) ? certainWordsInside : certainWords;
-  const read = source.text.slice(Math.max(matchStart, last.start), position);
-  if (position >= last.end && countWords(read) >= needed) return { source, start, end: last.end };
+  if (position >= last.end && words(last.start, position) >= leastSentenceWords)
+    return { source, start, end: last.end };
   // One word more has begun, so that those before it are complete.
-  if (position < last.end && countWords(read) > needed)
+  if (position < last.end && words(last.start, position) > certainWords)
     return { source, start, end: start + source.text.slice(start, position).trimEnd().length };
-  return inFirst ? undefined : { source, start, end: sentenceBefore(source, last.start).end };
+  const { end } = sentenceBefore(source, last.start);
+  return last.start > start && words(start, end) >= leastSentenceWords ? { source, start, end } : undefined;
 }
 
 /** Up to the end of the sentence in which `end` lies. */

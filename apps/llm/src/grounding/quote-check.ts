@@ -1,4 +1,4 @@
-import type { Citation } from '#contracts';
+import type { Citation, TokenLogprob } from '#contracts';
 import type { AnswerCheck, CheckedPiece } from './answer-check.js';
 import { AnswerWriter } from './answer-writer.js';
 import { QuoteChooser } from './choose-quote.js';
@@ -47,12 +47,21 @@ export class QuoteCheck implements AnswerCheck {
 
   push({ text, logprobs, finishReason }: Parameters<AnswerCheck['push']>[0]): CheckedPiece {
     if (this.#done) return { text: '' };
+    this.#holdLogprobs(logprobs ?? []);
     this.#model.push(text);
-    this.#writer.hold(this.#model.value.length, logprobs);
     this.#follow();
     if (finishReason === 'length' && !this.#diverged) return this.#cutOff();
     const ended = finishReason !== undefined || this.#writer.stopped;
     return this.#resolve(ended) ?? this.#writer.take();
+  }
+
+  /** Each token by itself, because an event may bring several of which only the first are shown. */
+  #holdLogprobs(logprobs: readonly TokenLogprob[]): void {
+    let text = '';
+    for (const logprob of logprobs) {
+      text += logprob.token;
+      this.#writer.hold(this.#model.lengthWith(text), logprob);
+    }
   }
 
   /** Reads on in the passages as far as the model's text agrees with one; character by character, so that the outcome
