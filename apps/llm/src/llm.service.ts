@@ -8,6 +8,7 @@ import {
 } from '#contracts';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { byWord } from './by-word.js';
 import type { GenerateRequest } from './generate-request.js';
 import { generatorToken } from './generator.token.js';
 import { llmSettings, type LlmSettings } from './llm.settings.js';
@@ -65,7 +66,7 @@ export class LlmService implements OnApplicationShutdown {
     const tally = new TokenTally(this.metrics);
     const events = tally.count(this.generator.generate({ messages: prompt, parameters }, signal));
     const usageSoFar = () => tally.soFar(() => this.generator.countPromptTokens(prompt));
-    for await (const chunk of check(events, usageSoFar)) {
+    for await (const chunk of byWord(check(events, usageSoFar))) {
       if (!chunk.usage) yield chunk;
       else {
         tally.settle(chunk.usage);

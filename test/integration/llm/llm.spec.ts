@@ -89,7 +89,7 @@ describe('the LLM service', () => {
     it('answers from the passages, in increments, with a citation', async () => {
       const { text, chunks, last } = await collect({ ask: question, documents });
       expect(text).toBe(`${quote} [2]`);
-      expect(chunks.filter((chunk) => chunk.text !== '').length).toBeGreaterThan(1);
+      expect(chunks.length).toBeGreaterThan(5);
       expect(last).toMatchObject({
         finishReason: 'stop',
         model: 'nano-chat',
@@ -197,7 +197,7 @@ describe('the LLM service', () => {
         stream_options: { include_usage: true },
       });
       expect(contentOf(chunks)).toBe(`${quote} [2]`);
-      expect(chunks.filter(({ choices }) => choices[0]?.delta.content).length).toBeGreaterThan(1);
+      expect(chunks.filter(({ choices }) => choices[0]?.delta.content).length).toBeGreaterThan(5);
       const annotations = chunks.flatMap(({ choices }) => choices[0]?.delta.annotations ?? []);
       expect(annotations).toMatchObject([{ url_citation: { chunk_id: 'chunk-office', quote } }]);
       expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: expect.any(Number) } });
