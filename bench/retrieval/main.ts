@@ -8,7 +8,7 @@ import { loadEmbedder, loadReranker, type Embedder } from '#inference';
 import { loadProfile } from '#service-kit';
 import { openCorpusStore, type Corpus } from './corpus.js';
 import { loadDatasets, sampleQuestions, type Dataset, type Question } from './datasets.js';
-import { comparedMethods, type Method } from './methods.js';
+import { chatDefault, comparedMethods, type Method } from './methods.js';
 import { median, qualityOf } from './quality.js';
 import { formatTable, rankOf, writeSection, type Row } from './report.js';
 import { tuneHybrid } from './tune.js';
@@ -73,10 +73,20 @@ async function reportOn(
   const facts =
     `${dataset.name}: ${dataset.description}. ${dataset.passages.length} passages in ${corpus.chunkCount} chunks of ` +
     `${corpus.chunkWords.toFixed(0)} words on average, ${questions.length} questions of the ${half} half.`;
+  return `### ${dataset.name}\n\n${facts}\n\n${formatTable(rows)}\n\n${conclusion(rows)}`;
+}
+
+function conclusion(rows: readonly Row[]): string {
   const best = rows.reduce((left, right) =>
     right.meanReciprocalRank > left.meanReciprocalRank ? right : left,
   );
-  return `### ${dataset.name}\n\n${facts}\n\n${formatTable(rows)}\n\nBest by MRR@10: ${best.method}.`;
+  const chat = rows.find(({ method }) => method.endsWith(chatDefault));
+  const distance = chat && chat !== best ? ` Chat’s default stays ${points(best, chat)} points below.` : '';
+  return `Best by MRR@10: ${best.method}.${distance}`;
+}
+
+function points(best: Row, other: Row): string {
+  return ((best.meanReciprocalRank - other.meanReciprocalRank) * 100).toFixed(1);
 }
 
 const profile = loadProfile('bundled');

@@ -15,6 +15,8 @@ export interface Method {
 
 const usualFusion: FusionSettings = { method: 'rrf', similarityWeight: 1, rankConstant: 60 };
 const rerankedPassages = 20;
+/** How the name of the method ends that chat uses. */
+export const chatDefault = 'chat’s default';
 
 /** The hybrid search of the profile. */
 export function profileFusion({ retrieval }: Profile): FusionSettings {
@@ -76,7 +78,7 @@ function rerankMethods(base: Method, reranker: Reranker, profile: Profile): Meth
   const { retrieval, reranking } = profile;
   return [
     method(
-      `by the reranking service (${reranking.fusion}): chat’s default`,
+      `by the reranking service (${reranking.fusion}): ${chatDefault}`,
       byService(reranking.fusion),
       retrieval.k,
     ),
