@@ -1,8 +1,8 @@
 import type { Reranker } from '#inference';
 import type { Profile } from '#service-kit';
-import { fuse, type ChunkHit, type ChunkSearch, type FusionSettings } from '#storage';
+import type { ChunkHit, ChunkSearch, FusionSettings } from '#storage';
 import { cutWords } from '../../apps/reranking/src/cut-words.js';
-import { rankByScore } from '../../apps/reranking/src/rank-by-score.js';
+import { rankByScore, type RankFusion } from '../../apps/reranking/src/rank-by-score.js';
 import type { Corpus } from './corpus.js';
 
 /** A way to rank passages for a question, best first. */
@@ -14,6 +14,7 @@ export interface Method {
 }
 
 const usualFusion: FusionSettings = { method: 'rrf', similarityWeight: 1, rankConstant: 60 };
+/** As many as chat retrieves. */
 const rerankedPassages = 20;
 /** How the name of the method ends that chat uses. */
 export const chatDefault = 'chat’s default';
@@ -47,14 +48,8 @@ export function searchMethod(
 type Reorder = (hits: readonly ChunkHit[], scores: readonly number[]) => ChunkHit[];
 
 /** As the reranking service does it. */
-function byService(fusion: 'none' | 'rrf'): Reorder {
+function byService(fusion?: RankFusion): Reorder {
   return (hits, scores) => rankByScore(scores, fusion).flatMap(({ index }) => hits[index] ?? []);
-}
-
-/** The reranker counts half as much as the search, and the first ranks lead by more. */
-function byHalfWeight(hits: readonly ChunkHit[], scores: readonly number[]): ChunkHit[] {
-  const settings: FusionSettings = { method: 'rrf', similarityWeight: 0.5, rankConstant: 10 };
-  return fuse({ lexical: hits, similar: byService('none')(hits, scores) }, settings);
 }
 
 /** Ways to use the reranker's scores of the same hits; it is asked once a question. */
@@ -65,26 +60,27 @@ function rerankMethods(base: Method, reranker: Reranker, profile: Profile): Meth
     const passages = hits.map(({ text }) => cutWords(text, profile.reranking.maxPassageWords));
     return { hits, scores: (await reranker.rerank(question, passages)).scores };
   };
-  const method = (name: string, reorder: Reorder, width = rerankedPassages): Method => ({
-    name: `that hybrid, its top ${width} ${name}`,
+  const method = (name: string, reorder: Reorder): Method => ({
+    name: `that hybrid, its top ${rerankedPassages} ${name}`,
     timed: false,
     rank: async (corpus, question, embedding) => {
       const known = scored.get(question) ?? score(corpus, question, embedding);
       scored.set(question, known);
       const { hits, scores } = await known;
-      return reorder(hits.slice(0, width), scores.slice(0, width));
+      return reorder(hits, scores);
     },
   });
-  const { retrieval, reranking } = profile;
+  const { fusionWeight: weight, fusionConstant: constant } = profile.reranking;
   return [
+    method('in the reranker’s order', byService()),
     method(
-      `by the reranking service (${reranking.fusion}): ${chatDefault}`,
-      byService(reranking.fusion),
-      retrieval.k,
+      'fused with the reranker’s order (rrf, constant 60, weight 1)',
+      byService({ weight: 1, constant: 60 }),
     ),
-    method('in the reranker’s order', byService('none')),
-    method('fused with the reranker’s order (rrf, constant 60, equal weights)', byService('rrf')),
-    method('fused with the reranker’s order (rrf, constant 10, half weight)', byHalfWeight),
+    method(
+      `fused with the reranker’s order (rrf, constant ${constant}, weight ${weight}): chat’s default`,
+      byService({ weight, constant }),
+    ),
   ];
 }
 

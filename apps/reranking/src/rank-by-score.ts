@@ -1,32 +1,31 @@
-import type { RerankingParameters } from '#contracts';
-
 /** Position of a passage in the request, and how well it answers; greater is better. */
 export interface RankedPassage {
   index: number;
   score: number;
 }
 
-/** Damps the lead of the first ranks, as in the paper that introduced reciprocal rank fusion. */
-const rankConstant = 60;
+/** How two orders become one (reciprocal rank fusion, Cormack et al. 2009). */
+export interface RankFusion {
+  /** What the model's order counts beside that of the request. */
+  weight: number;
+  /** Damps the lead of the first ranks; 60 in the paper. */
+  constant: number;
+}
 
 /**
- * Passages best first. `none`: by the model's score. `rrf`: by the sum of 1 / (60 + rank) over the model's order and
- * the order of the request; equal sums keep the model's order.
+ * Passages best first. Without fusion: by the model's score. With it: by the sum of 1 / (constant + rank) in the order
+ * of the request and weight / (constant + rank) in the model's; equal sums keep the model's order.
  */
-export function rankByScore(
-  scores: readonly number[],
-  fusion: NonNullable<RerankingParameters['fusion']>,
-): RankedPassage[] {
+export function rankByScore(scores: readonly number[], fusion?: RankFusion): RankedPassage[] {
   const ranked = byScore(scores.map((score, index) => ({ index, score })));
-  if (fusion === 'none') return ranked;
-  return byScore(ranked.map(({ index }, rank) => ({ index, score: reciprocal(rank) + reciprocal(index) })));
+  if (!fusion) return ranked;
+  const reciprocal = (rank: number) => 1 / (fusion.constant + rank + 1);
+  return byScore(
+    ranked.map(({ index }, rank) => ({ index, score: fusion.weight * reciprocal(rank) + reciprocal(index) })),
+  );
 }
 
 /** Stable: passages of one score keep their order. */
 function byScore(passages: readonly RankedPassage[]): RankedPassage[] {
   return passages.toSorted((a, b) => b.score - a.score);
-}
-
-function reciprocal(rank: number): number {
-  return 1 / (rankConstant + rank + 1);
 }

@@ -31,13 +31,17 @@ export class RerankingService implements OnApplicationShutdown {
 
   /** Best first; parameters that the request leaves out are the profile's. Errors: model_not_found, overloaded. */
   rerank(request: RerankRequest, signal: AbortSignal): Promise<RerankReply> {
-    const { query, texts, fusion = this.settings.fusion, top_n = this.settings.topN } = request;
+    const { fusion: profileFusion, fusionWeight: weight, fusionConstant: constant, topN } = this.settings;
+    const { query, texts, fusion = profileFusion, top_n = topN } = request;
     return this.metrics.measure('rerank', async () => {
       assertServedModel(request.model, this.reranker.info.id);
       const passages = texts.map((text) => cutWords(text, this.settings.maxPassageWords));
       const { scores, promptTokens } = await this.reranker.rerank(query, passages, { signal });
       this.metrics.countTokens('prompt', promptTokens);
-      const results = rankByScore(scores, fusion).slice(0, top_n);
+      const results = rankByScore(scores, fusion === 'rrf' ? { weight, constant } : undefined).slice(
+        0,
+        top_n,
+      );
       return { model: this.reranker.info.id, results, promptTokens };
     });
   }

@@ -16,7 +16,11 @@ class PassThroughFilter implements RpcExceptionFilter {
  * and returns the reply or, for a streaming method, an async iterable of replies.
  */
 export function RpcHandler(method: RpcMethod): MethodDecorator {
-  return applyDecorators(MessagePattern(method.subject, { method }), UseFilters(PassThroughFilter), bindArguments);
+  return applyDecorators(
+    MessagePattern(method.subject, { method }),
+    UseFilters(PassThroughFilter),
+    bindArguments,
+  );
 }
 
 /** Without this Nest hands a handler its payload alone. */

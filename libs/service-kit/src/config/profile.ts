@@ -41,6 +41,9 @@ export const profileSchema = z.strictObject({
     /** Longer passages are cut to this many words before they are scored. */
     maxPassageWords: z.int().min(1),
     fusion: z.enum(['none', 'rrf']),
+    /** rrf: what the model's order counts beside that of the search, and the constant that damps the first ranks. */
+    fusionWeight: z.number().gt(0).default(1),
+    fusionConstant: z.number().min(0).default(60),
     topN: z.int().min(1),
   }),
   retrieval: retrievalParametersSchema.required({ search_type: true, k: true, fetch_k: true }),
