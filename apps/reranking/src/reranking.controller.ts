@@ -51,7 +51,8 @@ export class RerankingController {
   }
 
   private rerankOpea(body: ReferenceRequest | SpecRequest, call: HttpCall) {
-    const { initial_query: query, retrieved_docs, top_n, fusion, model } = body;
+    // The profile's fusion trusts the order of a search; what callers send may be in any order.
+    const { initial_query: query, retrieved_docs, top_n, fusion = 'none', model } = body;
     const texts = retrieved_docs.map(({ text }) => text);
     return this.reranking.rerank({ query, texts, top_n, fusion, model }, call.signal);
   }

@@ -50,8 +50,12 @@ describe('the reranking service', () => {
 
     it('fuses with the order of the request where it is asked to', async () => {
       const { results } = await client.request(rerank, { query, texts: passages, fusion: 'rrf', top_n: 3 });
-      // First with the model, second in the request.
-      expect(results[0]).toEqual({ index: 1, score: 1 / 61 + 1 / 62 });
+      // The profile's constant 10 and weight 0.35: what is second in the request and first with the model gets this.
+      const second = results.find(({ index }) => index === 1);
+      expect(second?.score).toBeCloseTo(1 / 12 + 0.35 / 11, 10);
+      expect(results.map(({ score }) => score)).toEqual(
+        results.map(({ score }) => score).toSorted((a, b) => b - a),
+      );
     });
 
     it('has nothing to say about no passages', async () => {
