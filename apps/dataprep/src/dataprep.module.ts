@@ -7,8 +7,15 @@ import {
   uploadLimitsOf,
 } from '#dataprep-api';
 import { MessagingModule, ObjectStore, RpcClient } from '#messaging';
-import { loadProfile, Metrics, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
-import { Database, DocumentsRepository, JobsRepository } from '#storage';
+import {
+  loadProfile,
+  Metrics,
+  ServiceKitModule,
+  version,
+  type ServiceIdentity,
+  databaseOptions,
+} from '#service-kit';
+import { Database, DocumentsRepository, JobsRepository, openMigratedDatabase } from '#storage';
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import type { DataprepEnvironment } from './dataprep.environment.js';
 import { DataprepHealth } from './dataprep.health.js';
@@ -22,7 +29,6 @@ import { IngestJobs, type JobProgress } from './ingest/ingest-jobs.js';
 import { IngestService } from './ingest/ingest.service.js';
 import { SourceReader } from './ingest/sources.js';
 import { LocalDataprep } from './local-dataprep.js';
-import { openMigratedDatabase } from './open-migrated-database.js';
 
 export const identity: ServiceIdentity = {
   service: 'dataprep',
@@ -41,7 +47,10 @@ export class DataprepModule {
       ],
       controllers: [IngestController, CatalogueController, DataprepRpcController],
       providers: [
-        { provide: Database, useFactory: () => openMigratedDatabase(environment) },
+        {
+          provide: Database,
+          useFactory: () => openMigratedDatabase(databaseOptions(identity.service, environment)),
+        },
         { provide: uploadLimits, useValue: uploadLimitsOf(environment) },
         ...ingestProviders(environment),
         IngestReceiver,

@@ -1,8 +1,7 @@
 import { MessagingModule } from '#messaging';
-import { loadProfile, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
-import { ChunksRepository, Database, DocumentsRepository } from '#storage';
+import { loadProfile, ServiceKitModule, version, type ServiceIdentity, databaseOptions } from '#service-kit';
+import { ChunksRepository, Database, DocumentsRepository, openMigratedDatabase } from '#storage';
 import { Module, type DynamicModule } from '@nestjs/common';
-import { openMigratedDatabase } from './open-migrated-database.js';
 import { QueryEmbedder } from './query-embedder.client.js';
 import { RetrievalController } from './retrieval.controller.js';
 import { retrievalDefaults } from './retrieval.defaults.js';
@@ -34,7 +33,10 @@ export class RetrievalModule {
       ],
       controllers: [RetrievalController, RetrievalRpcController],
       providers: [
-        { provide: Database, useFactory: () => openMigratedDatabase(environment) },
+        {
+          provide: Database,
+          useFactory: () => openMigratedDatabase(databaseOptions(identity.service, environment)),
+        },
         { provide: retrievalDefaults, useValue: loadProfile(environment.MEGANEST_PROFILE).retrieval },
         ...repositories,
         QueryEmbedder,

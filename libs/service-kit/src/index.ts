@@ -3,12 +3,12 @@ export {
   baseEnvironmentSchema,
   booleanSchema,
   databaseEnvironmentSchema,
-  databaseUrl,
   EnvironmentError,
   portSchema,
   readEnvironment,
   type BaseEnvironment,
 } from './config/environment.js';
+export { databaseOptions } from './config/database-options.js';
 export { announceModel, modelOptions } from './config/model-options.js';
 export { projectRoot } from './config/paths.js';
 export { loadProfile, type Profile } from './config/profile.js';

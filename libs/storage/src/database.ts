@@ -134,6 +134,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   return new Database(options);
 }
 
+/** Opens a {@link Database} and brings its schema up to date. Errors: service_unavailable that names postgres. */
+export async function openMigratedDatabase(options: DatabaseOptions): Promise<Database> {
+  const database = openDatabase(options);
+  await database.migrate();
+  return database;
+}
+
 async function rollBackAndRelease(client: PoolClient, error: unknown): Promise<void> {
   if (isConnectionError(error)) return client.release(true);
   try {

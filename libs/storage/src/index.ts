@@ -1,4 +1,4 @@
-export { Database, openDatabase, type DatabaseOptions } from './database.js';
+export { Database, openDatabase, openMigratedDatabase, type DatabaseOptions } from './database.js';
 export { ChunksRepository } from './chunks.repository.js';
 export { type ChunkHit, type ChunkSearch, type FusionSettings } from './search/chunk-search.js';
 export { fuse, type HybridRankings } from './search/fusion.js';

@@ -1,8 +1,8 @@
-import { createLogger, databaseUrl, HealthRegistry } from '#service-kit';
+import { databaseOptions, HealthRegistry } from '#service-kit';
 import {
   ConversationsRepository,
   Database,
-  openDatabase,
+  openMigratedDatabase,
   ResponseItemsRepository,
   ResponseLeasesRepository,
   ResponsesRepository,
@@ -34,18 +34,6 @@ export const responsesControllers = [
 /** Connections of the gateway: its statements are short and many requests run at once. */
 const connections = 8;
 
-/** Opens the database and brings its schema up to date. Errors: service_unavailable that names postgres. */
-async function openMigratedDatabase(environment: GatewayEnvironment): Promise<Database> {
-  const logger = createLogger('gateway', environment.LOG_LEVEL);
-  const database = openDatabase({
-    connectionString: databaseUrl(environment),
-    maxConnections: connections,
-    onConnectionLost: (error) => logger.warn({ detail: error.message }, 'a connection to postgres broke'),
-  });
-  await database.migrate();
-  return database;
-}
-
 /** Shows the database in the gateway's health and closes it with the gateway. */
 @Injectable()
 class GatewayDatabase implements OnApplicationShutdown {
@@ -76,7 +64,11 @@ const repositories = [
 /** What the Responses API needs beside the rest of the gateway. */
 export function responsesProviders(environment: GatewayEnvironment): Provider[] {
   return [
-    { provide: Database, useFactory: () => openMigratedDatabase(environment) },
+    {
+      provide: Database,
+      useFactory: () =>
+        openMigratedDatabase({ ...databaseOptions('gateway', environment), maxConnections: connections }),
+    },
     GatewayDatabase,
     ...repositories,
     ContextLoader,
