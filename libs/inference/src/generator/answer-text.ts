@@ -12,7 +12,7 @@ export interface AnswerToken {
 export interface AnswerPiece {
   readonly text: string;
   readonly tokens: readonly AnswerToken[];
-  /** A stop string was reached; text and tokens end before it. */
+  /** A stop string was reached; text and tokens end before it, or with it where it is wanted. */
   readonly stopped: boolean;
 }
 
@@ -28,9 +28,10 @@ export class AnswerText {
   constructor(
     private readonly vocabulary: TokenVocabulary,
     stops: readonly string[],
+    includeStop = false,
   ) {
     this.detokeniser = new Detokeniser(vocabulary.droppedSpaces);
-    this.matcher = new StopMatcher(stops);
+    this.matcher = new StopMatcher(stops, includeStop);
   }
 
   push(token: AnswerToken): AnswerPiece {

@@ -1,4 +1,5 @@
 import { MegaNestError, type GenerationParameters } from '#contracts';
+import { GrammarCompiler } from '../constraint/grammar-compiler.js';
 import { TextTokenizer } from '../tokenizer/text-tokenizer.js';
 import { TokenVocabulary } from '../tokenizer/token-vocabulary.js';
 import type { CallContext } from '../workers/serve-worker.js';
@@ -14,6 +15,7 @@ export class DecoderModel {
     private readonly settings: GeneratorSettings,
     private readonly tokenizer: TextTokenizer,
     private readonly scheduler: GenerationScheduler,
+    private readonly grammars: GrammarCompiler,
     private readonly loaded: LoadedBackend,
   ) {}
 
@@ -30,7 +32,8 @@ export class DecoderModel {
     const loaded = await loadBackend(settings);
     const { backend } = loaded;
     const scheduler = new GenerationScheduler({ config, vocabulary, backend }, maxAnswers);
-    const model = new DecoderModel(settings, tokenizer, scheduler, loaded);
+    const grammars = new GrammarCompiler(vocabulary, config.vocabularySize, config.endTokenIds);
+    const model = new DecoderModel(settings, tokenizer, scheduler, grammars, loaded);
     await model.warmUp();
     return model;
   }
@@ -43,7 +46,12 @@ export class DecoderModel {
     const { messages, chatTemplateKwargs, parameters } = call.request;
     const ids = promptIds(this.tokenizer, messages, chatTemplateKwargs);
     this.check(ids, parameters);
-    await this.scheduler.run({ promptIds: ids, parameters, ...context });
+    const constraint = parameters.constraint && (await this.grammars.compile(parameters.constraint));
+    try {
+      await this.scheduler.run({ promptIds: ids, parameters, constraint, ...context });
+    } finally {
+      constraint?.release();
+    }
     return ids.length;
   }
 
@@ -51,10 +59,17 @@ export class DecoderModel {
     return this.loaded.backend.dispose();
   }
 
-  private check(ids: readonly number[], { logit_bias: bias }: GenerationParameters): void {
+  private check(
+    ids: readonly number[],
+    { logit_bias: bias, n = 1, best_of: bestOf = n }: GenerationParameters,
+  ): void {
     const { id: model, config } = this.settings;
     if (ids.length === 0) {
       throw new MegaNestError('invalid_request', { detail: 'The prompt is empty.', param: 'messages' });
+    }
+    if (bestOf < n) {
+      const detail = `best_of is ${bestOf}, but ${n} answers are asked for.`;
+      throw new MegaNestError('invalid_request', { detail, param: 'best_of' });
     }
     if (ids.length >= config.contextLength) {
       throw new MegaNestError('context_length_exceeded', {

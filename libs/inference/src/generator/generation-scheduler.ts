@@ -73,7 +73,7 @@ export class GenerationScheduler {
       const startedAt = performance.now();
       const logits = await this.model.backend.prefill(chunk);
       this.pacer.notePrefill(performance.now() - startedAt);
-      task.acceptChunk(chunk, logits);
+      await task.acceptChunk(chunk, logits);
     });
   }
 
@@ -97,16 +97,27 @@ export class GenerationScheduler {
     const tasks = [...new Set(group.map(({ task }) => task))];
     await this.pass(tasks, async () => {
       const startedAt = performance.now();
-      // A guess in one row makes the pass wider for all, which the rows that were too close to call cannot use.
-      const draft = !group.some(({ answer }) => answer.needsPlainPass);
-      const items = group.map(({ answer }) => {
-        const tokens = answer.nextTokens(draft);
-        return { sequence: answer.sequence, tokens, logits: tokens.length };
-      });
+      // Several tokens of one answer make the pass wider for all, which those that were too close to call cannot use.
+      const several = !group.some(({ answer }) => answer.needsPlainPass);
+      const items = group.map(({ answer }) => answer.nextItem(several));
+      const wide = items.some(({ tokens }) => tokens.length > 1);
       const logits = await this.model.backend.decode(items);
       this.pacer.noteDecode(performance.now() - startedAt);
-      group.forEach(({ task, answer }, index) => task.advance(answer, logits[index]!));
+      for (const [index, { task, answer }] of group.entries()) {
+        await this.settle(task, () => task.advance(answer, logits[index]!, wide));
+      }
     });
+  }
+
+  /** What fails in one request behind the pass ends that request only. */
+  private async settle(task: GenerationTask, work: () => Promise<void>): Promise<void> {
+    if (!this.running.includes(task)) return;
+    try {
+      await work();
+    } catch (error) {
+      task.fail(error);
+      this.running = this.running.filter((other) => other !== task);
+    }
   }
 
   /** A pass that fails ends the requests that took part in it, and no others. */

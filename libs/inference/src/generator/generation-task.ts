@@ -1,8 +1,11 @@
 import { MegaNestError, type GenerationParameters, type TokenUsage } from '#contracts';
 import type { DecoderConfig } from '../model/model-config.js';
 import { Sampler } from '../sampling/sampler.js';
+import { samplingSettings } from '../sampling/sampling-settings.js';
 import type { TokenVocabulary } from '../tokenizer/token-vocabulary.js';
-import { Answer, type AnswerLimits, type Drafting } from './answer.js';
+import type { CompiledConstraint } from '../constraint/grammar-compiler.js';
+import { Answer, type AnswerLimits, type AnswerOptions, type Drafting } from './answer.js';
+import { BestAnswers } from './best-answers.js';
 import type { DecoderBackend, DecoderSequence, ForwardItem } from './decoder-backend.js';
 import type { GenerationEvent } from './generator-interface.js';
 import { PromptLookup } from './prompt-lookup.js';
@@ -11,6 +14,8 @@ import { PromptLookup } from './prompt-lookup.js';
 export interface GenerationWork {
   readonly promptIds: readonly number[];
   readonly parameters: GenerationParameters;
+  /** What `parameters.constraint` became. */
+  readonly constraint?: CompiledConstraint;
   readonly signal: AbortSignal;
   readonly emit: (event: GenerationEvent) => void;
 }
@@ -33,6 +38,8 @@ export class GenerationTask {
   /** Nothing was emitted yet. */
   private silent = true;
   private sequence?: DecoderSequence;
+  /** Where more answers are written than come back. */
+  private readonly best?: BestAnswers;
   private resolve = () => {};
   private reject: (error: Error) => void = () => {};
 
@@ -44,10 +51,14 @@ export class GenerationTask {
       this.resolve = resolve;
       this.reject = reject;
     });
+    const { n = 1 } = work.parameters;
+    if (this.choices > n) this.best = new BestAnswers(n);
   }
 
+  /** Answers that are written; with `best_of` more than come back. */
   get choices(): number {
-    return this.work.parameters.n ?? 1;
+    const { n = 1, best_of: bestOf = n } = this.work.parameters;
+    return bestOf;
   }
 
   /** Positions to expect: the prompt and, as answers mostly end early, at most some hundred tokens of each answer. */
@@ -62,7 +73,7 @@ export class GenerationTask {
 
   /** Gives the request its place; its prompt may go in from now on. */
   admit(): void {
-    const speculative = this.maxDrafts > 0;
+    const speculative = this.takesSeveral;
     this.sequence = this.model.backend.openSequence(this.work.promptIds, { speculative });
     this.prefilled = this.sequence.length;
     this.cachedTokens = this.sequence.length;
@@ -77,24 +88,38 @@ export class GenerationTask {
   }
 
   /** Notes a chunk that went in. */
-  acceptChunk(chunk: ForwardItem, logits: Float32Array): void {
+  async acceptChunk(chunk: ForwardItem, logits: Float32Array): Promise<void> {
     this.prefilled += chunk.tokens.length;
-    if (!this.isPrefilling) this.startAnswers(logits);
+    if (!this.isPrefilling) await this.startAnswers(logits);
   }
 
   /** Begins the answers with the logits behind the prompt's last token. */
-  private startAnswers(logits: Float32Array): void {
-    this.answers = Array.from({ length: this.choices }, (_unused, choice) => this.newAnswer(choice));
-    for (const answer of this.answers) this.advance(answer, logits);
+  private async startAnswers(logits: Float32Array): Promise<void> {
+    const answers: Answer[] = [];
+    for (let choice = 0; choice < this.choices; choice++) answers.push(await this.newAnswer(choice));
+    this.answers = answers;
+    for (const answer of answers) await this.advance(answer, logits, false);
   }
 
-  /** Draws the next tokens of an answer from `[rows, vocabulary]` and emits what became certain. */
-  advance(answer: Answer, logits: Float32Array): void {
-    const event = answer.advance(this.rowsOf(logits));
-    if (answer.finished) answer.sequence.release();
-    const last = this.answers.every(({ finished }) => finished);
-    if (event) this.emit(last ? { ...event, usage: this.usage() } : event);
-    if (last) this.resolve();
+  /**
+   * Draws the next tokens of an answer from `[rows, vocabulary]` and emits what became certain.
+   * @param wide The pass was over several tokens, of this answer or of one beside it.
+   */
+  async advance(answer: Answer, logits: Float32Array, wide: boolean): Promise<void> {
+    const event = await answer.advance(this.rowsOf(logits), wide);
+    if (answer.finished) answer.release();
+    if (event && this.best) this.best.add(event);
+    else if (event) this.emit(this.isFinished ? { ...event, usage: this.usage() } : event);
+    if (!this.isFinished) return;
+    if (this.best) this.emitBest(this.best);
+    this.resolve();
+  }
+
+  private emitBest(best: BestAnswers): void {
+    const events = best.choose(this.answers.map(({ logLikelihood, tokens }) => logLikelihood / tokens));
+    events.forEach((event, index) =>
+      this.emit(index === events.length - 1 ? { ...event, usage: this.usage() } : event),
+    );
   }
 
   private emit(event: GenerationEvent): void {
@@ -105,7 +130,7 @@ export class GenerationTask {
 
   fail(error: unknown): void {
     this.sequence?.release();
-    for (const { sequence } of this.answers) sequence.release();
+    for (const answer of this.answers) answer.release();
     this.reject(error instanceof Error ? error : new Error(String(error)));
   }
 
@@ -117,19 +142,42 @@ export class GenerationTask {
     return this.answers.length > 0 && this.answers.every(({ finished }) => finished);
   }
 
-  private newAnswer(choice: number): Answer {
-    const { config, vocabulary } = this.model;
+  private async newAnswer(choice: number): Promise<Answer> {
+    const { config, vocabulary, backend } = this.model;
     const { parameters, promptIds } = this.work;
     const sampler = new Sampler(parameters, config.defaults, new Set(promptIds), vocabulary, choice);
+    const constraint = await this.work.constraint?.start();
     const sequence = choice === 0 ? this.sequence! : this.sequence!.fork();
-    return new Answer(choice, sequence, sampler, this.limits(), this.drafting());
+    const options: AnswerOptions = {
+      drafting: this.drafting(),
+      constraint,
+      jumps: this.jumps,
+      margin: this.takesSeveral ? backend.draftMargin : undefined,
+    };
+    return new Answer(choice, sequence, sampler, this.limits(), options);
+  }
+
+  /** Several tokens may go in at a time, so that passes round differently. */
+  private get takesSeveral(): boolean {
+    return this.maxDrafts > 0 || this.jumps;
+  }
+
+  /**
+   * Whether tokens without a choice go in without a pass for each. Not where the logits of every token are asked for, nor
+   * where a seed promises the same draws beside any others: how a pass rounds depends on how many tokens it takes.
+   */
+  private get jumps(): boolean {
+    const { constraint, parameters } = this.work;
+    if (!constraint || parameters.logprobs || this.best) return false;
+    const { temperature } = samplingSettings(parameters, this.model.config.defaults);
+    return temperature === 0 || parameters.seed === undefined;
   }
 
   private drafting(): Drafting | undefined {
     if (this.maxDrafts === 0) return undefined;
     const { parameters, promptIds } = this.work;
     const lookup = new PromptLookup(promptIds, parameters.max_ngram_size ?? 3);
-    return { lookup, maxDrafts: this.maxDrafts, margin: this.model.backend.draftMargin };
+    return { lookup, maxDrafts: this.maxDrafts };
   }
 
   private get maxDrafts(): number {
@@ -151,6 +199,7 @@ export class GenerationTask {
       stops: [parameters.stop ?? []].flat(),
       endTokenIds: new Set(parameters.ignore_eos ? [] : this.model.config.endTokenIds),
       maxTokens: Math.min(parameters.max_tokens ?? room, room),
+      includeStop: parameters.include_stop_str_in_output ?? false,
     };
   }
 

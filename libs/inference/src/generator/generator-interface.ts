@@ -1,4 +1,20 @@
-import type { ChatMessage, GenerationParameters, ModelInfo, TokenLogprob, TokenUsage } from '#contracts';
+import type {
+  ChatMessage,
+  GenerationParameters,
+  ModelInfo,
+  TokenLogprob,
+  TokenUsage,
+  Tool,
+  ToolCallDelta,
+  ToolChoice,
+} from '#contracts';
+
+/** How a model's prompts are written: the template as it stands in its files, and what it makes of a conversation. */
+export interface ChatTemplate {
+  readonly source: string;
+  /** Errors: invalid_request where the template refuses the conversation. */
+  render(messages: readonly ChatMessage[], kwargs?: Readonly<Record<string, unknown>>): string;
+}
 
 export interface GenerateRequest {
   /** A conversation, or a prompt that is rendered already. */
@@ -6,6 +22,10 @@ export interface GenerateRequest {
   /** Variables for the chat template, e.g. `tools` or `enable_thinking`. */
   readonly chatTemplateKwargs?: Readonly<Record<string, unknown>>;
   readonly parameters: GenerationParameters;
+  /** For engines without a `template` here: they write the tools into the prompt and find the calls in the text. */
+  readonly tools?: readonly Tool[];
+  readonly toolChoice?: ToolChoice;
+  readonly parallelToolCalls?: boolean;
 }
 
 /** A step of one of the answers. */
@@ -19,7 +39,10 @@ export interface GenerationEvent {
   /** One per token, where asked for. */
   readonly logprobs?: TokenLogprob[];
   /** On the last event of a choice. */
-  readonly finishReason?: 'stop' | 'length';
+  readonly finishReason?: 'stop' | 'length' | 'tool_calls';
+  /** What the model thinks, and the tools it calls, where the engine tells them apart from the text. */
+  readonly reasoning?: string;
+  readonly toolCalls?: ToolCallDelta[];
   /** On the first event of a local engine's stream, for consumers that leave before its end. */
   readonly prompt?: Pick<TokenUsage, 'promptTokens' | 'cachedTokens'>;
   /** On the last event of the stream. */
@@ -31,6 +54,8 @@ export interface Generator {
   readonly info: ModelInfo;
   /** Why the model runs on its exporter's graph rather than one that we compile; absent where it is compiled. */
   readonly fallback?: string;
+  /** Of a local model; a remote engine writes its prompts itself. */
+  readonly template?: ChatTemplate;
   /**
    * Streams the answers. Aborting the signal, or not consuming on, ends the work within one token.
    * Errors: context_length_exceeded, invalid_request, overloaded (with retryAfter), cancelled, service_unavailable.

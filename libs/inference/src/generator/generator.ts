@@ -11,7 +11,7 @@ import { WorkerChannel } from '../workers/worker-channel.js';
 import { workerEntry } from '../workers/worker-entry.js';
 import { promptIds, promptLength } from './prompt-ids.js';
 import { EventQueue } from './event-queue.js';
-import type { GenerateRequest, GenerationEvent, Generator } from './generator-interface.js';
+import type { ChatTemplate, GenerateRequest, GenerationEvent, Generator } from './generator-interface.js';
 import type {
   GeneratorCall,
   GeneratorReady,
@@ -89,6 +89,12 @@ class OnnxGenerator implements Generator {
     private readonly capacity: number,
     readonly fallback?: string,
   ) {}
+
+  get template(): ChatTemplate | undefined {
+    const source = this.tokenizer.chatTemplate;
+    if (source === undefined) return undefined;
+    return { source, render: (messages, kwargs) => this.tokenizer.renderChat(messages, kwargs) };
+  }
 
   async *generate(
     request: GenerateRequest,

@@ -5,15 +5,19 @@
 export class StopMatcher {
   private held = '';
 
-  constructor(private readonly stops: readonly string[]) {}
+  /** @param includeStop The stop string that was found ends the text instead of being cut off. */
+  constructor(
+    private readonly stops: readonly string[],
+    private readonly includeStop = false,
+  ) {}
 
   /** Returns the text that is certain by now; after `stopped` there is no more. */
   push(piece: string): { text: string; stopped: boolean } {
     const text = this.held + piece;
-    const at = this.earliestStop(text);
-    if (at >= 0) {
+    const found = this.earliestStop(text);
+    if (found) {
       this.held = '';
-      return { text: text.slice(0, at), stopped: true };
+      return { text: text.slice(0, this.includeStop ? found.end : found.start), stopped: true };
     }
     const keep = this.longestPartialStop(text);
     this.held = text.slice(text.length - keep);
@@ -27,9 +31,13 @@ export class StopMatcher {
     return text;
   }
 
-  private earliestStop(text: string): number {
-    const found = this.stops.map((stop) => text.indexOf(stop)).filter((at) => at >= 0);
-    return found.length > 0 ? Math.min(...found) : -1;
+  /** The first one to be complete, as it would be found were the text to come letter by letter. */
+  private earliestStop(text: string): { start: number; end: number } | undefined {
+    const found = this.stops.flatMap((stop) => {
+      const start = text.indexOf(stop);
+      return start < 0 ? [] : { start, end: start + stop.length };
+    });
+    return found.sort((a, b) => a.end - b.end || a.start - b.start)[0];
   }
 
   /** Length of the longest end of the text that begins a stop string. */

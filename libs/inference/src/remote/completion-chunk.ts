@@ -9,10 +9,24 @@ const logprob = tokenLogprobSchema.extend({
   top_logprobs: tokenLogprobSchema.shape.top_logprobs.catch([]),
 });
 
+const toolCall = z.looseObject({
+  index: z.int().default(0),
+  id: z.string().nullish(),
+  function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+});
+
 const choice = z.looseObject({
   index: z.int().default(0),
   /** Of chat completions. */
-  delta: z.looseObject({ content: z.string().nullish() }).nullish(),
+  delta: z
+    .looseObject({
+      content: z.string().nullish(),
+      /** What vLLM, SGLang and DeepSeek call it; `reasoning` with newer vLLM, Ollama and OpenRouter. */
+      reasoning_content: z.string().nullish(),
+      reasoning: z.string().nullish().catch(null),
+      tool_calls: z.array(toolCall).nullish(),
+    })
+    .nullish(),
   /** Of plain completions. */
   text: z.string().nullish(),
   logprobs: z.looseObject({ content: z.array(logprob).nullish().catch(null) }).nullish(),
@@ -27,6 +41,7 @@ export const completionChunkSchema = z.looseObject({
     .looseObject({
       prompt_tokens: z.int(),
       completion_tokens: z.int().default(0),
+      completion_tokens_details: z.looseObject({ reasoning_tokens: z.int().nullish() }).nullish(),
       prompt_tokens_details: z.looseObject({ cached_tokens: z.int().nullish() }).nullish(),
     })
     .nullish(),

@@ -1,6 +1,8 @@
-import type { TokenUsage } from '#contracts';
+import type { TokenUsage, ToolCallDelta } from '#contracts';
 import type { GenerationEvent } from '../generator/generator-interface.js';
 import type { CompletionChoice, CompletionChunk } from './completion-chunk.js';
+
+type WireDelta = NonNullable<CompletionChoice['delta']>;
 
 /**
  * Frames as generation events. The last event waits for the usage, which comes in a frame of its own. An engine that
@@ -23,7 +25,7 @@ export async function* completionEvents(
       if (event.text !== '') pieces += 1;
       if (event.finishReason) open.delete(event.choice);
       if (open.size === 0) last = event;
-      else if (event.text !== '' || event.finishReason) yield event;
+      else if (saysSomething(event)) yield event;
     }
   }
   for (const choice of open) {
@@ -34,21 +36,48 @@ export async function* completionEvents(
   if (last) yield { ...last, usage };
 }
 
+function saysSomething({ text, reasoning, toolCalls, finishReason }: GenerationEvent): boolean {
+  return text !== '' || reasoning !== undefined || toolCalls !== undefined || finishReason !== undefined;
+}
+
 function eventOf({ index, delta, text, logprobs, finish_reason }: CompletionChoice): GenerationEvent {
+  const reasoning = delta?.reasoning_content ?? delta?.reasoning;
   return {
     choice: index,
     text: delta?.content ?? text ?? '',
     tokenIds: [],
     ...(logprobs?.content && { logprobs: logprobs.content }),
-    ...(finish_reason && { finishReason: finish_reason === 'length' ? 'length' : 'stop' }),
+    ...(reasoning && { reasoning }),
+    ...(delta?.tool_calls?.length && { toolCalls: delta.tool_calls.map(callDelta) }),
+    ...(finish_reason && { finishReason: finishReasons[finish_reason] ?? 'stop' }),
+  };
+}
+
+const finishReasons: Readonly<Record<string, GenerationEvent['finishReason']>> = {
+  length: 'length',
+  tool_calls: 'tool_calls',
+};
+
+function callDelta({
+  index,
+  id,
+  function: piece,
+}: NonNullable<WireDelta['tool_calls']>[number]): ToolCallDelta {
+  return {
+    index,
+    ...(id && { id }),
+    ...(piece?.name && { name: piece.name }),
+    input: piece?.arguments ?? '',
   };
 }
 
 function usageOf({ usage }: CompletionChunk): TokenUsage | undefined {
   if (!usage) return undefined;
+  const reasoningTokens = usage.completion_tokens_details?.reasoning_tokens;
   return {
     promptTokens: usage.prompt_tokens,
     completionTokens: usage.completion_tokens,
     cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
+    ...(reasoningTokens && { reasoningTokens }),
   };
 }

@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net';
 export interface EngineRequest {
   path: string;
   headers: IncomingMessage['headers'];
+  /** Of JSON. */
   body: Record<string, unknown>;
+  /** Of a multipart form. */
+  form?: FormData;
 }
 
 /** An HTTP engine for tests, answering by path. */
@@ -49,7 +52,14 @@ export function sendJson(response: ServerResponse, body: unknown, status = 200, 
 async function readRequest(message: IncomingMessage): Promise<EngineRequest> {
   const pieces: Buffer[] = [];
   for await (const piece of message) pieces.push(piece as Buffer);
+  const { url: path = '', headers } = message;
+  const type = headers['content-type'] ?? '';
+  if (type.startsWith('multipart/form-data')) {
+    const init = { method: 'POST', headers: { 'content-type': type }, body: Buffer.concat(pieces) };
+    const form = await new Request('http://localhost', init).formData();
+    return { path, headers, body: {}, form };
+  }
   const text = Buffer.concat(pieces).toString();
   const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
-  return { path: message.url ?? '', headers: message.headers, body };
+  return { path, headers, body };
 }

@@ -6,3 +6,4 @@ export {
 } from './remote-generator.js';
 export { openRemoteReranker } from './remote-reranker.js';
 export { type RemoteOptions } from './remote-server.js';
+export { openRemoteTranscriber, type RemoteTranscriberOptions } from './remote-transcriber.js';

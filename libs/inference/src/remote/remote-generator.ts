@@ -3,6 +3,8 @@ import { z } from 'zod';
 import type { GenerateRequest, GenerationEvent, Generator } from '../generator/generator-interface.js';
 import { completionEvents } from './completion-events.js';
 import { readCompletionStream } from './completion-stream.js';
+import { remoteParameters } from './remote-constraint.js';
+import { remoteMessage, remoteTools } from './remote-messages.js';
 import { RemoteServer, type RemoteOptions } from './remote-server.js';
 
 export interface RemoteGeneratorOptions extends RemoteOptions {
@@ -93,10 +95,14 @@ class OpenAiGenerator implements RemoteGenerator {
     return Promise.resolve();
   }
 
-  #call({ messages, parameters, chatTemplateKwargs }: GenerateRequest) {
-    const prompt = typeof messages === 'string' ? { prompt: messages } : { messages };
+  #call(request: GenerateRequest) {
+    const { messages, parameters, chatTemplateKwargs } = request;
+    const prompt =
+      typeof messages === 'string'
+        ? { prompt: messages }
+        : { messages: messages.map(remoteMessage), ...remoteTools(request) };
     const body = {
-      ...parameters,
+      ...remoteParameters(parameters),
       ...prompt,
       model: this.info.id,
       stream: true,
@@ -110,7 +116,8 @@ class OpenAiGenerator implements RemoteGenerator {
     messages: readonly ChatMessage[] | string,
     kwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number | undefined> {
-    const input = typeof messages === 'string' ? { prompt: messages } : { messages };
+    const input =
+      typeof messages === 'string' ? { prompt: messages } : { messages: messages.map(remoteMessage) };
     const body = { model: this.info.id, ...input, ...(kwargs && { chat_template_kwargs: kwargs }) };
     try {
       const { count } = await this.server.json(

@@ -9,7 +9,7 @@ export interface RemoteOptions {
   readonly apiKey?: string;
 }
 
-/** What is sent: a GET, or with a body a POST of JSON. */
+/** What is sent: a GET, or with a body a POST of JSON, or of a form where it is one. */
 export interface RemoteRequest {
   readonly path: string;
   readonly body?: unknown;
@@ -83,11 +83,13 @@ export class RemoteServer {
 
   #init(body: unknown, signal?: AbortSignal): RequestInit {
     const { apiKey } = this.options;
+    const isForm = body instanceof FormData;
     const headers = {
       ...(apiKey && { authorization: `Bearer ${apiKey}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
     };
     if (body === undefined) return { headers, signal };
+    if (isForm) return { method: 'POST', headers, body, signal };
     return { method: 'POST', headers, body: JSON.stringify(body), signal };
   }
 }

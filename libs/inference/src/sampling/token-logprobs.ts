@@ -17,6 +17,11 @@ export function tokenLogprob(
   return { ...describe(chosen), top_logprobs: greatest(logits, alternatives).map(describe) };
 }
 
+/** Natural logarithm of one token's probability. */
+export function logLikelihood(logits: Float32Array, id: number): number {
+  return logits[id]! - logSumExp(logits);
+}
+
 function logSumExp(logits: Float32Array): number {
   let max = -Infinity;
   for (const logit of logits) if (logit > max) max = logit;

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { MegaNestError, type ChatMessage } from '#contracts';
 import { ModelLoadError } from '../model/model-load-error.js';
+import { templateMessage } from './template-message.js';
 
 // Model folders are resolved by us; the library itself never downloads.
 env.allowRemoteModels = false;
@@ -46,7 +47,7 @@ export class TextTokenizer {
       });
     }
     try {
-      return this.tokenizer.apply_chat_template(messages.map(withKnownRole), {
+      return this.tokenizer.apply_chat_template(messages.map(templateMessage), {
         add_generation_prompt: true,
         ...kwargs,
         tokenize: false,
@@ -61,13 +62,16 @@ export class TextTokenizer {
     }
   }
 
+  /** The chat template; of several the one for tools. Undefined where the model has none. */
+  get chatTemplate(): string | undefined {
+    const given: unknown = this.tokenizer.chat_template;
+    const named = Array.isArray(given) ? (given as { name: string; template: string }[]) : [];
+    const forTools = named.find(({ name }) => name === 'tool_use') ?? named[0];
+    return typeof given === 'string' ? given : forTools?.template;
+  }
+
   /** Most tokens the tokenizer was configured for; exporters write an absurdly large number for "unlimited". */
   get maxLength(): number {
     return this.tokenizer.config.model_max_length ?? Number.POSITIVE_INFINITY;
   }
-}
-
-/** Templates of open models know `system`; `developer` is OpenAI's later name for the same turn. */
-function withKnownRole(message: ChatMessage): ChatMessage {
-  return message.role === 'developer' ? { ...message, role: 'system' } : message;
 }

@@ -1,0 +1,83 @@
+/** Code points from `first` to `last`, both included. */
+export type CharacterRange = readonly [first: number, last: number];
+
+/** Ascending ranges that neither touch nor overlap; surrogates are never in it, for no text holds one alone. */
+export type CharacterSet = readonly CharacterRange[];
+
+const lastCodePoint = 0x10ffff;
+const surrogates: CharacterRange = [0xd800, 0xdfff];
+
+/** Brings ranges into order and takes the surrogates out. */
+export function characterSet(...ranges: CharacterRange[]): CharacterSet {
+  return subtract(merge(ranges), [surrogates]);
+}
+
+export const anyCharacter: CharacterSet = characterSet([0, lastCodePoint]);
+
+/** All characters of a text. */
+export function charactersOf(text: string): CharacterSet {
+  return characterSet(
+    ...Array.from(text, (letter): CharacterRange => [letter.codePointAt(0)!, letter.codePointAt(0)!]),
+  );
+}
+
+export function union(...sets: CharacterSet[]): CharacterSet {
+  return merge(sets.flat());
+}
+
+export function complement(set: CharacterSet): CharacterSet {
+  return subtract(anyCharacter, set);
+}
+
+export function intersection(first: CharacterSet, second: CharacterSet): CharacterSet {
+  return subtract(first, complement(second));
+}
+
+export function subtract(from: CharacterSet, removed: CharacterSet): CharacterSet {
+  const left: CharacterRange[] = [];
+  for (const [first, last] of from) {
+    let start = first;
+    for (const [low, high] of removed) {
+      if (high < start || low > last) continue;
+      if (low > start) left.push([start, low - 1]);
+      start = high + 1;
+    }
+    if (start <= last) left.push([start, last]);
+  }
+  return left;
+}
+
+function merge(ranges: readonly CharacterRange[]): CharacterRange[] {
+  const merged: CharacterRange[] = [];
+  for (const [first, last] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    const previous = merged.at(-1);
+    if (previous && first <= previous[1] + 1) {
+      merged[merged.length - 1] = [previous[0], Math.max(previous[1], last)];
+    } else merged.push([first, last]);
+  }
+  return merged;
+}
+
+const matchingSets = new Map<string, CharacterSet>();
+
+/** The characters that match an expression for a single one, such as `\p{Letter}`; computed once (some 10 ms). */
+export function charactersMatching(expression: string): CharacterSet {
+  const known = matchingSets.get(expression);
+  if (known) return known;
+  const ranges: CharacterRange[] = [];
+  for (const [first, last] of anyCharacter) {
+    // In a text of all characters in order, a run of matches is a range.
+    for (const [run] of allCharacters(first, last).matchAll(new RegExp(`(?:${expression})+`, 'gu'))) {
+      ranges.push([run.codePointAt(0)!, Array.from(run.slice(-2)).at(-1)!.codePointAt(0)!]);
+    }
+  }
+  const set = characterSet(...ranges);
+  matchingSets.set(expression, set);
+  return set;
+}
+
+function allCharacters(first: number, last: number): string {
+  const parts: string[] = [];
+  for (let code = first; code <= last; code++) parts.push(String.fromCodePoint(code));
+  return parts.join('');
+}

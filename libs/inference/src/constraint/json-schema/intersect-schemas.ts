@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ConstraintError } from '../constraint-error.js';
+import { readSchema, type Path, type Schema, type SchemaNode } from './schema-node.js';
+
+/** Schemas of properties or items before they are read. */
+type Unread = unknown;
+
+/**
+ * A schema that takes what both take. References and alternatives of the two are kept as `allOf`, to be resolved by the
+ * caller. Throws ConstraintError for two keywords that cannot be joined exactly.
+ */
+export function intersectSchemas(first: Schema, second: Schema, path: Path): Schema {
+  if (typeof first === 'boolean') return first ? second : false;
+  if (typeof second === 'boolean') return second ? first : false;
+  const joined: Record<string, unknown> = { ...first };
+  for (const key of Object.keys(second) as (keyof SchemaNode)[]) {
+    joined[key] = key in first ? joinKeyword(key, first, second, path) : second[key];
+  }
+  const properties = joinProperties(first, second);
+  if (properties) joined['properties'] = properties;
+  const additional = joinAdditional(first, second, path);
+  if (additional !== undefined) joined['additionalProperties'] = additional;
+  return joined;
+}
+
+function joinKeyword(key: keyof SchemaNode, first: SchemaNode, second: SchemaNode, path: Path): unknown {
+  const a = first[key];
+  const b = second[key];
+  if (isDeepStrictEqual(a, b)) return a;
+  switch (key) {
+    case 'type':
+      return joinTypes([a].flat() as string[], [b].flat() as string[]);
+    case 'enum':
+      return (a as unknown[]).filter((value) =>
+        (b as unknown[]).some((other) => isDeepStrictEqual(value, other)),
+      );
+    case 'required':
+      return [...new Set([...(a as string[]), ...(b as string[])])];
+    case 'minimum':
+    case 'exclusiveMinimum':
+    case 'minLength':
+    case 'minItems':
+    case 'minProperties':
+      return Math.max(a as number, b as number);
+    case 'maximum':
+    case 'exclusiveMaximum':
+    case 'maxLength':
+    case 'maxItems':
+    case 'maxProperties':
+      return Math.min(a as number, b as number);
+    case 'uniqueItems':
+    case 'nullable':
+      return key === 'nullable' ? a === true && b === true : true;
+    case 'items':
+    case 'propertyNames':
+      return { allOf: [a, b] };
+    case 'properties':
+    case 'additionalProperties':
+      return undefined;
+    default:
+      throw new ConstraintError(`Two different "${key}" for the same value cannot be joined.`, path);
+  }
+}
+
+/** An empty list: no type is left. */
+function joinTypes(first: readonly string[], second: readonly string[]): string[] {
+  return [...new Set([...first, ...second])].filter((type) => takes(first, type) && takes(second, type));
+}
+
+function takes(types: readonly string[], type: string): boolean {
+  return types.includes(type) || (type === 'integer' && types.includes('number'));
+}
+
+/** A property that only one side knows has to satisfy what the other says about additional ones. */
+function joinProperties(first: SchemaNode, second: SchemaNode): Record<string, Unread> | undefined {
+  if (!first.properties && !second.properties) return undefined;
+  const joined: Record<string, Unread> = {};
+  for (const name of [...Object.keys(first.properties ?? {}), ...Object.keys(second.properties ?? {})]) {
+    const parts = [ofProperty(first, name), ofProperty(second, name)].filter((part) => part !== true);
+    joined[name] = parts.length === 2 ? { allOf: parts } : (parts[0] ?? true);
+  }
+  return joined;
+}
+
+function ofProperty({ properties, additionalProperties }: SchemaNode, name: string): Unread {
+  if (properties && Object.hasOwn(properties, name)) return properties[name];
+  return additionalProperties ?? true;
+}
+
+function joinAdditional(first: SchemaNode, second: SchemaNode, path: Path): Unread {
+  const a = first.additionalProperties;
+  const b = second.additionalProperties;
+  if ((first.patternProperties || second.patternProperties) && (first.properties || second.properties)) {
+    throw new ConstraintError('"patternProperties" cannot be joined with other properties.', path);
+  }
+  if (a === undefined || b === undefined) return a ?? b;
+  if (a === false || b === false) return false;
+  return a === true ? b : b === true ? a : { allOf: [a, b] };
+}
+
+/** The schema without `allOf` and `$ref`: what they say is joined in. */
+export function flattenSchema(
+  schema: Schema,
+  path: Path,
+  resolve: (reference: string, path: Path) => Schema,
+  depth = 0,
+): Schema {
+  if (typeof schema === 'boolean' || (!schema.allOf && schema.$ref === undefined)) return schema;
+  if (depth > 16) throw new ConstraintError('It refers to itself without end.', path);
+  const { allOf = [], $ref, ...rest } = schema;
+  const parts: Schema[] = allOf.map((part, index) => readSchema(part, [...path, 'allOf', index]));
+  if ($ref !== undefined) parts.push(resolve($ref, path));
+  let joined: Schema = rest;
+  for (const part of parts) {
+    joined = intersectAlternatives(joined, flattenSchema(part, path, resolve, depth + 1), path);
+  }
+  return joined;
+}
+
+/** As {@link intersectSchemas}; where both offer alternatives, those of the second are tried within each of the first. */
+function intersectAlternatives(first: Schema, second: Schema, path: Path): Schema {
+  if (typeof first === 'boolean' || typeof second === 'boolean') return intersectSchemas(first, second, path);
+  const key = first.anyOf ? 'anyOf' : first.oneOf ? 'oneOf' : undefined;
+  if (!key || (!second.anyOf && !second.oneOf)) return intersectSchemas(first, second, path);
+  const { [key]: options, ...rest } = first;
+  return { ...rest, [key]: options!.map((option) => ({ allOf: [option, second] })) };
+}

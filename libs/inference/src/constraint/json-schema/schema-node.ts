@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { ConstraintError } from '../constraint-error.js';
+
+const count = z.int().min(0);
+
+/** Every keyword that is honoured; the others are refused, for ignoring one would let through what the schema forbids. */
+const assertionsSchema = z.object({
+  type: z.union([z.string(), z.array(z.string()).min(1)]),
+  enum: z.array(z.unknown()).min(1),
+  const: z.unknown(),
+  $ref: z.string(),
+  allOf: z.array(z.unknown()).min(1),
+  anyOf: z.array(z.unknown()).min(1),
+  oneOf: z.array(z.unknown()).min(1),
+  properties: z.record(z.string(), z.unknown()),
+  required: z.array(z.string()),
+  additionalProperties: z.unknown(),
+  patternProperties: z.record(z.string(), z.unknown()),
+  propertyNames: z.unknown(),
+  minProperties: count,
+  maxProperties: count,
+  items: z.unknown(),
+  prefixItems: z.array(z.unknown()),
+  additionalItems: z.unknown(),
+  minItems: count,
+  maxItems: count,
+  uniqueItems: z.boolean(),
+  minLength: count,
+  maxLength: count,
+  pattern: z.string(),
+  format: z.string(),
+  minimum: z.number(),
+  maximum: z.number(),
+  exclusiveMinimum: z.number(),
+  exclusiveMaximum: z.number(),
+  multipleOf: z.number().gt(0),
+  nullable: z.boolean(),
+});
+const schemaNodeSchema = assertionsSchema.partial();
+export type SchemaNode = z.infer<typeof schemaNodeSchema>;
+export type Schema = boolean | SchemaNode;
+
+/** Keywords that assert nothing. Names that begin with `x-` do not either. */
+const annotations = new Set(
+  (
+    'title description default examples example deprecated readOnly writeOnly $schema $comment $defs definitions ' +
+    'discriminator contentEncoding contentMediaType'
+  ).split(' '),
+);
+
+export const jsonTypes = ['object', 'array', 'string', 'integer', 'number', 'boolean', 'null'] as const;
+export type JsonType = (typeof jsonTypes)[number];
+
+export type Path = readonly (string | number)[];
+
+/** The keywords of a schema that assert something. Throws ConstraintError for one that is unknown or wrongly used. */
+export function readSchema(value: unknown, path: Path): Schema {
+  if (typeof value === 'boolean') return value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ConstraintError('A schema is an object or a boolean.', path);
+  }
+  const asserting = Object.entries(value).filter(([key]) => !annotations.has(key) && !key.startsWith('x-'));
+  for (const [key, setting] of asserting)
+    if (!Object.hasOwn(assertionsSchema.shape, key)) refuse(key, setting, path);
+  const { properties } = value as { properties?: unknown };
+  if (typeof properties === 'object' && properties !== null && Object.hasOwn(properties, '__proto__')) {
+    throw new ConstraintError('The name "__proto__" is not supported.', [...path, 'properties']);
+  }
+  const parsed = schemaNodeSchema.safeParse(Object.fromEntries(asserting));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new ConstraintError(issue!.message, [...path, ...(issue!.path as (string | number)[])]);
+}
+
+function refuse(key: string, setting: unknown, path: Path): void {
+  // The root may name itself; what matters is that no reference goes there.
+  if ((key === '$id' || key === '$anchor') && typeof setting === 'string') return;
+  const hint = refusals.get(key);
+  throw new ConstraintError(
+    `The keyword "${key}" is not supported${hint ? `: ${hint}` : '; unknown keywords are allowed with x- in front'}.`,
+    [...path, key],
+  );
+}
+
+const refusals: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'what is not allowed cannot be written as a grammar': ['not'],
+    'write the cases as anyOf': [
+      'if',
+      'then',
+      'else',
+      'dependentRequired',
+      'dependentSchemas',
+      'dependencies',
+    ],
+    'give items instead': ['contains', 'minContains', 'maxContains'],
+    'use additionalProperties': ['unevaluatedProperties'],
+    'use items': ['unevaluatedItems'],
+    'use $ref': ['$dynamicRef', '$recursiveRef'],
+  }).flatMap(([hint, keys]) => keys.map((key) => [key, hint])),
+);

@@ -1,0 +1,62 @@
+import type { ChatMessage, Tool, ToolChoice } from '#contracts';
+import type { GenerateRequest } from '../generator/generator-interface.js';
+
+/** A turn in OpenAI's form. Reasoning of earlier turns goes under the name that vLLM and its kin read. */
+export function remoteMessage(message: ChatMessage): Record<string, unknown> {
+  const { role, content, name, toolCalls, toolCallId, reasoning } = message;
+  return {
+    role,
+    content,
+    ...(name !== undefined && { name }),
+    ...(toolCalls?.length && {
+      content: content === '' ? null : content,
+      tool_calls: toolCalls.map((call) => ({
+        id: call.id,
+        type: 'function',
+        function: { name: call.name, arguments: jsonOf(call.input) },
+      })),
+    }),
+    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+  };
+}
+
+/** What a request says of tools, in OpenAI's form; custom tools become functions with one text. */
+export function remoteTools({ tools, toolChoice, parallelToolCalls }: GenerateRequest): object {
+  const names = toolChoice?.names;
+  const offered = (tools ?? []).filter(({ name }) => names === undefined || names.includes(name));
+  if (offered.length === 0) return {};
+  return {
+    tools: offered.map(remoteTool),
+    tool_choice: choiceOf(toolChoice),
+    ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
+  };
+}
+
+/** Parameters of the function that stands for a custom tool. */
+const rawInput = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
+
+function remoteTool(tool: Tool): object {
+  const { name, description } = tool;
+  const parameters = tool.type === 'function' ? tool.parameters : rawInput;
+  const strict = tool.type === 'function' ? tool.strict : undefined;
+  return { type: 'function', function: { name, description, parameters: parameters ?? anything, strict } };
+}
+
+const anything = { type: 'object', properties: {} };
+
+function choiceOf(choice: ToolChoice | undefined): unknown {
+  const [only, ...others] = choice?.names ?? [];
+  if (choice?.mode === 'required' && only !== undefined && others.length === 0)
+    return { type: 'function', function: { name: only } };
+  return choice?.mode ?? 'auto';
+}
+
+function jsonOf(input: string): string {
+  try {
+    JSON.parse(input);
+    return input;
+  } catch {
+    return JSON.stringify({ input });
+  }
+}
