@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compileDecoder, compileEncoder } from '#inference';
+import { compileDecoder, compileEncoder, compileSpeech } from '#inference';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -34,6 +34,8 @@ try {
   if (!architecture) throw new Error(`${join(modelDirectory, 'config.json')} names no architectures.`);
   if (architecture.endsWith('ForCausalLM'))
     console.log(await compileDecoder(modelDirectory, { cacheDir, weights, kv }));
+  else if (architecture.endsWith('ForCTC'))
+    console.log(await compileSpeech(modelDirectory, { cacheDir, weights }));
   else {
     const task = architecture.endsWith('ForSequenceClassification') ? 'classification' : 'embedding';
     console.log(await compileEncoder(modelDirectory, { cacheDir, weights, task, pooling }));

@@ -13,6 +13,8 @@ const randomPorts = {
   RERANKING_PORT: '0',
   LLM_PORT: '0',
   DATAPREP_PORT: '0',
+  GUARDRAIL_PORT: '0',
+  ASR_PORT: '0',
   GATEWAY_PORT: '0',
 };
 

@@ -7,6 +7,7 @@ export { ModelLoadError } from './model/model-load-error.js';
 export { devices, type Device } from './runtime/execution-providers.js';
 export { loadGenerator, type GeneratorLoadOptions } from './generator/generator.js';
 export {
+  type ChatTemplate,
   type GenerateRequest,
   type GenerationEvent,
   type Generator,
@@ -14,6 +15,7 @@ export {
 export {
   compileDecoder,
   compileEncoder,
+  compileSpeech,
   exportDecoder,
   exportModel,
   quantiseCheckpoint,
@@ -22,12 +24,22 @@ export {
   type CompileDecoderOptions,
   type CompiledEncoder,
   type CompileEncoderOptions,
+  type CompiledSpeech,
+  type CompileSpeechOptions,
 } from './compiler/index.js';
 export {
   openRemoteEmbedder,
   openRemoteGenerator,
   openRemoteReranker,
+  openRemoteTranscriber,
   type RemoteGenerator,
   type RemoteGeneratorOptions,
   type RemoteOptions,
+  type RemoteTranscriberOptions,
 } from './remote/index.js';
+export { loadTranscriber, type TranscriberLoadOptions } from './asr/transcriber.js';
+export {
+  type TranscribeRequest,
+  type Transcriber,
+  type TranscriptEvent,
+} from './asr/transcriber-interface.js';

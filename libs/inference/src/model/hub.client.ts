@@ -16,6 +16,8 @@ const optionalFiles = [
   'special_tokens_map.json',
   'chat_template.jinja',
   'modules.json',
+  'preprocessor_config.json',
+  'vocab.json',
   'sentence_bert_config.json',
   '1_Pooling/config.json',
 ];

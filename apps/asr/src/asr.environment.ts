@@ -1,0 +1,23 @@
+import { audioEnvironmentShape } from '#audio-api';
+import { baseEnvironmentSchema, portSchema } from '#service-kit';
+import { z } from 'zod';
+
+export const asrEnvironmentSchema = baseEnvironmentSchema.extend({
+  ASR_PORT: portSchema.default(9099),
+  /** A bundled name, a local directory or a hub id; the profile's model otherwise. One of the engine's with ASR_ENDPOINT. */
+  ASR_MODEL_ID: z.string().optional(),
+  /** A server with OpenAI's audio API to use in place of a local model. */
+  ASR_ENDPOINT: z.url().optional(),
+  /** Sent to that server as a bearer token. */
+  ASR_API_KEY: z.string().optional(),
+  /** Silero's `silero_vad.onnx`, or a folder that holds it; without it loudness tells speech from pauses. */
+  ASR_VAD_MODEL: z.string().optional(),
+  /** Files heard at the same time, each in a thread of its own. */
+  ASR_WORKERS: z.coerce.number().int().min(1).max(64).default(2),
+  /** Beginnings that the search keeps; 1 takes the best unit of each step. */
+  ASR_BEAMS: z.coerce.number().int().min(1).max(256).default(8),
+  /** Longer audio is refused. */
+  ASR_MAX_SECONDS: z.coerce.number().min(1).default(7_200),
+  ...audioEnvironmentShape,
+});
+export type AsrEnvironment = z.infer<typeof asrEnvironmentSchema>;

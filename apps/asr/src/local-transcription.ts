@@ -1,0 +1,20 @@
+import { Transcription, type TranscriptionRequest } from '#audio-api';
+import type { TranscriptChunk } from '#contracts';
+import { withinDeadline, type HttpCall } from '#service-kit';
+import { Inject, Injectable } from '@nestjs/common';
+import { AsrService } from './asr.service.js';
+
+/** The HTTP API over the model in this process; a call ends when its client leaves or its time is up. */
+@Injectable()
+export class LocalTranscription extends Transcription {
+  constructor(@Inject(AsrService) private readonly asr: AsrService) {
+    super();
+  }
+
+  override transcribe(
+    request: TranscriptionRequest,
+    call: HttpCall,
+  ): AsyncGenerator<TranscriptChunk, void, void> {
+    return withinDeadline(call, (signal) => this.asr.transcribe(request, signal));
+  }
+}

@@ -1,0 +1,19 @@
+import { RpcServer } from '#messaging';
+import { readEnvironment, runMain, startService } from '#service-kit';
+import multipart from '@fastify/multipart';
+import { asrEnvironmentSchema } from './asr.environment.js';
+import { AsrModule, identity } from './asr.module.js';
+
+await runMain(() => {
+  const environment = readEnvironment(asrEnvironmentSchema);
+  return startService({
+    identity,
+    environment,
+    port: environment.ASR_PORT,
+    module: AsrModule.register(environment),
+    transport: RpcServer,
+    configure: async (app) => {
+      await app.register(multipart);
+    },
+  });
+});

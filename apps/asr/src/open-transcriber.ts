@@ -1,0 +1,18 @@
+import { loadTranscriber, openRemoteTranscriber, type Transcriber } from '#inference';
+import { announceModel, modelOptions, type Profile } from '#service-kit';
+import type { AsrEnvironment } from './asr.environment.js';
+
+/** Loads the configured model, or connects to the engine that has it. Errors: says which one failed, and why. */
+export async function openTranscriber(environment: AsrEnvironment, profile: Profile): Promise<Transcriber> {
+  const { ASR_ENDPOINT: endpoint, ASR_API_KEY: apiKey, ASR_MODEL_ID: model } = environment;
+  if (endpoint) return openRemoteTranscriber({ endpoint, apiKey, model });
+  return announceModel(
+    await loadTranscriber(model ?? profile.asr.model, {
+      ...modelOptions(environment, profile),
+      workers: environment.ASR_WORKERS,
+      beams: environment.ASR_BEAMS,
+      maxSeconds: environment.ASR_MAX_SECONDS,
+      voiceModel: environment.ASR_VAD_MODEL,
+    }),
+  );
+}

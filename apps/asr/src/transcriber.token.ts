@@ -1,0 +1,2 @@
+/** Injection token of the transcriber. */
+export const transcriberToken = Symbol('transcriber');

@@ -1,0 +1,93 @@
+import { MegaNestError, parseOrThrow } from '#contracts';
+import { guardedFetch } from '#service-kit';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { readAudioForm } from './audio-form.js';
+import type { AudioLimits } from './audio-limits.js';
+import type { AudioFile } from './transcription.js';
+
+const fields = {
+  /** The model is chosen where the service is started; another name here has no effect. */
+  model_name_or_path: z.string().nullish(),
+  model: z.string().nullish(),
+  Language: z.string().nullish().describe('ISO 639-1 code, or auto'),
+  language: z.string().nullish().describe('ISO 639-1 code, or auto'),
+};
+
+/** OPEA's bodies: a URL (the specification), or the file in base64 (the reference's Whisper server). */
+export const asrBodySchema = z.looseObject({
+  ...fields,
+  url: z.string().min(1).optional().describe('Where the audio is fetched from'),
+  audio: z.string().min(1).optional().describe('The audio file in base64'),
+});
+
+/** Which of OPEA's three bodies came in, and what it asks for. */
+export interface AsrRequest {
+  audio: AudioFile;
+  language?: string;
+  model?: string;
+  /** Base64 is answered as the reference's server does. */
+  form: 'url' | 'base64' | 'multipart';
+  ignored: string[];
+}
+
+/** Errors: invalid_request, forbidden_url, unreachable_url, payload_too_large, each with the field as `param`. */
+export async function readAsrRequest(
+  http: FastifyRequest,
+  limits: AudioLimits,
+  signal: AbortSignal,
+): Promise<AsrRequest> {
+  if (http.isMultipart()) {
+    const { audio, fields: given } = await readAudioForm(http, limits.maxBytes);
+    if (!audio) throw new MegaNestError('invalid_request', { detail: 'file: is required', param: 'file' });
+    return { audio, form: 'multipart', ...optionsOf(parseOrThrow(z.looseObject(fields), given)) };
+  }
+  const body = parseOrThrow(asrBodySchema, http.body ?? {});
+  if ((body.url === undefined) === (body.audio === undefined))
+    throw new MegaNestError('invalid_request', {
+      detail: 'url: send either "url", "audio" in base64, or a multipart form with "file"',
+      param: 'url',
+    });
+  const { url, audio, ...rest } = body;
+  const options = optionsOf(rest);
+  if (audio !== undefined) return { audio: decodeBase64(audio, limits), form: 'base64', ...options };
+  return { audio: await fetchAudio(url!, limits, signal), form: 'url', ...options };
+}
+
+/** A file in base64, with or without the head of a data URL. Errors: invalid_request, payload_too_large. */
+export function decodeBase64(
+  text: string,
+  { maxBytes }: Pick<AudioLimits, 'maxBytes'>,
+  param = 'audio',
+): AudioFile {
+  const digits = text.replace(/^data:[\w./+-]*;base64,/, '').replaceAll(/\s/g, '');
+  if (digits.length === 0 || digits.length % 4 === 1 || !/^[\w+/-]*={0,2}$/.test(digits))
+    throw new MegaNestError('invalid_request', { detail: `${param}: is no base64`, param });
+  const bytes = Buffer.from(digits, 'base64');
+  if (bytes.length > maxBytes)
+    throw new MegaNestError('payload_too_large', {
+      what: 'The audio file',
+      limit: `${maxBytes} bytes`,
+      param,
+    });
+  return { bytes, filename: 'audio', mimeType: 'application/octet-stream' };
+}
+
+async function fetchAudio(url: string, limits: AudioLimits, signal: AbortSignal): Promise<AudioFile> {
+  const { bytes, mimeType } = await guardedFetch(url, {
+    maxBytes: limits.maxBytes,
+    timeoutMs: limits.linkTimeoutMs,
+    allowPrivate: limits.allowPrivateLinks,
+    param: 'url',
+    signal,
+  });
+  return { bytes, mimeType, filename: url.split(/[?#]/)[0]?.split('/').at(-1) ?? 'audio' };
+}
+
+function optionsOf(given: Record<string, unknown>): Pick<AsrRequest, 'language' | 'model' | 'ignored'> {
+  const named = given as { [Name in keyof typeof fields]?: string | null };
+  const language = named.Language ?? named.language ?? 'auto';
+  const ignored = Object.keys(given).filter((name) => !(name in fields));
+  const model = named.model_name_or_path ?? named.model ?? undefined;
+  return { ignored, ...(model && { model }), ...(language !== 'auto' && language && { language }) };
+}

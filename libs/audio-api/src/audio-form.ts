@@ -1,0 +1,72 @@
+import { basename } from 'node:path';
+import { MegaNestError } from '#contracts';
+import type { MultipartFile } from '@fastify/multipart';
+import type { FastifyRequest } from 'fastify';
+import type { AudioFile } from './transcription.js';
+
+/** A form as it came in; fields named `name[]` are lists. */
+export interface AudioForm {
+  audio?: AudioFile;
+  fields: Record<string, string | string[]>;
+}
+
+const fileFields = new Set(['file', 'files', 'audio']);
+const maxFieldBytes = 256 * 1024;
+
+/**
+ * Reads a multipart form with one audio file. Errors: invalid_request and payload_too_large, with the field as `param`.
+ */
+export async function readAudioForm(request: FastifyRequest, maxBytes: number): Promise<AudioForm> {
+  if (!request.isMultipart())
+    throw new MegaNestError('invalid_request', {
+      detail: 'Send a multipart form with the audio in the field "file".',
+      param: 'file',
+    });
+  const form: AudioForm = { fields: {} };
+  try {
+    const limits = { files: 2, fileSize: Infinity, fieldSize: maxFieldBytes, fields: 50 };
+    for await (const part of request.parts({ limits })) {
+      if (part.type === 'file') await addFile(form, part, maxBytes);
+      else addField(form.fields, part.fieldname, String(part.value));
+    }
+    return form;
+  } catch (error) {
+    // What is left of the upload is read and dropped: its connection could not serve another request otherwise.
+    request.raw.unpipe();
+    request.raw.resume();
+    if (error instanceof MegaNestError) throw error;
+    const detail = `The form cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    throw new MegaNestError('invalid_request', { detail, cause: error });
+  }
+}
+
+async function addFile(form: AudioForm, part: MultipartFile, maxBytes: number): Promise<void> {
+  if (!fileFields.has(part.fieldname) || form.audio)
+    throw new MegaNestError('invalid_request', {
+      detail: `${part.fieldname}: one file is sent, in the field "file"`,
+      param: part.fieldname,
+    });
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of part.file as AsyncIterable<Uint8Array>) {
+    size += piece.length;
+    if (size > maxBytes)
+      throw new MegaNestError('payload_too_large', {
+        what: 'The audio file',
+        limit: `${maxBytes} bytes`,
+        param: 'file',
+      });
+    pieces.push(piece);
+  }
+  const filename = basename(part.filename.replaceAll('\\', '/')).slice(-255) || 'audio';
+  form.audio = { bytes: Buffer.concat(pieces), filename, mimeType: part.mimetype };
+}
+
+function addField(fields: AudioForm['fields'], name: string, value: string): void {
+  const list = name.endsWith('[]');
+  const key = list ? name.slice(0, -2) : name;
+  const before = fields[key];
+  if (list) fields[key] = [...(Array.isArray(before) ? before : []), value];
+  else if (before === undefined) fields[key] = value;
+  else fields[key] = [...[before].flat(), value];
+}

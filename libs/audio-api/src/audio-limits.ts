@@ -1,0 +1,38 @@
+import { booleanSchema } from '#service-kit';
+import { z } from 'zod';
+
+/** Bounds of one audio file, and how one is fetched. */
+export interface AudioLimits {
+  maxBytes: number;
+  linkTimeoutMs: number;
+  /** Lets URLs point to private and loopback addresses. */
+  allowPrivateLinks: boolean;
+}
+
+/** Injection token of the {@link AudioLimits}. */
+export const audioLimits = Symbol('audioLimits');
+
+/** The variables that set the {@link AudioLimits}. */
+export const audioEnvironmentShape = {
+  /** Most bytes of one audio file, sent or fetched. */
+  AUDIO_LIMIT_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1024)
+    .default(100 * 1024 * 1024),
+  LINK_TIMEOUT_MS: z.coerce.number().int().min(100).default(20_000),
+  /** Lets links point to private and loopback addresses, for an intranet whose users are trusted. */
+  ALLOW_PRIVATE_LINKS: booleanSchema.default(false),
+};
+
+export function audioLimitsOf(environment: {
+  AUDIO_LIMIT_BYTES: number;
+  LINK_TIMEOUT_MS: number;
+  ALLOW_PRIVATE_LINKS: boolean;
+}): AudioLimits {
+  return {
+    maxBytes: environment.AUDIO_LIMIT_BYTES,
+    linkTimeoutMs: environment.LINK_TIMEOUT_MS,
+    allowPrivateLinks: environment.ALLOW_PRIVATE_LINKS,
+  };
+}

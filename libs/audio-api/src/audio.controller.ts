@@ -1,0 +1,59 @@
+import { ApiOperation, Call, sendEventStream, type HttpCall } from '#service-kit';
+import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { readAudioForm } from './audio-form.js';
+import { audioLimits, type AudioLimits } from './audio-limits.js';
+import { parseAudioForm, transcriptionFormSchema } from './audio-request.js';
+import { setIgnored } from './ignored-header.js';
+import { beginTranscript, finishTranscript } from './transcript.js';
+import { transcriptErrorFrame, transcriptEventSchema, transcriptFrames } from './transcript-events.js';
+import { formatTranscript, transcriptionSchema, verboseTranscriptionSchema } from './transcript-formats.js';
+import { Transcription, type TranscriptionRequest } from './transcription.js';
+
+const formSchema = transcriptionFormSchema.extend({ file: z.string().describe('The audio file') });
+const operation = {
+  answer: z.union([transcriptionSchema, verboseTranscriptionSchema]),
+  events: transcriptEventSchema,
+  body: formSchema,
+  consumes: ['multipart/form-data'],
+};
+const mediaTypes = { text: 'text/plain', srt: 'application/x-subrip', vtt: 'text/vtt' } as const;
+
+/** OpenAI's audio API: speech to text. */
+@Controller()
+export class AudioController {
+  constructor(
+    @Inject(Transcription) private readonly transcription: Transcription,
+    @Inject(audioLimits) private readonly limits: AudioLimits,
+  ) {}
+
+  @Post('v1/audio/transcriptions')
+  @ApiOperation({ summary: 'Write down what is said in an audio file', ...operation })
+  transcribe(@Req() http: FastifyRequest, @Res() reply: FastifyReply, @Call() call: HttpCall): Promise<void> {
+    return this.#answer('transcribe', http, reply, call);
+  }
+
+  @Post('v1/audio/translations')
+  @ApiOperation({ summary: 'Write down in English what is said in an audio file', ...operation })
+  translate(@Req() http: FastifyRequest, @Res() reply: FastifyReply, @Call() call: HttpCall): Promise<void> {
+    return this.#answer('translate', http, reply, call);
+  }
+
+  async #answer(
+    task: TranscriptionRequest['task'],
+    http: FastifyRequest,
+    reply: FastifyReply,
+    call: HttpCall,
+  ): Promise<void> {
+    const request = parseAudioForm(await readAudioForm(http, this.limits.maxBytes), task);
+    const begun = await beginTranscript(this.transcription.transcribe(request.transcription, call));
+    setIgnored(reply, [...request.ignored, ...begun.audio.ignored]);
+    if (request.stream)
+      return sendEventStream(reply, transcriptFrames(begun, request.logprobs), transcriptErrorFrame);
+    const answer = formatTranscript(await finishTranscript(begun), { ...request, task });
+    if (typeof answer === 'string')
+      void reply.type(`${mediaTypes[request.format as keyof typeof mediaTypes]}; charset=utf-8`);
+    await reply.status(200).send(answer);
+  }
+}

@@ -1,0 +1,48 @@
+import type { TranscriptSegment } from '#contracts';
+import type { AlignedUnit } from './align-units.js';
+import type { CtcVocabulary } from './vocabulary.js';
+
+export interface SegmentPlace {
+  id: number;
+  /** Seconds of the audio. */
+  start: number;
+  end: number;
+  secondsPerStep: number;
+  /** With words and probabilities. */
+  details: boolean;
+}
+
+/** What was heard in a stretch of audio; its times are those of the first and the last word in it. */
+export function describeSegment(
+  vocabulary: CtcVocabulary,
+  units: readonly AlignedUnit[],
+  { id, start, end, secondsPerStep, details }: SegmentPlace,
+): TranscriptSegment {
+  const at = (step: number) => Math.min(end, start + step * secondsPerStep);
+  const words = vocabulary.wordsOf(units).map(({ text, units: parts }) => ({
+    word: text,
+    start: round(at(parts[0]!.start)),
+    end: round(at(parts.at(-1)!.end)),
+  }));
+  const sum = units.reduce((total, { logProbability }) => total + logProbability, 0);
+  return {
+    id,
+    start: words[0]?.start ?? round(start),
+    end: words.at(-1)?.end ?? round(end),
+    text: words.map(({ word }) => word).join(' '),
+    tokens: units.map(({ unit }) => unit),
+    avgLogprob: units.length > 0 ? sum / units.length : 0,
+    temperature: 0,
+    ...(details && {
+      words,
+      logprobs: units.map(({ unit, logProbability }, index) => ({
+        token: index === 0 && id === 0 ? vocabulary.textOf(unit).trimStart() : vocabulary.textOf(unit),
+        logprob: logProbability,
+      })),
+    }),
+  };
+}
+
+function round(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}

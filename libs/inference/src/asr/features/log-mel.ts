@@ -1,0 +1,141 @@
+import type { LogMelSettings } from './feature-settings.js';
+import { RealFourierTransform } from './fourier-transform.js';
+import { melFilters, type MelFilter } from './mel-filters.js';
+
+/** Frames one after the other: `values[frame · bands + band]`. */
+export interface SpeechFeatures {
+  values: Float32Array;
+  frames: number;
+  bands: number;
+}
+
+/**
+ * Log-mel features, exactly (x: samples in [−1, 1] at `sampling_rate`; W = `win_length`, F = `n_fft`, H = `hop_length`):
+ *
+ * 1. pre-emphasis a > 0: y[n] = x[n] − a · x[n−1], y[0] = x[0]; otherwise y = x.
+ * 2. `center`: F/2 samples are put before and behind by reflection (y[1], y[2] … at the left end; the border sample is
+ *    not repeated). Otherwise nothing is padded, but audio shorter than F gets zeros at its end up to F.
+ * 3. frames = 1 + ⌊(length − F) / H⌋; frame t covers samples t·H … t·H + F − 1.
+ * 4. window: periodic Hann of W points, w[n] = 0.5 − 0.5 · cos(2πn / W), in the middle of the F points (⌊(F − W) / 2⌋
+ *    zeros at its left).
+ * 5. power spectrum P[k] = |DFT(w · y)[k]|², k = 0 … F/2, not scaled.
+ * 6. mel: triangles from `fmin` to `fmax`, see {@link melFilters} (`mel_norm` slaney: divided by half their width).
+ * 7. logarithm: ln or log10 of max(m, `log_floor`).
+ * 8. `normalisation`: per_band: (v − mean) / (std + 1e-5) with the mean and the standard deviation (divided by the
+ *    number of frames) of each band over the frames of this piece of audio; utterance: one mean and one deviation over
+ *    all values; fixed: (v − `mean`[band]) / `std`[band]; none: as they are.
+ *
+ * In PyTorch steps 2 to 5 are `torch.stft(y, F, H, W, torch.hann_window(W), center=…, pad_mode='reflect',
+ * return_complex=True).abs() ** 2`, step 6 is `torchaudio.functional.melscale_fbanks(F // 2 + 1, fmin, fmax, n_mels,
+ * sampling_rate, norm=None or 'slaney', mel_scale=…)`.
+ */
+export class LogMelFeatures {
+  private readonly window: Float64Array;
+  private readonly filters: MelFilter[];
+  private readonly transform: RealFourierTransform;
+
+  constructor(private readonly settings: LogMelSettings) {
+    const { n_fft, win_length = n_fft, sampling_rate } = settings;
+    this.window = hannWindow(win_length, n_fft);
+    this.transform = new RealFourierTransform(n_fft);
+    this.filters = melFilters({
+      bands: settings.n_mels,
+      size: n_fft,
+      samplingRate: sampling_rate,
+      lowest: settings.fmin,
+      highest: settings.fmax ?? sampling_rate / 2,
+      scale: settings.mel_scale,
+      unitArea: settings.mel_norm === 'slaney',
+    });
+  }
+
+  /** Features of one piece of audio at the settings' rate; always at least one frame. */
+  extract(samples: Float32Array): SpeechFeatures {
+    const { n_fft, hop_length, n_mels } = this.settings;
+    const signal = this.prepare(samples);
+    const frames = 1 + Math.floor((signal.length - n_fft) / hop_length);
+    const values = new Float32Array(frames * n_mels);
+    const frame = new Float64Array(n_fft);
+    const power = new Float64Array(n_fft / 2 + 1);
+    for (let index = 0; index < frames; index += 1) {
+      const start = index * hop_length;
+      for (let n = 0; n < n_fft; n += 1) frame[n] = signal[start + n]! * this.window[n]!;
+      this.transform.powerSpectrum(frame, power);
+      this.writeBands(power, values, index * n_mels);
+    }
+    normalise(values, this.settings);
+    return { values, frames, bands: n_mels };
+  }
+
+  private prepare(samples: Float32Array): Float32Array {
+    const { n_fft, center, preemphasis } = this.settings;
+    const signal = preemphasis > 0 ? emphasise(samples, preemphasis) : samples;
+    if (center) return reflectEnds(signal, n_fft / 2);
+    if (signal.length >= n_fft) return signal;
+    const padded = new Float32Array(n_fft);
+    padded.set(signal);
+    return padded;
+  }
+
+  private writeBands(power: Float64Array, values: Float32Array, offset: number): void {
+    const { log, log_floor } = this.settings;
+    const logarithm = log === 'log10' ? Math.log10 : Math.log;
+    for (const [band, { first, weights }] of this.filters.entries()) {
+      let sum = 0;
+      for (let index = 0; index < weights.length; index += 1) sum += weights[index]! * power[first + index]!;
+      values[offset + band] = logarithm(Math.max(sum, log_floor));
+    }
+  }
+}
+
+function hannWindow(length: number, size: number): Float64Array {
+  const window = new Float64Array(size);
+  const left = Math.floor((size - length) / 2);
+  for (let n = 0; n < length; n += 1) window[left + n] = 0.5 - 0.5 * Math.cos((2 * Math.PI * n) / length);
+  return window;
+}
+
+function emphasise(samples: Float32Array, factor: number): Float32Array {
+  return samples.map((sample, index) => sample - (index > 0 ? factor * samples[index - 1]! : 0));
+}
+
+/** Reflection as often as the audio is shorter than the pad; silence where there is nothing to reflect. */
+function reflectEnds(samples: Float32Array, pad: number): Float32Array {
+  const { length } = samples;
+  const padded = new Float32Array(Math.max(length, 1) + 2 * pad);
+  if (length === 0) return padded;
+  padded.set(samples, pad);
+  const period = Math.max(1, 2 * (length - 1));
+  const reflected = (index: number) => {
+    const place = ((index % period) + period) % period;
+    return samples[place < length ? place : period - place]!;
+  };
+  for (let n = 1; n <= pad; n += 1) {
+    padded[pad - n] = reflected(-n);
+    padded[pad + length - 1 + n] = reflected(length - 1 + n);
+  }
+  return padded;
+}
+
+function normalise(values: Float32Array, settings: LogMelSettings): void {
+  const { normalisation, n_mels, mean, std } = settings;
+  if (normalisation === 'utterance') return standardise(values, 0, 1);
+  if (normalisation === 'per_band')
+    for (let band = 0; band < n_mels; band += 1) standardise(values, band, n_mels);
+  if (normalisation === 'fixed')
+    for (let index = 0; index < values.length; index += 1)
+      values[index] = (values[index]! - mean![index % n_mels]!) / std![index % n_mels]!;
+}
+
+/** Every `step`th value from `first`: mean 0, deviation 1. */
+function standardise(values: Float32Array, first: number, step: number): void {
+  let count = 0;
+  let sum = 0;
+  for (let index = first; index < values.length; index += step, count += 1) sum += values[index]!;
+  const mean = sum / count;
+  let squares = 0;
+  for (let index = first; index < values.length; index += step) squares += (values[index]! - mean) ** 2;
+  const deviation = Math.sqrt(squares / count) + 1e-5;
+  for (let index = first; index < values.length; index += step)
+    values[index] = (values[index]! - mean) / deviation;
+}

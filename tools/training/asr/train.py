@@ -1,0 +1,155 @@
+"""Trains nano-asr: train.py SHARDS VOCAB OUT --minutes M
+
+Reads the shards that are there and, while it runs, those that synthesise.py adds. The learning rate falls to zero at the
+end of the given minutes, so the time decides the quality. Writes OUT/last.pt every two minutes and at the end;
+`--continue FILE` starts from one (with a new schedule).
+"""
+import argparse
+import glob
+import json
+import os
+import time
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from model import CONFIG, NanoCtc
+from speakers import PHONEMES
+from synthesise import LEVELS, UNKNOWN
+from units import Units
+
+STEP = 6
+
+
+class Shards:
+    """Utterances of all shards in memory."""
+
+    def __init__(self, folder, units):
+        self.folder, self.units, self.seen, self.items = folder, units, set(), []
+
+    def scan(self):
+        for path in sorted(glob.glob(f"{self.folder}/shard-?????.npz")):
+            if path in self.seen:
+                continue
+            self.seen.add(path)
+            data, texts = np.load(path), json.load(open(path[:-4] + ".json"))
+            features, phonemes, offsets = data["features"], data["phonemes"], data["offsets"]
+            for text, start, end in zip(texts, offsets, offsets[1:]):
+                target = self.units.encode(text)
+                repeats = sum(a == b for a, b in zip(target, target[1:]))
+                if len(target) + repeats <= (end - start) // STEP:
+                    self.items.append((features[start:end], phonemes[start:end], target))
+
+    def batches(self, frames, rng):
+        """Endless batches of about `frames` frames, utterances of like length together."""
+        while True:
+            self.scan()
+            order = rng.permutation(len(self.items))[:4096]
+            order = sorted(order, key=lambda i: len(self.items[i][0]) + rng.integers(20))
+            groups, current, longest = [], [], 0
+            for i in order:
+                longest = max(longest, len(self.items[i][0]))
+                if current and longest * (len(current) + 1) > frames:
+                    groups.append(current)
+                    current, longest = [], len(self.items[i][0])
+                current.append(i)
+            for group in rng.permutation(len(groups)):
+                yield [self.items[i] for i in groups[group]]
+
+
+def collate(items, rng):
+    """-> features [B, T, mels] with masked bands and spans, lengths, phonemes [B, T/6, 2], targets"""
+    lengths = np.array([len(f) for f, _, _ in items])
+    width = -(-lengths.max() // STEP) * STEP
+    features = np.zeros((len(items), width, items[0][0].shape[1]), np.float32)
+    phonemes = np.full((len(items), width), UNKNOWN, np.int64)
+    for row, (values, phones, _) in enumerate(items):
+        length, bands = values.shape
+        values = values.astype(np.float32) / LEVELS
+        for _ in range(2):
+            band = rng.integers(0, 9)
+            at = rng.integers(0, bands - band)
+            values[:, at:at + band] = 0
+        for _ in range(length // 100):
+            span = rng.integers(0, 13)
+            at = rng.integers(0, length - span)
+            values[at:at + span] = 0
+        features[row, :length], phonemes[row, :length] = values, phones
+    halves = phonemes.reshape(len(items), -1, STEP)[:, :, (1, 4)]
+    return torch.from_numpy(features), torch.from_numpy(lengths), torch.from_numpy(halves), [target for _, _, target in items]
+
+
+def losses(model, batch, device, amount):
+    features, lengths, phonemes, targets = batch
+    with torch.autocast(device, torch.bfloat16):
+        scores, count, phoneme_scores = model(features.to(device), lengths.to(device))
+    flat = torch.tensor([i for target in targets for i in target])
+    sizes = torch.tensor([len(target) for target in targets])
+    ctc = functional.ctc_loss(scores.float().log_softmax(2).transpose(0, 1), flat.to(device), count, sizes.to(device), reduction="sum", zero_infinity=True)
+    named = functional.cross_entropy(phoneme_scores.float().reshape(-1, PHONEMES), phonemes.to(device).reshape(-1), ignore_index=UNKNOWN)
+    return ctc / sizes.sum() + amount * named, ctc.item() / sizes.sum().item(), named.item()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shards")
+    parser.add_argument("vocab")
+    parser.add_argument("out")
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--frames", type=int, default=5000)
+    parser.add_argument("--warmup", type=int, default=200, help="steps until the full rate")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--phonemes", type=float, default=0.5, help="weight of the phoneme loss at the start; it falls with the learning rate")
+    parser.add_argument("--continue", dest="start")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(1)
+    rng = np.random.default_rng(1)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    os.makedirs(options.out, exist_ok=True)
+    units = Units(options.vocab)
+    model = NanoCtc({**CONFIG, "vocab_size": len(units.units)}, PHONEMES).to(device)
+    print(f"{sum(p.numel() for n, p in model.named_parameters() if not n.startswith('phonemes.')) / 1e6:.2f} M parameters on {device}", flush=True)
+    if options.start:
+        model.load_state_dict(torch.load(options.start, map_location=device)["model"])
+    matrices = [p for p in model.parameters() if p.dim() > 1]
+    others = [p for p in model.parameters() if p.dim() == 1]
+    optimiser = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.02}, {"params": others, "weight_decay": 0.0}], lr=options.rate, betas=(0.9, 0.98))
+    model.train()
+    begin = saved = time.time()
+    history, heard = [], 0.0
+    for step, items in enumerate(Shards(options.shards, units).batches(options.frames, rng), 1):
+        progress = (time.time() - begin) / (60 * options.minutes)
+        if progress >= 1:
+            break
+        fall = 1 - progress
+        for group in optimiser.param_groups:
+            group["lr"] = options.rate * min(1, step / options.warmup) * fall
+        batch = collate(items, rng)
+        loss, ctc, named = losses(model, batch, device, options.phonemes * fall)
+        optimiser.zero_grad()
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        if torch.isfinite(norm):
+            optimiser.step()
+        history.append((ctc, named))
+        heard += batch[1].sum().item() / 360000
+        if step % 50 == 0:
+            ctc, named = np.mean(history, 0)
+            history = []
+            print(f"{step} {time.time() - begin:.0f} s: ctc {ctc:.3f} phonemes {named:.3f} norm {norm:.2f} heard {heard:.2f} h", flush=True)
+        if time.time() - saved > 120:
+            saved = time.time()
+            save(model, options.out, step)
+    save(model, options.out, step)
+
+
+def save(model, folder, step):
+    torch.save({"model": model.state_dict(), "step": step}, f"{folder}/last.tmp")
+    os.replace(f"{folder}/last.tmp", f"{folder}/last.pt")
+
+
+if __name__ == "__main__":
+    main()
