@@ -129,3 +129,30 @@ export const listCollections = defineMethod({
   request: z.object({}),
   reply: z.object({ collections: z.array(z.string()) }),
 });
+
+/** Most characters of text that `dataprep.extract` gives: its reply has to fit into one message. */
+export const maxExtractedCharacters = 400_000;
+
+/**
+ * `dataprep.extract`: the text of one file in reading order, nothing stored. Paragraphs are parted by blank lines, list
+ * items begin with `- `. Whoever put the file into the object store removes it afterwards.
+ * Errors: unsupported_file, payload_too_large (the file, or its text), not_found, deadline_exceeded.
+ */
+export const extract = defineMethod({
+  service: 'dataprep',
+  method: 'extract',
+  request: z.object({
+    file: fileReferenceSchema,
+    /** Longer text is cut there instead of refused. */
+    max_characters: z.int().min(1).max(maxExtractedCharacters).optional(),
+  }),
+  reply: z.object({
+    text: z.string(),
+    title: z.string().optional(),
+    /** Pages that hold text; paged formats only. */
+    pages: z.int().optional(),
+    /** True when the text was cut at `max_characters`. */
+    truncated: z.boolean(),
+  }),
+});
+export type ExtractedText = z.infer<typeof extract.reply>;

@@ -6,11 +6,23 @@ export const metadataSchema = z.record(z.string(), z.unknown());
 /** Where documents go, and where passages are searched, when no collection is named. */
 export const defaultCollection = 'default';
 
+/**
+ * True of the collections that hold the passages of vector stores. They belong to an owner and are reached through
+ * their vector store alone.
+ */
+export function isVectorStore(collection: string): boolean {
+  return collection.startsWith('vs_');
+}
+
 /** A passage as retrieval and reranking hand it on. Scores are comparable only within one reply. */
 export const retrievedDocumentSchema = z.object({
   id: z.string().describe('Id of the chunk'),
   text: z.string(),
   score: z.number(),
+  similarity: z
+    .number()
+    .optional()
+    .describe('Cosine similarity to the query, where the search compared vectors'),
   metadata: metadataSchema.default({}),
 });
 export type RetrievedDocument = z.infer<typeof retrievedDocumentSchema>;

@@ -19,6 +19,10 @@ export const modelInfoSchema = z.object({
   maxInputTokens: z.int(),
   created: z.int().describe('Unix seconds'),
   dimensions: z.int().optional().describe('Width of the vectors; embedders only'),
+  templateVariables: z
+    .array(z.string())
+    .optional()
+    .describe('What its chat template understands of tools, enable_thinking and reasoning_effort'),
 });
 export type ModelInfo = z.infer<typeof modelInfoSchema>;
 

@@ -16,6 +16,11 @@ const errorTable = {
     type: 'invalid_request_error',
     template: 'The previous response {id} was not found{detail}.',
   },
+  invalid_encrypted_content: {
+    status: 400,
+    type: 'invalid_request_error',
+    template: '{detail}',
+  },
   context_length_exceeded: {
     status: 400,
     type: 'invalid_request_error',
@@ -36,7 +41,23 @@ const errorTable = {
     type: 'invalid_request_error',
     template: 'The file {file} cannot be read: {detail}',
   },
+  websocket_stream_limit_reached: {
+    status: 400,
+    type: 'invalid_request_error',
+    template: 'A WebSocket runs at most {limit} streams beside each other.',
+  },
+  websocket_connection_limit_reached: {
+    status: 400,
+    type: 'invalid_request_error',
+    template: 'This WebSocket has reached the longest life of a connection. Open a new one to continue.',
+  },
+  content_filter: { status: 400, type: 'invalid_request_error', template: '{detail}' },
   invalid_api_key: { status: 401, type: 'authentication_error', template: 'Incorrect or missing API key.' },
+  forbidden_origin: {
+    status: 403,
+    type: 'invalid_request_error',
+    template: 'Pages of {origin} may not open WebSockets to this server.',
+  },
   not_found: { status: 404, type: 'invalid_request_error', template: '{what} was not found.' },
   model_not_found: {
     status: 404,

@@ -1,5 +1,6 @@
 export { MegaNestError, type ErrorBody, type ErrorCode, type ErrorDetails } from './errors.js';
 export { assertServedModel } from './served-model.js';
+export { toJsonSchema, type JsonSchema } from './json-schema.js';
 export { errorFromIssues, parseOrThrow } from './validation.js';
 export {
   defineMethod,
@@ -8,9 +9,25 @@ export {
   type RequestOf,
   type RpcMethod,
 } from './method.js';
+export {
+  defineNode,
+  nodeAnnouncementSchema,
+  nodeMetadataKey,
+  nodeReplySchema,
+  nodeRequestSchema,
+  type NodeAnnouncement,
+  type NodeReply,
+} from './node-service.js';
 export { decodeVector, decodeVectors, encodeVector, encodeVectors } from './vectors.js';
 export {
+  attributeFilterSchema,
+  type AttributeFilter,
+  type ComparisonFilter,
+  type CompoundFilter,
+} from './attribute-filter.js';
+export {
   defaultCollection,
+  isVectorStore,
   metadataSchema,
   retrievedDocumentSchema,
   type ChunkMetadata,
@@ -45,18 +62,29 @@ export {
   generate,
   generationChunkSchema,
   generationParametersSchema,
+  outputConstraintSchema,
   tokenLogprobSchema,
+  toolCallDeltaSchema,
+  toolCallSchema,
+  toolChoiceSchema,
+  toolSchema,
   usageSchema,
   type ChatMessage,
   type Citation,
   type GenerationChunk,
   type GenerationParameters,
+  type OutputConstraint,
   type TokenLogprob,
+  type Tool,
+  type ToolCall,
+  type ToolCallDelta,
+  type ToolChoice,
   type TokenUsage,
 } from './llm.js';
 export {
   cancelIngestJob,
   deleteDocuments,
+  extract,
   fileReferenceSchema,
   findIngestJob,
   ingest,
@@ -66,8 +94,10 @@ export {
   ingestProgressSchema,
   listCollections,
   listDocuments,
+  maxExtractedCharacters,
   startIngestJob,
   storedDocumentSchema,
+  type ExtractedText,
   type FileReference,
   type IngestedDocument,
   type IngestJob,
@@ -82,3 +112,30 @@ export {
   type DependencyHealth,
   type ServiceHealth,
 } from './health.js';
+export {
+  guardrailJudgementSchema,
+  guardrailActions,
+  guardrailFindingSchema,
+  judge,
+  maxJudgedCharacters,
+  type GuardrailFinding,
+  type GuardrailJudgement,
+} from './guardrail.js';
+export {
+  faqParametersSchema,
+  summarise,
+  summaryParametersSchema,
+  summaryTypes,
+  writeFaq,
+  type SummaryType,
+} from './writing.js';
+export {
+  describeAsrModel,
+  transcribe,
+  transcriptChunkSchema,
+  transcriptionParametersSchema,
+  transcriptSegmentSchema,
+  type TranscriptChunk,
+  type TranscriptionParameters,
+  type TranscriptSegment,
+} from './asr.js';

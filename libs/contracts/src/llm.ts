@@ -3,13 +3,78 @@ import { retrievedDocumentSchema } from './documents.js';
 import { modelInfoSchema } from './embedding.js';
 import { defineMethod } from './method.js';
 
+/** A call of a tool, complete: `input` is JSON for a function, raw text for a custom tool. */
+export const toolCallSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  input: z.string(),
+});
+export type ToolCall = z.infer<typeof toolCallSchema>;
+
 /** A turn of the conversation, its content already reduced to text. */
 export const chatMessageSchema = z.object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z.string(),
   name: z.string().optional(),
+  /** Of the assistant: what it called in this turn. */
+  toolCalls: z.array(toolCallSchema).optional(),
+  /** Of a tool: the call that this is the result of. */
+  toolCallId: z.string().optional(),
+  /** Of the assistant: what it thought before it said `content`. */
+  reasoning: z.string().optional(),
 });
 export type ChatMessage = z.infer<typeof chatMessageSchema>;
+
+const jsonSchema = z.union([z.boolean(), z.record(z.string(), z.unknown())]);
+
+/** A tool that the model may call. */
+export const toolSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('function'),
+    name: z.string().min(1).max(128),
+    description: z.string().optional(),
+    /** JSON Schema of the arguments; any object where absent. */
+    parameters: z.record(z.string(), z.unknown()).optional(),
+    /** The arguments are held to the schema while they are written. */
+    strict: z.boolean().optional(),
+  }),
+  z.object({
+    type: z.literal('custom'),
+    name: z.string().min(1).max(128),
+    description: z.string().optional(),
+    /** What the raw input is held to; any text where absent. */
+    grammar: z.object({ syntax: z.enum(['lark', 'regex']), definition: z.string() }).optional(),
+  }),
+]);
+export type Tool = z.infer<typeof toolSchema>;
+
+/** `required`: at least one call. `names` narrows the tools that may be called. */
+export const toolChoiceSchema = z.object({
+  mode: z.enum(['auto', 'none', 'required']),
+  names: z.array(z.string()).min(1).optional(),
+});
+export type ToolChoice = z.infer<typeof toolChoiceSchema>;
+
+/** What an answer's text is held to while it is written: whatever comes out whole satisfies it. */
+export const outputConstraintSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('json_object') }),
+  z.object({ type: z.literal('json_schema'), schema: jsonSchema }),
+  z.object({ type: z.literal('regex'), pattern: z.string().min(1) }),
+  z.object({ type: z.literal('choice'), choices: z.array(z.string().min(1)).min(1) }),
+  /** A grammar in XGrammar's EBNF (GBNF) with a rule `root`. */
+  z.object({ type: z.literal('grammar'), grammar: z.string().min(1) }),
+  /** Free text in which each `trigger` begins one of the `tags`; between `begin` and `end` stands what the schema takes. */
+  z.object({
+    type: z.literal('structural_tag'),
+    triggers: z.array(z.string().min(1)).min(1),
+    tags: z.array(z.object({ begin: z.string().min(1), end: z.string(), schema: jsonSchema })).min(1),
+    /** The answer begins with a tag, and ends behind the last one. */
+    required: z.boolean().optional(),
+    /** At most one tag. */
+    single: z.boolean().optional(),
+  }),
+]);
+export type OutputConstraint = z.infer<typeof outputConstraintSchema>;
 
 /** Sampling and length, in OpenAI's names plus the usual extensions of vLLM and OPEA. */
 export const generationParametersSchema = z.object({
@@ -34,6 +99,16 @@ export const generationParametersSchema = z.object({
   logprobs: z.boolean().optional(),
   top_logprobs: z.int().min(0).max(20).optional(),
   ignore_eos: z.boolean().optional(),
+  include_stop_str_in_output: z.boolean().optional().describe('Keep the stop text that ended the answer'),
+  best_of: z
+    .int()
+    .min(1)
+    .max(16)
+    .optional()
+    .describe(
+      'Answers written, of which the n with the highest mean log probability come back; not streamed',
+    ),
+  constraint: outputConstraintSchema.optional().describe('What the text of the answer is held to'),
   num_assistant_tokens: z
     .int()
     .min(0)
@@ -58,6 +133,8 @@ export const usageSchema = z.object({
   promptTokens: z.int(),
   completionTokens: z.int(),
   cachedTokens: z.int(),
+  /** Of the completion tokens: those that the model thought with. */
+  reasoningTokens: z.int().optional(),
 });
 export type TokenUsage = z.infer<typeof usageSchema>;
 
@@ -72,12 +149,27 @@ export const citationSchema = z.object({
 });
 export type Citation = z.infer<typeof citationSchema>;
 
+/** A piece of a tool call: the first one of each `index` carries id and name, further ones only add to the input. */
+export const toolCallDeltaSchema = z.object({
+  /** Place of the call among those of its answer, from 0. */
+  index: z.int(),
+  id: z.string().optional(),
+  name: z.string().optional(),
+  /** `function`: the input is JSON; `custom`: raw text. */
+  kind: z.enum(['function', 'custom']).optional(),
+  input: z.string(),
+});
+export type ToolCallDelta = z.infer<typeof toolCallDeltaSchema>;
+
 export const generationChunkSchema = z.object({
   /** Which of the n answers this belongs to. */
   choice: z.int(),
   text: z.string(),
+  /** What the model thinks before it answers; no part of `text`. */
+  reasoning: z.string().optional(),
+  toolCalls: z.array(toolCallDeltaSchema).optional(),
   logprobs: z.array(tokenLogprobSchema).optional(),
-  finishReason: z.enum(['stop', 'length']).optional(),
+  finishReason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']).optional(),
   citations: z.array(citationSchema).optional(),
   /** On the last chunk of the stream only. */
   usage: usageSchema.optional(),
@@ -97,6 +189,13 @@ export const generate = defineMethod({
     messages: z.array(chatMessageSchema).min(1),
     documents: z.array(retrievedDocumentSchema).optional(),
     model: z.string().optional(),
+    tools: z.array(toolSchema).max(512).optional(),
+    tool_choice: toolChoiceSchema.optional(),
+    parallel_tool_calls: z.boolean().optional().describe('false: at most one call in an answer'),
+    chat_template_kwargs: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Variables for the chat template'),
     chat_template: z
       .string()
       .optional()
@@ -117,7 +216,11 @@ export const describeLlmModel = defineMethod({
 export const countPromptTokens = defineMethod({
   service: 'llm',
   method: 'count_tokens',
-  request: z.object({ messages: z.array(chatMessageSchema).min(1), model: z.string().optional() }),
+  request: z.object({
+    messages: z.array(chatMessageSchema).min(1),
+    model: z.string().optional(),
+    tools: z.array(toolSchema).max(512).optional(),
+  }),
   reply: z.object({
     promptTokens: z.int(),
     /** Most tokens that the model takes, prompt and answer together. */

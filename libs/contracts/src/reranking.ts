@@ -22,8 +22,8 @@ export const rerank = defineMethod({
   }),
   reply: z.object({
     model: z.string(),
-    /** score: the model's logit through a sigmoid, or the fused score. */
-    results: z.array(z.object({ index: z.int(), score: z.number() })),
+    /** score: the model's logit through a sigmoid, or the fused score; relevance: always the former. */
+    results: z.array(z.object({ index: z.int(), score: z.number(), relevance: z.number().optional() })),
     promptTokens: z.int(),
   }),
 });

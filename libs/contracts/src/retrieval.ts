@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { metadataSchema, retrievedDocumentSchema } from './documents.js';
+import { attributeFilterSchema } from './attribute-filter.js';
+import { isVectorStore, metadataSchema, retrievedDocumentSchema } from './documents.js';
 import { defineMethod } from './method.js';
 
 export const searchTypes = [
@@ -11,6 +12,8 @@ export const searchTypes = [
   'hybrid',
 ] as const;
 export type SearchType = (typeof searchTypes)[number];
+
+const collection = z.string().min(1).max(128);
 
 /** Names are OPEA's own, so that a request's parameters travel unchanged from the caller to the service. */
 export const retrievalParametersSchema = z.object({
@@ -39,7 +42,10 @@ export const retrievalParametersSchema = z.object({
   filter: metadataSchema
     .optional()
     .describe('Keep chunks whose metadata contain these values; a list means any of'),
-  collection: z.string().min(1).max(128).optional().describe('Name of the document collection'),
+  collection: collection
+    .refine((name) => !isVectorStore(name), 'vector stores are searched through /v1/vector_stores')
+    .optional()
+    .describe('Name of the document collection'),
 });
 export type RetrievalParameters = z.infer<typeof retrievalParametersSchema>;
 
@@ -48,9 +54,13 @@ export const retrieve = defineMethod({
   service: 'retrieval',
   method: 'retrieve',
   request: retrievalParametersSchema.extend({
+    /** Among services, also the id of a vector store: whoever asks has made sure of its owner. */
+    collection: collection.optional(),
     query: z.string(),
     /** base64 little-endian Float32. */
     embedding: z.string().optional(),
+    /** Looks only at documents whose own attributes pass. */
+    attribute_filter: attributeFilterSchema.optional(),
   }),
   reply: z.object({ documents: z.array(retrievedDocumentSchema), searchType: z.enum(searchTypes) }),
 });

@@ -3,6 +3,8 @@ import { MegaNestError } from './errors.js';
 
 interface SchemaIssue {
   readonly message: string;
+  /** Of an object that takes no other fields: those that it does not know. */
+  readonly keys?: readonly string[];
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
   /** Of a union: the issues of each alternative, with paths relative to the union. */
   readonly errors?: readonly (readonly SchemaIssue[])[];
@@ -19,7 +21,7 @@ function deepest(issue: SchemaIssue): SchemaIssue {
 /** Turns the first issue of a failed validation into a 400 whose `param` is the path of the field. */
 export function errorFromIssues(issues: readonly SchemaIssue[]): MegaNestError {
   const issue = issues[0] && deepest(issues[0]);
-  const path = (issue?.path ?? [])
+  const path = [...(issue?.path ?? []), ...(issue?.keys?.slice(0, 1) ?? [])]
     .map((part) => String(typeof part === 'object' ? part.key : part))
     .join('.');
   const detail = path ? `${path}: ${issue?.message}` : (issue?.message ?? 'The request is invalid.');

@@ -43,6 +43,12 @@ const kinds: ServiceKind[] = [
     streaming: true,
   },
   {
+    service: 'reranked',
+    inputs: {},
+    output: 'documents',
+    parameters: z.object({ k: z.int().optional(), top_n: z.int().optional(), depth: z.int().optional() }),
+  },
+  {
     service: 'fusion',
     inputs: { first: { kind: 'documents' }, second: { kind: 'documents' } },
     output: 'documents',

@@ -5,7 +5,7 @@ export {
   type ServiceRegistry,
 } from './definition/service-kind.js';
 export type { MegaServiceDefinition, NodeDefinition, NodeTarget, RetryPolicy } from './definition/types.js';
-export { MegaServiceDefinitionError, type DefinitionProblem } from './definition/problems.js';
+export { lacksService, MegaServiceDefinitionError, type DefinitionProblem } from './definition/problems.js';
 export type { Condition, ConditionContext } from './definition/condition.js';
 export type { ServiceLookup } from './definition/target.js';
 export { parseMegaService } from './definition/parse.js';

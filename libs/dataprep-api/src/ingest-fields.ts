@@ -1,5 +1,6 @@
 import { ingestParametersSchema, MegaNestError, parseOrThrow } from '#contracts';
 import { z } from 'zod';
+import { collectionField } from './collection-field.js';
 
 /** Text of a form field to a boolean; JSON bodies send booleans. */
 const flagSchema = z.preprocess(
@@ -14,15 +15,16 @@ const linksSchema = z.preprocess(
   (value) => (typeof value === 'string' ? parseLinks(value) : value),
   z.array(z.url({ error: 'is no URL' })),
 );
-const { collection, metadata, chunk_size, chunk_overlap } = ingestParametersSchema.shape;
+const { metadata, chunk_size, chunk_overlap } = ingestParametersSchema.shape;
 
-const fieldsSchema = z.strictObject({
+/** The fields of a form or JSON body beside its files. */
+export const fieldsSchema = z.strictObject({
   link_list: linksSchema.optional(),
   chunk_size: wordsSchema(chunk_size),
   chunk_overlap: wordsSchema(chunk_overlap),
-  collection,
+  collection: collectionField,
   /** The reference's name for a collection. */
-  index_name: collection,
+  index_name: collectionField,
   metadata: z.preprocess(parseJsonField, metadata),
   async: flagSchema.optional(),
   /** Tables are always read, by their structure; the reference asks whether and how. */

@@ -1,16 +1,26 @@
-import { MegaNestError, type IngestedDocument, type IngestProgress } from '#contracts';
-import { Call, errorEnvelope, sendEventStream, type HttpCall } from '#service-kit';
+import {
+  ingestedDocumentSchema,
+  ingestJobSchema,
+  ingestProgressSchema,
+  MegaNestError,
+  type IngestedDocument,
+  type IngestProgress,
+} from '#contracts';
+import { ApiOperation, Call, errorEnvelope, sendEventStream, type HttpCall } from '#service-kit';
 import { Controller, Delete, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { Dataprep, type IngestRequest } from './dataprep.js';
+import { fieldsSchema } from './ingest-fields.js';
 import { IngestReceiver } from './ingest-receiver.js';
 
 /** The reference's answer to a finished ingest, and beside it what became of each document. */
-export interface IngestAnswer {
-  status: 200;
-  message: string;
-  documents: IngestedDocument[];
-}
+const ingestAnswerSchema = z.object({
+  status: z.literal(200),
+  message: z.string(),
+  documents: z.array(ingestedDocumentSchema),
+});
+export type IngestAnswer = z.output<typeof ingestAnswerSchema>;
 
 @Controller()
 export class IngestController {
@@ -21,6 +31,14 @@ export class IngestController {
 
   /** Answers when all is stored; with `async` at once (202 and a job); with `Accept: text/event-stream` as it goes. */
   @Post(['v1/dataprep/ingest', 'v1/dataprep'])
+  @ApiOperation({
+    summary: 'Read, cut, embed and store documents',
+    body: fieldsSchema.extend({ files: z.array(z.file()).optional() }),
+    consumes: ['multipart/form-data', 'application/json'],
+    answer: ingestAnswerSchema,
+    events: ingestProgressSchema,
+    also: { 202: ingestJobSchema },
+  })
   async ingest(
     @Req() http: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -49,12 +67,14 @@ export class IngestController {
   }
 
   @Get('v1/dataprep/jobs/:id')
+  @ApiOperation({ summary: 'How far a job is', answer: ingestJobSchema })
   job(@Param('id') id: string) {
     return this.dataprep.findJob(id);
   }
 
   /** Cancels the job; what it has stored so far stays, document by document whole. */
   @Delete('v1/dataprep/jobs/:id')
+  @ApiOperation({ summary: 'Cancel a job', answer: ingestJobSchema })
   cancel(@Param('id') id: string) {
     return this.dataprep.cancelJob(id);
   }

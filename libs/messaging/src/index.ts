@@ -1,6 +1,8 @@
+export { asyncApiDocument } from './async-api.js';
 export type { CallOptions } from './call-options.js';
 export { MessagingConnection, type ConnectionOptions } from './connection.js';
 export { MessagingModule } from './messaging.module.js';
+export { inspectNats, type NatsFacts } from './inspect-server.js';
 export { ObjectStore, type ObjectDescription } from './object-store.js';
 export { RpcClient } from './rpc-client.js';
 export { RpcContext } from './rpc-context.js';

@@ -3,7 +3,8 @@ import { MegaNestError, type FileReference } from '#contracts';
 import { Objm, type ObjectStore as NatsObjectStore } from '@nats-io/obj';
 import type { MessagingConnection } from './connection.js';
 
-const bucket = 'meganest-uploads';
+/** Name of the object store that files lie in. */
+export const bucket = 'meganest-uploads';
 /** Uploads that nobody fetched are dropped after this long. */
 const lifetimeNanoseconds = 3600 * 1e9;
 

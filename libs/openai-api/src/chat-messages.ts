@@ -1,4 +1,4 @@
-import { MegaNestError, type ChatMessage } from '#contracts';
+import { MegaNestError, type ChatMessage, type ToolCall } from '#contracts';
 import { z } from 'zod';
 
 const textPart = z.looseObject({
@@ -12,25 +12,85 @@ const content = z.union(
   'must be a string or an array of parts',
 );
 
-const message = z.looseObject({
-  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
-  content: content.nullish(),
-  name: z.string().optional(),
-});
+const functionCall = z.looseObject({ name: z.string().min(1), arguments: z.string() });
+const toolCall = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('function'), id: z.string().min(1), function: functionCall }),
+  z.looseObject({
+    type: z.literal('custom'),
+    id: z.string().min(1),
+    custom: z.looseObject({ name: z.string().min(1), input: z.string() }),
+  }),
+]);
+
+const message = z
+  .looseObject({
+    role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
+    content: content.nullish(),
+    name: z.string().nullish(),
+    tool_calls: z.array(toolCall).nullish(),
+    tool_call_id: z.string().min(1).nullish(),
+    /** Deprecated form of `tool_calls`. */
+    function_call: functionCall.nullish(),
+    /** What the model thought, as vLLM, DeepSeek and SGLang write it; `reasoning` with others. */
+    reasoning_content: z.string().nullish(),
+    reasoning: z.string().nullish().catch(null),
+  })
+  .superRefine(({ role, tool_call_id: id }, context) => {
+    if (role === 'tool' && !id)
+      context.addIssue({ code: 'custom', path: ['tool_call_id'], message: 'is required in a tool message' });
+  });
 
 /** A conversation as OpenAI writes it; a plain string is one user turn, as OPEA's callers write it. */
 export const messagesSchema = z
   .union([z.string().min(1), z.array(message).min(1)], 'must be a string or a non-empty array of messages')
-  .transform((value) => (typeof value === 'string' ? [{ role: 'user' as const, content: value }] : value));
-type WireMessage = z.output<typeof messagesSchema>[number];
+  .transform((value): WireMessage[] =>
+    typeof value === 'string' ? [{ role: 'user', content: value }] : value,
+  );
+type WireMessage = z.output<typeof message>;
 
 /** Reduces a conversation to text turns. Errors: unsupported_parameter for parts that are not text. */
 export function toChatMessages(messages: readonly WireMessage[], path = 'messages'): ChatMessage[] {
-  return messages.map((item, index) => ({
-    role: item.role === 'function' ? ('tool' as const) : item.role,
-    content: toText(item.content, `${path}.${index}.content`),
-    ...(typeof item.name === 'string' && { name: item.name }),
-  }));
+  // What a deprecated function message answers: the call before it, which had no id.
+  let lastFunctionCall: string | undefined;
+  return messages.map((item, index) => {
+    const calls = callsOf(item, index);
+    if (item.function_call) lastFunctionCall = calls[0]?.id;
+    const reasoning = item.reasoning_content ?? item.reasoning;
+    const toolCallId = item.role === 'function' ? lastFunctionCall : item.tool_call_id;
+    return {
+      role: item.role === 'function' ? ('tool' as const) : item.role,
+      content: toText(item.content, `${path}.${index}.content`),
+      ...(typeof item.name === 'string' && { name: item.name }),
+      ...(calls.length > 0 && { toolCalls: calls }),
+      ...(typeof toolCallId === 'string' && { toolCallId }),
+      ...(typeof reasoning === 'string' && reasoning !== '' && { reasoning }),
+    };
+  });
+}
+
+/** A turn back in OpenAI's form, its content as text. */
+export function wireMessage({ toolCalls, toolCallId, reasoning, ...message }: ChatMessage) {
+  return {
+    ...message,
+    ...(toolCalls && {
+      tool_calls: toolCalls.map(({ id, name, input }) => ({
+        id,
+        type: 'function' as const,
+        function: { name, arguments: input },
+      })),
+    }),
+    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+  };
+}
+
+function callsOf({ tool_calls: calls, function_call: legacy }: WireMessage, index: number): ToolCall[] {
+  if (legacy) return [{ id: `call_${index}`, name: legacy.name, input: legacy.arguments }];
+  return (calls ?? []).map((call) =>
+    call.type === 'function'
+      ? { id: call.id, name: call.function.name, input: call.function.arguments }
+      : { id: call.id, name: call.custom.name, input: call.custom.input },
+  );
 }
 
 function toText(value: WireMessage['content'], path: string): string {

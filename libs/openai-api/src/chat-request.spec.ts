@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chatCompletionRequestSchema, ignoredFields } from './chat-request.js';
 
 const messages = [{ role: 'user', content: 'Hi' }];
+const tool = { type: 'function', function: { name: 'add', parameters: { type: 'object' } } };
 const parse = (body: unknown) => parseOrThrow(chatCompletionRequestSchema, body);
 
 describe('chatCompletionRequestSchema', () => {
@@ -43,6 +44,23 @@ describe('chatCompletionRequestSchema', () => {
     [{ messages, temperature: 3 }, 'temperature'],
     [{ messages, n: 0 }, 'n'],
     [{ messages, logit_bias: { abc: 1 } }, 'logit_bias.abc'],
+    [{ messages, top_logprobs: 2 }, 'top_logprobs'],
+    [{ messages, n: 3, best_of: 2 }, 'best_of'],
+    [{ messages, best_of: 2, stream: true }, 'best_of'],
+    [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.tool_call_id'],
+    [{ messages, tools: [{ type: 'function', function: {} }] }, 'tools.0.function.name'],
+    [{ messages, tools: [{ type: 'web_search' }] }, 'tools.0.type'],
+    [{ messages, tools: [tool, tool] }, 'tools.1'],
+    [{ messages, tool_choice: 'required' }, 'tool_choice'],
+    [
+      { messages, tools: [tool], tool_choice: { type: 'function', function: { name: 'fly' } } },
+      'tool_choice',
+    ],
+    [{ messages, tools: [tool], functions: [] }, 'functions'],
+    [{ messages, response_format: { type: 'xml' } }, 'response_format.type'],
+    [{ messages, guided_json: '{' }, 'guided_json'],
+    [{ messages, guided_regex: 'a', response_format: { type: 'json_object' } }, 'guided_regex'],
+    [{ messages, structured_outputs: { structural_tag: '{}' } }, 'structured_outputs.structural_tag'],
     [{ messages, stream_options: { include_usage: 'yes' } }, 'stream_options.include_usage'],
     [
       { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] },
@@ -53,26 +71,93 @@ describe('chatCompletionRequestSchema', () => {
   });
 });
 
+describe('tools and forms in a chat request', () => {
+  it('takes the present fields', () => {
+    const body = {
+      messages,
+      tools: [tool, { type: 'custom', custom: { name: 'patch' } }],
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'required', tools: [{ type: 'custom', custom: { name: 'patch' } }] },
+      },
+      parallel_tool_calls: false,
+      reasoning_effort: 'low',
+    };
+    expect(parse(body)).toMatchObject({
+      tools: [
+        { type: 'function', name: 'add', parameters: { type: 'object' } },
+        { type: 'custom', name: 'patch' },
+      ],
+      toolChoice: { mode: 'required', names: ['patch'] },
+      parallelToolCalls: false,
+      reasoningEffort: { value: 'low', field: 'reasoning_effort' },
+    });
+  });
+
+  it('takes the deprecated ones', () => {
+    const functions = [{ name: 'add' }];
+    expect(parse({ messages, functions, function_call: { name: 'add' } })).toMatchObject({
+      tools: [{ type: 'function', name: 'add' }],
+      toolChoice: { mode: 'required', names: ['add'] },
+      parallelToolCalls: false,
+      legacyFunctions: true,
+    });
+  });
+
+  it('takes calls and results of earlier turns, deprecated ones too', () => {
+    const turns = [
+      {
+        role: 'assistant',
+        reasoning_content: 'Hm.',
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'add', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'a', content: '1' },
+      { role: 'assistant', content: null, function_call: { name: 'add', arguments: '{}' } },
+      { role: 'function', name: 'add', content: '2' },
+    ];
+    expect(parse({ messages: turns }).messages).toEqual([
+      {
+        role: 'assistant',
+        content: '',
+        reasoning: 'Hm.',
+        toolCalls: [{ id: 'a', name: 'add', input: '{}' }],
+      },
+      { role: 'tool', content: '1', toolCallId: 'a' },
+      { role: 'assistant', content: '', toolCalls: [{ id: 'call_2', name: 'add', input: '{}' }] },
+      { role: 'tool', content: '2', name: 'add', toolCallId: 'call_2' },
+    ]);
+  });
+
+  const schema = { type: 'object' };
+  it.each([
+    [{ response_format: { type: 'text' } }, undefined],
+    [{ response_format: { type: 'json_object' } }, { type: 'json_object' }],
+    [
+      { response_format: { type: 'json_schema', json_schema: { name: 'n', schema, strict: true } } },
+      { type: 'json_schema', schema },
+    ],
+    [{ guided_json: schema }, { type: 'json_schema', schema }],
+    [{ guided_json: '{"type":"object"}' }, { type: 'json_schema', schema }],
+    [{ guided_regex: '[ab]+' }, { type: 'regex', pattern: '[ab]+' }],
+    [{ guided_choice: ['a', 'b'] }, { type: 'choice', choices: ['a', 'b'] }],
+    [{ guided_grammar: 'root ::= "a"' }, { type: 'grammar', grammar: 'root ::= "a"' }],
+    [{ structured_outputs: { choice: ['a'] } }, { type: 'choice', choices: ['a'] }],
+    [{ structured_outputs: { json_object: true } }, { type: 'json_object' }],
+  ])('holds the answer to %j', (fields, constraint) => {
+    expect(parse({ messages, ...fields }).parameters.constraint).toEqual(constraint);
+  });
+});
+
 describe('ignoredFields', () => {
   it('lists what has no effect', () => {
     expect(ignoredFields({ user: 'me', store: false, k: 3 }, new Set(['k']))).toEqual(['user', 'store']);
   });
 
-  it.each([
-    { tools: [{ type: 'function' }] },
-    { response_format: { type: 'json_object' } },
-    { tool_choice: 'required' },
-    { modalities: ['text', 'audio'] },
-  ])('refuses what would change the answer: %j', (extra) => {
+  it.each([{ modalities: ['text', 'audio'] }])('refuses what would change the answer: %j', (extra) => {
     expect(() => ignoredFields(extra)).toThrow(expect.objectContaining({ param: Object.keys(extra)[0] }));
   });
 
-  it.each([
-    { tools: [] },
-    { response_format: { type: 'text' } },
-    { tool_choice: 'none' },
-    { modalities: ['text'] },
-  ])('accepts what asks for nothing: %j', (extra) => {
+  it.each([{ modalities: ['text'] }])('accepts what asks for nothing: %j', (extra) => {
     expect(ignoredFields(extra)).toEqual(Object.keys(extra));
   });
 });

@@ -3,36 +3,49 @@ import {
   MegaNestError,
   type ChatMessage,
   type GenerationParameters,
+  type RetrievedDocument,
 } from '#contracts';
 import { z } from 'zod';
 import { messagesSchema, toChatMessages } from './chat-messages.js';
+import { chatTools, chatToolsSchema, type ChatTools } from './chat-tools.js';
+import { outputConstraint, outputFormatSchema } from './output-format.js';
 
 const nullable = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
+/** A caller says in other fields what form its answer has. */
+const parametersSchema = generationParametersSchema.omit({ constraint: true });
+
 /** OpenAI's clients send null for "not set". */
 const parameterShape = Object.fromEntries(
-  Object.entries(generationParametersSchema.shape).map(([name, schema]) => [
-    name,
-    nullable(schema as z.ZodType),
-  ]),
+  Object.entries(parametersSchema.shape).map(([name, schema]) => [name, nullable(schema as z.ZodType)]),
 );
 
 const bodySchema = z.looseObject({
   ...parameterShape,
+  ...chatToolsSchema.shape,
+  ...outputFormatSchema.shape,
   messages: messagesSchema.optional(),
   /** The OPEA specification's name of the field. */
   message: messagesSchema.optional(),
   model: z.string().optional(),
   max_completion_tokens: nullable(z.int().min(1)),
   stream: nullable(z.boolean()),
+  reasoning_effort: nullable(z.string().min(1)),
+  chat_template_kwargs: nullable(z.record(z.string(), z.unknown())),
   stream_options: nullable(z.looseObject({ include_usage: nullable(z.boolean()) })),
 });
 
-export interface ChatCompletionRequest {
+export interface ChatCompletionRequest extends ChatTools {
   messages: ChatMessage[];
   model?: string;
   parameters: GenerationParameters;
+  /** Variables for the model's chat template. */
+  chatTemplateKwargs?: Record<string, unknown>;
+  /** How much the model is to think; `field` is what the caller calls it. */
+  reasoningEffort?: { value: string; field: string };
+  /** Passages to answer from, where there is no mega service that finds them. */
+  documents?: RetrievedDocument[];
   /** Absent when the caller did not say. */
   stream?: boolean;
   includeUsage: boolean;
@@ -47,10 +60,15 @@ export const chatCompletionRequestSchema = bodySchema.transform((body, context):
     context.addIssue({ code: 'custom', path: ['messages'], message: 'is required' });
     return z.NEVER;
   }
+  assertConsistent(body);
+  const effort = body.reasoning_effort;
   return {
+    ...chatTools(body),
     messages: toChatMessages(messages, body.messages ? 'messages' : 'message'),
     model: body.model,
     parameters: generationParameters(body),
+    ...(effort !== undefined && { reasoningEffort: { value: effort, field: 'reasoning_effort' } }),
+    ...(body.chat_template_kwargs && { chatTemplateKwargs: body.chat_template_kwargs }),
     stream: body.stream,
     includeUsage: body.stream_options?.include_usage ?? false,
     extra: extraFields(body),
@@ -75,35 +93,40 @@ function assertIgnorable(name: string, value: unknown): void {
   throw new MegaNestError('unsupported_parameter', { detail, param: name });
 }
 
-const refusedFields = new Set([
-  'tools',
-  'functions',
-  'tool_choice',
-  'function_call',
-  'response_format',
-  'modalities',
-  'audio',
-  'prediction',
-  'web_search_options',
-  'best_of',
-]);
+const refusedFields = new Set(['modalities', 'audio', 'prediction', 'web_search_options']);
 
 function isNeutral(name: string, value: unknown): boolean {
   if (value === null || (Array.isArray(value) && value.length === 0)) return true;
-  if (name === 'tool_choice' || name === 'function_call') return value === 'none' || value === 'auto';
-  if (name === 'response_format') return (value as { type?: unknown }).type === 'text';
   return name === 'modalities' && JSON.stringify(value) === '["text"]';
+}
+
+function assertConsistent(body: z.output<typeof bodySchema>): void {
+  const { logprobs, top_logprobs: top, best_of: bestOf, n = 1 } = body as GenerationParameters;
+  if ((top ?? 0) > 0 && logprobs !== true) throw invalid('top_logprobs', 'needs logprobs true');
+  if (bestOf === undefined) return;
+  if (bestOf < n) throw invalid('best_of', 'must not be below n');
+  if (bestOf > n && body.stream)
+    throw invalid('best_of', 'the best can only be told at the end; do not stream');
+}
+
+function invalid(param: string, reason: string): MegaNestError {
+  return new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param });
 }
 
 function generationParameters(body: z.output<typeof bodySchema>): GenerationParameters {
   const named = body as Record<string, unknown>;
   const parameters = Object.fromEntries(
-    Object.keys(generationParametersSchema.shape)
+    Object.keys(parametersSchema.shape)
       .filter((name) => named[name] !== undefined)
       .map((name) => [name, named[name]]),
   ) as GenerationParameters;
   const maxTokens = body.max_completion_tokens ?? parameters.max_tokens;
-  return { ...parameters, ...(maxTokens !== undefined && { max_tokens: maxTokens }) };
+  const constraint = outputConstraint(body);
+  return {
+    ...parameters,
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...(constraint && { constraint }),
+  };
 }
 
 function extraFields(body: Record<string, unknown>): Record<string, unknown> {

@@ -10,7 +10,12 @@ import {
 
 /** The builders' types must fit the official client's: this does not compile otherwise. */
 const completionFits = (completion: ChatCompletion): OpenAI.ChatCompletion => completion;
-const chunkFits = (chunk: ChatCompletionChunk): OpenAI.ChatCompletionChunk => chunk;
+const chunkFits = (chunk: WithFunctions): OpenAI.ChatCompletionChunk => chunk;
+/** The client's chunks know calls of functions only; those of custom tools look like its whole ones. */
+type WithFunctions = Omit<ChatCompletionChunk, 'choices'> & {
+  choices: (Omit<Choice, 'delta'> & { delta: Omit<Choice['delta'], 'tool_calls'> })[];
+};
+type Choice = ChatCompletionChunk['choices'][number];
 
 const document = {
   id: 'chunk-1',
@@ -59,6 +64,60 @@ describe('collectChatCompletion', () => {
     });
     expect(completion.usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 7, total_tokens: 17 });
     expect(completion.usage?.prompt_tokens_details?.cached_tokens).toBe(4);
+  });
+});
+
+async function* calls(): AsyncGenerator<GenerationChunk> {
+  yield { choice: 0, text: '', reasoning: 'Hm.' };
+  const id = 'call_1';
+  yield { choice: 0, text: '', toolCalls: [{ index: 0, id, name: 'add', kind: 'function', input: '' }] };
+  yield { choice: 0, text: '', toolCalls: [{ index: 0, input: '{"a":1}' }] };
+  yield {
+    choice: 0,
+    text: '',
+    toolCalls: [{ index: 1, id: 'call_2', name: 'patch', kind: 'custom', input: '+' }],
+  };
+  const usage = { promptTokens: 1, completionTokens: 2, cachedTokens: 0, reasoningTokens: 1 };
+  yield { choice: 0, text: '', finishReason: 'tool_calls', usage };
+}
+
+describe('calls of tools', () => {
+  it('are gathered, without content where nothing was said', async () => {
+    const completion = completionFits(await collectChatCompletion(calls(), identity));
+    expect(completion.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: {
+        content: null,
+        reasoning_content: 'Hm.',
+        tool_calls: [
+          { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } },
+          { id: 'call_2', type: 'custom', custom: { name: 'patch', input: '+' } },
+        ],
+      },
+    });
+    expect(completion.usage?.completion_tokens_details?.reasoning_tokens).toBe(1);
+  });
+
+  it('come in pieces of which the first has the name', async () => {
+    const chunks = await collect(chatCompletionChunks(calls(), identity, false));
+    const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta));
+    expect(deltas.flatMap(({ tool_calls = [] }) => tool_calls)).toEqual([
+      { index: 0, id: 'call_1', type: 'function', function: { name: 'add', arguments: '' } },
+      { index: 0, function: { arguments: '{"a":1}' } },
+      { index: 1, id: 'call_2', type: 'custom', custom: { name: 'patch', input: '+' } },
+    ]);
+    expect(deltas.map(({ reasoning_content }) => reasoning_content ?? '').join('')).toBe('Hm.');
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('tool_calls');
+  });
+
+  it('answer the deprecated functions in their own form', async () => {
+    const legacy = { ...identity, legacyFunctions: true };
+    const { choices } = await collectChatCompletion(calls(), legacy);
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'function_call',
+      message: { function_call: { name: 'add', arguments: '{"a":1}' } },
+    });
+    expect(choices[0]?.message.tool_calls).toBeUndefined();
   });
 });
 

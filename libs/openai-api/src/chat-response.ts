@@ -1,11 +1,13 @@
 import type { GenerationChunk, RetrievedDocument, TokenLogprob, TokenUsage } from '#contracts';
 import { citationAnnotations, type CitationAnnotation } from './annotations.js';
+import { CallPieces, GatheredCalls, type CompletionToolCall, type ToolCallPiece } from './chat-calls.js';
 
 export interface CompletionUsage {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
   prompt_tokens_details: { cached_tokens: number };
+  completion_tokens_details: { reasoning_tokens: number };
 }
 
 interface ChoiceLogprobs {
@@ -13,11 +15,24 @@ interface ChoiceLogprobs {
   refusal: null;
 }
 
+type FinishReason = NonNullable<GenerationChunk['finishReason']> | 'function_call';
+
 export interface ChatCompletionChoice {
   index: number;
-  message: { role: 'assistant'; content: string; refusal: null; annotations?: CitationAnnotation[] };
+  message: {
+    role: 'assistant';
+    /** null where the model said nothing and called tools. */
+    content: string | null;
+    refusal: null;
+    annotations?: CitationAnnotation[];
+    tool_calls?: CompletionToolCall[];
+    /** Answers the deprecated `functions`. */
+    function_call?: { name: string; arguments: string };
+    /** What the model thought, under the name that vLLM, SGLang and DeepSeek use. */
+    reasoning_content?: string;
+  };
   logprobs: ChoiceLogprobs | null;
-  finish_reason: 'stop' | 'length';
+  finish_reason: FinishReason;
 }
 
 export interface ChatCompletion {
@@ -38,9 +53,16 @@ export interface ChatCompletionChunk {
   system_fingerprint: string;
   choices: {
     index: number;
-    delta: { role?: 'assistant'; content?: string; annotations?: CitationAnnotation[] };
+    delta: {
+      role?: 'assistant';
+      content?: string | null;
+      annotations?: CitationAnnotation[];
+      tool_calls?: ToolCallPiece[];
+      function_call?: { name?: string; arguments: string };
+      reasoning_content?: string;
+    };
     logprobs: ChoiceLogprobs | null;
-    finish_reason: 'stop' | 'length' | null;
+    finish_reason: FinishReason | null;
   }[];
   usage?: CompletionUsage | null;
 }
@@ -55,6 +77,8 @@ export interface CompletionIdentity {
   revision?: string;
   /** The documents that citations resolve to. */
   documents?: () => readonly RetrievedDocument[];
+  /** The caller uses the deprecated `functions`. */
+  legacyFunctions?: boolean;
 }
 
 /** Gathers a stream of chunks into one `chat.completion`. */
@@ -62,13 +86,15 @@ export async function collectChatCompletion(
   chunks: AsyncIterable<GenerationChunk>,
   identity: CompletionIdentity,
 ): Promise<ChatCompletion> {
-  const choices = new Map<number, ChatCompletionChoice>();
+  const choices = new Map<number, OpenChoice>();
   let usage = usageObject();
   for await (const chunk of chunks) {
     extendChoice(choiceAt(choices, chunk.choice), chunk, identity);
     if (chunk.usage) usage = usageObject(chunk.usage);
   }
-  const ordered = [...choices.values()].sort((a, b) => a.index - b.index);
+  const ordered = [...choices.values()]
+    .map((open) => finishedChoice(open, identity))
+    .sort((a, b) => a.index - b.index);
   return { ...head(identity), object: 'chat.completion', choices: ordered, usage };
 }
 
@@ -78,7 +104,7 @@ export async function* chatCompletionChunks(
   identity: CompletionIdentity,
   includeUsage: boolean,
 ): AsyncGenerator<ChatCompletionChunk> {
-  const started = new Set<number>();
+  const started = new Map<number, CallPieces>();
   const withoutUsage = includeUsage ? { usage: null } : {};
   const frame = (choices: ChatCompletionChunk['choices']): ChatCompletionChunk => ({
     ...head(identity),
@@ -91,10 +117,14 @@ export async function* chatCompletionChunks(
     usage = chunk.usage ?? usage;
     if (!started.has(chunk.choice))
       yield frame([deltaChoice(chunk.choice, { role: 'assistant', content: '' })]);
-    started.add(chunk.choice);
+    const pieces = started.get(chunk.choice) ?? new CallPieces();
+    started.set(chunk.choice, pieces);
+    if (chunk.reasoning) yield frame([deltaChoice(chunk.choice, { reasoning_content: chunk.reasoning })]);
     if (chunk.text || chunk.logprobs) {
       yield frame([deltaChoice(chunk.choice, { content: chunk.text }, logprobsObject(chunk.logprobs))]);
     }
+    for (const call of chunk.toolCalls ?? [])
+      yield frame([deltaChoice(chunk.choice, callDelta(pieces.piece(call), identity))]);
     if (chunk.finishReason) yield frame([finalChoice(chunk, identity)]);
   }
   if (includeUsage) yield { ...frame([]), usage: usageObject(usage) };
@@ -114,10 +144,42 @@ function finalChoice(
 ): ChatCompletionChunk['choices'][number] {
   const annotations = citationAnnotations(chunk.citations ?? [], identity.documents?.() ?? []);
   const delta = annotations.length > 0 ? { annotations } : {};
-  return { index: chunk.choice, delta, logprobs: null, finish_reason: chunk.finishReason ?? 'stop' };
+  return { index: chunk.choice, delta, logprobs: null, finish_reason: finishReasonOf(chunk, identity) };
 }
 
-function choiceAt(choices: Map<number, ChatCompletionChoice>, index: number): ChatCompletionChoice {
+/** One call at a time is all that the deprecated form knows. */
+function callDelta(piece: ToolCallPiece, { legacyFunctions }: CompletionIdentity) {
+  return legacyFunctions && piece.function ? { function_call: piece.function } : { tool_calls: [piece] };
+}
+
+function finishReasonOf(
+  { finishReason = 'stop' }: GenerationChunk,
+  identity: CompletionIdentity,
+): FinishReason {
+  return finishReason === 'tool_calls' && identity.legacyFunctions ? 'function_call' : finishReason;
+}
+
+/** A choice while its pieces come in. */
+interface OpenChoice {
+  choice: ChatCompletionChoice;
+  text: string;
+  calls: GatheredCalls;
+}
+
+function finishedChoice(
+  { choice, text, calls }: OpenChoice,
+  identity: CompletionIdentity,
+): ChatCompletionChoice {
+  const { message } = choice;
+  const all = calls.all;
+  message.content = text === '' && all.length > 0 ? null : text;
+  const [first] = all;
+  if (identity.legacyFunctions && first?.type === 'function') message.function_call = first.function;
+  else if (first) message.tool_calls = all;
+  return choice;
+}
+
+function choiceAt(choices: Map<number, OpenChoice>, index: number): OpenChoice {
   const known = choices.get(index);
   if (known) return known;
   const choice: ChatCompletionChoice = {
@@ -126,23 +188,24 @@ function choiceAt(choices: Map<number, ChatCompletionChoice>, index: number): Ch
     logprobs: null,
     finish_reason: 'stop',
   };
-  choices.set(index, choice);
-  return choice;
+  const open = { choice, text: '', calls: new GatheredCalls() };
+  choices.set(index, open);
+  return open;
 }
 
-function extendChoice(
-  choice: ChatCompletionChoice,
-  chunk: GenerationChunk,
-  identity: CompletionIdentity,
-): void {
-  choice.message.content += chunk.text;
+function extendChoice(open: OpenChoice, chunk: GenerationChunk, identity: CompletionIdentity): void {
+  const { choice } = open;
+  open.text += chunk.text;
+  for (const call of chunk.toolCalls ?? []) open.calls.add(call);
+  if (chunk.reasoning)
+    choice.message.reasoning_content = (choice.message.reasoning_content ?? '') + chunk.reasoning;
   if (chunk.logprobs) {
     choice.logprobs ??= { content: [], refusal: null };
     choice.logprobs.content.push(...chunk.logprobs);
   }
   if (chunk.citations)
     choice.message.annotations = citationAnnotations(chunk.citations, identity.documents?.() ?? []);
-  if (chunk.finishReason) choice.finish_reason = chunk.finishReason;
+  if (chunk.finishReason) choice.finish_reason = finishReasonOf(chunk, identity);
 }
 
 function logprobsObject(logprobs: TokenLogprob[] | undefined): ChoiceLogprobs | null {
@@ -162,5 +225,6 @@ export function usageObject(
     completion_tokens: usage.completionTokens,
     total_tokens: usage.promptTokens + usage.completionTokens,
     prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
   };
 }

@@ -1,5 +1,14 @@
 export { citationAnnotations, type CitationAnnotation } from './annotations.js';
-export { messagesSchema, toChatMessages } from './chat-messages.js';
+export {
+  chatCompletionChunkSchema,
+  chatCompletionSchema,
+  embeddingResponseSchema,
+  modelListSchema,
+  modelSchema,
+  rerankResponseSchema,
+} from './answers.js';
+export { type CompletionToolCall, type ToolCallPiece } from './chat-calls.js';
+export { messagesSchema, toChatMessages, wireMessage } from './chat-messages.js';
 export { chatCompletionRequestSchema, ignoredFields, type ChatCompletionRequest } from './chat-request.js';
 export {
   chatCompletionChunks,

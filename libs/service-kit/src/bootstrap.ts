@@ -34,7 +34,7 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
     bodyParser: false,
     abortOnError: false,
   });
-  app.useGlobalFilters(new HttpErrorFilter(identity.service, logger));
+  app.useGlobalFilters(new HttpErrorFilter(identity, logger));
   app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
   await options.configure?.(app);
   if (options.transport)

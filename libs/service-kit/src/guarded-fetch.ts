@@ -82,12 +82,12 @@ function checkedUrl(text: string, userUrl: string, options: GuardedFetchOptions,
 }
 
 /** Thrown by the lookup, inside the connection attempt. */
-class ForbiddenAddressError extends Error {
+export class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError';
 }
 
 /** A DNS lookup that fails when any address of the name is refused; the socket connects to what was checked. */
-function guardedLookup(allowPrivate: boolean): LookupFunction {
+export function guardedLookup(allowPrivate: boolean): LookupFunction {
   return (host, options, callback) => {
     lookUpHost(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);

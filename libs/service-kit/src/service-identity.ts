@@ -4,6 +4,11 @@ export interface ServiceIdentity {
   service: string;
   title: string;
   description: string;
+  /**
+   * What OPEA's specification has a path say under a wrong method, by path: `{"error": "<text>"}` with status 405. Other
+   * paths answer as every error does.
+   */
+  wrongMethodTexts?: Readonly<Record<string, string>>;
 }
 
 /** Injection token of the {@link ServiceIdentity}. */

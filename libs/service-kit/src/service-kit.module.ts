@@ -1,24 +1,33 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { HealthController } from './health/health.controller.js';
 import { HealthRegistry } from './health/health.registry.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 import { Metrics } from './metrics/metrics.js';
+import { ApiDocument } from './openapi/api-document.js';
+import { OpenApiController } from './openapi/openapi.controller.js';
 import { serviceIdentity, type ServiceIdentity } from './service-identity.js';
 
-/** Health, metrics and statistics of a service. */
+/** Health, metrics, statistics and the OpenAPI document of a service. */
 @Global()
 @Module({})
 export class ServiceKitModule {
   static register(identity: ServiceIdentity): DynamicModule {
     return {
       module: ServiceKitModule,
-      controllers: [HealthController, MetricsController],
+      imports: [DiscoveryModule],
+      controllers: [HealthController, MetricsController, OpenApiController],
       providers: [
         { provide: serviceIdentity, useValue: identity },
         { provide: HealthRegistry, useFactory: () => new HealthRegistry(identity) },
         { provide: Metrics, useFactory: () => new Metrics(identity.service) },
+        {
+          provide: ApiDocument,
+          inject: [DiscoveryService],
+          useFactory: (discovery: DiscoveryService) => new ApiDocument(discovery, identity),
+        },
       ],
-      exports: [serviceIdentity, HealthRegistry, Metrics],
+      exports: [serviceIdentity, HealthRegistry, Metrics, ApiDocument],
     };
   }
 }

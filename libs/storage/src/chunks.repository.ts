@@ -46,7 +46,13 @@ export class ChunksRepository {
   async search(search: ChunkSearch): Promise<ChunkHit[]> {
     const strategy = strategies[search.searchType];
     const hits = await this.database.transaction((transaction) => strategy(transaction, search));
-    return hits.map(({ id, text, score, metadata }) => ({ id, text, score, metadata }));
+    return hits.map(({ id, text, score, similarity, metadata }) => ({
+      id,
+      text,
+      score,
+      ...(similarity !== undefined && { similarity }),
+      metadata,
+    }));
   }
 }
 
@@ -56,14 +62,14 @@ async function nearest(
   limit: number,
   withVectors = false,
 ): Promise<NearestHit[]> {
-  const { embedding, collection, filter, searchType } = search;
+  const { embedding, searchType } = search;
   if (!embedding) {
     const detail = `embedding: search_type ${searchType} needs the embedding of the query`;
     throw new MegaNestError('invalid_request', { detail, param: 'embedding' });
   }
   requireUsableVector(embedding, 'embedding');
-  const hits = await findNearest(transaction, { embedding, collection, filter }, limit, withVectors);
-  if (hits.length === 0) await requireKnownWidth(transaction, collection, embedding.length);
+  const hits = await findNearest(transaction, { ...search, embedding }, limit, withVectors);
+  if (hits.length === 0) await requireKnownWidth(transaction, search.collection, embedding.length);
   return hits;
 }
 

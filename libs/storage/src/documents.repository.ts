@@ -23,6 +23,10 @@ interface StoredDocumentRow {
   created_at: Date;
 }
 
+/** Passages of vector stores belong to the owner of the store; nobody lists them as documents. */
+const notPrivate = `collection NOT LIKE 'vs\\_%'`;
+const listed = `(collection = $1 OR ($1::text IS NULL AND ${notPrivate}))`;
+
 /** Documents and their chunks. A reader sees a document whole or not at all. */
 export class DocumentsRepository {
   constructor(private readonly database: Database) {}
@@ -58,7 +62,7 @@ export class DocumentsRepository {
     const rows = await this.database.transaction((transaction) =>
       transaction.query<StoredDocumentRow>(
         `SELECT id, filename, source, collection, chunk_count AS chunks, bytes, created_at FROM documents
-         WHERE pending_since IS NULL AND ($1::text IS NULL OR collection = $1) ORDER BY created_at DESC, filename`,
+         WHERE pending_since IS NULL AND ${listed} ORDER BY created_at DESC, filename`,
         [collection ?? null],
       ),
     );
@@ -76,7 +80,7 @@ export class DocumentsRepository {
 
   /** Answers how many documents went: 0 or 1; what is no UUID matches none. */
   async deleteById(id: string): Promise<number> {
-    return this.delete('id::text = lower($1)', [id]);
+    return this.delete(`id::text = lower($1) AND ${notPrivate}`, [id]);
   }
 
   /** Deletes every document of a collection; answers how many went. */
@@ -88,7 +92,7 @@ export class DocumentsRepository {
   async collections(): Promise<string[]> {
     const rows = await this.database.transaction((transaction) =>
       transaction.query<{ collection: string }>(
-        'SELECT DISTINCT collection FROM documents WHERE pending_since IS NULL ORDER BY collection',
+        `SELECT DISTINCT collection FROM documents WHERE pending_since IS NULL AND ${notPrivate} ORDER BY collection`,
       ),
     );
     return rows.map((row) => row.collection);

@@ -1,4 +1,5 @@
 export { Database, openDatabase, openMigratedDatabase, type DatabaseOptions } from './database.js';
+export { inspectDatabase, type DatabaseFacts } from './inspect-database.js';
 export { ChunksRepository } from './chunks.repository.js';
 export { type ChunkHit, type ChunkSearch, type FusionSettings } from './search/chunk-search.js';
 export { fuse, type HybridRankings } from './search/fusion.js';
@@ -24,3 +25,20 @@ export {
   type CompletionFilter,
   type StoredCompletion,
 } from './responses/stored-completions.repository.js';
+export { type CursorPage, type CursorRequest } from './cursor.js';
+export { SecretsRepository } from './secrets/secrets.repository.js';
+export { FilesRepository } from './files/files.repository.js';
+export { type FileBounds, type FileFacts, type StoredFile } from './files/stored-file.js';
+export { UploadsRepository, type StoredUpload } from './files/uploads.repository.js';
+export { VectorStoresRepository } from './vector-stores/vector-stores.repository.js';
+export { VectorStoreFilesRepository } from './vector-stores/vector-store-files.repository.js';
+export { IndexingLeasesRepository, type IndexingTask } from './vector-stores/indexing-leases.repository.js';
+export {
+  type Attributes,
+  type IndexingStatus,
+  type NewVectorStoreFile,
+  type StoredFileBatch,
+  type StoredVectorStore,
+  type StoredVectorStoreFile,
+  type VectorStoreFields,
+} from './vector-stores/stored-vector-store.js';

@@ -4,7 +4,16 @@ import { startService, type TestService } from './start-service.js';
 import { createTemporaryDirectory } from './temporary-directory.js';
 
 /** The services of a whole MegaNest; the gateway comes last because its readiness asks for the others. */
-export const allServices = ['embedding', 'retrieval', 'reranking', 'llm', 'dataprep', 'gateway'] as const;
+export const allServices = [
+  'embedding',
+  'retrieval',
+  'reranking',
+  'llm',
+  'dataprep',
+  'guardrail',
+  'asr',
+  'gateway',
+] as const;
 export type ServiceName = (typeof allServices)[number];
 
 export interface TestStackOptions {

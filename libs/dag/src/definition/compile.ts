@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { compileCondition, type Condition } from './condition.js';
 import { ancestorLevels, findCycle, followersOf, sortTopologically } from './graph.js';
 import { ProblemList } from './problems.js';
@@ -41,8 +42,9 @@ class Compiler {
       checkSkipping(nodes, output, this.problems);
     }
     this.problems.throwIfAny();
-    const { name, path, description } = this.source;
-    return { name, path, description, file: this.file, nodes, output: output ?? '' };
+    const { name, path, description, example } = this.source;
+    const revision = revisionOf(this.source, this.services);
+    return { name, path, description, example, revision, file: this.file, nodes, output: output ?? '' };
   }
 
   private findServices(lookup: ServiceLookup): Map<string, FoundService> {
@@ -162,6 +164,15 @@ class Compiler {
       return undefined;
     }
   }
+}
+
+/** What is only shown counts too: it is cheaper than to say what does not. */
+function revisionOf(source: MegaServiceSource, services: ReadonlyMap<string, FoundService>): string {
+  const inner = [...services.values()].map(({ megaService }) => megaService?.revision);
+  return createHash('sha256')
+    .update(JSON.stringify([source, inner]))
+    .digest('hex')
+    .slice(0, 12);
 }
 
 function unknownService(name: string, { registry }: ServiceLookup): string {

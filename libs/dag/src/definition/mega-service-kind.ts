@@ -22,6 +22,10 @@ export function megaServiceKind(definition: MegaServiceDefinition): ServiceKind 
 
 /** Tells which names and values may be set; the values themselves are parsed by the nodes that they are for. */
 function mergeParameters(definition: MegaServiceDefinition): z.ZodObject {
-  const shapes = [...definition.nodes.values()].map(({ target }) => target.kind.parameters.shape);
+  const targets = [...definition.nodes.values()].flatMap(({ target, fallback }) => [
+    target,
+    fallback ?? target,
+  ]);
+  const shapes = targets.map(({ kind }) => kind.parameters.shape);
   return z.object(Object.assign({}, ...shapes.toReversed()) as z.ZodRawShape);
 }

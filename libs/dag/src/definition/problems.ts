@@ -18,6 +18,12 @@ export class MegaServiceDefinitionError extends Error {
   }
 }
 
+/** True where a file waits for a service that nobody has announced; the other mistakes in it may follow from that. */
+export function lacksService(error: Error): boolean {
+  if (!(error instanceof MegaServiceDefinitionError)) return false;
+  return error.problems.some(({ message }) => message.startsWith('unknown service'));
+}
+
 /** `chatqna.yaml: node "llm": params.max_tokens: …` */
 export function formatProblem({ file, node, field, message }: DefinitionProblem): string {
   const place = [file, node !== undefined && `node "${node}"`, field];

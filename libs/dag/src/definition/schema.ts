@@ -37,6 +37,8 @@ export const megaServiceSchema = z.strictObject({
     .regex(/^\/[\w./-]+$/, 'a path begins with / and has letters, digits, . _ - and /')
     .optional(),
   description: z.string().min(1),
+  /** Body of a request to paste, for the listing of the services. */
+  example: z.record(z.string(), z.unknown()).optional(),
   output: nodeNameSchema.optional(),
   nodes: z
     .record(nodeNameSchema, nodeSchema)

@@ -46,6 +46,10 @@ export interface MegaServiceDefinition {
   /** HTTP path of its own, beside being a model name. */
   readonly path?: string;
   readonly description: string;
+  /** Body of a request to paste. */
+  readonly example?: Readonly<Record<string, unknown>>;
+  /** Short content hash of the definition and of the mega services in it. */
+  readonly revision: string;
   /** File it was read from. */
   readonly file: string;
   /** In topological order. */

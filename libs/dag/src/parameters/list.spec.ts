@@ -29,4 +29,11 @@ describe('listParameters', () => {
     expect(listed[1]?.schema).toMatchObject({ enum: ['similarity', 'hybrid'] });
     expect(listed[3]?.schema).toHaveProperty('anyOf');
   });
+
+  it('gives what only a fallback takes, unless the fallback fixes it', () => {
+    const definition = define(
+      'step: { service: retrieval, fallback: { service: reranked, params: { top_n: 2 } } }',
+    );
+    expect(listParameters(definition).map(({ name }) => name)).toEqual(['k', 'search_type', 'depth']);
+  });
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { MegaServiceDefinition, NodeDefinition } from '../definition/types.js';
+import type { MegaServiceDefinition, NodeDefinition, NodeTarget } from '../definition/types.js';
 
 export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
 
@@ -21,7 +21,15 @@ export function listParameters(definition: MegaServiceDefinition): ListedParamet
   return [...definition.nodes.values()].flatMap(listNodeParameters);
 }
 
-function listNodeParameters({ name: node, target }: NodeDefinition): ListedParameter[] {
+/** Those of the usual target, then those that only its fallback has and does not fix itself. */
+function listNodeParameters({ name, target, fallback }: NodeDefinition): ListedParameter[] {
+  const usual = listTargetParameters(name, target);
+  if (!fallback) return usual;
+  const known = new Set([...usual.map((listed) => listed.name), ...Object.keys(fallback.params)]);
+  return [...usual, ...listTargetParameters(name, fallback).filter((listed) => !known.has(listed.name))];
+}
+
+function listTargetParameters(node: string, target: NodeTarget): ListedParameter[] {
   if (target.megaService) return listNestedParameters(node, target.megaService, target.params);
   return Object.entries(target.kind.parameters.shape).map(([name, schema]) => {
     const listed = describe(name, node, schema);
@@ -68,8 +76,8 @@ function dropSafeIntegerRange(schema: { minimum?: number; maximum?: number }): v
 }
 
 /** The JSON type; of several alternatives the first. */
-function typeOf({ type, anyOf }: z.core.JSONSchema.BaseSchema): ParameterType {
+function typeOf({ type, anyOf, oneOf }: z.core.JSONSchema.BaseSchema): ParameterType {
   if (typeof type === 'string' && type !== 'null') return type;
-  const first = anyOf?.[0];
+  const first = (anyOf ?? oneOf)?.[0];
   return typeof first === 'object' ? typeOf(first) : 'string';
 }

@@ -17,7 +17,7 @@ export interface WatchOptions {
 export interface MegaServiceWatcher {
   /** What is in force now; a run that has started keeps the definition it was given. */
   current(): MegaServiceCatalog;
-  /** Reads the files at once, e.g. on a signal where the file system reports no changes (some network mounts). */
+  /** Reads the files at once: where the file system reports no changes, or when the registry has grown. */
   reload(): Promise<MegaServiceCatalog>;
   close(): void;
 }
@@ -62,6 +62,11 @@ class DirectoryWatcher implements MegaServiceWatcher {
   }
 
   async reload(): Promise<MegaServiceCatalog> {
+    this.seen = '';
+    return this.follow();
+  }
+
+  private async follow(): Promise<MegaServiceCatalog> {
     const reading = this.reloading.then(() => this.refresh());
     this.reloading = reading;
     await reading;
@@ -75,7 +80,7 @@ class DirectoryWatcher implements MegaServiceWatcher {
 
   private schedule(): void {
     this.stopTimer();
-    this.stopTimer = startTimer(this.options.quietMs ?? 100, () => void this.reload());
+    this.stopTimer = startTimer(this.options.quietMs ?? 100, () => void this.follow());
   }
 
   private async refresh(): Promise<void> {

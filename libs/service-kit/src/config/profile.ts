@@ -9,6 +9,8 @@ import { projectRoot } from './paths.js';
 /** How a language model is asked, and how far its answers are trusted. */
 const answeringSchema = z.strictObject({
   parameters: generationParametersSchema,
+  /** Writes texts of its own; false: summaries and questions are made of the text's own sentences. */
+  writes: z.boolean().default(true),
   grounding: z.strictObject({
     /** Prompt with {context} and {question}; each passage of the context is rendered as `[n] text`. */
     userPrompt: z.string(),
@@ -52,6 +54,7 @@ export const profileSchema = z.strictObject({
     /** What an engine behind LLM_ENDPOINT is asked for, where that differs from what the local model can do. */
     endpoint: answeringSchema.optional(),
   }),
+  asr: z.strictObject({ model: z.string() }),
   chunking: z.strictObject({ chunkSize: z.int().min(10), chunkOverlap: z.int().min(0) }),
 });
 export type Profile = z.infer<typeof profileSchema>;

@@ -1,8 +1,20 @@
 import { Controller, Get, Inject, Res } from '@nestjs/common';
-import type { ServiceHealth } from '#contracts';
+import { dependencyHealthSchema, serviceHealthSchema, type ServiceHealth } from '#contracts';
 import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { ApiOperation } from '../openapi/api-operation.decorator.js';
 import { serviceIdentity, type ServiceIdentity } from '../service-identity.js';
 import { HealthRegistry } from './health.registry.js';
+
+const readySchema = serviceHealthSchema.extend({ status: z.enum(['ready', 'not ready']) });
+const checkSchema = z.object({
+  'Service Title': z.string(),
+  'Service Version': z.string(),
+  'Service Description': z.string(),
+  status: z.enum(['healthy', 'unhealthy']),
+  uptime_seconds: z.number(),
+  dependencies: z.array(dependencyHealthSchema),
+});
 
 @Controller()
 export class HealthController {
@@ -13,12 +25,14 @@ export class HealthController {
 
   /** The process runs. */
   @Get('live')
+  @ApiOperation({ summary: 'Is the process running?', answer: z.object({ status: z.string() }) })
   live(): { status: string } {
     return { status: 'alive' };
   }
 
   /** The service can work: every dependency answers. */
   @Get('ready')
+  @ApiOperation({ summary: 'Can the service work?', answer: readySchema, also: { 503: readySchema } })
   async ready(@Res() reply: FastifyReply): Promise<void> {
     const report = await this.health.report();
     await reply.status(statusOf(report)).send({ status: report.healthy ? 'ready' : 'not ready', ...report });
@@ -26,6 +40,11 @@ export class HealthController {
 
   /** The reference's three keys, and beside them what was really checked. */
   @Get(['v1/health_check', 'health'])
+  @ApiOperation({
+    summary: 'Health of the service and its dependencies',
+    answer: checkSchema,
+    also: { 503: checkSchema },
+  })
   async check(@Res() reply: FastifyReply): Promise<void> {
     const report = await this.health.report();
     await reply.status(statusOf(report)).send({

@@ -2,22 +2,27 @@ import { MegaNestError } from '#contracts';
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { ServiceIdentity } from '../service-identity.js';
 
 /** Maps everything thrown to OpenAI's envelope `{error: {message, type, param, code}}` with its true status. */
 @Catch()
 export class HttpErrorFilter implements ExceptionFilter {
   constructor(
-    private readonly service: string,
+    private readonly identity: ServiceIdentity,
     private readonly logger: Logger,
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const error = toMegaNestError(thrown, this.service, request);
+    const error = toMegaNestError(thrown, this.identity.service, request);
     if (error.status >= 500)
       this.logger.error({ err: thrown, path: request.url, requestId: request.id }, error.message);
-    sendError(http.getResponse<FastifyReply>(), error);
+    const reply = http.getResponse<FastifyReply>();
+    const text = this.identity.wrongMethodTexts?.[pathOf(request)];
+    if (error.code === 'method_not_allowed' && text !== undefined)
+      void reply.status(405).send({ error: text });
+    else sendError(reply, error);
   }
 }
 
@@ -37,8 +42,10 @@ export function errorEnvelope(error: MegaNestError) {
 
 /** 405 where the path exists under another method, otherwise 404. */
 function noRoute(request: FastifyRequest, path: string): MegaNestError {
-  const methods = ['GET', 'POST', 'DELETE'].filter((method) =>
-    request.server.hasRoute({ method, url: path }),
+  const methods = ['GET', 'POST', 'DELETE'].filter(
+    (method) =>
+      request.server.hasRoute({ method, url: path }) ||
+      (method === 'POST' && request.server.postPaths?.has(path)),
   );
   if (methods.length === 0)
     return new MegaNestError('not_found', { what: `The path ${request.method} ${path}` });
@@ -46,6 +53,17 @@ function noRoute(request: FastifyRequest, path: string): MegaNestError {
     method: request.method,
     path: `${path}; use ${methods.join(' or ')}`,
   });
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Paths that take a POST by a route for many of them, which the server itself cannot tell apart. */
+    postPaths?: { has(path: string): boolean };
+  }
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?')[0] ?? '';
 }
 
 interface FastifyError extends Error {
@@ -57,10 +75,10 @@ function toMegaNestError(thrown: unknown, service: string, request: FastifyReque
   if (thrown instanceof MegaNestError) return thrown;
   const status = thrown instanceof HttpException ? thrown.getStatus() : (thrown as FastifyError).statusCode;
   const detail = thrown instanceof Error ? thrown.message : String(thrown);
-  const path = request.url.split('?')[0];
+  const path = pathOf(request);
   switch (status) {
     case 404:
-      return noRoute(request, path ?? '');
+      return noRoute(request, path);
     case 413:
       return new MegaNestError('payload_too_large', {
         what: 'The body',

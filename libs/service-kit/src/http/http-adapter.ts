@@ -1,11 +1,11 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { BaseEnvironment } from '../config/environment.js';
 import { ApiKeys } from './api-keys.js';
 import { sendError } from './error.filter.js';
 import { callOf, requestIdOf } from './http-call.js';
-import { parseJsonBody } from './json-body.js';
+import { decodeBody, parseJsonBody } from './json-body.js';
 import { MegaNestError } from '#contracts';
 
 /** Fastify with what every service's HTTP side needs: keys, JSON limits, request ids and an access log. */
@@ -15,18 +15,31 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
     genReqId: (request: unknown) => requestIdOf(request as FastifyRequest),
     // Answers already under way are finished, idle connections are closed at once.
     forceCloseConnections: 'idle',
+    // What the router itself refuses, before any route: broken escapes, a parameter that is too long.
+    frameworkErrors: (error: { code: string }, request: FastifyRequest, reply: FastifyReply) => {
+      void reply.header('x-request-id', request.id);
+      sendError(
+        reply,
+        new MegaNestError('invalid_request', { detail: `path: ${reasonOf(error)}`, param: 'path' }),
+      );
+    },
   });
   const server = adapter.getInstance<FastifyInstance>();
   server.decorate('requestTimeoutMs', environment.REQUEST_TIMEOUT_MS);
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     try {
-      done(null, parseJsonBody(body as string));
+      done(null, parseJsonBody(decodeBody(body as Buffer)));
     } catch (error) {
       done(error as Error);
     }
   });
   addHooks(server, new ApiKeys(environment.API_KEYS), logger);
   return adapter;
+}
+
+/** Fastify's message repeats the whole path, which may be long. */
+function reasonOf({ code }: { code: string }): string {
+  return code === 'FST_ERR_MAX_PARAM_LENGTH' ? 'a part of it is too long' : 'it is not valid';
 }
 
 function addHooks(server: FastifyInstance, apiKeys: ApiKeys, logger: Logger): void {

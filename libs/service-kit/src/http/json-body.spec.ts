@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJsonBody } from './json-body.js';
+import { decodeBody, parseJsonBody } from './json-body.js';
+
+describe('decodeBody', () => {
+  it('refuses what is not UTF-8', () => {
+    expect(decodeBody(Buffer.from('{"a":"é"}'))).toBe('{"a":"é"}');
+    expect(() => decodeBody(Buffer.of(0x22, 0xc3, 0x28, 0x22))).toThrow(/not valid UTF-8/);
+  });
+});
 
 describe('parseJsonBody', () => {
   it('reads what JSON.stringify writes', () => {

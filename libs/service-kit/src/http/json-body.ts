@@ -2,6 +2,15 @@ import { MegaNestError } from '#contracts';
 
 const maxDepth = 64;
 
+/** A body's text. Errors: invalid_json where it is not valid UTF-8. */
+export function decodeBody(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch (cause) {
+    throw new MegaNestError('invalid_json', { detail: 'it is not valid UTF-8', cause });
+  }
+}
+
 /** Parses a JSON body; refuses broken JSON and nesting beyond 64 levels. An empty body is an empty object. */
 export function parseJsonBody(text: string): unknown {
   if (text.trim() === '') return {};

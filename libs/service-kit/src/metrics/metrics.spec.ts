@@ -33,4 +33,10 @@ describe('Metrics', () => {
     expect(generate?.p50_latency_first_token).toBeGreaterThanOrEqual(0);
     expect(generate?.count).toBe(1);
   });
+
+  it('says how long the event loop was held up', async () => {
+    const text = await new Metrics('test').registry.metrics();
+    for (const value of ['p50', 'p99', 'max'])
+      expect(text).toContain(`nodejs_eventloop_lag_${value}_seconds{`);
+  });
 });

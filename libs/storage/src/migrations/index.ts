@@ -3,6 +3,8 @@ import { documentsChunksJobs } from './0001-documents-chunks-jobs.js';
 import { responses } from './0002-responses.js';
 import { documentsInParts } from './0003-documents-in-parts.js';
 import { storedCompletions } from './0004-stored-completions.js';
+import { filesAndVectorStores } from './0005-files-and-vector-stores.js';
+import { secrets } from './0006-secrets.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
 export const migrations: readonly StorageMigration[] = [
@@ -10,4 +12,6 @@ export const migrations: readonly StorageMigration[] = [
   responses,
   documentsInParts,
   storedCompletions,
+  filesAndVectorStores,
+  secrets,
 ];

@@ -1,4 +1,4 @@
-import type { RetrievedDocument, SearchType } from '#contracts';
+import type { AttributeFilter, RetrievedDocument, SearchType } from '#contracts';
 
 /** How `hybrid` makes one ranking of its two; what is best depends on the embedding model (docs/benchmarks.md). */
 export interface FusionSettings {
@@ -32,6 +32,8 @@ export interface ChunkSearch {
   fusion: FusionSettings;
   /** Keep chunks whose metadata contain these values; a list means any of. */
   filter?: Record<string, unknown>;
+  /** Keep chunks of documents whose metadata pass. */
+  attributeFilter?: AttributeFilter;
 }
 
 /**

@@ -12,7 +12,8 @@ export function fuse(rankings: HybridRankings, settings: FusionSettings): ChunkH
     settings.method === 'rrf' ? byReciprocalRank(rankings, settings) : byScore(rankings, settings);
   const fused = new Map<string, ChunkHit>();
   for (const { hit, gain } of contributions) {
-    fused.set(hit.id, { ...hit, score: (fused.get(hit.id)?.score ?? 0) + gain });
+    const known = fused.get(hit.id);
+    fused.set(hit.id, { ...known, ...hit, score: (known?.score ?? 0) + gain });
   }
   return [...fused.values()].sort((left, right) => right.score - left.score);
 }

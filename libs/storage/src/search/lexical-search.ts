@@ -1,8 +1,8 @@
 import { SqlParameters, type Transaction } from '../transaction.js';
 import type { ChunkHit, ChunkSearch } from './chunk-search.js';
-import { isVisible, metadataCondition } from './metadata-filter.js';
+import { chunkCondition } from './metadata-filter.js';
 
-type LexicalQuery = Pick<ChunkSearch, 'query' | 'collection' | 'filter'>;
+type LexicalQuery = Pick<ChunkSearch, 'query' | 'collection' | 'filter' | 'attributeFilter'>;
 
 interface Term {
   lexeme: string;
@@ -134,7 +134,7 @@ async function scoreChunks(
        SELECT id, search FROM chunks
        WHERE search @@ (SELECT string_agg(quote_literal(lexeme), '|') FROM unnest(${wanted}::text[]) AS lexeme)::tsquery
          AND (collection = ${parameters.add(query.collection)}) IS TRUE
-         AND ${isVisible} AND ${metadataCondition(query.filter ?? {}, parameters)}
+         AND ${chunkCondition(query, parameters)}
      ), best AS (
        SELECT id, sum(weight * ${saturation + 1}::float8 / (1 + ${damping} / ${occurrences})) AS score
        FROM candidates JOIN terms ON search @@ term

@@ -1,11 +1,31 @@
 import { toPostgresJson } from '../postgres-text.js';
 import type { SqlParameters } from '../transaction.js';
+import { attributeCondition } from './attribute-filter.js';
+import type { ChunkSearch } from './chunk-search.js';
+
+/** The SQL condition that a search may show a chunk: of a whole document, and passing the search's filters. */
+export function chunkCondition(
+  {
+    collection,
+    filter = {},
+    attributeFilter,
+  }: Pick<ChunkSearch, 'collection' | 'filter' | 'attributeFilter'>,
+  parameters: SqlParameters,
+): string {
+  const conditions = [isVisible, metadataCondition(filter, parameters)];
+  if (attributeFilter) {
+    const passes = attributeCondition('passing.metadata', attributeFilter, parameters);
+    conditions.push(`document_id = ANY (ARRAY(SELECT passing.id FROM documents AS passing
+      WHERE passing.collection = ${parameters.add(collection)} AND ${passes}))`);
+  }
+  return conditions.join(' AND ');
+}
 
 /**
  * The SQL condition that a chunk's document has been written whole. The few pending ones (mostly none) are looked up
  * once a statement.
  */
-export const isVisible =
+const isVisible =
   'document_id <> ALL (ARRAY(SELECT pending.id FROM documents AS pending WHERE pending.pending_since IS NOT NULL))';
 
 /**

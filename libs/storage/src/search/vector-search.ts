@@ -1,9 +1,11 @@
 import { SqlParameters, type Transaction } from '../transaction.js';
 import { decodeVectorColumn, encodeVectorParameter, vectorIndexOf } from '../vectors.js';
 import type { ChunkHit, ChunkSearch } from './chunk-search.js';
-import { isVisible, metadataCondition } from './metadata-filter.js';
+import { chunkCondition } from './metadata-filter.js';
 
-type VectorQuery = Pick<ChunkSearch, 'collection' | 'filter'> & { embedding: Float32Array };
+type VectorQuery = Pick<ChunkSearch, 'collection' | 'filter' | 'attributeFilter'> & {
+  embedding: Float32Array;
+};
 
 interface NearestRow {
   id: string;
@@ -53,16 +55,18 @@ export async function findNearest(
   return rows.map(({ distance, vector, ...row }) => ({
     ...row,
     score: 1 - distance,
+    similarity: 1 - distance,
     embedding: vector === undefined ? new Float32Array() : decodeVectorColumn(vector),
   }));
 }
 
 /** The statement and its parameters; exported for the test that reads its plan. */
 export function nearestStatement(
-  { embedding, collection, filter = {} }: VectorQuery,
+  query: VectorQuery,
   limit: number,
   withVectors: boolean,
 ): { text: string; parameters: SqlParameters } {
+  const { embedding, collection } = query;
   const parameters = new SqlParameters();
   const { expression, type } = vectorIndexOf(embedding.length);
   const target = `${parameters.add(encodeVectorParameter(embedding))}::vector::${type}`;
@@ -71,7 +75,7 @@ export function nearestStatement(
       SELECT id, text, metadata, ${expression} <=> ${target} AS distance${withVectors ? ', embedding::text AS vector' : ''}
       FROM chunks
       WHERE vector_dims(embedding) = ${embedding.length} AND collection = ${parameters.add(collection)}
-        AND ${isVisible} AND ${metadataCondition(filter, parameters)}
+        AND ${chunkCondition(query, parameters)}
       ORDER BY ${expression} <=> ${target}
       LIMIT ${parameters.add(limit)}
     )

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+
+/** Compares one attribute. An attribute that is absent equals nothing: it passes `ne` and `nin`, and nothing else. */
+export type ComparisonFilter =
+  | { type: 'eq' | 'ne'; key: string; value: string | number | boolean }
+  /** Numbers by size, strings by code points; what is of the other type never passes. */
+  | { type: 'gt' | 'gte' | 'lt' | 'lte'; key: string; value: string | number }
+  | { type: 'in' | 'nin'; key: string; value: (string | number)[] };
+
+/** Without any filter `and` passes everything and `or` nothing. */
+export interface CompoundFilter {
+  type: 'and' | 'or';
+  filters: AttributeFilter[];
+}
+
+/** Which documents a search looks at, by their attributes: OpenAI's filter of file searches. */
+export type AttributeFilter = ComparisonFilter | CompoundFilter;
+
+/** A filter becomes one SQL condition, so its size has a limit. */
+const deepest = 8;
+const mostComparisons = 256;
+const mostValues = 1_000;
+
+const key = z.string().max(64);
+const text = z.string().max(512);
+const filterSchema: z.ZodType<AttributeFilter> = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.enum(['eq', 'ne']),
+    key,
+    value: z.union([text, z.number(), z.boolean()], 'must be a string, a number or a boolean'),
+  }),
+  z.strictObject({
+    type: z.enum(['gt', 'gte', 'lt', 'lte']),
+    key,
+    value: z.union([text, z.number()], 'must be a number or a string'),
+  }),
+  z.strictObject({
+    type: z.enum(['in', 'nin']),
+    key,
+    value: z.array(z.union([text, z.number()]), 'must be a list of strings and numbers').max(mostValues),
+  }),
+  z.strictObject({
+    type: z.enum(['and', 'or']),
+    filters: z.array(z.lazy(() => filterSchema)).max(mostComparisons),
+  }),
+]);
+
+/** Errors name the path of the part that is wrong. */
+export const attributeFilterSchema = z
+  .unknown()
+  .refine((value) => depthOf(value) <= deepest, `is nested deeper than ${deepest} levels`)
+  .pipe(filterSchema)
+  .refine(
+    (filter) => comparisonsOf(filter) <= mostComparisons,
+    `has more than ${mostComparisons} comparisons`,
+  );
+
+/** Looked at before the schema, which would follow any depth. */
+function depthOf(value: unknown): number {
+  let level = [value];
+  for (let depth = 1; ; depth += 1) {
+    level = level.flatMap((part) => {
+      const filters = (part as { filters?: unknown } | null | undefined)?.filters;
+      return Array.isArray(filters) ? (filters as unknown[]) : [];
+    });
+    if (level.length === 0 || depth > deepest) return depth;
+  }
+}
+
+function comparisonsOf(filter: AttributeFilter): number {
+  return 'filters' in filter ? filter.filters.reduce((sum, part) => sum + comparisonsOf(part), 0) : 1;
+}

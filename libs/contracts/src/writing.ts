@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { generationChunkSchema, generationParametersSchema } from './llm.js';
+import { defineMethod } from './method.js';
+
+export const summaryTypes = ['auto', 'stuff', 'truncate', 'map_reduce', 'refine'] as const;
+export type SummaryType = (typeof summaryTypes)[number];
+
+/** The sampling that makes sense for a text of its own. */
+const samplingShape = generationParametersSchema.pick({
+  max_tokens: true,
+  temperature: true,
+  top_p: true,
+  top_k: true,
+  frequency_penalty: true,
+  presence_penalty: true,
+  repetition_penalty: true,
+  seed: true,
+}).shape;
+
+/** How long texts are cut; -1 is the reference's way to say "choose". */
+const pieceShape = {
+  chunk_size: z
+    .union([z.int().min(20).max(100_000), z.literal(-1)])
+    .optional()
+    .describe('Words of one piece of a long text; -1: as many as the model takes'),
+  chunk_overlap: z
+    .int()
+    .min(-1)
+    .max(10_000)
+    .optional()
+    .describe('Words that a piece repeats from the one before; -1: none'),
+  language: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z -]{1,40}$/, 'expected a language, e.g. en, German or auto')
+    .optional()
+    .describe('Language to write in; auto: that of the text'),
+};
+
+export const summaryParametersSchema = z.object({
+  summary_type: z
+    .enum(summaryTypes)
+    .optional()
+    .describe(
+      'stuff: the text whole; truncate: its beginning; map_reduce: pieces, then their summaries; refine: piece after piece',
+    ),
+  ...pieceShape,
+  ...samplingShape,
+});
+
+export const faqParametersSchema = z.object({
+  faq_count: z.int().min(1).max(50).optional().describe('Most questions to write'),
+  ...pieceShape,
+  ...samplingShape,
+});
+
+const text = z.string().min(1, 'there is no text to read');
+
+/**
+ * `llm.summarise`: a summary of a text as a stream of chunks. A model that can write is asked for it; the others'
+ * summary is made of the text's most central sentences. Errors: context_length_exceeded (stuff), overloaded,
+ * service_unavailable (the embedding service, for central sentences).
+ */
+export const summarise = defineMethod({
+  service: 'llm',
+  method: 'summarise',
+  request: summaryParametersSchema.extend({ text }),
+  reply: generationChunkSchema,
+  streaming: true,
+});
+
+/** `llm.faq`: questions that a text answers, and the answers, as a stream of chunks. Errors: as `llm.summarise`. */
+export const writeFaq = defineMethod({
+  service: 'llm',
+  method: 'faq',
+  request: faqParametersSchema.extend({ text }),
+  reply: generationChunkSchema,
+  streaming: true,
+});

@@ -1,0 +1,33 @@
+import { nodeMetadataKey } from '#contracts';
+import { bucket } from './object-store.js';
+import { header, heartbeatMs, silenceMs } from './wire.js';
+
+/** How calls over NATS work, for the AsyncAPI document. */
+export const asyncApiGuide = `
+Calls between MegaNest's services, as plain NATS: any language with a NATS client can serve or call them.
+
+**A call** is a JSON message to \`meganest.<service>.<method>\` with a reply subject; an empty body counts as \`{}\`. All
+instances of a service subscribe in one queue group, its name, so that each call goes to one of them. Operations are
+written as the service sees them: it receives the request and sends to the reply subject.
+
+**A reply** is one JSON message on the reply subject. **A stream** is several of them and then an empty message with
+\`${header.stream}: end\` and \`${header.count}\`, the number of messages, so that a lost one is noticed.
+
+**Heartbeats.** While a call runs, the service sends an empty message with \`${header.stream}: alive\` to the reply subject every
+${heartbeatMs} ms, with \`meganest.cancel.<call id>\` as its own reply subject: when the caller is gone, NATS itself answers "no
+responders" there, and the call stops. A caller that hears nothing for ${silenceMs} ms takes the service for dead.
+
+**Cancel.** Any message to \`meganest.cancel.<call id>\` stops the call; every instance listens there.
+
+**Deadline.** \`${header.timeout}\` holds the milliseconds that are left, a duration, so that clocks need not agree.
+
+**Errors** are a message with NATS's own headers \`${header.errorCode}\` and \`${header.error}\` (ADR-32) and the error as JSON.
+An unknown method or no instance is NATS's 503 "no responders".
+
+**Limits.** A message holds what the server's max_payload says, 1 MiB by default. Vectors are base64 of little-endian
+Float32. Files travel by reference: put the bytes into the JetStream object store \`${bucket}\` and send the
+\`FileReference\`; objects are dropped after an hour.
+
+**Discovery** is NATS's service protocol (ADR-32): \`$SRV.PING\`, \`$SRV.INFO\`, \`$SRV.STATS\`. A service that mega services
+shall use puts a \`NodeAnnouncement\` as JSON under \`${nodeMetadataKey}\` of its metadata and serves \`node.run\`.
+`.trim();

@@ -1,0 +1,176 @@
+import {
+  fileReferenceSchema,
+  nodeAnnouncementSchema,
+  nodeMetadataKey,
+  nodeReplySchema,
+  nodeRequestSchema,
+  toJsonSchema,
+  type JsonSchema,
+  type RpcMethod,
+} from '#contracts';
+import { z } from 'zod';
+import { asyncApiGuide } from './async-api-guide.js';
+import { defaultTimeoutMs } from './call-options.js';
+import { header } from './wire.js';
+
+/** The AsyncAPI 3 document of the methods over NATS, from the schemas that validate their messages. */
+export function asyncApiDocument(methods: readonly RpcMethod[], version: string) {
+  const schemas: Record<string, JsonSchema> = {};
+  const add = (name: string, schema: z.ZodType) => {
+    const converted = toJsonSchema(schema, name, schemas);
+    schemas[name] ??= converted;
+  };
+  add('FileReference', fileReferenceSchema);
+  add('NodeAnnouncement', nodeAnnouncementSchema);
+  add('Error', errorSchema);
+  const named = [...methods, nodeMethod].map((method) => ({ method, id: idOf(method) }));
+  for (const { method, id } of named) {
+    add(`${id}.request`, method.request);
+    add(`${id}.reply`, method.reply);
+  }
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'MegaNest over NATS',
+      version,
+      license: { name: 'Apache-2.0' },
+      description: asyncApiGuide,
+    },
+    defaultContentType: 'application/json',
+    servers: { nats: { host: '127.0.0.1:4222', protocol: 'nats' } },
+    channels: { ...Object.assign({}, ...named.map(channelsOf)), cancel: cancelChannel },
+    operations: { ...Object.assign({}, ...named.map(operationOf)), cancel: cancelOperation },
+    components: { schemas, messages: Object.assign(sharedMessages(), ...named.map(messagesOf)) },
+  } as const;
+}
+
+/** What a service of somebody else's offers to mega services; `{service}` is its name. */
+const nodeMethod: RpcMethod = {
+  service: '{service}',
+  method: 'run',
+  subject: 'meganest.{service}.run',
+  request: nodeRequestSchema,
+  reply: nodeReplySchema,
+  streaming: true,
+  idempotent: true,
+};
+
+const errorSchema = z.object({
+  code: z.string().describe('Stable, e.g. invalid_request, overloaded, service_unavailable'),
+  status: z.int().describe('The HTTP status that it becomes'),
+  type: z.string(),
+  message: z.string(),
+  param: z.string().nullable().describe('Path of the offending field'),
+  service: z.string().optional(),
+  retryAfter: z.int().optional().describe('Seconds'),
+});
+
+interface Named {
+  method: RpcMethod;
+  id: string;
+}
+
+function idOf({ service, method }: RpcMethod): string {
+  return service === '{service}' ? 'node.run' : `${service}.${method}`;
+}
+
+const reference = (place: string) => ({ $ref: `#/${place}` });
+
+function channelsOf({ method, id }: Named) {
+  const parameters = method.service === '{service}' && {
+    parameters: {
+      service: { description: `Name of the service that announced itself under ${nodeMetadataKey}` },
+    },
+  };
+  const ends = method.streaming ? { end: reference('components/messages/end') } : {};
+  return {
+    [id]: {
+      address: method.subject,
+      ...parameters,
+      messages: { request: reference(`components/messages/${id}.request`) },
+    },
+    [`${id}.reply`]: {
+      address: null,
+      messages: {
+        reply: reference(`components/messages/${id}.reply`),
+        ...ends,
+        alive: reference('components/messages/alive'),
+        error: reference('components/messages/error'),
+      },
+    },
+  };
+}
+
+function operationOf({ method, id }: Named) {
+  const answers = method.streaming ? 'a stream of replies and an end' : 'one reply';
+  const again = method.idempotent ? 'may be sent again' : 'must not be sent again';
+  return {
+    [id]: {
+      action: 'receive',
+      summary: `Answers ${answers}; ${again} when it failed.`,
+      channel: reference(`channels/${id}`),
+      messages: [reference(`channels/${id}/messages/request`)],
+      bindings: { nats: { queue: method.service } },
+      reply: {
+        address: { location: '$message.header#/reply', description: "NATS's reply subject of the request" },
+        channel: reference(`channels/${id}.reply`),
+      },
+    },
+  };
+}
+
+function messagesOf({ id }: Named) {
+  return {
+    [`${id}.request`]: { headers: callHeaders, payload: reference(`components/schemas/${id}.request`) },
+    [`${id}.reply`]: { payload: reference(`components/schemas/${id}.reply`) },
+  };
+}
+
+const text = (description: string) => ({ type: 'string', description });
+
+const marker = (kind: string) => ({ type: 'string', const: kind });
+const headersOf = (properties: object) => ({ type: 'object', properties });
+
+const callHeaders = {
+  type: 'object',
+  properties: {
+    [header.callId]: text('Unique; names the call when it is cancelled'),
+    [header.timeout]: text(`Milliseconds that are left; ${defaultTimeoutMs} where it is absent`),
+    [header.requestId]: text('Shared by all calls that one user request causes'),
+    [header.traceparent]: text('W3C trace context'),
+  },
+};
+
+function sharedMessages() {
+  return {
+    alive: {
+      summary: 'Heartbeat of a running call',
+      headers: headersOf({ [header.stream]: marker('alive') }),
+      payload: { description: 'empty' },
+    },
+    end: {
+      summary: 'End of a stream',
+      headers: headersOf({ [header.stream]: marker('end'), [header.count]: text('Number of its messages') }),
+      payload: { description: 'empty' },
+    },
+    error: {
+      summary: 'The call failed; nothing follows',
+      headers: headersOf({ [header.errorCode]: text('Status'), [header.error]: text('Message, one line') }),
+      payload: reference('components/schemas/Error'),
+    },
+    cancel: { summary: 'Stop this call', payload: { description: 'empty' } },
+  };
+}
+
+const cancelChannel = {
+  address: 'meganest.cancel.{callId}',
+  parameters: { callId: { description: `The ${header.callId} of the call` } },
+  messages: { cancel: reference('components/messages/cancel') },
+};
+
+const cancelOperation = {
+  action: 'receive',
+  summary: 'Every instance listens; the one that runs the call stops it.',
+  channel: reference('channels/cancel'),
+  messages: [reference('channels/cancel/messages/cancel')],
+};

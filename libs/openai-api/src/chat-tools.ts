@@ -1,0 +1,150 @@
+import { MegaNestError, type Tool, type ToolChoice } from '#contracts';
+import { z } from 'zod';
+
+const toolName = z
+  .string()
+  .regex(/^[\w.:-]{1,128}$/, 'must be 1 to 128 letters, digits, underscores, dots, colons and dashes');
+
+const functionSchema = z.looseObject({
+  name: toolName,
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish(),
+});
+type FunctionDefinition = z.output<typeof functionSchema>;
+
+const customSchema = z.looseObject({
+  name: toolName,
+  description: z.string().nullish(),
+  format: z
+    .discriminatedUnion('type', [
+      z.looseObject({ type: z.literal('text') }),
+      z.looseObject({
+        type: z.literal('grammar'),
+        grammar: z.looseObject({ syntax: z.enum(['lark', 'regex']), definition: z.string() }),
+      }),
+    ])
+    .nullish(),
+});
+
+const toolSchema = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('function'), function: functionSchema }),
+  z.looseObject({ type: z.literal('custom'), custom: customSchema }),
+]);
+
+const namedChoice = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string() }) }),
+  z.looseObject({ type: z.literal('custom'), custom: z.looseObject({ name: z.string() }) }),
+]);
+const choiceSchema = z.union(
+  [
+    z.enum(['none', 'auto', 'required']),
+    z.discriminatedUnion('type', [
+      ...namedChoice.options,
+      z.looseObject({
+        type: z.literal('allowed_tools'),
+        allowed_tools: z.looseObject({
+          mode: z.enum(['auto', 'required']),
+          tools: z.array(namedChoice).min(1),
+        }),
+      }),
+    ]),
+  ],
+  'must be none, auto, required, or name a function, a custom tool or allowed_tools',
+);
+
+/** The fields of a chat completion request that concern tools, the deprecated ones included. */
+export const chatToolsSchema = z.looseObject({
+  tools: z.array(toolSchema).max(512).nullish(),
+  tool_choice: choiceSchema.nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  functions: z.array(functionSchema).max(512).nullish(),
+  function_call: z
+    .union([z.enum(['none', 'auto']), z.looseObject({ name: z.string() })], 'must be none, auto or a name')
+    .nullish(),
+});
+type ToolFields = z.output<typeof chatToolsSchema>;
+
+export interface ChatTools {
+  tools?: Tool[];
+  toolChoice?: ToolChoice;
+  parallelToolCalls?: boolean;
+  /** The caller uses the deprecated `functions`: it is answered with `function_call`. */
+  legacyFunctions?: true;
+}
+
+/**
+ * What a request says of tools. Errors: invalid_request for two tools of one name, for a choice of what is not among the
+ * tools, and for both the deprecated and the present fields.
+ */
+export function chatTools(fields: ToolFields): ChatTools {
+  const { functions, function_call: functionCall } = fields;
+  if (functions && fields.tools) throw invalid('functions', 'give tools or functions, not both');
+  const tools = functions ? functions.map(functionTool) : (fields.tools ?? []).map(toTool);
+  assertUnique(tools, functions ? 'functions' : 'tools');
+  const toolChoice = functions ? legacyChoice(functionCall) : toChoice(fields.tool_choice);
+  assertChoosable(toolChoice, tools, functions ? 'function_call' : 'tool_choice');
+  if (tools.length === 0) return {};
+  const single = functions ? false : (fields.parallel_tool_calls ?? undefined);
+  return {
+    tools,
+    ...(toolChoice && { toolChoice }),
+    ...(single !== undefined && { parallelToolCalls: single }),
+    ...(functions && { legacyFunctions: true }),
+  };
+}
+
+function toTool(tool: z.output<typeof toolSchema>): Tool {
+  if (tool.type === 'function') return functionTool(tool.function);
+  const { name, description, format } = tool.custom;
+  const grammar = format?.type === 'grammar' ? format.grammar : undefined;
+  return {
+    type: 'custom',
+    name,
+    ...(typeof description === 'string' && { description }),
+    ...(grammar && { grammar: { syntax: grammar.syntax, definition: grammar.definition } }),
+  };
+}
+
+function functionTool({ name, description, parameters, strict }: FunctionDefinition): Tool {
+  return {
+    type: 'function',
+    name,
+    ...(typeof description === 'string' && { description }),
+    ...(parameters && { parameters }),
+    ...(typeof strict === 'boolean' && { strict }),
+  };
+}
+
+function toChoice(choice: ToolFields['tool_choice']): ToolChoice | undefined {
+  if (choice === null || choice === undefined) return undefined;
+  if (typeof choice === 'string') return { mode: choice };
+  if (choice.type !== 'allowed_tools') return { mode: 'required', names: [nameOf(choice)] };
+  const { mode, tools } = choice.allowed_tools;
+  return { mode, names: tools.map(nameOf) };
+}
+
+function nameOf(choice: z.output<typeof namedChoice>): string {
+  return choice.type === 'function' ? choice.function.name : choice.custom.name;
+}
+
+function legacyChoice(choice: ToolFields['function_call']): ToolChoice | undefined {
+  if (choice === null || choice === undefined) return undefined;
+  return typeof choice === 'string' ? { mode: choice } : { mode: 'required', names: [choice.name] };
+}
+
+function assertUnique(tools: readonly Tool[], param: string): void {
+  const names = tools.map(({ name }) => name);
+  const index = names.findIndex((name, place) => names.indexOf(name) !== place);
+  if (index !== -1) throw invalid(`${param}.${index}`, `there is another tool called ${names[index]}`);
+}
+
+function assertChoosable(choice: ToolChoice | undefined, tools: readonly Tool[], param: string): void {
+  const missing = choice?.names?.find((name) => !tools.some((tool) => tool.name === name));
+  if (missing !== undefined) throw invalid(param, `${missing} is not among the tools`);
+  if (choice?.mode === 'required' && tools.length === 0) throw invalid(param, 'there are no tools');
+}
+
+function invalid(param: string, reason: string): MegaNestError {
+  return new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param });
+}

@@ -1,0 +1,71 @@
+import { MegaNestError } from '#contracts';
+import type { SqlValue, Transaction } from './transaction.js';
+
+/** A list in one table, ordered by its column `position`; `condition` uses `$1` to `$n` of `values`. */
+export interface CursorList {
+  table: 'files' | 'vector_stores' | 'vector_store_files';
+  /** The column that cursors name. */
+  idColumn: 'id' | 'file_id';
+  columns: string;
+  condition: string;
+  values: readonly SqlValue[];
+}
+
+/** Which part of a list is asked for, as OpenAI's lists are paged. */
+export interface CursorRequest {
+  limit: number;
+  order: 'asc' | 'desc';
+  /** Id that the page begins behind. */
+  after?: string;
+  /** Id that the page ends before. */
+  before?: string;
+}
+
+/** A page, and whether the list goes on behind it. */
+export interface CursorPage<Row> {
+  rows: Row[];
+  hasMore: boolean;
+}
+
+/**
+ * Reads a page. With `before` alone it is the page that ends before it, as a client that pages back expects.
+ * Errors: invalid_request for a cursor that is not in the list.
+ */
+export async function readCursorPage<Row extends object>(
+  transaction: Transaction,
+  list: CursorList,
+  { limit, order, after, before }: CursorRequest,
+): Promise<CursorPage<Row>> {
+  const { table, columns, condition, values } = list;
+  const bounds = [
+    await positionOf(transaction, list, after, 'after'),
+    await positionOf(transaction, list, before, 'before'),
+  ];
+  const [a, b, count] = [1, 2, 3].map((offset) => `$${values.length + offset}`);
+  const [behind, ahead] = order === 'asc' ? ['>', '<'] : ['<', '>'];
+  const backwards = before !== undefined && after === undefined;
+  const direction = backwards === (order === 'asc') ? 'DESC' : 'ASC';
+  const rows = await transaction.query<Row>(
+    `SELECT ${columns} FROM ${table} WHERE ${condition}
+       AND (${a}::bigint IS NULL OR position ${behind} ${a}) AND (${b}::bigint IS NULL OR position ${ahead} ${b})
+     ORDER BY position ${direction} LIMIT ${count}`,
+    [...values, ...bounds, limit + 1],
+  );
+  const page = rows.slice(0, limit);
+  return { rows: backwards ? page.toReversed() : page, hasMore: rows.length > limit };
+}
+
+async function positionOf(
+  transaction: Transaction,
+  { table, idColumn, condition, values }: CursorList,
+  id: string | undefined,
+  param: string,
+): Promise<string | null> {
+  if (id === undefined) return null;
+  const [row] = await transaction.query<{ position: string }>(
+    `SELECT position FROM ${table} WHERE ${condition} AND ${idColumn} = $${values.length + 1}`,
+    [...values, id],
+  );
+  if (row) return row.position;
+  throw new MegaNestError('invalid_request', { detail: `${param}: ${id} is not in this list`, param });
+}

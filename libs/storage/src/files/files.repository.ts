@@ -1,0 +1,166 @@
+import { MegaNestError } from '#contracts';
+import { readCursorPage, type CursorPage, type CursorRequest } from '../cursor.js';
+import type { Database } from '../database.js';
+import { readPiece, writePieces } from './file-pieces.js';
+import {
+  fileColumns,
+  lockUsage,
+  toStoredFile,
+  visibleFiles,
+  type FileBounds,
+  type FileFacts,
+  type FileRow,
+  type StoredFile,
+} from './stored-file.js';
+
+/** Content that never was finished, because its process died, goes after this long. */
+const abandonedAfter = '1 hour';
+
+/** Files with their content, in pieces of Postgres rows. What belongs to one owner does not exist for the others. */
+export class FilesRepository {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Writes content as it comes; the file shows with {@link publish}. Answers the bytes written. Whatever throws, the
+   * content included, leaves nothing behind. Errors: payload_too_large where the owner keeps too many files.
+   */
+  async write(
+    owner: string,
+    { id, uploadId = null, maxCount }: { id: string; uploadId?: string | null; maxCount: number },
+    content: AsyncIterable<Uint8Array>,
+  ): Promise<number> {
+    await this.database.transaction(async (transaction) => {
+      const { count } = await lockUsage(transaction, owner);
+      if (uploadId === null && count >= maxCount) throw tooMany(maxCount);
+      await transaction.execute(
+        `INSERT INTO files (id, owner, upload_id, filename, purpose, mime_type, pending_since)
+         VALUES ($1, $2, $3, '', '', '', now())`,
+        [id, owner, uploadId],
+      );
+    });
+    try {
+      return await writePieces(this.database, id, content);
+    } catch (error) {
+      await this.discard(id).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Shows a written file. Errors: payload_too_large, and then nothing of it stays; not_found where it has gone. */
+  async publish(
+    owner: string,
+    id: string,
+    { filename, purpose, mimeType, expiresAfterSeconds }: FileFacts,
+    { bytes, bounds }: { bytes: number; bounds: FileBounds },
+  ): Promise<StoredFile> {
+    try {
+      return await this.database.transaction(async (transaction) => {
+        const usage = await lockUsage(transaction, owner);
+        if (usage.bytes + bytes > bounds.maxBytes) throw tooMuch(bounds.maxBytes);
+        const [row] = await transaction.query<FileRow>(
+          `UPDATE files SET filename = $3, purpose = $4, mime_type = $5, bytes = $6, pending_since = NULL,
+                  created_at = now(), expires_at = now() + make_interval(secs => $7)
+           WHERE id = $1 AND owner = $2 RETURNING ${fileColumns}`,
+          [id, owner, filename, purpose, mimeType, bytes, expiresAfterSeconds ?? null],
+        );
+        if (row) return toStoredFile(row);
+        throw new MegaNestError('not_found', { what: `The file ${id}`, param: 'file_id' });
+      });
+    } catch (error) {
+      await this.discard(id).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Removes what was written and is not to be shown. */
+  async discard(id: string): Promise<void> {
+    await this.database.transaction((transaction) =>
+      transaction.execute('DELETE FROM files WHERE id = $1 AND pending_since IS NOT NULL', [id]),
+    );
+  }
+
+  async find(owner: string, id: string): Promise<StoredFile | undefined> {
+    const [file] = await this.findAll(owner, [id]);
+    return file;
+  }
+
+  /** Those of the ids that exist for the owner, in no particular order. */
+  async findAll(owner: string, ids: readonly string[]): Promise<StoredFile[]> {
+    const rows = await this.database.transaction((transaction) =>
+      transaction.query<FileRow>(
+        `SELECT ${fileColumns} FROM files WHERE id = ANY($2) AND ${visibleFiles('$1')}`,
+        [owner, ids],
+      ),
+    );
+    return rows.map(toStoredFile);
+  }
+
+  /** The content from its beginning, read as it is asked for. Errors: not_found where the file goes meanwhile. */
+  async *content({ id, bytes }: Pick<StoredFile, 'id' | 'bytes'>): AsyncGenerator<Buffer, void, void> {
+    for (let start = 0; start < bytes;) {
+      const piece = await readPiece(this.database, id, start);
+      if (!piece) throw new MegaNestError('not_found', { what: `The file ${id}`, param: 'file_id' });
+      yield piece;
+      start += piece.length;
+    }
+  }
+
+  /** A page of the owner's files, of one purpose where one is named. Errors: invalid_request for an unknown cursor. */
+  async list(owner: string, page: CursorRequest & { purpose?: string }): Promise<CursorPage<StoredFile>> {
+    const list = {
+      table: 'files',
+      idColumn: 'id',
+      columns: fileColumns,
+      condition: `${visibleFiles('$1')} AND ($2::text IS NULL OR purpose = $2)`,
+      values: [owner, page.purpose ?? null],
+    } as const;
+    const { rows, hasMore } = await this.database.transaction((transaction) =>
+      readCursorPage<FileRow>(transaction, list, page),
+    );
+    return { rows: rows.map(toStoredFile), hasMore };
+  }
+
+  /** Removes a file, its place in every vector store, and the passages that were cut from it. */
+  async delete(owner: string, id: string): Promise<boolean> {
+    return this.database.transaction(async (transaction) => {
+      const [found] = await transaction.query<FileRow>(
+        `SELECT ${fileColumns} FROM files WHERE id = $2 AND ${visibleFiles('$1')} FOR UPDATE`,
+        [owner, id],
+      );
+      if (!found) return false;
+      await transaction.execute(
+        'DELETE FROM documents USING vector_store_files AS attached WHERE attached.file_id = $1 AND documents.id = attached.document_id',
+        [id],
+      );
+      await transaction.execute('DELETE FROM files WHERE id = $1', [id]);
+      return true;
+    });
+  }
+
+  /** Removes files that have had their time, with their passages, and what dead processes left. Answers how many. */
+  async deleteExpired(): Promise<number> {
+    return this.database.transaction(async (transaction) => {
+      await transaction.execute(
+        `DELETE FROM documents USING vector_store_files AS attached, files
+         WHERE attached.file_id = files.id AND files.expires_at < now() AND documents.id = attached.document_id`,
+      );
+      await transaction.execute(
+        `DELETE FROM uploads WHERE expires_at < now() - interval '${abandonedAfter}'`,
+      );
+      return transaction.execute(
+        `DELETE FROM files WHERE expires_at < now()
+           OR (pending_since < now() - interval '${abandonedAfter}' AND upload_id IS NULL)`,
+      );
+    });
+  }
+}
+
+function tooMany(limit: number): MegaNestError {
+  const what = 'The number of files that one API key may keep';
+  return new MegaNestError('payload_too_large', { what, limit: String(limit), param: 'file' });
+}
+
+function tooMuch(limit: number): MegaNestError {
+  const what = 'What the files of this API key would take together';
+  return new MegaNestError('payload_too_large', { what, limit: `${limit} bytes`, param: 'file' });
+}

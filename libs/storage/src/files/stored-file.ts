@@ -1,0 +1,69 @@
+import type { Transaction } from '../transaction.js';
+
+/** What is known of a file beside its content. */
+export interface StoredFile {
+  id: string;
+  filename: string;
+  purpose: string;
+  mimeType: string;
+  bytes: number;
+  createdAt: Date;
+  /** When it goes by itself; null: never. */
+  expiresAt: Date | null;
+}
+
+/** What a file becomes when its content is there. */
+export interface FileFacts {
+  filename: string;
+  purpose: string;
+  mimeType: string;
+  /** Seconds after its creation; absent: it stays. */
+  expiresAfterSeconds?: number;
+}
+
+/** How much one owner may keep. */
+export interface FileBounds {
+  maxCount: number;
+  maxBytes: number;
+}
+
+export interface FileRow {
+  id: string;
+  filename: string;
+  purpose: string;
+  mime_type: string;
+  bytes: string;
+  created_at: Date;
+  expires_at: Date | null;
+}
+
+export const fileColumns = 'id, filename, purpose, mime_type, bytes, created_at, expires_at';
+
+/** Files that are whole, and have not had their time: `owner` is a placeholder. */
+export function visibleFiles(owner: string): string {
+  return `owner = ${owner} AND upload_id IS NULL AND pending_since IS NULL AND (expires_at IS NULL OR expires_at > now())`;
+}
+
+export function toStoredFile({ mime_type, bytes, created_at, expires_at, ...row }: FileRow): StoredFile {
+  return {
+    ...row,
+    mimeType: mime_type,
+    bytes: Number(bytes),
+    createdAt: created_at,
+    expiresAt: expires_at,
+  };
+}
+
+/** What an owner keeps, unfinished uploads included; others of the same owner wait until the transaction ends. */
+export async function lockUsage(
+  transaction: Transaction,
+  owner: string,
+): Promise<{ count: number; bytes: number }> {
+  await transaction.query(`SELECT pg_advisory_xact_lock(hashtext('files'), hashtext($1))`, [owner]);
+  const [row] = await transaction.query<{ count: string; bytes: string }>(
+    `SELECT count(*) FILTER (WHERE upload_id IS NULL) AS count, coalesce(sum(bytes), 0) AS bytes
+     FROM files WHERE owner = $1`,
+    [owner],
+  );
+  return { count: Number(row?.count), bytes: Number(row?.bytes) };
+}

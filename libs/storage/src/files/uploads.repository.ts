@@ -1,0 +1,230 @@
+import { MegaNestError } from '#contracts';
+import type { Database } from '../database.js';
+import type { Transaction } from '../transaction.js';
+import {
+  fileColumns,
+  lockUsage,
+  toStoredFile,
+  type FileBounds,
+  type FileFacts,
+  type FileRow,
+  type StoredFile,
+} from './stored-file.js';
+
+export type UploadStatus = 'pending' | 'completed' | 'cancelled' | 'expired';
+
+/** A file that is sent in parts. */
+export interface StoredUpload extends FileFacts {
+  id: string;
+  /** What was announced; the parts have to come to it. */
+  bytes: number;
+  status: UploadStatus;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+interface UploadRow {
+  id: string;
+  filename: string;
+  purpose: string;
+  mime_type: string;
+  bytes: string;
+  status: UploadStatus;
+  file_expires_seconds: number | null;
+  created_at: Date;
+  expires_at: Date;
+}
+
+/** How long an upload takes parts. */
+const openFor = '1 hour';
+const columns = `id, filename, purpose, mime_type, bytes, file_expires_seconds, created_at, expires_at,
+  CASE WHEN status = 'pending' AND expires_at < now() THEN 'expired' ELSE status END AS status`;
+
+/** Uploads in parts; a part is a pending file, written by the files' repository. */
+export class UploadsRepository {
+  constructor(private readonly database: Database) {}
+
+  async create(owner: string, id: string, facts: FileFacts & { bytes: number }): Promise<StoredUpload> {
+    const { filename, purpose, mimeType, bytes, expiresAfterSeconds } = facts;
+    const [row] = await this.database.transaction((transaction) =>
+      transaction.query<UploadRow>(
+        `INSERT INTO uploads (id, owner, filename, purpose, mime_type, bytes, status, file_expires_seconds, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, now() + interval '${openFor}') RETURNING ${columns}`,
+        [id, owner, filename, purpose, mimeType, bytes, expiresAfterSeconds ?? null],
+      ),
+    );
+    return toUpload(row ?? unknown(id));
+  }
+
+  async find(owner: string, id: string): Promise<StoredUpload | undefined> {
+    const row = await this.database.transaction((transaction) => select(transaction, owner, id));
+    return row && toUpload(row);
+  }
+
+  /** Keeps the size of a part that was written. Errors: conflict where the upload takes no parts any more. */
+  async addPart(owner: string, id: string, part: { id: string; bytes: number }): Promise<Date> {
+    return this.database.transaction(async (transaction) => {
+      requirePending(await select(transaction, owner, id, true), id);
+      const [row] = await transaction.query<{ created_at: Date }>(
+        'UPDATE files SET bytes = $2 WHERE id = $1 RETURNING created_at',
+        [part.id, part.bytes],
+      );
+      return row?.created_at ?? unknown(id);
+    });
+  }
+
+  /** The parts of these ids, in their order. Errors: invalid_request for one that is not the upload's own. */
+  async parts(owner: string, id: string, partIds: readonly string[]): Promise<UploadedPart[]> {
+    return this.database.transaction(async (transaction) => {
+      if (!(await select(transaction, owner, id))) unknown(id);
+      return readParts(transaction, id, partIds);
+    });
+  }
+
+  /** Errors: conflict where it was completed before. Cancelled again it stays as it is. */
+  async cancel(owner: string, id: string): Promise<StoredUpload> {
+    return this.database.transaction(async (transaction) => {
+      const row = (await select(transaction, owner, id, true)) ?? unknown(id);
+      if (row.status !== 'cancelled') requirePending(row, id);
+      await transaction.execute(`UPDATE uploads SET status = 'cancelled' WHERE id = $1`, [id]);
+      await transaction.execute('DELETE FROM files WHERE upload_id = $1', [id]);
+      return toUpload({ ...row, status: 'cancelled' });
+    });
+  }
+
+  /**
+   * Makes the file of the parts in the order given. Their pieces change their owner and are not written again.
+   * Errors: conflict where it takes no parts any more; invalid_request for a part that is not its own, and where the
+   * sizes do not come to what was announced; payload_too_large beyond the bounds.
+   */
+  async complete(
+    owner: string,
+    id: string,
+    { partIds, fileId, bounds }: { partIds: readonly string[]; fileId: string; bounds: FileBounds },
+  ): Promise<{ upload: StoredUpload; file: StoredFile }> {
+    return this.database.transaction(async (transaction) => {
+      const row = (await select(transaction, owner, id, true)) ?? unknown(id);
+      requirePending(row, id);
+      const upload = toUpload(row);
+      const parts = await readParts(transaction, id, partIds);
+      const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+      if (bytes !== upload.bytes) throw wrongSize(bytes, upload.bytes);
+      const usage = await lockUsage(transaction, owner);
+      // The bytes of this upload's parts are counted in the usage already.
+      if (usage.count >= bounds.maxCount) throw beyond('The number of files', String(bounds.maxCount));
+      if (usage.bytes > bounds.maxBytes) throw beyond('The files', `${bounds.maxBytes} bytes`);
+      const file = await insertFile(transaction, owner, fileId, upload);
+      await movePieces(transaction, fileId, parts);
+      await transaction.execute(`UPDATE uploads SET status = 'completed', file_id = $2 WHERE id = $1`, [
+        id,
+        fileId,
+      ]);
+      await transaction.execute('DELETE FROM files WHERE upload_id = $1', [id]);
+      return { upload: { ...upload, status: 'completed' }, file };
+    });
+  }
+}
+
+/** A part that was sent. */
+export interface UploadedPart {
+  id: string;
+  bytes: number;
+}
+
+async function readParts(
+  transaction: Transaction,
+  uploadId: string,
+  ids: readonly string[],
+): Promise<UploadedPart[]> {
+  const rows = await transaction.query<{ id: string; bytes: string }>(
+    'SELECT id, bytes FROM files WHERE upload_id = $1 AND bytes > 0',
+    [uploadId],
+  );
+  const known = new Map(rows.map((row) => [row.id, Number(row.bytes)]));
+  return ids.map((id, index) => {
+    const bytes = known.get(id);
+    known.delete(id);
+    if (bytes !== undefined) return { id, bytes };
+    const param = `part_ids.${index}`;
+    const detail = `${param}: ${id} is not a part of this upload, or is there twice`;
+    throw new MegaNestError('invalid_request', { detail, param });
+  });
+}
+
+async function insertFile(
+  transaction: Transaction,
+  owner: string,
+  id: string,
+  { filename, purpose, mimeType, bytes, expiresAfterSeconds }: StoredUpload,
+): Promise<StoredFile> {
+  const [row] = await transaction.query<FileRow>(
+    `INSERT INTO files (id, owner, filename, purpose, mime_type, bytes, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7)) RETURNING ${fileColumns}`,
+    [id, owner, filename, purpose, mimeType, bytes, expiresAfterSeconds ?? null],
+  );
+  return toStoredFile(row ?? unknown(id));
+}
+
+async function movePieces(
+  transaction: Transaction,
+  fileId: string,
+  parts: readonly UploadedPart[],
+): Promise<void> {
+  let start = 0;
+  for (const part of parts) {
+    await transaction.execute('UPDATE file_pieces SET file_id = $2, start = start + $3 WHERE file_id = $1', [
+      part.id,
+      fileId,
+      start,
+    ]);
+    start += part.bytes;
+  }
+}
+
+async function select(
+  transaction: Transaction,
+  owner: string,
+  id: string,
+  lock = false,
+): Promise<UploadRow | undefined> {
+  const [row] = await transaction.query<UploadRow>(
+    `SELECT ${columns} FROM uploads WHERE id = $1 AND owner = $2 ${lock ? 'FOR UPDATE' : ''}`,
+    [id, owner],
+  );
+  return row;
+}
+
+function toUpload(row: UploadRow): StoredUpload {
+  const { mime_type, bytes, file_expires_seconds, created_at, expires_at, ...rest } = row;
+  return {
+    ...rest,
+    mimeType: mime_type,
+    bytes: Number(bytes),
+    createdAt: created_at,
+    expiresAt: expires_at,
+    ...(file_expires_seconds !== null && { expiresAfterSeconds: file_expires_seconds }),
+  };
+}
+
+function requirePending(row: UploadRow | undefined, id: string): void {
+  const { status } = row ?? unknown(id);
+  if (status === 'pending') return;
+  throw new MegaNestError('conflict', { detail: `The upload ${id} is ${status}.`, param: 'upload_id' });
+}
+
+function wrongSize(bytes: number, announced: number): MegaNestError {
+  const detail = `part_ids: the parts have ${bytes} bytes, the upload was announced with ${announced}`;
+  return new MegaNestError('invalid_request', { detail, param: 'part_ids' });
+}
+
+function beyond(what: string, limit: string): MegaNestError {
+  return new MegaNestError('payload_too_large', {
+    what: `${what} of this API key`,
+    limit,
+    param: 'part_ids',
+  });
+}
+
+function unknown(id: string): never {
+  throw new MegaNestError('not_found', { what: `The upload ${id}`, param: 'upload_id' });
+}

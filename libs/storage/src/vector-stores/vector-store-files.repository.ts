@@ -1,0 +1,217 @@
+import { readCursorPage, type CursorPage, type CursorRequest } from '../cursor.js';
+import type { Database } from '../database.js';
+import { toPostgresJson } from '../postgres-text.js';
+import type { Transaction } from '../transaction.js';
+import {
+  countsColumn,
+  type Attributes,
+  type FileCounts,
+  type IndexingStatus,
+  type NewVectorStoreFile,
+  type StoredFileBatch,
+  type StoredVectorStoreFile,
+} from './stored-vector-store.js';
+
+interface AttachedRow {
+  vector_store_id: string;
+  file_id: string;
+  filename: string;
+  status: IndexingStatus;
+  attributes: Attributes;
+  chunk_tokens: number;
+  overlap_tokens: number;
+  document_id: string | null;
+  usage_bytes: string;
+  error_code: string | null;
+  error_message: string | null;
+  created_at: Date;
+}
+
+const columns = `vector_store_id, file_id, status, attributes, chunk_tokens, overlap_tokens, document_id, usage_bytes,
+  error_code, error_message, created_at, (SELECT filename FROM files WHERE files.id = file_id) AS filename`;
+
+/** Which files of a store are listed. */
+export interface AttachedFilter {
+  vectorStoreId: string;
+  batchId?: string;
+  status?: IndexingStatus;
+}
+
+/**
+ * The files of vector stores. Whoever asks has made sure that the store belongs to its owner: ids of stores are the
+ * only key here.
+ */
+export class VectorStoreFilesRepository {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Attaches files to be indexed, in a batch where it has an id. One that is attached already is indexed anew, and its
+   * passages stay until the new ones are there. The store counts as used.
+   */
+  async attach(vectorStoreId: string, files: readonly NewVectorStoreFile[], batchId?: string): Promise<void> {
+    await this.database.transaction(async (transaction) => {
+      await transaction.execute('UPDATE vector_stores SET last_active_at = now() WHERE id = $1', [
+        vectorStoreId,
+      ]);
+      if (batchId !== undefined)
+        await transaction.execute('INSERT INTO vector_store_batches (id, vector_store_id) VALUES ($1, $2)', [
+          batchId,
+          vectorStoreId,
+        ]);
+      for (const file of files) await attachOne(transaction, vectorStoreId, file, batchId ?? null);
+    });
+  }
+
+  async find(vectorStoreId: string, fileId: string): Promise<StoredVectorStoreFile | undefined> {
+    const [row] = await this.database.transaction((transaction) =>
+      transaction.query<AttachedRow>(
+        `SELECT ${columns} FROM vector_store_files WHERE vector_store_id = $1 AND file_id = $2`,
+        [vectorStoreId, fileId],
+      ),
+    );
+    return row && toAttached(row);
+  }
+
+  /** The indexed files that documents belong to, by the document's id. */
+  async findByDocuments(documentIds: readonly string[]): Promise<Map<string, StoredVectorStoreFile>> {
+    const rows = await this.database.transaction((transaction) =>
+      transaction.query<AttachedRow>(
+        `SELECT ${columns} FROM vector_store_files WHERE document_id = ANY($1::uuid[])`,
+        [documentIds],
+      ),
+    );
+    return new Map(rows.map((row) => [row.document_id ?? '', toAttached(row)]));
+  }
+
+  /** Errors: invalid_request for an unknown cursor. */
+  async list(
+    { vectorStoreId, batchId, status }: AttachedFilter,
+    page: CursorRequest,
+  ): Promise<CursorPage<StoredVectorStoreFile>> {
+    const list = {
+      table: 'vector_store_files',
+      idColumn: 'file_id',
+      columns,
+      condition:
+        'vector_store_id = $1 AND ($2::text IS NULL OR batch_id = $2) AND ($3::text IS NULL OR status = $3)',
+      values: [vectorStoreId, batchId ?? null, status ?? null],
+    } as const;
+    const { rows, hasMore } = await this.database.transaction((transaction) =>
+      readCursorPage<AttachedRow>(transaction, list, page),
+    );
+    return { rows: rows.map(toAttached), hasMore };
+  }
+
+  /** Replaces the attributes, also those that searches of its passages filter by. */
+  async updateAttributes(
+    vectorStoreId: string,
+    fileId: string,
+    attributes: Attributes,
+  ): Promise<StoredVectorStoreFile | undefined> {
+    const json = toPostgresJson(attributes);
+    const [row] = await this.database.transaction(async (transaction) => {
+      const changed = await transaction.query<AttachedRow>(
+        `UPDATE vector_store_files SET attributes = $3 WHERE vector_store_id = $1 AND file_id = $2 RETURNING ${columns}`,
+        [vectorStoreId, fileId, json],
+      );
+      const documentId = changed[0]?.document_id ?? null;
+      if (documentId !== null)
+        await transaction.execute('UPDATE documents SET metadata = $2 WHERE id = $1', [documentId, json]);
+      return changed;
+    });
+    return row && toAttached(row);
+  }
+
+  /** Takes a file out of a store, with its passages; the file itself stays. */
+  async detach(vectorStoreId: string, fileId: string): Promise<boolean> {
+    return this.database.transaction(async (transaction) => {
+      const [row] = await transaction.query<{ document_id: string | null }>(
+        'DELETE FROM vector_store_files WHERE vector_store_id = $1 AND file_id = $2 RETURNING document_id',
+        [vectorStoreId, fileId],
+      );
+      if (row?.document_id)
+        await transaction.execute('DELETE FROM documents WHERE id = $1', [row.document_id]);
+      return row !== undefined;
+    });
+  }
+
+  async findBatch(vectorStoreId: string, id: string): Promise<StoredFileBatch | undefined> {
+    const [row] = await this.database.transaction((transaction) =>
+      transaction.query<{ id: string; cancelled: boolean; created_at: Date; counts: FileCounts }>(
+        `SELECT batch.id, batch.cancelled, batch.created_at, ${countsColumn} AS counts
+         FROM vector_store_batches AS batch LEFT JOIN vector_store_files AS attached ON attached.batch_id = batch.id
+         WHERE batch.vector_store_id = $1 AND batch.id = $2 GROUP BY batch.id`,
+        [vectorStoreId, id],
+      ),
+    );
+    return (
+      row && {
+        id,
+        vectorStoreId,
+        cancelled: row.cancelled,
+        createdAt: row.created_at,
+        fileCounts: row.counts,
+      }
+    );
+  }
+
+  /** Stops what of a batch is not indexed yet; whoever works on it notices. A batch that has ended stays as it is. */
+  async cancelBatch(vectorStoreId: string, id: string): Promise<void> {
+    await this.database.transaction(async (transaction) => {
+      const stopped = await transaction.execute(
+        `UPDATE vector_store_files SET status = 'cancelled', lease_owner = NULL
+         WHERE vector_store_id = $1 AND batch_id = $2 AND status = 'in_progress'`,
+        [vectorStoreId, id],
+      );
+      if (stopped > 0)
+        await transaction.execute('UPDATE vector_store_batches SET cancelled = true WHERE id = $1', [id]);
+    });
+  }
+
+  /** The texts of the passages that a file was cut into, in order, a page at a time. */
+  async passages(
+    documentId: string,
+    { offset, limit }: { offset: number; limit: number },
+  ): Promise<string[]> {
+    const rows = await this.database.transaction((transaction) =>
+      transaction.query<{ text: string }>(
+        'SELECT text FROM chunks WHERE document_id = $1 AND position >= $2 ORDER BY position LIMIT $3',
+        [documentId, offset, limit],
+      ),
+    );
+    return rows.map(({ text }) => text);
+  }
+}
+
+async function attachOne(
+  transaction: Transaction,
+  vectorStoreId: string,
+  { fileId, attributes, chunkTokens, overlapTokens }: NewVectorStoreFile,
+  batchId: string | null,
+): Promise<void> {
+  await transaction.execute(
+    `INSERT INTO vector_store_files
+       (vector_store_id, file_id, batch_id, status, attributes, chunk_tokens, overlap_tokens)
+     VALUES ($1, $2, $3, 'in_progress', $4, $5, $6)
+     ON CONFLICT (vector_store_id, file_id) DO UPDATE SET batch_id = $3, status = 'in_progress', attributes = $4,
+       chunk_tokens = $5, overlap_tokens = $6, error_code = NULL, error_message = NULL, attempts = 0,
+       lease_owner = NULL, lease_until = now(), created_at = now()`,
+    [vectorStoreId, fileId, batchId, toPostgresJson(attributes), chunkTokens, overlapTokens],
+  );
+}
+
+function toAttached(row: AttachedRow): StoredVectorStoreFile {
+  return {
+    vectorStoreId: row.vector_store_id,
+    fileId: row.file_id,
+    filename: row.filename,
+    status: row.status,
+    attributes: row.attributes,
+    chunkTokens: row.chunk_tokens,
+    overlapTokens: row.overlap_tokens,
+    documentId: row.document_id,
+    usageBytes: Number(row.usage_bytes),
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    createdAt: row.created_at,
+  };
+}
