@@ -1,5 +1,6 @@
 import type { TokenUsage } from '#contracts';
 import type { OutputItem } from './items/output-items.js';
+import type { TextFormat } from './request/text-format.js';
 
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
@@ -33,7 +34,7 @@ export interface ResponseSettings {
   max_tool_calls: number | null;
   max_output_tokens: number | null;
   truncation: 'auto' | 'disabled';
-  text: { format: { type: 'text' }; verbosity?: 'low' | 'medium' | 'high' };
+  text: { format: TextFormat; verbosity?: 'low' | 'medium' | 'high' };
   reasoning: { effort: string | null; summary: string | null };
   temperature: number;
   top_p: number;
@@ -95,12 +96,17 @@ export function newResponse({ id, createdAt, model, settings, status }: NewRespo
 }
 
 /** OpenAI's usage; the engine's prefix cache is filled for free, so nothing counts as written. */
-export function responseUsage({ promptTokens, completionTokens, cachedTokens }: TokenUsage): ResponseUsage {
+export function responseUsage({
+  promptTokens,
+  completionTokens,
+  cachedTokens,
+  reasoningTokens,
+}: TokenUsage): ResponseUsage {
   return {
     input_tokens: promptTokens,
     input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
     output_tokens: completionTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: reasoningTokens ?? 0 },
     total_tokens: promptTokens + completionTokens,
   };
 }

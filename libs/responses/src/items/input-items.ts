@@ -48,6 +48,7 @@ const requiredFields: Readonly<Record<string, readonly string[]>> = {
   function_call_output: ['call_id'],
   custom_tool_call: ['call_id', 'name', 'input'],
   custom_tool_call_output: ['call_id'],
+  mcp_approval_response: ['approval_request_id'],
 };
 const otherItemSchema = z
   .looseObject({ type: z.string().min(1), id: itemId.nullish(), status: z.string().nullish() })
@@ -119,6 +120,8 @@ function storedItem({ id, status, ...rest }: z.output<typeof otherItemSchema>): 
   const needsStatus = rest.type.endsWith('_call') || rest.type.endsWith('_output');
   return {
     ...rest,
+    // OpenAI's document requires the field that came before approval_request_id, too.
+    ...(rest.type === 'mcp_approval_response' && { request_id: rest['approval_request_id'] }),
     id: id ?? newItemId(rest.type),
     ...(status ? { status } : needsStatus && { status: 'completed' }),
   };

@@ -50,7 +50,89 @@ export interface FileSearchCall {
   results: FileSearchResult[] | null;
 }
 
-export type OutputItem = OutputMessage | FileSearchCall;
+/** A call that the caller is to run; `arguments` is JSON. */
+export interface FunctionCall {
+  id: string;
+  type: 'function_call';
+  status: ItemStatus;
+  call_id: string;
+  name: string;
+  /** Of a tool that was given in a namespace: its name, `name` being the one within it. */
+  namespace?: string;
+  arguments: string;
+}
+
+/** A call of a tool with free input, which the caller is to run. */
+export interface CustomToolCall {
+  id: string;
+  type: 'custom_tool_call';
+  status: ItemStatus;
+  call_id: string;
+  name: string;
+  namespace?: string;
+  input: string;
+}
+
+/** What the model thought before it answered, as the summary that every client takes. */
+export interface ReasoningItem {
+  id: string;
+  type: 'reasoning';
+  status: ItemStatus;
+  summary: { type: 'summary_text'; text: string }[];
+  /** What the caller may send back to have it remembered; only where it asked for it. */
+  encrypted_content?: string;
+}
+
+/** What a server of the Model Context Protocol offers. */
+export interface McpListTools {
+  id: string;
+  type: 'mcp_list_tools';
+  server_label: string;
+  tools: { name: string; description: string | null; input_schema: unknown; annotations: unknown }[];
+  /** Why it could not be asked. */
+  error?: string | null;
+}
+
+/** Why a call failed: the tool itself, the protocol, or the way to the server. */
+export type McpError =
+  | { type: 'mcp_tool_execution_error'; content: unknown }
+  | { type: 'mcp_protocol_error'; code: number; message: string }
+  | { type: 'http_error'; code: number; message: string };
+
+/** A call that the server ran on a server of the Model Context Protocol. */
+export interface McpCall {
+  id: string;
+  type: 'mcp_call';
+  status: ItemStatus | 'calling' | 'failed';
+  server_label: string;
+  name: string;
+  arguments: string;
+  output: string | null;
+  error: McpError | null;
+  approval_request_id: string | null;
+}
+
+/** A call that waits for the caller's consent. */
+export interface McpApprovalRequest {
+  id: string;
+  type: 'mcp_approval_request';
+  server_label: string;
+  name: string;
+  arguments: string;
+}
+
+/** What a context was compacted to, sealed: the caller sends it back in place of what it stands for. */
+export interface Compaction {
+  id: string;
+  type: 'compaction';
+  encrypted_content: string;
+}
+
+/** An item of the work that the server does itself. */
+export type ServerItem = Compaction | FileSearchCall | McpListTools | McpCall | McpApprovalRequest;
+/** A call that is left to the caller. */
+export type ClientCall = FunctionCall | CustomToolCall;
+export type OutputItem = OutputMessage | ReasoningItem | ClientCall | ServerItem;
 
 /** The text of all messages, joined: the convenience field `output_text`. */
 export function outputText(output: readonly OutputItem[]): string {

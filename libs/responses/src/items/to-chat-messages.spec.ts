@@ -4,11 +4,9 @@ import { inputSchema } from './input-items.js';
 import { toChatMessages } from './to-chat-messages.js';
 
 const convert = (input: unknown) => toChatMessages(parseOrThrow(inputSchema, input));
-const dataUrl = (text: string, type = 'text/plain') =>
-  `data:${type};base64,${Buffer.from(text).toString('base64')}`;
 
 describe('toChatMessages', () => {
-  it('joins text parts and tells tool calls as text', () => {
+  it('joins text parts, and makes turns of calls and their outputs', () => {
     expect(
       convert([
         { role: 'developer', content: 'Be brief.' },
@@ -27,28 +25,40 @@ describe('toChatMessages', () => {
       messages: [
         { role: 'developer', content: 'Be brief.' },
         { role: 'user', content: 'a\nb' },
-        { role: 'assistant', content: '{"name":"add","arguments":{"x":1}}' },
-        { role: 'tool', content: '2' },
+        { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'add', input: '{"x":1}' }] },
+        { role: 'tool', content: '2', toolCallId: 'c' },
       ],
       skippedTypes: ['reasoning'],
     });
   });
 
-  it('reads text files', () => {
-    const file = { type: 'input_file', filename: 'a.txt', file_data: dataUrl('Hällo') };
-    expect(convert([{ role: 'user', content: [file] }]).messages[0]?.content).toBe('a.txt:\nHällo');
+  it('makes one turn of a thought, a text and the calls that follow', () => {
+    const { messages } = convert([
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
+      { role: 'assistant', content: 'I look.' },
+      { type: 'function_call', call_id: 'a', name: 'read', namespace: 'files', arguments: '{}' },
+      { type: 'custom_tool_call', call_id: 'b', name: 'patch', input: '+ a' },
+      { type: 'custom_tool_call_output', call_id: 'b', output: [{ type: 'input_text', text: 'done' }] },
+    ]);
+    expect(messages).toEqual([
+      {
+        role: 'assistant',
+        content: 'I look.',
+        reasoning: 'Hm.',
+        toolCalls: [
+          { id: 'a', name: 'files__read', input: '{}' },
+          { id: 'b', name: 'patch', input: '+ a' },
+        ],
+      },
+      { role: 'tool', content: 'done', toolCallId: 'b' },
+    ]);
   });
 
-  it.each([
-    [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }, /takes text only/],
-    [{ type: 'input_file', file_id: 'file_1' }, /file_data/],
-    [
-      { type: 'input_file', filename: 'a.pdf', file_data: dataUrl('%PDF', 'application/pdf') },
-      /application\/pdf/,
-    ],
-    [{ type: 'input_file', filename: 'a.txt', file_data: 'data:text/plain;base64,/w==' }, /UTF-8/],
-  ])('refuses %j and says where', (part, message) => {
-    expect(() => convert([{ role: 'user', content: [part] }])).toThrow(message);
-    expect(() => convert([{ role: 'user', content: [part] }])).toThrow(/^input\.0\.content\.0/);
-  });
+  it.each([[{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }, /text only/]])(
+    'refuses %j and says where',
+    (part, message) => {
+      expect(() => convert([{ role: 'user', content: [part] }])).toThrow(message);
+      expect(() => convert([{ role: 'user', content: [part] }])).toThrow(/^input\.0\.content\.0/);
+    },
+  );
 });

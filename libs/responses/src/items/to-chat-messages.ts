@@ -1,6 +1,6 @@
-import { MegaNestError, type ChatMessage } from '#contracts';
+import { MegaNestError, type ChatMessage, type ToolCall } from '#contracts';
+import { modelToolName } from '../request/model-tools.js';
 import type { StoredItem } from './input-items.js';
-import { readInputFile } from './read-input-file.js';
 
 /** The conversation that items amount to, as the language model takes it. */
 export interface Conversation {
@@ -10,21 +10,66 @@ export interface Conversation {
 }
 
 /**
- * Reduces items to text turns. Tool calls and their outputs are told as text, so that a model without a tool template
- * still knows what happened. `pathOf` names an item for error messages.
+ * Reduces items to turns; files must have been read before. Calls that follow one another, with the text and the
+ * reasoning before them, are one turn of the assistant's. `pathOf` names an item for error messages.
  * Errors: unsupported_parameter for parts that are not text, naming what the model takes.
  */
 export function toChatMessages(
   items: readonly StoredItem[],
   pathOf: (index: number) => string = (index) => `input.${index}`,
 ): Conversation {
-  const conversation: Conversation = { messages: [], skippedTypes: [] };
+  const messages: ChatMessage[] = [];
+  const skippedTypes: string[] = [];
+  let reasoning = '';
   for (const [index, item] of items.entries()) {
-    const message = toChatMessage(item, pathOf(index));
-    if (message) conversation.messages.push(message);
-    else conversation.skippedTypes.push(item.type);
+    if (handledElsewhere.has(item.type)) {
+      if (item.type === 'mcp_call') messages.push(...mcpCallMessages(item));
+      continue;
+    }
+    const thought = item.type === 'reasoning' ? thoughtOf(item) : '';
+    const call = callOf(item);
+    const message = call ? undefined : toChatMessage(item, pathOf(index));
+    if (call) addCall(messages, call, reasoning);
+    else if (message) messages.push(withReasoning(message, reasoning));
+    else if (thought === '') skippedTypes.push(item.type);
+    reasoning = thought;
   }
-  return conversation;
+  return { messages, skippedTypes };
+}
+
+function addCall(messages: ChatMessage[], call: ToolCall, reasoning: string): void {
+  const last = messages.at(-1);
+  if (last?.role === 'assistant' && reasoning === '') last.toolCalls = [...(last.toolCalls ?? []), call];
+  else messages.push(withReasoning({ role: 'assistant', content: '', toolCalls: [call] }, reasoning));
+}
+
+function withReasoning(message: ChatMessage, reasoning: string): ChatMessage {
+  return message.role === 'assistant' && reasoning !== '' ? { ...message, reasoning } : message;
+}
+
+function thoughtOf(item: StoredItem): string {
+  const parts = [item['content'], item['summary']].find((list) => Array.isArray(list) && list.length > 0);
+  return ((parts ?? []) as { text?: unknown }[])
+    .map(({ text }) => (typeof text === 'string' ? text : ''))
+    .join('\n');
+}
+
+/** Items that are no turns: the tools that the server runs take them up. */
+const handledElsewhere: ReadonlySet<string> = new Set([
+  'mcp_call',
+  'mcp_list_tools',
+  'mcp_approval_request',
+  'mcp_approval_response',
+]);
+
+/** A call that the server ran, and what came of it. */
+function mcpCallMessages(item: StoredItem): ChatMessage[] {
+  const { id, name, arguments: input, output, error } = item;
+  const content = typeof output === 'string' ? output : `The call failed: ${JSON.stringify(error ?? null)}`;
+  return [
+    { role: 'assistant', content: '', toolCalls: [{ id, name: String(name), input: String(input) }] },
+    { role: 'tool', content, toolCallId: id },
+  ];
 }
 
 function toChatMessage(item: StoredItem, path: string): ChatMessage | undefined {
@@ -33,11 +78,21 @@ function toChatMessage(item: StoredItem, path: string): ChatMessage | undefined 
       role: item['role'] as ChatMessage['role'],
       content: contentText(item['content'], `${path}.content`),
     };
-  if (item.type.endsWith('_call_output')) return { role: 'tool', content: outputTextOf(item, path) };
-  const { name, arguments: json, input } = item as { name?: unknown; arguments?: unknown; input?: unknown };
-  const given = json ?? input;
-  if (typeof name !== 'string' || typeof given !== 'string') return undefined;
-  return { role: 'assistant', content: JSON.stringify({ name, arguments: parsedOrText(given) }) };
+  if (!item.type.endsWith('_call_output')) return undefined;
+  return { role: 'tool', content: outputTextOf(item, path), toolCallId: String(item['call_id']) };
+}
+
+/** A call that the caller ran: of a function, a custom tool, or of another type that has an output of its own. */
+function callOf(item: StoredItem): ToolCall | undefined {
+  const { type, call_id: id, name, namespace, arguments: json, input, action } = item;
+  if (!type.endsWith('_call') || typeof id !== 'string') return undefined;
+  const given = json ?? input ?? JSON.stringify(action ?? {});
+  const group = typeof namespace === 'string' ? namespace : undefined;
+  return {
+    id,
+    name: modelToolName(typeof name === 'string' ? name : type.slice(0, -'_call'.length), group),
+    input: typeof given === 'string' ? given : JSON.stringify(given),
+  };
 }
 
 function outputTextOf({ output }: StoredItem, path: string): string {
@@ -55,15 +110,6 @@ function partText(part: Record<string, unknown>, path: string): string {
   const { type } = part;
   if (type === 'input_text' || type === 'output_text' || type === 'text') return String(part['text']);
   if (type === 'refusal') return String(part['refusal']);
-  if (type === 'input_file') return readInputFile(part, path);
-  const detail = `${path}: parts of type ${JSON.stringify(type)} are not supported; this model takes text only`;
+  const detail = `${path}: ${JSON.stringify(type)} is not supported: the model's input is text only`;
   throw new MegaNestError('unsupported_parameter', { detail, param: path });
-}
-
-function parsedOrText(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
 }

@@ -1,4 +1,12 @@
-import { outputText, type OutputItem, type OutputText } from '../items/output-items.js';
+import {
+  outputText,
+  type FunctionCall,
+  type McpCall,
+  type OutputItem,
+  type OutputMessage,
+  type OutputText,
+  type ReasoningItem,
+} from '../items/output-items.js';
 import type { ResponseObject } from '../response-object.js';
 import type { ResponseEvent, UnnumberedEvent } from './events.js';
 
@@ -16,13 +24,8 @@ export function applyEvent(response: ResponseObject, event: UnnumberedEvent | Re
     case 'response.output_item.done':
       response.output[event.output_index] = structuredClone(event.item);
       break;
-    case 'response.file_search_call.in_progress':
-    case 'response.file_search_call.searching':
-    case 'response.file_search_call.completed':
-      applySearch(itemAt(response, event.output_index), event.type);
-      break;
     default:
-      applyToPart(response, event);
+      applyToItem(response, event);
   }
   return response;
 }
@@ -37,11 +40,24 @@ export function responseFromEvents(events: readonly ResponseEvent[]): ResponseOb
   return response;
 }
 
-type PartLevelEvent = Extract<UnnumberedEvent, { content_index: number }>;
+type ItemLevelEvent = Exclude<
+  Extract<UnnumberedEvent, { item_id: string }>,
+  { response: ResponseObject } | { item: OutputItem }
+>;
+type PartLevelEvent = Extract<ItemLevelEvent, { content_index: number }>;
+type SummaryEvent = Extract<ItemLevelEvent, { summary_index: number }>;
 
-function applyToPart(response: ResponseObject, event: PartLevelEvent): void {
+function applyToItem(response: ResponseObject, event: ItemLevelEvent): void {
   const item = itemAt(response, event.output_index);
-  if (item.type !== 'message') throw new Error(`${event.type} on a ${item.type}`);
+  if ('content_index' in event) applyToPart(typed(item, 'message', event), event);
+  else if ('summary_index' in event) applyToSummary(typed(item, 'reasoning', event), event);
+  else if ('delta' in event) extendCall(item, event);
+  else if ('arguments' in event) callWithArguments(item, event).arguments = event.arguments;
+  else if ('input' in event) typed(item, 'custom_tool_call', event).input = event.input;
+  else applyWork(item, event.type);
+}
+
+function applyToPart(item: OutputMessage, event: PartLevelEvent): void {
   if ('part' in event) {
     item.content[event.content_index] = structuredClone(event.part);
     return;
@@ -59,9 +75,41 @@ function extendPart(part: OutputText, event: Exclude<PartLevelEvent, { part: Out
   else part.annotations[event.annotation_index] = event.annotation;
 }
 
-function applySearch(item: OutputItem, type: string): void {
-  if (item.type !== 'file_search_call') throw new Error(`${type} on a ${item.type}`);
-  item.status = type.slice(type.lastIndexOf('.') + 1) as typeof item.status;
+function applyToSummary(item: ReasoningItem, event: SummaryEvent): void {
+  if ('part' in event) {
+    item.summary[event.summary_index] = { ...event.part };
+    return;
+  }
+  const part = item.summary[event.summary_index];
+  if (!part) throw new Error(`${event.type} before its part`);
+  if ('delta' in event) part.text += event.delta;
+  else part.text = event.text;
+}
+
+function extendCall(item: OutputItem, event: Extract<ItemLevelEvent, { delta: string }>): void {
+  if (item.type === 'custom_tool_call') item.input += event.delta;
+  else callWithArguments(item, event).arguments += event.delta;
+}
+
+function callWithArguments(item: OutputItem, { type }: { type: string }): FunctionCall | McpCall {
+  if (item.type === 'function_call' || item.type === 'mcp_call') return item;
+  throw new Error(`${type} on a ${item.type}`);
+}
+
+/** `response.file_search_call.searching`: the item's type and its new status. */
+function applyWork(item: OutputItem, type: string): void {
+  const [, itemType, phase] = type.split('.');
+  if (item.type !== itemType) throw new Error(`${type} on a ${item.type}`);
+  if (item.type === 'file_search_call' || item.type === 'mcp_call') item.status = phase as McpCall['status'];
+}
+
+function typed<Type extends OutputItem['type']>(
+  item: OutputItem,
+  type: Type,
+  event: { type: string },
+): Extract<OutputItem, { type: Type }> {
+  if (item.type !== type) throw new Error(`${event.type} on a ${item.type}`);
+  return item as Extract<OutputItem, { type: Type }>;
 }
 
 function itemAt(response: ResponseObject, index: number): OutputItem {

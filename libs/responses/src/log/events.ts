@@ -56,13 +56,67 @@ export interface AnnotationEvent extends PartPosition {
   annotation: FileCitation;
 }
 
-export interface FileSearchEvent extends Numbered {
+/** Which item of the output something happened to. */
+interface ItemPosition extends Numbered {
+  item_id: string;
+  output_index: number;
+}
+
+/** A step of work that the server does itself. */
+export interface ServerWorkEvent extends ItemPosition {
   type:
     | 'response.file_search_call.in_progress'
     | 'response.file_search_call.searching'
-    | 'response.file_search_call.completed';
-  item_id: string;
-  output_index: number;
+    | 'response.file_search_call.completed'
+    | 'response.mcp_list_tools.in_progress'
+    | 'response.mcp_list_tools.completed'
+    | 'response.mcp_list_tools.failed'
+    | 'response.mcp_call.in_progress'
+    | 'response.mcp_call.completed'
+    | 'response.mcp_call.failed';
+}
+
+export interface CallDeltaEvent extends ItemPosition {
+  type:
+    | 'response.function_call_arguments.delta'
+    | 'response.custom_tool_call_input.delta'
+    | 'response.mcp_call_arguments.delta';
+  delta: string;
+}
+
+export interface FunctionArgumentsDoneEvent extends ItemPosition {
+  type: 'response.function_call_arguments.done';
+  name: string;
+  arguments: string;
+}
+
+export interface McpArgumentsDoneEvent extends ItemPosition {
+  type: 'response.mcp_call_arguments.done';
+  arguments: string;
+}
+
+export interface CustomInputDoneEvent extends ItemPosition {
+  type: 'response.custom_tool_call_input.done';
+  input: string;
+}
+
+interface SummaryPosition extends ItemPosition {
+  summary_index: number;
+}
+
+export interface SummaryPartEvent extends SummaryPosition {
+  type: 'response.reasoning_summary_part.added' | 'response.reasoning_summary_part.done';
+  part: { type: 'summary_text'; text: string };
+}
+
+export interface SummaryDeltaEvent extends SummaryPosition {
+  type: 'response.reasoning_summary_text.delta';
+  delta: string;
+}
+
+export interface SummaryDoneEvent extends SummaryPosition {
+  type: 'response.reasoning_summary_text.done';
+  text: string;
 }
 
 /**
@@ -84,7 +138,14 @@ export type ResponseEvent =
   | TextDeltaEvent
   | TextDoneEvent
   | AnnotationEvent
-  | FileSearchEvent
+  | ServerWorkEvent
+  | CallDeltaEvent
+  | FunctionArgumentsDoneEvent
+  | McpArgumentsDoneEvent
+  | CustomInputDoneEvent
+  | SummaryPartEvent
+  | SummaryDeltaEvent
+  | SummaryDoneEvent
   | ErrorEvent;
 
 type WithoutNumber<Event> = Event extends ResponseEvent ? Omit<Event, 'sequence_number'> : never;

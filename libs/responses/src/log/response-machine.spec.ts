@@ -1,73 +1,10 @@
-import { MegaNestError, type GenerationChunk, type RetrievedDocument, type TokenLogprob } from '#contracts';
+import { MegaNestError } from '#contracts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createResponseSchema } from '../request/create-response.js';
-import { newResponse, type ResponseObject } from '../response-object.js';
 import { responseFromEvents } from './apply-event.js';
 import { isTerminal, type ResponseEvent } from './events.js';
 import { ResponseMachine } from './response-machine.js';
-
-function initialResponse(status: 'queued' | 'in_progress' = 'in_progress'): ResponseObject {
-  const { settings } = createResponseSchema.parse({ input: 'Hello' });
-  return newResponse({ id: 'resp_1', createdAt: 7, model: 'nano-chat', settings, status });
-}
-
-const documents: RetrievedDocument[] = ['a', 'b'].map((id) => ({
-  id,
-  text: `passage ${id}`,
-  score: 1,
-  metadata: { document_id: `document-${id}`, filename: `${id}.md`, chunk_index: 3, nested: { no: 1 } },
-}));
-
-const tokenLogprob = fc.record({
-  token: fc.string(),
-  logprob: fc.double({ max: 0, noNaN: true, noDefaultInfinity: true }),
-  bytes: fc.option(fc.array(fc.nat({ max: 255 }))),
-  top_logprobs: fc.constant<TokenLogprob['top_logprobs']>([]),
-});
-const citation = fc.record({
-  startIndex: fc.constant(0),
-  endIndex: fc.nat(),
-  passage: fc.constant(1),
-  documentId: fc.constantFrom('a', 'b', 'unknown'),
-  quote: fc.string(),
-});
-const chunk: fc.Arbitrary<GenerationChunk> = fc.record(
-  {
-    choice: fc.constant(0),
-    text: fc.string(),
-    logprobs: fc.array(tokenLogprob, { maxLength: 2 }),
-    citations: fc.array(citation, { maxLength: 3 }),
-    finishReason: fc.constantFrom('stop' as const, 'length' as const),
-    usage: fc.record({ promptTokens: fc.nat(), completionTokens: fc.nat(), cachedTokens: fc.nat() }),
-  },
-  { requiredKeys: ['choice', 'text'] },
-);
-const run = fc.record({
-  chunks: fc.array(chunk),
-  search: fc.boolean(),
-  ending: fc.constantFrom('end' as const, 'fail' as const, 'cancel' as const),
-  queued: fc.boolean(),
-  keepAliveAfter: fc.nat({ max: 5 }),
-});
-type Run = typeof run extends fc.Arbitrary<infer Value> ? Value : never;
-
-interface Logged {
-  log: ResponseEvent[];
-  machine: ResponseMachine;
-}
-
-function logOf({ chunks, search, ending, queued, keepAliveAfter }: Run): Logged {
-  const machine = new ResponseMachine(initialResponse(queued ? 'queued' : 'in_progress'), 0, () => 9);
-  const log = [...machine.create(), ...machine.progress()];
-  if (search) log.push(...machine.search('why?', documents, true));
-  for (const [index, item] of chunks.entries()) {
-    log.push(...machine.accept(item));
-    if (index === keepAliveAfter) log.push(...machine.progress());
-  }
-  log.push(...(ending === 'fail' ? machine.fail(new MegaNestError('deadline_exceeded')) : machine[ending]()));
-  return { log, machine };
-}
+import { initialResponse, logOf, run, say, search, type Logged } from './response-machine.fixture.js';
 
 interface OpenItem {
   id: string;
@@ -102,8 +39,9 @@ function isInOrder(event: ResponseEvent, items: OpenItem[]): boolean {
 /** The texts that the log says the answer has, in different ways. */
 function textsOf(log: readonly ResponseEvent[]): string[] {
   const deltas = log.map((event) => (event.type === 'response.output_text.delta' ? event.delta : ''));
-  const done = log.flatMap((event) => (event.type === 'response.output_text.done' ? [event.text] : []));
-  return [deltas.join(''), responseFromEvents(log).output_text, ...done];
+  const done = log.map((event) => (event.type === 'response.output_text.done' ? event.text : ''));
+  const isWhole = log.at(-1)?.type !== 'response.failed';
+  return [deltas.join(''), responseFromEvents(log).output_text, ...(isWhole ? [done.join('')] : [])];
 }
 
 describe('ResponseMachine', () => {
@@ -140,9 +78,7 @@ describe('ResponseMachine', () => {
   it('adds nothing after its end', () => {
     expect.hasAssertions();
     holdsForAll(({ machine }) =>
-      expect([...machine.accept({ choice: 0, text: 'late' }), ...machine.end(), ...machine.cancel()]).toEqual(
-        [],
-      ),
+      expect([...say(machine, { text: 'late' }), ...machine.end(), ...machine.cancel()]).toEqual([]),
     );
   });
 
@@ -162,9 +98,7 @@ describe('ResponseMachine', () => {
 
   it('goes on with numbers where another process stopped', () => {
     const machine = new ResponseMachine(initialResponse(), 4);
-    expect(machine.accept({ choice: 0, text: 'Hi' }).map((event) => event.sequence_number)).toEqual([
-      4, 5, 6,
-    ]);
+    expect(say(machine, { text: 'Hi' }).map((event) => event.sequence_number)).toEqual([4, 5, 6]);
   });
 });
 
@@ -173,11 +107,10 @@ describe('the response that a log ends with', () => {
 
   it('is completed with usage', () => {
     const { log } = logOf({
-      chunks: [
-        { choice: 0, text: 'Hi' },
-        { choice: 0, text: '', finishReason: 'stop', usage },
+      steps: [
+        { type: 'chunk', chunk: { choice: 0, text: 'Hi' } },
+        { type: 'chunk', chunk: { choice: 0, text: '', finishReason: 'stop', usage } },
       ],
-      search: false,
       ending: 'end',
       queued: false,
       keepAliveAfter: 5,
@@ -201,7 +134,7 @@ describe('the response that a log ends with', () => {
 
   it('is incomplete where the token limit cut it off', () => {
     const machine = new ResponseMachine(initialResponse());
-    machine.accept({ choice: 0, text: 'Hi', finishReason: 'length' });
+    say(machine, { text: 'Hi', finishReason: 'length' });
     expect(machine.end().at(-1)?.type).toBe('response.incomplete');
     expect(machine.response).toMatchObject({
       status: 'incomplete',
@@ -213,7 +146,7 @@ describe('the response that a log ends with', () => {
 
   it('is failed with the error, and keeps what was said', () => {
     const machine = new ResponseMachine(initialResponse());
-    machine.accept({ choice: 0, text: 'Hi' });
+    say(machine, { text: 'Hi' });
     const error = new MegaNestError('service_unavailable', { service: 'llm', detail: 'gone' });
     const [first, last] = machine.fail(error);
     expect(first).toMatchObject({ type: 'error', code: 'service_unavailable', param: null });
@@ -229,9 +162,9 @@ describe('the response that a log ends with', () => {
 
   it('shows a retrieval and cites its documents', () => {
     const machine = new ResponseMachine(initialResponse());
-    machine.search('why?', documents, true);
+    for (const each of search()) machine.take(each);
     const citations = [{ startIndex: 0, endIndex: 7, passage: 2, documentId: 'b', quote: 'passage' }];
-    machine.accept({ choice: 0, text: 'passage', citations });
+    say(machine, { text: 'passage', citations });
     machine.end();
     const [call, message] = machine.response.output;
     expect(call).toMatchObject({

@@ -4,7 +4,8 @@ import { inputSchema, type InputItem } from '../items/input-items.js';
 import type { ResponseSettings } from '../response-object.js';
 import { metadataSchema } from './metadata.js';
 import { assertNothingRefused } from './refused-fields.js';
-import { assertWordsAllowed, toolChoiceSchema, toolSchema } from './tools.js';
+import { echoedFormat, formatConstraint, textFormatSchema } from './text-format.js';
+import { toolChoiceSchema, toolSchema } from './tools.js';
 
 /** OpenAI's clients send null for "not set". */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
@@ -24,12 +25,16 @@ const includes = [
 export const includeSchema = z.array(z.enum(includes));
 export type Include = (typeof includes)[number];
 
-const sampling = generationParametersSchema.omit({ max_tokens: true, n: true, logprobs: true });
+const sampling = generationParametersSchema.omit({
+  max_tokens: true,
+  n: true,
+  logprobs: true,
+  best_of: true,
+  constraint: true,
+});
 const samplingShape = Object.fromEntries(
   Object.entries(sampling.shape).map(([name, schema]) => [name, optional(schema as z.ZodType)]),
 );
-
-const formatSchema = z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']) });
 
 const bodySchema = z.looseObject({
   ...samplingShape,
@@ -52,8 +57,12 @@ const bodySchema = z.looseObject({
   tools: optional(z.array(toolSchema)),
   tool_choice: optional(toolChoiceSchema),
   text: optional(
-    z.looseObject({ format: optional(formatSchema), verbosity: optional(z.enum(['low', 'medium', 'high'])) }),
+    z.looseObject({
+      format: optional(textFormatSchema),
+      verbosity: optional(z.enum(['low', 'medium', 'high'])),
+    }),
   ),
+  chat_template_kwargs: optional(z.record(z.string(), z.unknown())),
   reasoning: optional(z.looseObject({ effort: optional(z.string()), summary: optional(z.string()) })),
   truncation: optional(z.enum(['auto', 'disabled'])),
   service_tier: optional(z.enum(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])),
@@ -62,6 +71,17 @@ const bodySchema = z.looseObject({
   prompt_cache_retention: optional(z.string()),
   prompt_cache_options: optional(z.looseObject({})),
   user: optional(z.string()),
+  context_management: optional(
+    z
+      .array(
+        z.looseObject({
+          type: z.literal('compaction', 'must be compaction'),
+          compact_threshold: optional(z.int().min(1)),
+        }),
+      )
+      .min(1),
+  ),
+  image_input: optional(z.enum(['refuse', 'describe'])),
 });
 type Body = z.output<typeof bodySchema>;
 
@@ -75,6 +95,12 @@ export interface ResponseRequest {
   /** What the response object repeats of the request. */
   settings: ResponseSettings;
   parameters: GenerationParameters;
+  /** Variables for the model's chat template. */
+  chatTemplateKwargs?: Record<string, unknown>;
+  /** Tokens from which on the context is compacted first; null: as the server thinks fit; absent: never. */
+  compactThreshold?: number | null;
+  /** What becomes of images where the model takes text only; the server's own default where absent. */
+  imageInput?: 'refuse' | 'describe';
   /** Names of fields that were accepted without effect. */
   ignored: string[];
   /** Fields beyond the Responses API, e.g. OPEA's retrieval parameters. */
@@ -95,8 +121,13 @@ export const createResponseSchema = bodySchema.transform((body): ResponseRequest
     stream: body.stream ?? false,
     include: new Set(body.include),
     settings,
-    parameters: parametersOf(body),
+    parameters: parametersOf(body, settings),
+    ...(body.chat_template_kwargs && { chatTemplateKwargs: body.chat_template_kwargs }),
     ignored: ignoredOf(body),
+    imageInput: body.image_input,
+    ...(body.context_management && {
+      compactThreshold: body.context_management[0]?.compact_threshold ?? null,
+    }),
     extra: Object.fromEntries(Object.entries(body).filter(([name]) => !ownFields.has(name))),
   };
 });
@@ -117,7 +148,7 @@ function settingsOf(body: Body): ResponseSettings {
     max_tool_calls: body.max_tool_calls ?? null,
     max_output_tokens: body.max_output_tokens ?? null,
     truncation: body.truncation ?? 'disabled',
-    text: { format: { type: 'text' }, ...(text?.verbosity && { verbosity: text.verbosity }) },
+    text: { format: echoedFormat(text?.format), ...(text?.verbosity && { verbosity: text.verbosity }) },
     reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
     temperature: given.temperature ?? 1,
     top_p: given.top_p ?? 1,
@@ -135,7 +166,6 @@ function settingsOf(body: Body): ResponseSettings {
 }
 
 function assertConsistent(body: Body, settings: ResponseSettings): void {
-  assertWordsAllowed(settings.tool_choice);
   if (settings.previous_response_id !== null && settings.conversation)
     throw new MegaNestError('mutually_exclusive_parameters', {
       detail: 'Give either previous_response_id or conversation, not both.',
@@ -146,12 +176,6 @@ function assertConsistent(body: Body, settings: ResponseSettings): void {
       detail: 'background: needs store true, for the result is fetched later',
       param: 'background',
     });
-  const format = body.text?.format?.type ?? 'text';
-  if (format !== 'text')
-    throw new MegaNestError('unsupported_parameter', {
-      detail: `text.format: ${format} is not supported by this server; it answers in free text`,
-      param: 'text.format',
-    });
 }
 
 function samplingOf(body: Body): GenerationParameters {
@@ -160,10 +184,12 @@ function samplingOf(body: Body): GenerationParameters {
   return Object.fromEntries(given.map((name) => [name, named[name]]));
 }
 
-function parametersOf(body: Body): GenerationParameters {
+function parametersOf(body: Body, { text }: ResponseSettings): GenerationParameters {
   const parameters = samplingOf(body);
   const asked = body.include?.includes('message.output_text.logprobs') ?? false;
   if (asked || (parameters.top_logprobs ?? 0) > 0) parameters.logprobs = true;
+  const constraint = formatConstraint(text.format);
+  if (constraint) parameters.constraint = constraint;
   if (body.max_output_tokens !== undefined) parameters.max_tokens = body.max_output_tokens;
   return parameters;
 }
@@ -172,15 +198,13 @@ function parametersOf(body: Body): GenerationParameters {
 const servedIncludes: ReadonlySet<Include> = new Set([
   'file_search_call.results',
   'message.output_text.logprobs',
+  'reasoning.encrypted_content',
 ]);
 
 /** What was accepted, because clients must not break on it, and has no effect on the answer. */
 function ignoredOf(body: Body): string[] {
   const conditions: Record<string, boolean> = {
-    tools: (body.tools?.length ?? 0) > 0 && body.tool_choice !== 'none',
-    max_tool_calls: body.max_tool_calls !== undefined,
     'text.verbosity': body.text?.verbosity !== undefined,
-    'reasoning.effort': !['none', undefined].includes(body.reasoning?.effort),
     'reasoning.summary': body.reasoning?.summary !== undefined,
     service_tier: !['auto', 'default', undefined].includes(body.service_tier),
     prompt_cache_retention: body.prompt_cache_retention !== undefined,

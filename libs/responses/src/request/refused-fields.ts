@@ -3,7 +3,6 @@ import { MegaNestError } from '#contracts';
 /** Fields that change what the answer means and that this server cannot honour, each with the reason. */
 const refused: Readonly<Record<string, string>> = {
   prompt: 'prompt templates are not stored here; send instructions and input',
-  context_management: 'the server does not compact a context by itself; use truncation auto',
   moderation: 'there is no moderation model',
   modalities: 'answers are text',
   audio: 'answers are text',

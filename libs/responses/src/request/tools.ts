@@ -1,6 +1,5 @@
-import { MegaNestError } from '#contracts';
 import { z } from 'zod';
-import type { ResponseTool, ResponseToolChoice } from '../response-object.js';
+import type { ResponseTool } from '../response-object.js';
 import { delegate } from './delegate.js';
 
 const functionSchema = z.looseObject({
@@ -37,12 +36,3 @@ export const toolChoiceSchema = z.union(
   [z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string().min(1) })],
   'must be none, auto, required or an object with a type',
 );
-
-/** True where the model is left to answer in words. Errors: unsupported_parameter where a call is demanded. */
-export function assertWordsAllowed(choice: ResponseToolChoice): void {
-  if (choice === 'none' || choice === 'auto') return;
-  if (typeof choice === 'object' && choice.type === 'allowed_tools' && choice['mode'] !== 'required') return;
-  const asked = typeof choice === 'string' ? choice : choice.type;
-  const detail = `tool_choice: ${asked} is not supported: this server cannot make the model call a tool`;
-  throw new MegaNestError('unsupported_parameter', { detail, param: 'tool_choice' });
-}

@@ -1,0 +1,80 @@
+import { MegaNestError, type ToolCallDelta } from '#contracts';
+import { newId, newItemId } from '../ids.js';
+import type { ClientCall, ItemStatus } from '../items/output-items.js';
+import type { CallTarget } from '../request/model-tools.js';
+import type { ResponseEvent } from './events.js';
+import type { LogWriter } from './log-writer.js';
+
+interface OpenCall {
+  /** Place among the calls of its generation. */
+  place: number;
+  id: string;
+  index: number;
+  type: ClientCall['type'];
+}
+
+/** Writes the calls that are left to the caller, one at a time. */
+export class CallWriter {
+  #open: OpenCall | undefined;
+
+  /** `targets`: what the names that the model uses stand for. */
+  constructor(
+    private readonly log: LogWriter,
+    private readonly targets: ReadonlyMap<string, CallTarget>,
+  ) {}
+
+  /** A piece of a call; one of another place ends the call before it. Errors: bad_upstream for a piece of an ended one. */
+  delta(piece: ToolCallDelta): ResponseEvent[] {
+    const opening = this.#open?.place === piece.index ? [] : this.#begin(piece);
+    if (piece.input === '') return opening;
+    const { id: item_id, index: output_index, type } = this.#current();
+    const event =
+      type === 'function_call'
+        ? ('response.function_call_arguments.delta' as const)
+        : ('response.custom_tool_call_input.delta' as const);
+    return [...opening, this.log.add({ type: event, item_id, output_index, delta: piece.input })];
+  }
+
+  close(status: ItemStatus): ResponseEvent[] {
+    if (!this.#open) return [];
+    const { id: item_id, index: output_index, type } = this.#open;
+    this.#open = undefined;
+    const item: ClientCall = { ...this.log.item(output_index, type), status };
+    const position = { item_id, output_index };
+    const done =
+      item.type === 'function_call'
+        ? this.log.add({
+            type: 'response.function_call_arguments.done',
+            ...position,
+            name: item.name,
+            arguments: item.arguments,
+          })
+        : this.log.add({ type: 'response.custom_tool_call_input.done', ...position, input: item.input });
+    return [done, this.log.add({ type: 'response.output_item.done', output_index, item })];
+  }
+
+  #begin({ index: place, id: callId, name, kind }: ToolCallDelta): ResponseEvent[] {
+    if (name === undefined)
+      throw new MegaNestError('bad_upstream', { service: 'llm', detail: 'a tool call without a name' });
+    const closing = this.close('completed');
+    const target = this.targets.get(name) ?? { type: kind ?? 'function', name };
+    const type = target.type === 'custom' ? 'custom_tool_call' : 'function_call';
+    const common = {
+      id: newItemId(type),
+      status: 'in_progress' as const,
+      call_id: callId ?? newId('call'),
+      name: target.name,
+      ...(target.namespace !== undefined && { namespace: target.namespace }),
+    };
+    const item: ClientCall =
+      type === 'function_call' ? { ...common, type, arguments: '' } : { ...common, type, input: '' };
+    const index = this.log.nextIndex;
+    this.#open = { place, id: item.id, index, type };
+    return [...closing, this.log.add({ type: 'response.output_item.added', output_index: index, item })];
+  }
+
+  #current(): OpenCall {
+    if (!this.#open) throw new Error('No call is open');
+    return this.#open;
+  }
+}
