@@ -1,35 +1,63 @@
 import { randomUUID } from 'node:crypto';
-import { ignoredFields, modelList, modelObject, type CompletionIdentity } from '#openai-api';
-import { Call, SchemaPipe, type HttpCall } from '#service-kit';
+import {
+  chatCompletionChunkSchema,
+  chatCompletionRequestSchema,
+  chatCompletionSchema,
+  ignoredFields,
+  modelList,
+  modelListSchema,
+  modelObject,
+  type CompletionIdentity,
+} from '#openai-api';
+import { ApiOperation, Call, SchemaPipe, type HttpCall, withinDeadline } from '#service-kit';
 import { Body, Controller, Get, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
 import { sendChatCompletion, sendChatStream } from './chat-reply.js';
 import { llmRequestSchema, type LlmRequest } from './llm.requests.js';
 import { LlmService } from './llm.service.js';
-import { withinDeadline } from './within-deadline.js';
 
 @Controller()
 export class LlmController {
   constructor(@Inject(LlmService) private readonly llm: LlmService) {}
 
   @Post(['v1/chat/completions', 'chat/completions'])
+  @ApiOperation({
+    summary: 'Chat with the model, with or without documents',
+    body: z.intersection(chatCompletionRequestSchema, llmRequestSchema),
+    answer: chatCompletionSchema,
+    events: chatCompletionChunkSchema,
+  })
   async complete(
     @Body(new SchemaPipe(llmRequestSchema)) { chat, documents, chatTemplate }: LlmRequest,
     @Call() call: HttpCall,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { messages, model, parameters, extra, stream, includeUsage } = chat;
+    const { messages, model, parameters, extra, stream, includeUsage, legacyFunctions } = chat;
     const ignored = ignoredFields(extra);
+    // The gateway knows what the template makes of it; here the template's own variables are at hand.
+    if (chat.reasoningEffort) ignored.push(chat.reasoningEffort.field);
     if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
-    const request = { ...parameters, messages, model, documents, chat_template: chatTemplate };
+    const request = {
+      ...parameters,
+      messages,
+      model,
+      documents,
+      chat_template: chatTemplate,
+      tools: chat.tools,
+      tool_choice: chat.toolChoice,
+      parallel_tool_calls: chat.parallelToolCalls,
+      chat_template_kwargs: chat.chatTemplateKwargs,
+    };
     const chunks = withinDeadline(call, (signal) => this.llm.generate(request, signal));
-    const identity = { ...this.#identity(), documents: () => documents ?? [] };
+    const identity = { ...this.#identity(), documents: () => documents ?? [], legacyFunctions };
     await (stream
       ? sendChatStream(reply, chunks, identity, includeUsage)
       : sendChatCompletion(reply, chunks, identity));
   }
 
   @Get('v1/models')
+  @ApiOperation({ summary: 'The model', answer: modelListSchema })
   models() {
     return modelList([modelObject(this.llm.model)]);
   }

@@ -8,11 +8,14 @@ import { LlmRpcController } from './llm.rpc.controller.js';
 import { LlmService } from './llm.service.js';
 import { llmSettings, selectSettings } from './llm.settings.js';
 import { openGenerator } from './open-generator.js';
+import { WritingRpcController } from './writing/writing.rpc.controller.js';
+import { WritingService } from './writing/writing.service.js';
 
 export const identity: ServiceIdentity = {
   service: 'llm',
   title: 'opea_service@llm',
   description: 'Writes answers, from given passages where there are some.',
+  wrongMethodTexts: { '/v1/chat/completions': 'The request of LLM generation fails.' },
 };
 
 @Module({})
@@ -25,11 +28,12 @@ export class LlmModule {
         ServiceKitModule.register(identity),
         MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
       ],
-      controllers: [LlmController, LlmRpcController],
+      controllers: [LlmController, LlmRpcController, WritingRpcController],
       providers: [
         { provide: generatorToken, useFactory: () => openGenerator(environment, profile) },
         { provide: llmSettings, useValue: selectSettings(profile, environment.LLM_ENDPOINT !== undefined) },
         LlmService,
+        WritingService,
       ],
     };
   }

@@ -16,6 +16,7 @@ import { measureGeneration } from './measure-generation.js';
 import type { LlmGenerator } from './open-generator.js';
 import { planAnswer } from './plan-answer.js';
 import { TokenTally } from './token-tally.js';
+import { templateVariables } from './tools/plan-calls.js';
 
 /** Writes answers; both the HTTP and the NATS side go through it. */
 @Injectable()
@@ -34,7 +35,8 @@ export class LlmService implements OnApplicationShutdown {
   }
 
   get model(): ModelInfo {
-    return this.generator.info;
+    const { info, template } = this.generator;
+    return template ? { ...info, templateVariables: templateVariables(template.source) } : info;
   }
 
   /**
@@ -49,11 +51,13 @@ export class LlmService implements OnApplicationShutdown {
   async countTokens({
     messages,
     model,
+    tools,
   }: ParsedRequestOf<typeof countPromptTokens>): Promise<ReplyOf<typeof countPromptTokens>> {
     const { id, maxInputTokens } = this.generator.info;
     assertServedModel(model, id);
-    const { prompt } = await planAnswer({ messages }, this.settings, this.generator);
-    return { promptTokens: await this.generator.countPromptTokens(prompt), maxInputTokens };
+    const { request } = await planAnswer({ messages, tools }, this.settings, this.generator);
+    const promptTokens = await this.generator.countPromptTokens(request.messages, request.chatTemplateKwargs);
+    return { promptTokens, maxInputTokens };
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -62,11 +66,12 @@ export class LlmService implements OnApplicationShutdown {
 
   async *#answer(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {
     assertServedModel(request.model, this.generator.info.id);
-    const { prompt, parameters, check } = await planAnswer(request, this.settings, this.generator);
+    const { request: asked, read, check } = await planAnswer(request, this.settings, this.generator);
     const tally = new TokenTally(this.metrics);
-    const events = tally.count(this.generator.generate({ messages: prompt, parameters }, signal));
-    const usageSoFar = () => tally.soFar(() => this.generator.countPromptTokens(prompt));
-    for await (const chunk of byWord(check(events, usageSoFar))) {
+    const events = tally.count(this.generator.generate(asked, signal));
+    const count = () => this.generator.countPromptTokens(asked.messages, asked.chatTemplateKwargs);
+    const usageSoFar = () => tally.soFar(count);
+    for await (const chunk of byWord(check(read(events), usageSoFar))) {
       if (!chunk.usage) yield chunk;
       else {
         tally.settle(chunk.usage);

@@ -10,8 +10,8 @@ export async function* measureGeneration(
   let silent = true;
   try {
     for await (const chunk of chunks) {
-      if (silent && chunk.text !== '') running.firstToken();
-      silent = silent && chunk.text === '';
+      if (silent && saysSomething(chunk)) running.firstToken();
+      silent = silent && !saysSomething(chunk);
       yield chunk;
     }
     running.end('ok');
@@ -22,4 +22,8 @@ export async function* measureGeneration(
     // Without effect unless the consumer left the loop.
     running.end('cancelled');
   }
+}
+
+function saysSomething({ text, reasoning, toolCalls }: GenerationChunk): boolean {
+  return text !== '' || reasoning !== undefined || toolCalls !== undefined;
 }

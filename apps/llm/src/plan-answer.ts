@@ -1,11 +1,12 @@
 import type { ChatMessage, GenerationChunk, GenerationParameters, TokenUsage } from '#contracts';
-import type { GenerationEvent, Generator } from '#inference';
+import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#inference';
 import {
   buildGroundedPrompt,
   checkAnswers,
   CitationCheck,
   fitConversation,
   fillChatTemplate,
+  passageOf,
   passThrough,
   QuoteCheck,
   quoteSources,
@@ -14,11 +15,13 @@ import {
 } from './grounding/index.js';
 import type { GenerateRequest } from './generate-request.js';
 import type { LlmSettings } from './llm.settings.js';
+import { planCalls, type CallPlan } from './tools/plan-calls.js';
 
 /** What is said to the model, and what is done with what it says. */
 export interface AnswerPlan {
-  readonly prompt: ChatMessage[];
-  readonly parameters: GenerationParameters;
+  readonly request: ModelRequest;
+  /** Tells text, thoughts and calls apart. */
+  readonly read: CallPlan['read'];
   readonly check: (
     events: AsyncIterable<GenerationEvent>,
     usageSoFar: () => Promise<TokenUsage>,
@@ -28,32 +31,75 @@ export interface AnswerPlan {
 /** Tokens kept free for an answer whose length the caller did not limit. */
 const defaultAnswerTokens = 256;
 
-/** Plain chat goes to the model as it is; with documents the answer is grounded on them. */
+type Model = Pick<Generator, 'info' | 'countPromptTokens' | 'template'>;
+
+/** Plain chat goes to the model as it is, tools beside it; with documents the answer is grounded on them. */
 export async function planAnswer(
-  { messages, documents, chat_template, model: _model, ...given }: GenerateRequest,
+  request: GenerateRequest,
   settings: LlmSettings,
-  generator: Pick<Generator, 'info' | 'countPromptTokens'>,
+  generator: Model,
 ): Promise<AnswerPlan> {
+  const { messages, documents, chat_template, model: _model, ...rest } = request;
+  const { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint, ...given } = rest;
   const parameters = { ...settings.parameters, ...withoutUndefined(given) };
   const turns = messages.map(withKnownRole);
-  if (!documents) {
-    const prompt = chat_template === undefined ? turns : fillChatTemplate(turns, chat_template);
-    return { prompt, parameters, check: passThrough };
+  const callOptions = { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint };
+  const plan = (prompt: readonly ChatMessage[], check: AnswerPlan['check']): AnswerPlan => {
+    const {
+      messages: asked,
+      read,
+      chatTemplateKwargs,
+      native,
+      ...calls
+    } = planCalls(prompt, callOptions, generator.template);
+    const held = calls.constraint ? { ...parameters, constraint: calls.constraint } : parameters;
+    return { request: { messages: asked, parameters: held, chatTemplateKwargs, ...native }, read, check };
+  };
+  if (!documents)
+    return plan(chat_template === undefined ? turns : fillChatTemplate(turns, chat_template), passThrough);
+  const choices = parameters.n ?? 1;
+  if (readsToolResults(turns, settings)) {
+    const passages = documents.map(({ id, text }, index) => passageOf(index + 1, id, text));
+    const newCheck = () => new CitationCheck(passages);
+    return plan(turns, (events, usageSoFar) => checkAnswers(events, { choices, newCheck, usageSoFar }));
   }
+  const grounded = await groundOn(documents, { turns, chat_template, parameters, settings, generator });
+  const newCheck = () => checkOf(grounded, parameters, settings);
+  return plan(grounded.messages, (events, usageSoFar) =>
+    checkAnswers(events, { choices, newCheck, usageSoFar }),
+  );
+}
+
+/**
+ * The passages stand in the results of a tool already, numbered, and the model is one that cites. One that only quotes
+ * gets the prompt that it knows instead.
+ */
+function readsToolResults(turns: readonly ChatMessage[], { grounding }: LlmSettings): boolean {
+  return turns.at(-1)?.role === 'tool' && grounding.answerCheck === 'citations';
+}
+
+interface Grounding {
+  turns: ChatMessage[];
+  chat_template?: string;
+  parameters: GenerationParameters;
+  settings: LlmSettings;
+  generator: Model;
+}
+
+async function groundOn(
+  documents: NonNullable<GenerateRequest['documents']>,
+  { turns, chat_template, parameters, settings, generator }: Grounding,
+): Promise<GroundedPrompt> {
+  const lastQuestion = turns.findLastIndex(({ role }) => role === 'user');
+  const asked = turns.at(-1)?.role === 'tool' ? turns.slice(0, lastQuestion + 1) : turns;
   const ground = (kept: readonly ChatMessage[]) =>
     buildGroundedPrompt({ messages: kept, documents, chat_template }, settings.grounding);
   const limit = generator.info.maxInputTokens;
   const answerTokens = Math.min(parameters.max_tokens ?? defaultAnswerTokens, Math.floor(limit / 4));
-  const kept = await fitConversation(turns, limit - answerTokens, (shorter) =>
+  const kept = await fitConversation(asked, limit - answerTokens, (shorter) =>
     generator.countPromptTokens(ground(shorter).messages),
   );
-  const grounded = ground(kept);
-  const newCheck = () => checkOf(grounded, parameters, settings);
-  return {
-    prompt: grounded.messages,
-    parameters,
-    check: (events, usageSoFar) => checkAnswers(events, { choices: parameters.n ?? 1, newCheck, usageSoFar }),
-  };
+  return ground(kept);
 }
 
 function checkOf(

@@ -7,7 +7,7 @@ export interface CheckedPiece {
   /** Of the model's tokens that are part of the text. */
   readonly logprobs?: TokenLogprob[];
   /** On the last piece; what the model says afterwards is not wanted any more. */
-  readonly finishReason?: 'stop' | 'length';
+  readonly finishReason?: GenerationEvent['finishReason'];
   readonly citations?: Citation[];
 }
 

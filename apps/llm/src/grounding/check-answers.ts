@@ -22,7 +22,8 @@ export async function* checkAnswers(
   const checks = new Map<number, AnswerCheck>();
   let open = choices;
   let last: GenerationChunk | undefined;
-  for await (const { choice, usage, text, logprobs, finishReason } of events) {
+  for await (const { choice, usage, text, logprobs, finishReason, reasoning, toolCalls } of events) {
+    if (reasoning !== undefined || toolCalls) yield { choice, text: '', reasoning, toolCalls };
     const check = checks.get(choice) ?? newCheck();
     checks.set(choice, check);
     const piece = check.push({ text, logprobs, finishReason });

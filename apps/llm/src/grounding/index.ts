@@ -6,3 +6,4 @@ export { buildGroundedPrompt, fillChatTemplate, type GroundedPrompt } from './gr
 export { passThrough } from './pass-through.js';
 export { QuoteCheck } from './quote-check.js';
 export { quoteSources } from './quote-sources.js';
+export { passageOf } from './passage.js';

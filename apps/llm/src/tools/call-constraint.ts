@@ -1,0 +1,56 @@
+import type { OutputConstraint, Tool } from '#contracts';
+import { argumentsSchema } from './describe-tools.js';
+import { rawInputName } from './raw-input.js';
+import { callClosing, callOpening, type ToolFormat } from './tool-format.js';
+
+/** Marks around an answer in a form of its own, where the model may call tools in its place; the reader removes them. */
+export const answerMarks = { open: '<answer>', close: '</answer>' };
+
+export interface CallConstraintOptions {
+  format: ToolFormat;
+  /** The tools that may be called. */
+  tools: readonly Tool[];
+  /** There must be a call. */
+  required: boolean;
+  /** At most one call. */
+  single: boolean;
+  /** What an answer without a call is held to; JSON schema. */
+  answerSchema?: OutputConstraint & { type: 'json_schema' | 'json_object' };
+}
+
+/**
+ * Holds calls to their tools' names and arguments: strict ones exactly to their schema, others to any object. The text
+ * around them is free.
+ */
+export function callConstraint({
+  format,
+  tools,
+  required,
+  single,
+  answerSchema,
+}: CallConstraintOptions): OutputConstraint {
+  const tags = tools.map((tool) => ({
+    begin: callOpening(format, tool.name),
+    end: callClosing(format),
+    schema: schemaOf(tool),
+  }));
+  const trigger = format.name === 'llama' ? '{"name": "' : format.open.trimEnd();
+  if (!answerSchema || required)
+    return { type: 'structural_tag', triggers: [trigger], tags, required, single };
+  const schema = answerSchema.type === 'json_schema' ? answerSchema.schema : { type: 'object' };
+  return {
+    type: 'structural_tag',
+    triggers: [trigger, answerMarks.open],
+    tags: [...tags, { begin: answerMarks.open, end: answerMarks.close, schema }],
+    required: true,
+    single,
+  };
+}
+
+function schemaOf(tool: Tool): Record<string, unknown> {
+  if (tool.type === 'function') return tool.strict ? argumentsSchema(tool) : { type: 'object' };
+  const schema = argumentsSchema(tool);
+  if (tool.grammar?.syntax !== 'regex') return schema;
+  const input = { type: 'string', pattern: `^(?:${tool.grammar.definition})$` };
+  return { ...schema, properties: { [rawInputName]: input } };
+}

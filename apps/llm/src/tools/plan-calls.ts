@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { MegaNestError, type ChatMessage, type OutputConstraint, type Tool } from '#contracts';
+import type { ChatTemplate, GenerateRequest as ModelRequest, GenerationEvent } from '#inference';
+import type { GenerateRequest } from '../generate-request.js';
+import { AnswerReader, readAnswers } from './answer-reader.js';
+import { answerMarks, callConstraint } from './call-constraint.js';
+import { CallParser } from './call-parser.js';
+import { describeTools, templateTool } from './describe-tools.js';
+import { readNativeCalls } from './native-calls.js';
+import { ThinkSplitter } from './think-splitter.js';
+import { detectToolFormat } from './tool-format.js';
+
+/** What of a request concerns tools and thinking. */
+export type CallOptions = Pick<
+  GenerateRequest,
+  'tools' | 'tool_choice' | 'parallel_tool_calls' | 'chat_template_kwargs' | 'constraint'
+>;
+
+/** How the model is asked with its tools, and how its answer is read. */
+export interface CallPlan {
+  readonly messages: ChatMessage[];
+  readonly chatTemplateKwargs?: Record<string, unknown>;
+  readonly constraint?: OutputConstraint;
+  /** For an engine that writes prompts itself. */
+  readonly native?: Pick<ModelRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>;
+  /** Tells text, thoughts and calls apart. */
+  readonly read: (events: AsyncIterable<GenerationEvent>) => AsyncIterable<GenerationEvent>;
+}
+
+/**
+ * Plans a conversation with tools. Tools stand in the chat template where it knows them, otherwise in the system turn; the
+ * text is held to them while it is written. Errors: invalid_request for a choice of tools that are not there.
+ */
+export function planCalls(
+  messages: readonly ChatMessage[],
+  options: CallOptions,
+  template: ChatTemplate | undefined,
+): CallPlan {
+  const tools = callableTools(options);
+  if (!template) return nativePlan(messages, options, tools);
+  const format = detectToolFormat(template.source);
+  const required = options.tool_choice?.mode === 'required';
+  const kwargs = templateKwargs(options, template.source, tools.length > 0 && required);
+  const shown = format.inTemplate ? [...messages] : describeTools(messages, tools, format);
+  const answerSchema = jsonConstraint(options.constraint);
+  const withAnswer = tools.length > 0 && answerSchema !== undefined && !required;
+  const asked = withAnswer ? withAnswerMarks(shown) : shown;
+  if (format.inTemplate && tools.length > 0) kwargs['tools'] = tools.map(templateTool);
+  const constraint =
+    tools.length > 0
+      ? callConstraint({
+          format,
+          tools,
+          required,
+          single: options.parallel_tool_calls === false,
+          answerSchema,
+        })
+      : options.constraint;
+  const opened = thinks(template.source) && /<think>\s*$/.test(template.render(asked, kwargs));
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const newReader = () =>
+    new AnswerReader(
+      thinks(template.source) ? new ThinkSplitter(opened) : undefined,
+      tools.length > 0
+        ? new CallParser(format, byName, newCallId, withAnswer ? answerMarks : undefined)
+        : undefined,
+    );
+  const isPlain = tools.length === 0 && !thinks(template.source);
+  return {
+    messages: asked,
+    ...(Object.keys(kwargs).length > 0 && { chatTemplateKwargs: kwargs }),
+    ...(constraint && { constraint }),
+    read: (events) => (isPlain ? events : readAnswers(events, newReader)),
+  };
+}
+
+/** The variables of {@link knownVariables} that a template knows. */
+export function templateVariables(source: string): string[] {
+  return knownVariables.filter((name) => new RegExp(`\\b${name}\\b`).test(source));
+}
+const knownVariables = ['tools', 'enable_thinking', 'reasoning_effort'];
+
+function callableTools({ tools = [], tool_choice: choice }: CallOptions): Tool[] {
+  if (choice?.mode === 'none') return [];
+  const missing = choice?.names?.find((name) => !tools.some((tool) => tool.name === name));
+  if (missing !== undefined) throw invalid(`it names ${missing}, which is not among tools`);
+  if (choice?.mode === 'required' && tools.length === 0) throw invalid('there are no tools to call');
+  return tools.filter(({ name }) => choice?.names?.includes(name) ?? true);
+}
+
+function nativePlan(messages: readonly ChatMessage[], options: CallOptions, tools: Tool[]): CallPlan {
+  const {
+    chat_template_kwargs: kwargs,
+    parallel_tool_calls: parallelToolCalls,
+    tool_choice: toolChoice,
+  } = options;
+  return {
+    messages: [...messages],
+    ...(kwargs && { chatTemplateKwargs: kwargs }),
+    ...(options.constraint && { constraint: options.constraint }),
+    ...(tools.length > 0 && { native: { tools, toolChoice, parallelToolCalls } }),
+    read: (events) => readNativeCalls(events, tools, newCallId),
+  };
+}
+
+/** Whoever is held to a form from the first token on cannot think first, so the template is told not to, where it can. */
+function templateKwargs(
+  { chat_template_kwargs: given = {}, constraint }: CallOptions,
+  source: string,
+  required: boolean,
+): Record<string, unknown> {
+  const mustNotThink = (required || constraint !== undefined) && /\benable_thinking\b/.test(source);
+  return mustNotThink ? { enable_thinking: false, ...given } : { ...given };
+}
+
+function jsonConstraint(constraint: OutputConstraint | undefined) {
+  if (constraint?.type === 'json_schema' || constraint?.type === 'json_object') return constraint;
+  return undefined;
+}
+
+function withAnswerMarks(messages: readonly ChatMessage[]): ChatMessage[] {
+  const { open, close } = answerMarks;
+  const content = `Answer without calling a tool by writing ${open}JSON${close}.`;
+  const [first, ...rest] = messages;
+  if (first?.role !== 'system') return [{ role: 'system', content }, ...messages];
+  return [{ ...first, content: `${first.content}\n\n${content}` }, ...rest];
+}
+
+function thinks(source: string): boolean {
+  return source.includes('</think>');
+}
+
+function newCallId(): string {
+  return `call_${randomBytes(12).toString('hex')}`;
+}
+
+function invalid(reason: string): MegaNestError {
+  return new MegaNestError('invalid_request', { detail: `tool_choice: ${reason}`, param: 'tool_choice' });
+}

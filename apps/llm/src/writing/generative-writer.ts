@@ -1,0 +1,100 @@
+import { MegaNestError, type GenerationChunk, type GenerationParameters } from '#contracts';
+import type { GenerateRequest } from '../generate-request.js';
+import type { TextWriter, WritingStep } from './text-writer.js';
+
+/** What of the language model such a writer needs. */
+export interface WritingModel {
+  generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<GenerationChunk>;
+  countPromptTokens(request: Pick<GenerateRequest, 'messages'>): Promise<number>;
+  /** Most tokens of prompt and answer together. */
+  readonly maxInputTokens: number;
+}
+
+export interface WritingWishes {
+  parameters: GenerationParameters;
+  /** English name of the language to write in; that of the text where absent. */
+  language?: string;
+}
+
+/** Tokens kept free for what is written where the caller did not say. */
+const defaultAnswerTokens = 400;
+/** Most tokens of a piece's summary: what is combined later may be short. */
+const partTokens = 256;
+/** Words that surely fit where so many tokens do: ordinary text has fewer than two tokens a word. */
+const tokensPerWord = 2;
+
+/** Asks a model that can write. */
+export class GenerativeWriter implements TextWriter {
+  readonly pieceWords: number;
+  private readonly answerTokens: number;
+
+  constructor(
+    private readonly model: WritingModel,
+    private readonly wishes: WritingWishes,
+  ) {
+    const wanted = wishes.parameters.max_tokens ?? defaultAnswerTokens;
+    this.answerTokens = Math.min(wanted, Math.floor(model.maxInputTokens / 3));
+    // A refinement holds the summary so far beside the piece.
+    const room = model.maxInputTokens - this.answerTokens - partTokens - instructionTokens;
+    this.pieceWords = Math.max(20, Math.floor(room / tokensPerWord));
+  }
+
+  async fits(text: string): Promise<boolean> {
+    const messages = this.#prompt({ kind: 'summary', text });
+    return (
+      (await this.model.countPromptTokens({ messages })) + this.answerTokens <= this.model.maxInputTokens
+    );
+  }
+
+  write(step: WritingStep, signal: AbortSignal): AsyncIterable<GenerationChunk> {
+    const { parameters } = this.wishes;
+    const isLast = step.kind !== 'part';
+    const most = isLast ? this.answerTokens : Math.min(this.answerTokens, partTokens);
+    return this.model.generate({ ...parameters, max_tokens: most, messages: this.#prompt(step) }, signal);
+  }
+
+  #prompt(step: WritingStep): GenerateRequest['messages'] {
+    const { language } = this.wishes;
+    const inLanguage =
+      language === undefined ? ' Write in the language of the text.' : ` Write in ${language}.`;
+    return [{ role: 'user', content: `${instructionOf(step)}${inLanguage}\n\n${materialOf(step)}` }];
+  }
+}
+
+/** Tokens of the longest instruction, generously. */
+const instructionTokens = 128;
+
+const instructions = {
+  summary: 'Write a concise summary of the text below. Use only what it says; give the summary alone.',
+  part: 'Write a short summary of this part of a longer text. Keep names and numbers; give the summary alone.',
+  combination:
+    'Below are summaries of the parts of one text, in order. Write one concise summary of the whole text; give it alone.',
+  refinement:
+    'Below are a summary of the first part of a text and the part that follows. Write one concise summary that covers both; give it alone.',
+} as const;
+
+function instructionOf(step: WritingStep): string {
+  if (step.kind !== 'faq') return instructions[step.kind];
+  const asked = step.count === 1 ? 'the most useful question' : `the ${step.count} most useful questions`;
+  return `Write ${asked} that the text below answers, each with its answer. Use only what the text says. Write every pair as "Q: …" on one line and "A: …" on the next, with a blank line between pairs.`;
+}
+
+function materialOf(step: WritingStep): string {
+  if (step.kind === 'refinement')
+    return `### Summary so far:\n${step.before}\n\n### Next part:\n${step.text}`;
+  return `### Text:\n${step.text}`;
+}
+
+/** English name of a language given by its code or name; undefined for `auto`. Errors: invalid_request. */
+export function languageName(given: string | undefined): string | undefined {
+  if (given === undefined || given.toLowerCase() === 'auto') return undefined;
+  if (given.length > 3 && !given.includes('-')) return given;
+  try {
+    const name = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }).of(given);
+    if (name !== undefined) return name;
+  } catch {
+    // Not even the shape of a code: told below.
+  }
+  const detail = `language: ${given} is no language that is known; write e.g. de or German`;
+  throw new MegaNestError('invalid_request', { detail, param: 'language' });
+}

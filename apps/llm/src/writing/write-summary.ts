@@ -1,0 +1,105 @@
+import type { GenerationChunk, SummaryType } from '#contracts';
+import { countWords, cutIntoPieces, firstWords } from './pieces.js';
+import type { TextWriter, WritingStep } from './text-writer.js';
+import { UsageSum } from './usage-sum.js';
+
+export interface SummaryRequest {
+  text: string;
+  type: SummaryType;
+  /** Words of a piece; as many as the writer takes where absent. */
+  pieceWords?: number;
+  overlapWords?: number;
+}
+
+/** Pieces that are worked on side by side; the engine batches what comes together. */
+const breadth = 4;
+
+/**
+ * Summarises a text in as many steps as its type and length ask for, and streams the last one, whose usage is that of
+ * all steps. Errors: context_length_exceeded where `stuff` is asked for and the text is too long; the writer's own.
+ */
+export async function* writeSummary(
+  request: SummaryRequest,
+  writer: TextWriter,
+  signal: AbortSignal,
+): AsyncGenerator<GenerationChunk, void, void> {
+  const steps = new Steps(request, writer, signal);
+  const last = await steps.untilLast();
+  yield* steps.usage.addTo(writer.write(last, signal));
+}
+
+class Steps {
+  readonly usage = new UsageSum();
+
+  constructor(
+    private readonly request: SummaryRequest,
+    private readonly writer: TextWriter,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** Does every step but the last one, which it gives back. */
+  async untilLast(): Promise<WritingStep> {
+    const { text, type } = this.request;
+    const whole: WritingStep = { kind: 'summary', text };
+    if (type === 'stuff') return whole;
+    if (type === 'truncate') return { kind: 'summary', text: await this.beginningOf(text) };
+    if (type === 'auto' && (await this.writer.fits(text))) return whole;
+    const pieces = this.cut(text);
+    if (pieces.length < 2) return whole;
+    return type === 'refine' ? this.refine(pieces) : this.combine(pieces);
+  }
+
+  private cut(text: string): string[] {
+    const { pieceWords = this.writer.pieceWords, overlapWords } = this.request;
+    return cutIntoPieces(text, Math.min(pieceWords, this.writer.pieceWords), overlapWords);
+  }
+
+  private async refine(pieces: readonly string[]): Promise<WritingStep> {
+    const [first = '', ...rest] = pieces;
+    const last = rest.pop() ?? '';
+    let before = await this.gather({ kind: 'part', text: first });
+    for (const text of rest) before = await this.gather({ kind: 'refinement', before, text });
+    return { kind: 'refinement', before, text: last };
+  }
+
+  /** Summaries that together are still too long are summarised again, as long as that makes them shorter. */
+  private async combine(pieces: readonly string[]): Promise<WritingStep> {
+    const parts = await this.gatherAll(pieces);
+    const text = parts.join('\n\n');
+    if (await this.writer.fits(text)) return { kind: 'combination', text };
+    const further = this.cut(text);
+    if (further.length < pieces.length) return this.combine(further);
+    return { kind: 'combination', text: await this.beginningOf(text) };
+  }
+
+  private async gatherAll(pieces: readonly string[]): Promise<string[]> {
+    const parts: string[] = [];
+    for (let first = 0; first < pieces.length; first += breadth) {
+      const together = pieces.slice(first, first + breadth);
+      parts.push(...(await Promise.all(together.map((text) => this.gather({ kind: 'part', text })))));
+    }
+    return parts;
+  }
+
+  private async gather(step: WritingStep): Promise<string> {
+    let text = '';
+    for await (const chunk of this.writer.write(step, this.signal)) {
+      text += chunk.text;
+      if (chunk.usage) this.usage.add(chunk.usage);
+    }
+    return text.trim();
+  }
+
+  /** As many of the first words as fit, to within one part in thirty-two. */
+  private async beginningOf(text: string): Promise<string> {
+    if (await this.writer.fits(text)) return text;
+    let fitting = Math.min(this.writer.pieceWords, countWords(text));
+    let tooMany = countWords(text);
+    while (tooMany - fitting > Math.max(1, fitting / 32)) {
+      const middle = Math.floor((fitting + tooMany) / 2);
+      if (await this.writer.fits(firstWords(text, middle))) fitting = middle;
+      else tooMany = middle;
+    }
+    return firstWords(text, fitting);
+  }
+}

@@ -1,0 +1,25 @@
+import { summarise, writeFaq, type GenerationChunk, type ParsedRequestOf } from '#contracts';
+import { RpcHandler, type RpcContext } from '#messaging';
+import { Controller, Inject } from '@nestjs/common';
+import { WritingService } from './writing.service.js';
+
+@Controller()
+export class WritingRpcController {
+  constructor(@Inject(WritingService) private readonly writing: WritingService) {}
+
+  @RpcHandler(summarise)
+  summarise(
+    request: ParsedRequestOf<typeof summarise>,
+    { callOptions, signal }: RpcContext,
+  ): AsyncIterable<GenerationChunk> {
+    return this.writing.summarise(request, { ...callOptions, signal });
+  }
+
+  @RpcHandler(writeFaq)
+  faq(
+    request: ParsedRequestOf<typeof writeFaq>,
+    { callOptions, signal }: RpcContext,
+  ): AsyncIterable<GenerationChunk> {
+    return this.writing.writeFaq(request, { ...callOptions, signal });
+  }
+}

@@ -1,0 +1,102 @@
+import {
+  decodeVectors,
+  embed,
+  MegaNestError,
+  type GenerationChunk,
+  type ParsedRequestOf,
+  type summarise,
+  type writeFaq,
+} from '#contracts';
+import { RpcClient, type CallOptions } from '#messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { LlmService } from '../llm.service.js';
+import { llmSettings, type LlmSettings } from '../llm.settings.js';
+import { ExtractiveWriter } from './extractive-writer.js';
+import { GenerativeWriter, languageName } from './generative-writer.js';
+import type { TextWriter } from './text-writer.js';
+import { writeFaqOf } from './write-faq.js';
+import { writeSummary } from './write-summary.js';
+
+type SummaryCall = ParsedRequestOf<typeof summarise>;
+type FaqCall = ParsedRequestOf<typeof writeFaq>;
+type Call = CallOptions & { signal: AbortSignal };
+
+const defaultQuestions = 5;
+/** Sentences embedded in one call. */
+const batchSize = 128;
+
+/** Writes texts about texts: summaries, questions with their answers. */
+@Injectable()
+export class WritingService {
+  constructor(
+    @Inject(LlmService) private readonly llm: LlmService,
+    @Inject(llmSettings) private readonly settings: LlmSettings,
+    @Inject(RpcClient) private readonly client: RpcClient,
+  ) {}
+
+  summarise(request: SummaryCall, call: Call): AsyncIterable<GenerationChunk> {
+    const { text, summary_type: type = 'auto', chunk_size, chunk_overlap, language, ...parameters } = request;
+    const writer = this.#writer({ language, parameters }, call);
+    return writeSummary({ text, type, ...pieceSizes({ chunk_size, chunk_overlap }) }, writer, call.signal);
+  }
+
+  writeFaq(request: FaqCall, call: Call): AsyncIterable<GenerationChunk> {
+    const { text, faq_count, chunk_size, chunk_overlap, language, ...parameters } = request;
+    const writer = this.#writer({ language, parameters }, call);
+    const count = faq_count ?? defaultQuestions;
+    return writeFaqOf({ text, count, ...pieceSizes({ chunk_size, chunk_overlap }) }, writer, call.signal);
+  }
+
+  #writer(
+    {
+      language,
+      parameters,
+    }: { language?: string; parameters: Pick<SummaryCall, 'max_tokens' | 'temperature'> },
+    call: Call,
+  ): TextWriter {
+    const { id, maxInputTokens } = this.llm.model;
+    const name = languageName(language);
+    if (this.settings.writes !== false) {
+      const model = {
+        maxInputTokens,
+        generate: this.llm.generate.bind(this.llm),
+        countPromptTokens: async (prompt: Pick<FaqCallPrompt, 'messages'>) =>
+          (await this.llm.countTokens(prompt)).promptTokens,
+      };
+      return new GenerativeWriter(model, { parameters, language: name });
+    }
+    if (name !== undefined && name !== 'English') throw writesNothing(id, name);
+    return new ExtractiveWriter((texts) => this.#embed(texts, call), parameters.max_tokens);
+  }
+
+  async #embed(texts: string[], call: Call) {
+    const vectors: Float32Array[] = [];
+    let promptTokens = 0;
+    for (let first = 0; first < texts.length; first += batchSize) {
+      const inputs = texts.slice(first, first + batchSize);
+      const reply = await this.client.request(embed, { inputs, truncate: true }, call);
+      vectors.push(...decodeVectors(reply.vectors, reply.dimensions));
+      promptTokens += reply.promptTokens;
+    }
+    return { vectors, promptTokens };
+  }
+}
+
+type FaqCallPrompt = Parameters<LlmService['countTokens']>[0];
+
+/** The reference writes -1 for "choose". Errors: invalid_request where the overlap leaves nothing new. */
+function pieceSizes({
+  chunk_size: size = -1,
+  chunk_overlap: overlap = -1,
+}: Pick<SummaryCall, 'chunk_size' | 'chunk_overlap'>) {
+  if (size > 0 && overlap >= size) {
+    const detail = `chunk_overlap: ${overlap} is not smaller than the chunk size of ${size} words`;
+    throw new MegaNestError('invalid_request', { detail, param: 'chunk_overlap' });
+  }
+  return { ...(size > 0 && { pieceWords: size }), ...(overlap > 0 && { overlapWords: overlap }) };
+}
+
+function writesNothing(model: string, language: string): MegaNestError {
+  const detail = `language: ${model} writes no ${language}; what it gives is made of the text's own sentences`;
+  return new MegaNestError('unsupported_parameter', { detail, param: 'language' });
+}
