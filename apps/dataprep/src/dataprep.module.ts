@@ -20,6 +20,7 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import type { DataprepEnvironment } from './dataprep.environment.js';
 import { DataprepHealth } from './dataprep.health.js';
 import { DataprepRpcController } from './dataprep.rpc.controller.js';
+import { TextExtractor } from './extract/text-extractor.js';
 import { DocumentCatalogue } from './ingest/document-catalogue.js';
 import { DocumentLoader } from './ingest/document-loader.js';
 import { DocumentPreparer } from './ingest/document-preparer.js';
@@ -80,6 +81,12 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     return new IngestService(parts, chunking, metrics);
   };
   return [
+    {
+      provide: TextExtractor,
+      inject: [ObjectStore],
+      useFactory: (objects: ObjectStore) =>
+        new TextExtractor(new SourceReader(objects, sourceLimits), new DocumentPreparer()),
+    },
     {
       provide: IngestService,
       inject: [Database, ObjectStore, RpcClient, Metrics],

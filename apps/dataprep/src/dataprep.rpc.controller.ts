@@ -1,12 +1,14 @@
 import {
   cancelIngestJob,
   deleteDocuments,
+  extract,
   findIngestJob,
   healthMethod,
   ingest,
   listCollections,
   listDocuments,
   startIngestJob,
+  type ExtractedText,
   type IngestJob,
   type IngestProgress,
   type ParsedRequestOf,
@@ -16,12 +18,14 @@ import { Dataprep } from '#dataprep-api';
 import { RpcHandler, type RpcContext } from '#messaging';
 import { HealthRegistry } from '#service-kit';
 import { Controller, Inject } from '@nestjs/common';
+import { TextExtractor } from './extract/text-extractor.js';
 
 /** Whoever put a request's files into the object store removes them when `ingest` has ended; a job removes its own. */
 @Controller()
 export class DataprepRpcController {
   constructor(
     @Inject(Dataprep) private readonly dataprep: Dataprep,
+    @Inject(TextExtractor) private readonly extractor: TextExtractor,
     @Inject(HealthRegistry) private readonly health: HealthRegistry,
   ) {}
 
@@ -29,6 +33,11 @@ export class DataprepRpcController {
   ingest(request: ParsedRequestOf<typeof ingest>, context: RpcContext): AsyncIterable<IngestProgress> {
     const { signal, deadline } = context;
     return this.dataprep.ingest(request, { ...context.callOptions, signal, deadline });
+  }
+
+  @RpcHandler(extract)
+  extract(request: ParsedRequestOf<typeof extract>, { signal }: RpcContext): Promise<ExtractedText> {
+    return this.extractor.extract(request, signal);
   }
 
   @RpcHandler(startIngestJob)

@@ -32,11 +32,27 @@ const ownOfServices = [
   'JOB_ABANDONED_AFTER_MS',
   'LLM_API_KEY',
   'TEI_API_KEY',
+  'ASR_API_KEY',
+  'ASR_VAD_MODEL',
+  'ASR_WORKERS',
+  'ASR_BEAMS',
+  'ASR_MAX_SECONDS',
+  'AUDIO_LIMIT_BYTES',
   'RESPONSES_TTL_DAYS',
   'RESPONSES_MAX_COUNT',
   'RESPONSES_LEASE_MS',
   'RESPONSES_BACKGROUND_TIMEOUT_MS',
   'RESPONSES_KEEP_ALIVE_MS',
+  'RESPONSES_ENCRYPTION_KEYS',
+  'RESPONSES_IMAGE_INPUT',
+  'RESPONSES_MCP_TIMEOUT_MS',
+  'RESPONSES_SOCKET_LIFETIME_MS',
+  'RESPONSES_MAX_SOCKETS',
+  'RESPONSES_ALLOWED_ORIGINS',
+  'FILES_FILE_LIMIT_BYTES',
+  'FILES_LIMIT_BYTES',
+  'FILES_LIMIT_COUNT',
+  'INDEXING_LEASE_MS',
 ] as const;
 const ownSchema = z.object(
   Object.fromEntries(ownOfServices.map((name) => [name, z.string().optional()])) as Record<
@@ -66,12 +82,15 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
     /** Whether the first start ingests MegaNest's own documents. */
     MEGANEST_SAMPLE_DOCUMENTS: booleanSchema.default(true),
     MEGASERVICES_DIR: z.string().default('megaservices'),
+    GUARDRAIL_RULES: z.string().default('guardrails/default.yaml'),
     EMBEDDING_MODEL_ID: modelId,
     RERANK_MODEL_ID: modelId,
     LLM_MODEL_ID: modelId,
+    ASR_MODEL_ID: modelId,
     TEI_EMBEDDING_ENDPOINT: endpoint,
     TEI_RERANKING_ENDPOINT: endpoint,
     LLM_ENDPOINT: endpoint,
+    ASR_ENDPOINT: endpoint,
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
   });
 export type LauncherEnvironment = z.infer<typeof launcherEnvironmentSchema>;
@@ -101,5 +120,6 @@ export function readLauncherEnvironment(variables: NodeJS.ProcessEnv): Readonly<
     DATABASE_URL: environment.DATABASE_URL ?? environment.PG_CONNECTION_STRING,
     MEGANEST_DATA_DIR: fromProject(environment.MEGANEST_DATA_DIR),
     MEGASERVICES_DIR: fromProject(environment.MEGASERVICES_DIR),
+    GUARDRAIL_RULES: fromProject(environment.GUARDRAIL_RULES),
   });
 }

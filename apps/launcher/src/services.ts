@@ -43,6 +43,14 @@ export const services = [
     needsDatabase: true,
   },
   {
+    name: 'guardrail',
+    portVariable: 'GUARDRAIL_PORT',
+    defaultPort: 9090,
+    readyPath: '/ready',
+    needsDatabase: false,
+  },
+  { name: 'asr', portVariable: 'ASR_PORT', defaultPort: 9099, readyPath: '/ready', needsDatabase: false },
+  {
     name: 'gateway',
     portVariable: 'GATEWAY_PORT',
     defaultPort: 8888,

@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { MegaNestError } from '#contracts';
+import type { ParsedDocument, SourceFile } from '../reading/parsed-document.js';
+import { readDocument } from '../reading/read-document.js';
 import { unsupportedFile } from '../reading/unsupported-file.js';
 import { prepareDocument, type PreparedDocument } from './prepare-document.js';
 import type { PreparationOutcome, PreparationTask } from './preparation-messages.js';
@@ -18,9 +20,20 @@ export class DocumentPreparer {
   constructor(private readonly timeoutMs = defaultTimeoutMs) {}
 
   /** Errors: unsupported_file, cancelled. The file's bytes may be gone afterwards: a thread takes them over. */
-  async prepare(task: PreparationTask, signal: AbortSignal): Promise<PreparedDocument> {
+  async prepare(task: Required<PreparationTask>, signal: AbortSignal): Promise<PreparedDocument> {
     if (signal.aborted) throw new MegaNestError('cancelled');
-    if (isLight(task)) return prepareDocument(task.file, task.chunking);
+    if (isLight(task.file)) return prepareDocument(task.file, task.chunking);
+    return (await this.#inThread(task, signal)) as PreparedDocument;
+  }
+
+  /** Reads a document without cutting it. Errors and the file's bytes: as with {@link prepare}. */
+  async read(file: SourceFile, signal: AbortSignal): Promise<ParsedDocument> {
+    if (signal.aborted) throw new MegaNestError('cancelled');
+    if (isLight(file)) return readDocument(file);
+    return (await this.#inThread({ file }, signal)) as ParsedDocument;
+  }
+
+  async #inThread(task: PreparationTask, signal: AbortSignal) {
     const outcome = await this.#runThread(task, signal);
     if ('error' in outcome) throw MegaNestError.fromBody(outcome.error);
     return outcome.document;
@@ -61,7 +74,7 @@ function outcomeOf(worker: Worker, signal: AbortSignal): Promise<PreparationOutc
 }
 
 /** PDFs and zips (docx) are worth a thread at any size. */
-function isLight({ file: { bytes } }: PreparationTask): boolean {
+function isLight({ bytes }: SourceFile): boolean {
   const head = Buffer.from(bytes.subarray(0, 1024)).toString('latin1');
   return bytes.length <= inlineBytes && !head.includes('%PDF-') && !head.startsWith('PK');
 }

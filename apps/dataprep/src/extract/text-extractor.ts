@@ -1,0 +1,67 @@
+import {
+  maxExtractedCharacters,
+  MegaNestError,
+  type extract,
+  type ExtractedText,
+  type ParsedRequestOf,
+} from '#contracts';
+import type { DocumentPreparer } from '../ingest/document-preparer.js';
+import { Semaphore } from '../ingest/semaphore.js';
+import type { SourceReader } from '../ingest/sources.js';
+import { textOfBlocks } from './text-of-blocks.js';
+
+/** Files in memory at a time. */
+const maxReading = 2;
+
+/** Most bytes that a text may take in a message: one of NATS holds 1 MiB. */
+const maxReplyBytes = 960 * 1024;
+
+/** Reads single files to text, for those who need it now and want nothing stored. */
+export class TextExtractor {
+  readonly #turns = new Semaphore(maxReading);
+
+  constructor(
+    private readonly sources: SourceReader,
+    private readonly preparer: DocumentPreparer,
+  ) {}
+
+  /** Errors: unsupported_file, payload_too_large, not_found, cancelled. */
+  extract(request: ParsedRequestOf<typeof extract>, signal: AbortSignal): Promise<ExtractedText> {
+    return this.#turns.run(() => this.#extract(request, signal), signal);
+  }
+
+  async #extract(
+    { file, max_characters }: ParsedRequestOf<typeof extract>,
+    signal: AbortSignal,
+  ): Promise<ExtractedText> {
+    const [source] = this.sources.sourcesOf({ files: [file], links: [] });
+    if (!source) throw new MegaNestError('not_found', { what: `The file ${file.filename}` });
+    const { sha256: _hash, ...sourceFile } = await source.fetch(signal);
+    const { blocks, title } = await this.preparer.read(sourceFile, signal);
+    const whole = textOfBlocks(blocks);
+    const text = cutAt(whole, max_characters ?? whole.length);
+    refuseTooLong(text, file.filename);
+    const pages = new Set(blocks.flatMap(({ page }) => page ?? [])).size;
+    return {
+      text,
+      truncated: text.length < whole.length,
+      ...(title !== undefined && { title }),
+      ...(pages > 0 && { pages }),
+    };
+  }
+}
+
+/** Never leaves half of a character beyond the first 65,536 at the end. */
+function cutAt(text: string, limit: number): string {
+  return text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '');
+}
+
+function refuseTooLong(text: string, filename: string): void {
+  const tooLong = text.length > maxExtractedCharacters;
+  if (!tooLong && Buffer.byteLength(JSON.stringify(text)) <= maxReplyBytes) return;
+  throw new MegaNestError('payload_too_large', {
+    what: `The text of the file ${filename}`,
+    limit: `${maxExtractedCharacters} characters (${maxReplyBytes} bytes)`,
+    param: 'file',
+  });
+}

@@ -1,0 +1,39 @@
+import { guardrailJudgementSchema, type GuardrailJudgement } from '#contracts';
+import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
+import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { z } from 'zod';
+import { guardrailRequestSchema, type GuardrailRequest } from './guardrail.requests.js';
+import { GuardrailService } from './guardrail.service.js';
+
+/** The judgement, and what the reference answers. */
+const answerSchema = guardrailJudgementSchema.extend({
+  id: z.string(),
+  text: z.string(),
+  downstream_black_list: z.array(z.string()),
+  revision: z.string(),
+});
+
+@Controller()
+export class GuardrailController {
+  constructor(@Inject(GuardrailService) private readonly guardrail: GuardrailService) {}
+
+  @Post('v1/guardrails')
+  @ApiOperation({ summary: 'Judge a text by the rules', answer: answerSchema })
+  @HttpCode(200)
+  async judge(
+    @Body(new SchemaPipe(guardrailRequestSchema)) { text, side, id }: GuardrailRequest,
+    @Call() call: HttpCall,
+  ) {
+    const { judgements, revision } = await this.guardrail.judge({ texts: [text], side }, call.signal);
+    const answers = judgements.map((judgement) => ({ ...judgement, ...referenceAnswer(judgement) }));
+    return { id: id ?? call.requestId, ...answers[0], revision };
+  }
+}
+
+/** In the reference a blocked text gives way to this sentence, and the black list keeps what lies below from running. */
+function referenceAnswer({ action, text, findings }: GuardrailJudgement) {
+  if (action !== 'block') return { text, downstream_black_list: [] };
+  const policies = findings.filter((finding) => finding.action === 'block');
+  const names = policies.map(({ description }) => description).join(', ');
+  return { text: `Violated policies: ${names}, please check your input.`, downstream_black_list: ['.*'] };
+}

@@ -1,0 +1,31 @@
+import { resolve } from 'node:path';
+import { MessagingModule } from '#messaging';
+import { projectRoot, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { GuardrailController } from './guardrail.controller.js';
+import type { GuardrailEnvironment } from './guardrail.environment.js';
+import { GuardrailRpcController } from './guardrail.rpc.controller.js';
+import { GuardrailService } from './guardrail.service.js';
+import { RuleFile } from './rules/rule-file.js';
+
+export const identity: ServiceIdentity = {
+  service: 'guardrail',
+  title: 'opea_service@guardrail',
+  description: 'Judges what users ask and models answer by the rules of a file.',
+};
+
+@Module({})
+export class GuardrailModule {
+  static register(environment: GuardrailEnvironment): DynamicModule {
+    const path = resolve(projectRoot, environment.GUARDRAIL_RULES);
+    return {
+      module: GuardrailModule,
+      imports: [
+        ServiceKitModule.register(identity),
+        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+      ],
+      controllers: [GuardrailController, GuardrailRpcController],
+      providers: [{ provide: RuleFile, useFactory: () => RuleFile.open(path) }, GuardrailService],
+    };
+  }
+}

@@ -1,0 +1,15 @@
+import { RpcServer } from '#messaging';
+import { readEnvironment, runMain, startService } from '#service-kit';
+import { guardrailEnvironmentSchema } from './guardrail.environment.js';
+import { GuardrailModule, identity } from './guardrail.module.js';
+
+await runMain(() => {
+  const environment = readEnvironment(guardrailEnvironmentSchema);
+  return startService({
+    identity,
+    environment,
+    port: environment.GUARDRAIL_PORT,
+    module: GuardrailModule.register(environment),
+    transport: RpcServer,
+  });
+});

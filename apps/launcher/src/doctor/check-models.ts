@@ -1,0 +1,150 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { loadProfile, projectRoot, type Profile } from '#service-kit';
+import type { LauncherEnvironment } from '../environment.js';
+import { maskUrl } from '../print-config.js';
+import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
+
+/** What the configuration files of a local model say. */
+export interface ModelFacts {
+  /** Width of its vectors, or of its hidden state. */
+  width?: number;
+  maxTokens?: number;
+}
+
+export interface ModelReport {
+  findings: Finding[];
+  /** Absent where the model is remote, or not there. */
+  embedding?: ModelFacts;
+}
+
+interface Role {
+  check: string;
+  variable: string;
+  source: string;
+  endpoint?: string;
+}
+
+/** Words are at most about this many tokens in English text. */
+const tokensPerWord = 1.5;
+const endpointTimeoutMs = 3_000;
+
+/** The models: their files, their limits against the profile's, remote engines. */
+export async function checkModels(environment: LauncherEnvironment): Promise<ModelReport> {
+  let profile: Profile;
+  try {
+    profile = loadProfile(environment.MEGANEST_PROFILE);
+  } catch (error) {
+    return { findings: [fail('profile', reasonOf(error), 'set MEGANEST_PROFILE to one of them')] };
+  }
+  const { EMBEDDING_MODEL_ID, RERANK_MODEL_ID, LLM_MODEL_ID } = environment;
+  const { TEI_EMBEDDING_ENDPOINT, TEI_RERANKING_ENDPOINT, LLM_ENDPOINT } = environment;
+  const roles: Role[] = [
+    role(
+      'embedding',
+      'EMBEDDING_MODEL_ID',
+      EMBEDDING_MODEL_ID ?? profile.embedding.model,
+      TEI_EMBEDDING_ENDPOINT,
+    ),
+    role('reranking', 'RERANK_MODEL_ID', RERANK_MODEL_ID ?? profile.reranking.model, TEI_RERANKING_ENDPOINT),
+    role('llm', 'LLM_MODEL_ID', LLM_MODEL_ID ?? profile.llm.model, LLM_ENDPOINT),
+  ];
+  const reports = await Promise.all(roles.map((one) => checkRole(one, environment, profile)));
+  const [embedding, reranking, llm] = reports.map(({ facts }) => facts);
+  const limits = describeLimits(profile, { embedding, reranking, llm });
+  return { findings: [...reports.map(({ finding }) => finding), ...limits], embedding };
+}
+
+function role(check: string, variable: string, source: string, endpoint?: string): Role {
+  return { check, variable, source, endpoint };
+}
+
+async function checkRole(
+  { check, variable, source, endpoint }: Role,
+  environment: LauncherEnvironment,
+  profile: Profile,
+): Promise<{ finding: Finding; facts?: ModelFacts }> {
+  if (endpoint !== undefined) return { finding: await checkEndpoint(check, endpoint) };
+  const folder = folderOf(source, environment);
+  if (folder === undefined) {
+    if (/^[\w-][\w.-]*\/[\w.-]+$/.test(source) && profile.allowHub)
+      return {
+        finding: warn(check, `${source} is not here yet`, 'the next start downloads it; it needs a network'),
+      };
+    const fix = `correct ${variable}, or use MEGANEST_PROFILE=hub for models of the hub`;
+    return { finding: fail(check, `the model ${source} was not found`, fix) };
+  }
+  const missing = missingFiles(folder);
+  if (missing.length > 0)
+    return {
+      finding: fail(check, `${folder} lacks ${missing.join(', ')}`, 'copy the whole model folder again'),
+    };
+  const facts = readFacts(folder);
+  const shown = `${source}: ${facts.maxTokens ?? '?'} tokens, width ${facts.width ?? '?'}`;
+  return { finding: ok(check, shown), facts };
+}
+
+function folderOf(source: string, environment: LauncherEnvironment): string | undefined {
+  const candidates = [
+    join(projectRoot, 'models', source),
+    resolve(source),
+    resolve(environment.MEGANEST_DATA_DIR, 'models', source),
+  ];
+  return candidates.find((candidate) => existsSync(candidate));
+}
+
+/** A folder in Hugging Face layout has a configuration, a tokenizer and weights of one kind. */
+function missingFiles(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const needed = ['config.json', 'tokenizer.json'].filter((name) => !files.includes(name));
+  const hasWeights = files.some((name) => name.endsWith('.safetensors') || name.endsWith('.onnx'));
+  return hasWeights ? needed : [...needed, 'weights (*.safetensors or *.onnx)'];
+}
+
+function readFacts(folder: string): ModelFacts {
+  const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as Record<string, unknown>;
+  const numberOf = (name: string) => (typeof config[name] === 'number' ? config[name] : undefined);
+  return { width: numberOf('hidden_size'), maxTokens: numberOf('max_position_embeddings') };
+}
+
+/** Any answer will do: engines differ in what they serve at their root. */
+async function checkEndpoint(check: string, endpoint: string): Promise<Finding> {
+  try {
+    const answer = await fetch(`${endpoint.replace(/\/$/, '')}/models`, {
+      signal: AbortSignal.timeout(endpointTimeoutMs),
+    });
+    await answer.body?.cancel();
+    if (answer.status < 500) return ok(check, `${maskUrl(endpoint)} answers`);
+    return fail(check, `${maskUrl(endpoint)} answers ${answer.status}`, 'look into the log of that engine');
+  } catch (error) {
+    const message = `${maskUrl(endpoint)} does not answer: ${reasonOf((error as Error).cause ?? error)}`;
+    return fail(check, message, 'start that engine, or correct its address');
+  }
+}
+
+function describeLimits(
+  { chunking, reranking, llm: asked }: Profile,
+  models: Record<'embedding' | 'reranking' | 'llm', ModelFacts | undefined>,
+): Finding[] {
+  const prompt = asked.grounding.maxContextWords * tokensPerWord + (asked.parameters.max_tokens ?? 0);
+  const needs: [string, number, ModelFacts | undefined, string][] = [
+    [
+      'embedding',
+      chunking.chunkSize * tokensPerWord,
+      models.embedding,
+      'make chunking.chunkSize of the profile smaller',
+    ],
+    [
+      'reranking',
+      reranking.maxPassageWords * tokensPerWord,
+      models.reranking,
+      'make reranking.maxPassageWords smaller',
+    ],
+    ['llm', prompt, models.llm, 'make llm.grounding.maxContextWords or llm.parameters.max_tokens smaller'],
+  ];
+  return needs.flatMap(([check, tokens, facts, fix]) =>
+    facts?.maxTokens !== undefined && tokens > facts.maxTokens
+      ? [warn(check, `is given up to ${Math.round(tokens)} tokens and takes ${facts.maxTokens}`, fix)]
+      : [],
+  );
+}

@@ -1,0 +1,105 @@
+import { inspectNats } from '#messaging';
+import { inspectDatabase, type DatabaseFacts } from '#storage';
+import type { LauncherEnvironment } from '../environment.js';
+import { maskUrl } from '../print-config.js';
+import { checkNatsProgram } from './check-machine.js';
+import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
+
+const usualPayloadBytes = 1024 * 1024;
+const leastPostgres = 150_000;
+const leastVector = '0.8.0';
+const clockToleranceMs = 5_000;
+
+/** NATS: reachable, large enough messages, an object store. */
+export async function checkNats(environment: LauncherEnvironment): Promise<Finding[]> {
+  const { NATS_URL } = environment;
+  if (NATS_URL === undefined) return [await checkNatsProgram(environment)];
+  try {
+    const { version, maxPayloadBytes, jetStream, roundTripMs } = await inspectNats(NATS_URL);
+    const findings = [ok('nats', `${version} at ${maskUrl(NATS_URL)}, ${roundTripMs} ms`)];
+    if (!jetStream)
+      findings.push(
+        fail('nats', 'JetStream is off, so files cannot travel', 'start nats-server with --jetstream'),
+      );
+    if (maxPayloadBytes < usualPayloadBytes)
+      findings.push(
+        warn(
+          'nats',
+          `max_payload is ${maxPayloadBytes} bytes`,
+          'set max_payload to 1 MiB or more in its configuration',
+        ),
+      );
+    return findings;
+  } catch (error) {
+    const fix = 'start it, correct NATS_URL, or unset it for one of MegaNest’s own';
+    return [fail('nats', `${maskUrl(NATS_URL)} does not answer: ${reasonOf(error)}`, fix)];
+  }
+}
+
+export interface DatabaseReport {
+  findings: Finding[];
+  facts?: DatabaseFacts;
+}
+
+/** Postgres: reachable, new enough, pgvector, migrations, rights, clock. */
+export async function checkDatabase({ DATABASE_URL }: LauncherEnvironment): Promise<DatabaseReport> {
+  if (DATABASE_URL === undefined) return { findings: [ok('postgres', 'embedded, started by npm start')] };
+  try {
+    const facts = await inspectDatabase(DATABASE_URL);
+    return {
+      findings: [...describeDatabase(facts, maskUrl(DATABASE_URL)), ...describeMigrations(facts)],
+      facts,
+    };
+  } catch (error) {
+    const message = `${maskUrl(DATABASE_URL)} does not answer: ${reasonOf(error)}`;
+    const fix = 'start it, correct DATABASE_URL, or unset it for the embedded one';
+    return { findings: [fail('postgres', message, fix)] };
+  }
+}
+
+function describeDatabase({ serverVersion, vector, mayCreate, now }: DatabaseFacts, url: string): Finding[] {
+  const shown = `${Math.floor(serverVersion / 10_000)}.${serverVersion % 10_000}`;
+  const skewMs = Math.abs(now - Date.now());
+  const findings = [
+    serverVersion >= leastPostgres
+      ? ok('postgres', `${shown} at ${url}`)
+      : fail('postgres', `${shown} is too old`, 'use Postgres 15 or later'),
+    vector.version !== null && vector.version.localeCompare(leastVector, undefined, { numeric: true }) >= 0
+      ? ok('pgvector', `${vector.version}${vector.installed ? '' : ', installed at the first start'}`)
+      : fail(
+          'pgvector',
+          vector.version ?? 'is missing',
+          `install pgvector ${leastVector} or later on the server`,
+        ),
+  ];
+  if (!mayCreate)
+    findings.push(
+      fail(
+        'postgres',
+        'the user may create no tables',
+        'GRANT CREATE ON SCHEMA public TO the user of DATABASE_URL',
+      ),
+    );
+  if (skewMs > clockToleranceMs)
+    findings.push(
+      warn(
+        'clock',
+        `the database is ${Math.round(skewMs / 1000)} s off this machine`,
+        'synchronise both by NTP',
+      ),
+    );
+  return findings;
+}
+
+function describeMigrations({ pendingMigrations, unknownMigrations }: DatabaseFacts): Finding[] {
+  if (unknownMigrations.length > 0)
+    return [
+      fail(
+        'migrations',
+        `a newer MegaNest has been here: ${unknownMigrations.join(', ')}`,
+        'run that version, or another database',
+      ),
+    ];
+  if (pendingMigrations.length === 0) return [ok('migrations', 'all applied')];
+  return [ok('migrations', `${pendingMigrations.length} are applied by the next start`)];
+}

@@ -1,0 +1,89 @@
+import { isPortFree } from '#local-stack';
+import { version } from '#service-kit';
+import { z } from 'zod';
+import type { LauncherEnvironment } from '../environment.js';
+import { reachableHost } from '../service-ports.js';
+import { services, type ServiceDescription } from '../services.js';
+import { fail, ok, warn, type Finding } from './finding.js';
+
+const timeoutMs = 5_000;
+const clockToleranceMs = 5_000;
+
+const healthSchema = z.looseObject({
+  'Service Title': z.string(),
+  'Service Version': z.string(),
+  dependencies: z.array(
+    z.looseObject({ name: z.string(), healthy: z.boolean(), detail: z.string().optional() }),
+  ),
+});
+
+export interface ServicesReport {
+  findings: Finding[];
+  /** Names of the services that answer. */
+  running: Set<string>;
+}
+
+/** Each service's port: free, MegaNest's own and healthy, or somebody else's. */
+export async function checkServices(environment: LauncherEnvironment): Promise<ServicesReport> {
+  const running = new Set<string>();
+  const reports = await Promise.all(
+    services.map(async (service) => {
+      const findings = await checkService(service, environment);
+      if (findings === undefined) return [];
+      if (findings.every(({ check }) => check !== 'ports')) running.add(service.name);
+      return findings;
+    }),
+  );
+  const findings = reports.flat();
+  if (running.size === 0 && findings.length === 0) findings.push(ok('ports', 'all free; nothing is running'));
+  else {
+    const stopped = services
+      .filter(({ name }) => running.size > 0 && !running.has(name))
+      .map(({ name }) => name);
+    const taken = new Set(
+      findings.filter(({ check }) => check === 'ports').map(({ message }) => message.split(' ')[0]),
+    );
+    const missing = stopped.filter((name) => !taken.has(name));
+    if (missing.length > 0)
+      findings.push(warn('services', `not running: ${missing.join(', ')}`, 'npm start starts all of them'));
+  }
+  return { findings, running };
+}
+
+type PortOwner = Pick<ServiceDescription, 'name' | 'portVariable'>;
+
+/** Undefined where the port is free. */
+async function checkService(
+  { name, portVariable }: (typeof services)[number] & PortOwner,
+  environment: LauncherEnvironment,
+): Promise<Finding[] | undefined> {
+  const port = environment[portVariable];
+  if (port === 0 || (await isPortFree(port, environment.HOST))) return undefined;
+  const url = `http://${reachableHost(environment.HOST)}:${port}/v1/health_check`;
+  const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
+  const health = healthSchema.safeParse(await answer?.json().catch(() => undefined));
+  if (!health.success || !health.data['Service Title'].endsWith(`@${name}`)) {
+    const fix = `stop what listens there, or set ${portVariable}`;
+    return [fail('ports', `${name} needs port ${port}, which another program has`, fix)];
+  }
+  return [...describeHealth(name, health.data), ...describeClock(name, answer?.headers.get('date'))];
+}
+
+function describeHealth(name: string, health: z.output<typeof healthSchema>): Finding[] {
+  const findings = health.dependencies
+    .filter(({ healthy }) => !healthy)
+    .map((dependency) =>
+      fail(name, `${dependency.name}: ${dependency.detail ?? 'not healthy'}`, `look into the log of ${name}`),
+    );
+  if (health['Service Version'] !== version)
+    findings.push(warn(name, `is version ${health['Service Version']}, this is ${version}`, 'restart it'));
+  return findings.length > 0 ? findings : [ok(name, 'healthy')];
+}
+
+function describeClock(name: string, date: string | null | undefined): Finding[] {
+  const skewMs = date ? Math.abs(Date.parse(date) - Date.now()) : 0;
+  if (skewMs <= clockToleranceMs) return [];
+  return [
+    warn('clock', `${name} is ${Math.round(skewMs / 1000)} s off this machine`, 'synchronise both by NTP'),
+  ];
+}

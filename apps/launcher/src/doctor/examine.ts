@@ -1,0 +1,39 @@
+import { readLauncherEnvironment, type LauncherEnvironment } from '../environment.js';
+import { checkIndex } from './check-index.js';
+import { checkMachine } from './check-machine.js';
+import { checkModels } from './check-models.js';
+import { checkDatabase, checkNats } from './check-servers.js';
+import { checkServices } from './check-services.js';
+import { fail, ok, reasonOf, type Finding } from './finding.js';
+
+/** Looks at every hop of an installation, running or only configured; changes nothing. */
+export async function examine(variables: NodeJS.ProcessEnv): Promise<Finding[]> {
+  let environment: LauncherEnvironment;
+  try {
+    environment = readLauncherEnvironment(variables);
+  } catch (error) {
+    const fix = 'docs/configuration.md lists every variable';
+    return [fail('environment', reasonOf(error), fix)];
+  }
+  const [machine, nats, database, models, services] = await Promise.all([
+    checkMachine(environment),
+    checkNats(environment),
+    checkDatabase(environment),
+    checkModels(environment),
+    checkServices(environment),
+  ]);
+  const index = await checkIndex(environment, {
+    database: database.facts,
+    embedding: models.embedding,
+    running: services.running,
+  });
+  return [
+    ok('environment', 'valid'),
+    ...machine,
+    ...nats,
+    ...database.findings,
+    ...models.findings,
+    ...services.findings,
+    ...index,
+  ];
+}
