@@ -1,6 +1,11 @@
 import { decodeVectors } from '#contracts';
-import { embeddingRequestSchema, embeddingResponse, type EmbeddingResponse } from '#openai-api';
-import { Call, SchemaPipe, type HttpCall } from '#service-kit';
+import {
+  embeddingRequestSchema,
+  embeddingResponse,
+  embeddingResponseSchema,
+  type EmbeddingResponse,
+} from '#openai-api';
+import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { z } from 'zod';
 import { EmbeddingService } from './embedding.service.js';
@@ -24,6 +29,7 @@ export class EmbeddingController {
   constructor(@Inject(EmbeddingService) private readonly embedding: EmbeddingService) {}
 
   @Post('v1/embeddings')
+  @ApiOperation({ summary: 'Turn texts into vectors', answer: embeddingResponseSchema })
   @HttpCode(200)
   async embeddings(
     @Body(new SchemaPipe(requestSchema)) body: z.infer<typeof embeddingRequestSchema>,
@@ -37,6 +43,7 @@ export class EmbeddingController {
   }
 
   @Post('embed')
+  @ApiOperation({ summary: 'The same as Text Embeddings Inference', answer: z.array(z.array(z.number())) })
   @HttpCode(200)
   async tei(
     @Body(new SchemaPipe(teiRequestSchema)) body: z.infer<typeof teiRequestSchema>,

@@ -12,6 +12,7 @@ export const identity: ServiceIdentity = {
   service: 'embedding',
   title: 'opea_service@embedding',
   description: 'Turns texts into vectors.',
+  wrongMethodTexts: { '/v1/embeddings': 'The request of getting embedding vector fails.' },
 };
 
 @Module({})

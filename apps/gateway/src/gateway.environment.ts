@@ -1,6 +1,8 @@
+import { audioEnvironmentShape } from '#audio-api';
 import { uploadEnvironmentSchema } from '#dataprep-api';
 import { baseEnvironmentSchema, databaseEnvironmentSchema, portSchema } from '#service-kit';
 import { z } from 'zod';
+import { filesEnvironmentShape } from './files/files.environment.js';
 import { responsesEnvironmentShape } from './responses/responses.environment.js';
 
 export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
@@ -10,8 +12,10 @@ export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   /** What answers a chat that names no model. */
   DEFAULT_MEGASERVICE: z.string().default('chatqna'),
   ...uploadEnvironmentSchema.shape,
+  ...audioEnvironmentShape,
   ...databaseEnvironmentSchema.shape,
   ...responsesEnvironmentShape,
+  ...filesEnvironmentShape,
   /** Requests per minute and client (API key, otherwise address); 0: no limit. */
   RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(0).default(0),
 });

@@ -1,3 +1,4 @@
+import { AsrController, AudioController, audioLimits, audioLimitsOf, Transcription } from '#audio-api';
 import {
   CatalogueController,
   Dataprep,
@@ -9,9 +10,11 @@ import {
 import { MessagingModule } from '#messaging';
 import { ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
+import { RemoteTranscription } from './audio/remote-transcription.js';
 import { RemoteDataprep } from './dataprep/remote-dataprep.js';
 import { gatewayEnvironment, type GatewayEnvironment } from './gateway.environment.js';
 import { GatewayHealth } from './gateway-health.js';
+import { AnnouncedServices } from './megaservice/announced-services.js';
 import { MegaServiceCatalog } from './megaservice/mega-service-catalog.js';
 import { MegaServiceRunner } from './megaservice/mega-service-runner.js';
 import { ReceiptStore } from './megaservice/receipt-store.js';
@@ -22,10 +25,15 @@ import { EmbeddingsController } from './openai/embeddings.controller.js';
 import { ModelCatalog } from './openai/model-catalog.js';
 import { ModelsController } from './openai/models.controller.js';
 import { RerankController } from './openai/rerank.controller.js';
+import { AsyncApiController } from './opea/async-api.controller.js';
 import { ListController } from './opea/list.controller.js';
 import { ReceiptsController } from './opea/receipts.controller.js';
+import { MegaServicePaths } from './opea/mega-service-paths.js';
+import { MegaServiceBody } from './opea/mega-service-body.js';
+import { MegaServiceOutputs } from './opea/mega-service-outputs.js';
 import { MegaServiceController } from './opea/mega-service.controller.js';
 import { responsesControllers, responsesProviders } from './responses/responses.providers.js';
+import { filesControllers, filesProviders } from './vector-stores/vector-stores.providers.js';
 
 export const identity: ServiceIdentity = {
   service: 'gateway',
@@ -50,26 +58,41 @@ export class GatewayModule {
         EmbeddingsController,
         ModelsController,
         RerankController,
+        AudioController,
+        AsrController,
         IngestController,
         CatalogueController,
         ListController,
         ReceiptsController,
+        AsyncApiController,
         ...responsesControllers,
+        ...filesControllers,
         MegaServiceController,
       ],
       providers: [
         { provide: gatewayEnvironment, useValue: environment },
         GatewayHealth,
         ModelCatalog,
-        { provide: MegaServiceCatalog, useFactory: () => MegaServiceCatalog.open(environment) },
+        AnnouncedServices,
+        {
+          provide: MegaServiceCatalog,
+          inject: [AnnouncedServices],
+          useFactory: (announced: AnnouncedServices) => MegaServiceCatalog.open(environment, announced),
+        },
         NodeCaller,
         { provide: ReceiptStore, useFactory: () => new ReceiptStore(receiptBounds) },
         MegaServiceRunner,
         ChatService,
+        MegaServiceBody,
+        MegaServiceOutputs,
+        MegaServicePaths,
         { provide: uploadLimits, useValue: uploadLimitsOf(environment) },
         { provide: Dataprep, useClass: RemoteDataprep },
         IngestReceiver,
+        { provide: audioLimits, useValue: audioLimitsOf(environment) },
+        { provide: Transcription, useClass: RemoteTranscription },
         ...responsesProviders(environment),
+        ...filesProviders(environment),
       ],
     };
   }

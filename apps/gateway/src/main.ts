@@ -4,6 +4,7 @@ import rateLimit from '@fastify/rate-limit';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { gatewayEnvironmentSchema, type GatewayEnvironment } from './gateway.environment.js';
 import { GatewayModule, identity } from './gateway.module.js';
+import { serveResponseSockets } from './responses/socket/socket-route.js';
 
 await runMain(() => {
   const environment = readEnvironment(gatewayEnvironmentSchema);
@@ -18,10 +19,11 @@ await runMain(() => {
 
 async function configure(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {
   await app.register(multipart);
-  if (environment.RATE_LIMIT_PER_MINUTE === 0) return;
-  await app.register(rateLimit, {
-    max: environment.RATE_LIMIT_PER_MINUTE,
-    timeWindow: '1 minute',
-    keyGenerator: (request) => request.headers.authorization ?? request.ip,
-  });
+  if (environment.RATE_LIMIT_PER_MINUTE > 0)
+    await app.register(rateLimit, {
+      max: environment.RATE_LIMIT_PER_MINUTE,
+      timeWindow: '1 minute',
+      keyGenerator: (request) => request.headers.authorization ?? request.ip,
+    });
+  await serveResponseSockets(app, { maxMessageBytes: environment.BODY_LIMIT_BYTES });
 }

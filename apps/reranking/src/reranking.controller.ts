@@ -1,16 +1,31 @@
-import { rerankCall, rerankRequestSchema, rerankResponse, type RerankRequest } from '#openai-api';
-import { Call, SchemaPipe, type HttpCall } from '#service-kit';
+import {
+  rerankCall,
+  rerankRequestSchema,
+  rerankResponse,
+  rerankResponseSchema,
+  type RerankRequest,
+} from '#openai-api';
+import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { z } from 'zod';
 import {
   plainRequestSchema,
   referenceRequestSchema,
   specRequestSchema,
+  teiRequestSchema,
   type PlainRequest,
   type ReferenceRequest,
   type SpecRequest,
   type TeiRequest,
 } from './reranking.requests.js';
-import { referenceResponse, specResponse, teiResponse } from './reranking.responses.js';
+import {
+  referenceAnswer,
+  referenceResponse,
+  specAnswer,
+  specResponse,
+  teiAnswer,
+  teiResponse,
+} from './reranking.responses.js';
 import { RerankingService } from './reranking.service.js';
 
 @Controller()
@@ -18,12 +33,14 @@ export class RerankingController {
   constructor(@Inject(RerankingService) private readonly reranking: RerankingService) {}
 
   @Post('v1/rag_reranking')
+  @ApiOperation({ summary: 'Rerank passages: the OPEA specification', answer: specAnswer })
   @HttpCode(200)
   async spec(@Body(new SchemaPipe(specRequestSchema)) body: SpecRequest, @Call() call: HttpCall) {
     return specResponse(await this.rerankOpea(body, call), body);
   }
 
   @Post('v1/reranking')
+  @ApiOperation({ summary: "Rerank passages: OPEA's reference", answer: referenceAnswer })
   @HttpCode(200)
   async reference(
     @Body(new SchemaPipe(referenceRequestSchema)) body: ReferenceRequest,
@@ -33,12 +50,18 @@ export class RerankingController {
   }
 
   @Post('rerank')
+  @ApiOperation({
+    summary: 'Rerank as Text Embeddings Inference (texts) or as Cohere (documents)',
+    body: z.union([teiRequestSchema, rerankRequestSchema]),
+    answer: z.union([teiAnswer, rerankResponseSchema]),
+  })
   @HttpCode(200)
   plain(@Body(new SchemaPipe(plainRequestSchema)) body: PlainRequest, @Call() call: HttpCall) {
     return 'documents' in body ? this.rerank(body, call) : this.tei(body, call);
   }
 
   @Post(['v1/rerank', 'v2/rerank'])
+  @ApiOperation({ summary: 'Rerank as Jina, Cohere and vLLM', answer: rerankResponseSchema })
   @HttpCode(200)
   async rerank(@Body(new SchemaPipe(rerankRequestSchema)) body: RerankRequest, @Call() call: HttpCall) {
     return rerankResponse(await this.reranking.rerank(rerankCall(body), call.signal), body, call.requestId);

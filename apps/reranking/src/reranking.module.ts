@@ -13,6 +13,8 @@ export const identity: ServiceIdentity = {
   service: 'reranking',
   title: 'opea_service@reranking',
   description: 'Orders passages by how well they answer a question.',
+  // The specification has the text of its ASR page here too.
+  wrongMethodTexts: { '/v1/rag_reranking': 'The request of ASR fails.' },
 };
 
 @Module({})

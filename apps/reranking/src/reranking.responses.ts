@@ -1,5 +1,22 @@
 import type { rerank, ReplyOf } from '#contracts';
+import { z } from 'zod';
 import type { ReferenceRequest, SpecRequest, TeiRequest } from './reranking.requests.js';
+
+/** What {@link specResponse}, {@link referenceResponse} and {@link teiResponse} make, for the OpenAPI document. */
+export const specAnswer = z.object({
+  query: z.string(),
+  doc: z.array(z.object({ text: z.string() })),
+  json_encoders: z.array(z.unknown()).optional(),
+});
+export const referenceAnswer = z.object({
+  query: z.string(),
+  documents: z.array(z.string()),
+  reranked_docs: z.array(z.looseObject({ text: z.string(), score: z.number() })),
+  model: z.string(),
+});
+export const teiAnswer = z.array(
+  z.object({ index: z.int(), score: z.number(), text: z.string().optional() }),
+);
 
 type RerankReply = ReplyOf<typeof rerank>;
 

@@ -38,10 +38,11 @@ export class RerankingService implements OnApplicationShutdown {
       const passages = texts.map((text) => cutWords(text, this.settings.maxPassageWords));
       const { scores, promptTokens } = await this.reranker.rerank(query, passages, { signal });
       this.metrics.countTokens('prompt', promptTokens);
-      const results = rankByScore(scores, fusion === 'rrf' ? { weight, constant } : undefined).slice(
-        0,
-        top_n,
-      );
+      const ranked = rankByScore(scores, fusion === 'rrf' ? { weight, constant } : undefined);
+      const results = ranked.slice(0, top_n).map((passage) => ({
+        ...passage,
+        relevance: scores[passage.index],
+      }));
       return { model: this.reranker.info.id, results, promptTokens };
     });
   }

@@ -1,21 +1,24 @@
-import type { RetrievedDocument, SearchType } from '#contracts';
-import { Call, SchemaPipe, type HttpCall } from '#service-kit';
+import { retrievedDocumentSchema, searchTypes } from '#contracts';
+import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { z } from 'zod';
 import { QueryEmbedder } from './query-embedder.client.js';
 import { retrievalRequestSchema, type RetrievalRequest } from './retrieval.requests.js';
 import { RetrievalService, type RetrievalResult } from './retrieval.service.js';
 
-interface SpecResponse {
-  retrieved_docs: string[];
-  initial_query: string;
-  json_encoders: unknown;
-}
+const specResponseSchema = z.object({
+  retrieved_docs: z.array(z.string()),
+  initial_query: z.string(),
+  json_encoders: z.unknown(),
+});
+type SpecResponse = z.output<typeof specResponseSchema>;
 
-interface ReferenceResponse {
-  retrieved_docs: RetrievedDocument[];
-  initial_query: string;
-  search_type: SearchType;
-}
+const referenceResponseSchema = z.object({
+  retrieved_docs: z.array(retrievedDocumentSchema),
+  initial_query: z.string(),
+  search_type: z.enum(searchTypes),
+});
+type ReferenceResponse = z.output<typeof referenceResponseSchema>;
 
 /** The developer API. Without an embedding in the body the embedding service is asked for one. */
 @Controller()
@@ -27,6 +30,7 @@ export class RetrievalController {
 
   /** OPEA's specification: passages as strings. */
   @Post('v1/rag_retrieval')
+  @ApiOperation({ summary: 'Search passages: the OPEA specification', answer: specResponseSchema })
   @HttpCode(200)
   async specification(
     @Body(new SchemaPipe(retrievalRequestSchema)) body: RetrievalRequest,
@@ -40,13 +44,16 @@ export class RetrievalController {
 
   /** OPEA's reference implementation: passages as objects. */
   @Post('v1/retrieval')
+  @ApiOperation({ summary: "Search passages: OPEA's reference", answer: referenceResponseSchema })
   @HttpCode(200)
   async reference(
     @Body(new SchemaPipe(retrievalRequestSchema)) body: RetrievalRequest,
     @Call() call: HttpCall,
   ): Promise<ReferenceResponse> {
     const { documents, searchType } = await this.retrieve(body, call);
-    return { retrieved_docs: documents, initial_query: body.text, search_type: searchType };
+    // As the reference has them: a score, and nothing beside it.
+    const retrieved_docs = documents.map(({ similarity: _similarity, ...document }) => document);
+    return { retrieved_docs, initial_query: body.text, search_type: searchType };
   }
 
   private async retrieve(body: RetrievalRequest, call: HttpCall): Promise<RetrievalResult> {

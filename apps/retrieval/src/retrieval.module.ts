@@ -14,6 +14,8 @@ export const identity: ServiceIdentity = {
   service: 'retrieval',
   title: 'opea_service@retriever',
   description: 'Finds the passages of the ingested documents that fit a question.',
+  // The specification has the text of its ASR page here too.
+  wrongMethodTexts: { '/v1/rag_retrieval': 'The request of ASR fails.' },
 };
 
 const repositories = [ChunksRepository, DocumentsRepository].map((provide) => ({

@@ -1,5 +1,6 @@
 import {
   defaultCollection,
+  type AttributeFilter,
   type RetrievalParameters,
   type RetrievedDocument,
   type SearchType,
@@ -13,6 +14,7 @@ export interface RetrievalQuery extends RetrievalParameters {
   query: string;
   /** Vector of the question; all search types but `lexical` need one. */
   embedding?: Float32Array;
+  attribute_filter?: AttributeFilter;
 }
 
 export interface RetrievalResult {
@@ -38,7 +40,7 @@ export class RetrievalService {
    * Passages best first. Errors: invalid_request at `embedding` (missing, or of a width that the collection does
    * not hold) or `distance_threshold`, service_unavailable that names postgres.
    */
-  retrieve({ query, embedding, ...given }: RetrievalQuery): Promise<RetrievalResult> {
+  retrieve({ query, embedding, attribute_filter, ...given }: RetrievalQuery): Promise<RetrievalResult> {
     const parameters = decideParameters(given, this.defaults);
     return this.metrics.measure('retrieve', async () => {
       const documents = await this.chunks.search({
@@ -57,6 +59,7 @@ export class RetrievalService {
           rankConstant: parameters.rank_constant,
         },
         filter: parameters.filter,
+        attributeFilter: attribute_filter,
       });
       return { documents, searchType: parameters.search_type };
     });

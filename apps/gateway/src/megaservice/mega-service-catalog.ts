@@ -1,34 +1,55 @@
 import { resolve } from 'node:path';
 import { MegaNestError } from '#contracts';
-import { watchMegaServices, type MegaServiceDefinition, type MegaServiceWatcher } from '#dag';
+import { lacksService, watchMegaServices, type MegaServiceDefinition, type MegaServiceWatcher } from '#dag';
 import { EnvironmentError, projectRoot } from '#service-kit';
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { GatewayEnvironment } from '../gateway.environment.js';
-import { serviceKinds } from './service-kinds.js';
+import type { AnnouncedServices } from './announced-services.js';
 
 /** The mega services of `MEGASERVICES_DIR`, by name and by path; follows changes of the files. */
 export class MegaServiceCatalog implements OnApplicationShutdown {
   private constructor(
     private readonly watcher: MegaServiceWatcher,
     private readonly defaultName: string,
-  ) {}
+  ) {
+    process.on('SIGHUP', this.#reload);
+  }
 
-  /** Errors: EnvironmentError that names file and node when a file is not valid at boot. */
-  static async open(environment: GatewayEnvironment): Promise<MegaServiceCatalog> {
+  /**
+   * A file that names a service which nobody has announced yet is served as soon as somebody does.
+   * Errors: EnvironmentError that names file and node when a file is not valid at boot.
+   */
+  static async open(
+    environment: GatewayEnvironment,
+    announced: AnnouncedServices,
+  ): Promise<MegaServiceCatalog> {
+    await announced.look();
     const directory = resolve(projectRoot, environment.MEGASERVICES_DIR);
-    const watcher = await watchMegaServices({ directory, registry: serviceKinds, onChange: reportErrors });
+    const watcher = await watchMegaServices({
+      directory,
+      registry: announced.registry,
+      onChange: reportErrors,
+    });
     const catalog = new MegaServiceCatalog(watcher, environment.DEFAULT_MEGASERVICE);
     const { errors, definitions } = watcher.current();
-    const problems = [...errors.values()].map(({ message }) => message);
+    const faults = [...errors.values()].filter((error) => !lacksService(error));
+    const problems = faults.map(({ message }) => message);
     if (!definitions.has(environment.DEFAULT_MEGASERVICE)) {
       problems.push(`DEFAULT_MEGASERVICE: there is no mega service "${environment.DEFAULT_MEGASERVICE}".`);
     }
-    if (problems.length === 0) return catalog;
+    if (problems.length === 0) {
+      reportErrors({ errors });
+      announced.follow(() => void watcher.reload());
+      return catalog;
+    }
     watcher.close();
     throw new EnvironmentError(
       `The mega services in ${directory} are not valid.\n  ${problems.join('\n  ')}`,
     );
   }
+
+  /** For file systems that report no changes. */
+  readonly #reload = (): void => void this.watcher.reload();
 
   list(): MegaServiceDefinition[] {
     return [...this.watcher.current().definitions.values()];
@@ -51,6 +72,7 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
+    process.off('SIGHUP', this.#reload);
     this.watcher.close();
   }
 }

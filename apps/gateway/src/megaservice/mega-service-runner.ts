@@ -1,9 +1,17 @@
 import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#contracts';
-import { runDag, type MegaServiceDefinition, type NodeContext, type RunReceipt } from '#dag';
+import {
+  runDag,
+  type MegaServiceDefinition,
+  type NodeContext,
+  type ParameterValues,
+  type RunHandle,
+  type RunReceipt,
+} from '#dag';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { ReceiptStore } from './receipt-store.js';
-import { NodeCaller, type MegaServiceRequest } from './node-caller.js';
+import { questionOf, type MegaServiceRequest } from './mega-service-request.js';
+import { NodeCaller } from './node-caller.js';
 
 export interface MegaServiceRun {
   chunks: AsyncIterable<GenerationChunk>;
@@ -11,6 +19,9 @@ export interface MegaServiceRun {
   documents: () => readonly RetrievedDocument[];
   receipt: () => RunReceipt;
 }
+
+/** What a request brings beside its conversation. */
+export type Attachments = Pick<MegaServiceRequest, 'files' | 'embeddings'>;
 
 /** Runs a mega service for a conversation. */
 @Injectable()
@@ -24,27 +35,52 @@ export class MegaServiceRunner {
   run(
     definition: MegaServiceDefinition,
     messages: ChatMessage[],
-    parameters: Readonly<Record<string, unknown>>,
+    parameters: ParameterValues,
     call: HttpCall,
+    attachments: Attachments = {},
   ): MegaServiceRun {
-    const { requestId, traceparent, deadline, signal } = call;
-    const request: MegaServiceRequest = { query: questionOf(messages), messages, requestId, traceparent };
     let documents: RetrievedDocument[] = [];
-    const run = (context: NodeContext) => {
-      if (context.service === 'llm') documents = (context.inputs['documents'] ?? []) as RetrievedDocument[];
-      return this.caller.run(context);
+    const watch = ({ service, inputs }: NodeContext) => {
+      if (service === 'llm') documents = (inputs['documents'] ?? []) as RetrievedDocument[];
     };
-    const handle = runDag({ definition, request, parameters, run, signal, deadline });
-    this.receipts.add(requestId, definition.name, () => handle.receipt());
+    const handle = this.#start(definition, { ...attachments, messages }, parameters, call, watch);
     return {
       chunks: handle.stream as AsyncIterable<GenerationChunk>,
       documents: () => documents,
       receipt: () => handle.receipt(),
     };
   }
-}
 
-/** The last thing that the user said. */
-function questionOf(messages: readonly ChatMessage[]): string {
-  return messages.findLast(({ role }) => role === 'user')?.content ?? messages.at(-1)?.content ?? '';
+  /** For mega services whose output is something else than an answer. Errors of the nodes reject `result`. */
+  start(
+    definition: MegaServiceDefinition,
+    messages: ChatMessage[],
+    parameters: ParameterValues,
+    call: HttpCall,
+    attachments: Attachments = {},
+  ): RunHandle {
+    return this.#start(definition, { ...attachments, messages }, parameters, call);
+  }
+
+  #start(
+    definition: MegaServiceDefinition,
+    asked: Attachments & { messages: ChatMessage[] },
+    parameters: ParameterValues,
+    { requestId, traceparent, deadline, signal }: HttpCall,
+    watch?: (context: NodeContext) => void,
+  ): RunHandle {
+    const request: MegaServiceRequest = {
+      ...asked,
+      query: questionOf(asked.messages),
+      requestId,
+      traceparent,
+    };
+    const run = (context: NodeContext) => {
+      watch?.(context);
+      return this.caller.run(context);
+    };
+    const handle = runDag({ definition, request, parameters, run, signal, deadline });
+    this.receipts.add(requestId, definition.name, () => handle.receipt());
+    return handle;
+  }
 }

@@ -1,7 +1,9 @@
 import { listParameters } from '#dag';
+import { ApiOperation } from '#service-kit';
 import { All, Controller, Inject, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
+import { parameterListAnswer, serviceListAnswer, wrongMethodAnswer } from './opea-answers.js';
 import { describeParameters, describeParametersVerbosely } from './parameter-list.js';
 import { describeServices, describeServicesVerbosely } from './service-list.js';
 
@@ -11,6 +13,11 @@ export class ListController {
   constructor(@Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog) {}
 
   @All('v1/list_service')
+  @ApiOperation({
+    summary: 'The mega services, each with a request to paste',
+    answer: serviceListAnswer,
+    also: { 405: wrongMethodAnswer },
+  })
   async services(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -23,6 +30,11 @@ export class ListController {
   }
 
   @All('v1/list_parameters')
+  @ApiOperation({
+    summary: 'The parameters that a request may set',
+    answer: parameterListAnswer,
+    also: { 405: wrongMethodAnswer },
+  })
   async parameters(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,

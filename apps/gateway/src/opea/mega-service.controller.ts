@@ -1,35 +1,66 @@
 import { MegaNestError, type GenerationChunk } from '#contracts';
-import { chatCompletionRequestSchema, doneFrame, errorFrame, type ChatCompletionRequest } from '#openai-api';
-import { Call, SchemaPipe, sendEventStream, type HttpCall } from '#service-kit';
-import { Body, Controller, Inject, Post, Req, Res } from '@nestjs/common';
+import type { MegaServiceDefinition } from '#dag';
+import { doneFrame, errorFrame } from '#openai-api';
+import { Call, HiddenRoute, sendEventStream, type HttpCall } from '#service-kit';
+import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
-import { sendChatCompletion, withHeaders } from '../openai/chat-reply.js';
+import { outputKindOf } from '../megaservice/output-kind.js';
+import { sendChatCompletion, serverTiming, withHeaders } from '../openai/chat-reply.js';
 import { ChatService } from '../openai/chat.service.js';
+import { MegaServiceBody, type ReceivedMegaServiceRequest } from './mega-service-body.js';
+import { MegaServiceOutputs } from './mega-service-outputs.js';
 import { pythonBytesLiteral } from './python-bytes.js';
 
-/** Mega services under the path of their YAML file; their streams have OPEA's frames, and streaming is the default. */
+/**
+ * Mega services under the path of their YAML file. Answers have OPEA's frames, and streaming is the default; passages
+ * come as one body.
+ */
 @Controller()
 export class MegaServiceController {
   constructor(
     @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
+    @Inject(MegaServiceBody) private readonly bodies: MegaServiceBody,
     @Inject(ChatService) private readonly chat: ChatService,
-  ) {}
+    @Inject(MegaServiceOutputs) private readonly outputs: MegaServiceOutputs,
+    @Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost<FastifyAdapter>,
+  ) {
+    const postPaths = { has: (path: string) => this.megaServices.findByPath(path) !== undefined };
+    httpAdapter.getInstance().decorate('postPaths', postPaths);
+  }
 
   /** The paths come from files that may change at any time, so this is the route for whatever no other one takes. */
   @Post('*')
-  async run(
-    @Req() httpRequest: FastifyRequest,
-    @Body() body: unknown,
-    @Call() call: HttpCall,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const path = httpRequest.url.split('?')[0] ?? '';
+  @HiddenRoute('each mega service has a path of its own in the document')
+  async run(@Req() http: FastifyRequest, @Call() call: HttpCall, @Res() reply: FastifyReply): Promise<void> {
+    const path = http.url.split('?')[0] ?? '';
     const definition = this.megaServices.findByPath(path);
     if (!definition) throw new MegaNestError('not_found', { what: `The path POST ${path}` });
-    const request: ChatCompletionRequest = new SchemaPipe(chatCompletionRequestSchema).transform(body);
-    const run = this.chat.runMegaService(definition, request, call);
-    if (request.stream === false) return sendChatCompletion(reply, run);
+    const received = await this.bodies.receive(http, definition);
+    try {
+      await this.#answer(definition, received, call, reply);
+    } finally {
+      await received.discard();
+    }
+  }
+
+  async #answer(
+    definition: MegaServiceDefinition,
+    received: ReceivedMegaServiceRequest,
+    call: HttpCall,
+    reply: FastifyReply,
+  ): Promise<void> {
+    if (outputKindOf(definition) === 'documents') {
+      const { body, ignored, receipt } = await this.outputs.documents(definition, received, call);
+      if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
+      await reply.status(200).header('server-timing', serverTiming(receipt)).send(body);
+      return;
+    }
+    const { chat, files } = received;
+    const run = await this.chat.runMegaService(definition, chat, call, { files });
+    if (chat.stream === false) return sendChatCompletion(reply, run);
     await sendEventStream(reply, legacyFrames(withHeaders(reply, run)), errorFrame);
   }
 }

@@ -1,8 +1,10 @@
 import { MegaNestError } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
+import { ApiOperation } from '#service-kit';
 import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
 import { ReceiptStore, type StoredReceipt } from '../megaservice/receipt-store.js';
+import { megaServiceAnswer, megaServicesAnswer, receiptAnswer } from './opea-answers.js';
 
 /** Timings of this many last requests are shown with a mega service. */
 const shownReceipts = 10;
@@ -17,6 +19,7 @@ export class ReceiptsController {
 
   /** By the `x-request-id` of the answer. */
   @Get('v1/receipts/:id')
+  @ApiOperation({ summary: 'Where the time of a request went', answer: receiptAnswer })
   receipt(@Param('id') id: string): StoredReceipt {
     const found = this.receipts.find(id);
     if (found) return found;
@@ -24,11 +27,13 @@ export class ReceiptsController {
   }
 
   @Get('v1/megaservices')
+  @ApiOperation({ summary: 'The graphs of the mega services', answer: megaServicesAnswer })
   list() {
     return { megaservices: this.megaServices.list().map(describe) };
   }
 
   @Get('v1/megaservices/:name')
+  @ApiOperation({ summary: 'A graph with the timings of its last requests', answer: megaServiceAnswer })
   find(@Param('name') name: string) {
     const definition = this.megaServices.find(name);
     if (!definition)

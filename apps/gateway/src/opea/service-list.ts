@@ -43,6 +43,8 @@ export function describeServicesVerbosely(definitions: readonly MegaServiceDefin
   };
 }
 
+const defaultExample = { messages: 'What does MegaNest do?' };
+
 function entries(definitions: readonly MegaServiceDefinition[], baseUrl: string): ServiceEntry[] {
   const fixed = Object.entries(fixedEndpoints).map(([path, { description, body }]) => ({
     path,
@@ -50,12 +52,11 @@ function entries(definitions: readonly MegaServiceDefinition[], baseUrl: string)
     description,
     request: curl(baseUrl, path, body),
   }));
-  const own = definitions.flatMap(({ name, path, description }) =>
-    path
-      ? [{ path, name, description, request: curl(baseUrl, path, { messages: 'What does MegaNest do?' }) }]
-      : [],
+  const own = definitions.flatMap(({ name, path, description, example = defaultExample }) =>
+    path ? [{ path, name, description, request: curl(baseUrl, path, example) }] : [],
   );
-  return [...fixed, ...own];
+  const taken = new Set(own.map(({ path }) => path));
+  return [...fixed.filter(({ path }) => !taken.has(path)), ...own];
 }
 
 function curl(baseUrl: string, path: string, body: unknown): string {

@@ -1,7 +1,13 @@
-import { chatCompletionRequestSchema, type ChatCompletionRequest } from '#openai-api';
-import { Call, SchemaPipe, type HttpCall } from '#service-kit';
-import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
+import {
+  chatCompletionChunkSchema,
+  chatCompletionRequestSchema,
+  chatCompletionSchema,
+  type ChatCompletionRequest,
+} from '#openai-api';
+import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
+import { Body, Controller, Inject, Post, Res, UseInterceptors } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { AudioPartsInterceptor } from '../audio/audio-parts.interceptor.js';
 import { Owner } from '../responses/owner.js';
 import { StoredCompletionsService } from '../stored-completions/stored-completions.service.js';
 import { sendChatCompletion, sendChatStream } from './chat-reply.js';
@@ -11,6 +17,12 @@ export class ChatController {
   constructor(@Inject(StoredCompletionsService) private readonly completions: StoredCompletionsService) {}
 
   @Post(['v1/chat/completions', 'chat/completions'])
+  @UseInterceptors(AudioPartsInterceptor)
+  @ApiOperation({
+    summary: 'Chat with a mega service or a model',
+    answer: chatCompletionSchema,
+    events: chatCompletionChunkSchema,
+  })
   async complete(
     @Body(new SchemaPipe(chatCompletionRequestSchema)) request: ChatCompletionRequest,
     @Owner() owner: string,

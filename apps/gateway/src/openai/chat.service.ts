@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { generate, MegaNestError, type GenerationChunk } from '#contracts';
+import { generate, MegaNestError, type GenerationChunk, type ModelInfo, type RequestOf } from '#contracts';
 import { pickParameters, type MegaServiceDefinition, type RunReceipt } from '#dag';
 import { RpcClient } from '#messaging';
 import { ignoredFields, type ChatCompletionRequest, type CompletionIdentity } from '#openai-api';
 import { Metrics, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
-import { MegaServiceRunner } from '../megaservice/mega-service-runner.js';
+import { MegaServiceRunner, type Attachments } from '../megaservice/mega-service-runner.js';
+import { assertGivesAnswers, givesAnswers } from '../megaservice/output-kind.js';
+import { assertPlainAnswer } from './mega-service-limits.js';
 import { measureStream } from './measure-stream.js';
 import { ModelCatalog } from './model-catalog.js';
+import { littleEffort, planThinking } from './plan-thinking.js';
 
 /** A chat under way: its chunks, and what its bodies and headers need to know. */
 export interface ChatRun {
@@ -18,6 +21,15 @@ export interface ChatRun {
   ignored: string[];
   /** Where the time went, for mega services. */
   receipt?: () => RunReceipt;
+}
+
+/** A chat whose model is found, and whose request has nothing in it that the model cannot do. */
+export interface PreparedChat {
+  /** A mega service answers, which finds its own documents and calls no tools. */
+  isMegaService: boolean;
+  ignored: string[];
+  /** Errors of the generation surface in the chunks. */
+  start(request: ChatCompletionRequest, call: HttpCall): ChatRun;
 }
 
 /** Answers a conversation through a mega service or straight from the language model. */
@@ -33,31 +45,95 @@ export class ChatService {
 
   /** `model` absent: the default mega service; a mega service's name: that one; the LLM's name: the LLM. */
   async start(request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
-    const definition = request.model ? this.megaServices.find(request.model) : this.megaServices.default();
-    return definition ? this.runMegaService(definition, request, call) : this.#generate(request, call);
+    return (await this.prepare(request, call)).start(request, call);
   }
 
-  runMegaService(definition: MegaServiceDefinition, request: ChatCompletionRequest, call: HttpCall): ChatRun {
-    const parameters = pickParameters(definition, { ...request.extra, ...request.parameters });
-    const ignored = ignoredFields(request.extra, new Set(Object.keys(parameters)));
-    const { chunks, documents, receipt } = this.runner.run(definition, request.messages, parameters, call);
-    const identity = { ...newIdentity(definition.name), documents };
+  /** Errors: model_not_found, unsupported_parameter, service_unavailable. */
+  async prepare(request: ChatCompletionRequest, call: HttpCall): Promise<PreparedChat> {
+    const definition = request.model ? this.megaServices.find(request.model) : this.megaServices.default();
+    if (definition) {
+      assertGivesAnswers(definition);
+      const { ignored } = this.#megaServiceParameters(definition, request);
+      const revision = await this.models.fingerprint(definition, call);
+      const start: PreparedChat['start'] = (...args) => this.#runMegaService(definition, revision, ...args);
+      return { isMegaService: true, ignored, start };
+    }
+    const info = await this.models.llmNamed(request.model, call);
+    if (request.model !== info.id) throw this.#unknownModel(request.model ?? '', info.id);
+    const thinking = planThinking(request, info);
+    const ignored = [...ignoredFields(request.extra), ...thinking.ignored];
+    const start: PreparedChat['start'] = (given, ...rest) =>
+      this.#generate(info, ignored, { ...given, chatTemplateKwargs: thinking.kwargs }, ...rest);
+    return { isMegaService: false, ignored, start };
+  }
+
+  /** Errors: unsupported_parameter, invalid_request; those of the nodes surface in the chunks. */
+  async runMegaService(
+    definition: MegaServiceDefinition,
+    request: ChatCompletionRequest,
+    call: HttpCall,
+    attachments?: Attachments,
+  ): Promise<ChatRun> {
+    const revision = await this.models.fingerprint(definition, call);
+    return this.#runMegaService(definition, revision, request, call, attachments);
+  }
+
+  #runMegaService(
+    definition: MegaServiceDefinition,
+    revision: string,
+    request: ChatCompletionRequest,
+    call: HttpCall,
+    attachments?: Attachments,
+  ): ChatRun {
+    const { parameters, ignored } = this.#megaServiceParameters(definition, request);
+    const { chunks, documents, receipt } = this.runner.run(
+      definition,
+      request.messages,
+      parameters,
+      call,
+      attachments,
+    );
+    const identity = { ...newIdentity(definition.name), revision, documents };
     return { identity, ignored, receipt, chunks: measureStream(this.metrics, definition.name, chunks) };
   }
 
-  async #generate(request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
-    const info = await this.models.llm(call);
-    if (request.model !== info.id) throw this.#unknownModel(request.model ?? '', info.id);
-    const ignored = ignoredFields(request.extra);
-    const chunks = this.client.stream(generate, { ...request.parameters, messages: request.messages }, call);
-    const identity = { ...newIdentity(info.id), revision: info.revision };
+  #megaServiceParameters(definition: MegaServiceDefinition, request: ChatCompletionRequest) {
+    const { constraint, ...given } = request.parameters;
+    assertPlainAnswer(definition.name, request, constraint);
+    const parameters = pickParameters(definition, { ...request.extra, ...given });
+    const ignored = ignoredFields(request.extra, new Set(Object.keys(parameters)));
+    if (request.chatTemplateKwargs) ignored.push('chat_template_kwargs');
+    const { reasoningEffort: effort } = request;
+    if (effort && !littleEffort.has(effort.value)) ignored.push(effort.field);
+    return { parameters, ignored };
+  }
+
+  #generate(info: ModelInfo, ignored: string[], request: ChatCompletionRequest, call: HttpCall): ChatRun {
+    const chunks = this.client.stream(generate, generateRequest(request), call);
+    const { legacyFunctions } = request;
+    const identity = { ...newIdentity(info.id), revision: info.revision, legacyFunctions };
     return { identity, ignored, chunks: measureStream(this.metrics, 'llm', chunks) };
   }
 
   #unknownModel(model: string, llm: string): MegaNestError {
-    const available = [...this.megaServices.list().map(({ name }) => name), llm].join(', ');
+    const megaServices = this.megaServices.list().filter(givesAnswers);
+    const available = [...megaServices.map(({ name }) => name), llm].join(', ');
     return new MegaNestError('model_not_found', { model, available, param: 'model' });
   }
+}
+
+function generateRequest(request: ChatCompletionRequest): RequestOf<typeof generate> {
+  const { parameters, messages, tools, toolChoice, parallelToolCalls, chatTemplateKwargs, documents } =
+    request;
+  return {
+    ...parameters,
+    messages,
+    tools,
+    tool_choice: toolChoice,
+    parallel_tool_calls: parallelToolCalls,
+    chat_template_kwargs: chatTemplateKwargs,
+    documents,
+  };
 }
 
 function newIdentity(model: string): CompletionIdentity {

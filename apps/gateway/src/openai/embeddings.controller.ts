@@ -1,31 +1,45 @@
-import { embed } from '#contracts';
+import { embed, type ReplyOf } from '#contracts';
 import { RpcClient } from '#messaging';
 import {
   embeddingRequestSchema,
   embeddingResponse,
+  embeddingResponseSchema,
   type EmbeddingRequest,
   type EmbeddingResponse,
 } from '#openai-api';
-import { Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
+import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
+import { outputKindOf } from '../megaservice/output-kind.js';
+import { MegaServiceOutputs } from '../opea/mega-service-outputs.js';
 
 @Controller()
 export class EmbeddingsController {
   constructor(
     @Inject(RpcClient) private readonly client: RpcClient,
+    @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
+    @Inject(MegaServiceOutputs) private readonly outputs: MegaServiceOutputs,
     @Inject(Metrics) private readonly metrics: Metrics,
   ) {}
 
   @Post(['v1/embeddings', 'embeddings'])
+  @ApiOperation({ summary: 'Turn texts into vectors', answer: embeddingResponseSchema })
   @HttpCode(200)
   create(
-    @Body(new SchemaPipe(embeddingRequestSchema))
-    { inputs, dimensions, model, encoding_format }: EmbeddingRequest,
+    @Body(new SchemaPipe(embeddingRequestSchema)) body: EmbeddingRequest,
     @Call() call: HttpCall,
   ): Promise<EmbeddingResponse> {
     return this.metrics.measure('embeddings', async () => {
-      const reply = await this.client.request(embed, { inputs, dimensions, model }, call);
-      return embeddingResponse(reply, encoding_format);
+      return embeddingResponse(await this.#embed(body, call), body.encoding_format);
     });
+  }
+
+  /** Through the mega service of this path, which may be taken away. */
+  #embed(body: EmbeddingRequest, call: HttpCall): Promise<ReplyOf<typeof embed>> {
+    const definition = this.megaServices.findByPath('/v1/embeddings');
+    if (definition && outputKindOf(definition) === 'vectors')
+      return this.outputs.vectors(definition, body, call);
+    const { inputs, dimensions, model } = body;
+    return this.client.request(embed, { inputs, dimensions, model }, call);
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   describeEmbeddingModel,
   describeLlmModel,
@@ -6,6 +7,7 @@ import {
   type ModelInfo,
   type RpcMethod,
 } from '#contracts';
+import type { MegaServiceDefinition } from '#dag';
 import { RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
 
@@ -30,6 +32,32 @@ export class ModelCatalog {
     return info;
   }
 
+  /**
+   * The language model, asked again where the one last seen has another name: it may have been replaced since.
+   * Errors: service_unavailable.
+   */
+  async llmNamed(name: string | undefined, options: CallOptions): Promise<ModelInfo> {
+    const info = await this.llm(options);
+    if (info.id === name) return info;
+    this.#llm = undefined;
+    return this.llm(options);
+  }
+
+  /**
+   * Changes with the definition of a mega service and with the weights of the language model that it asks; where that
+   * is away, with the definition alone.
+   */
+  async fingerprint(definition: MegaServiceDefinition, options: CallOptions): Promise<string> {
+    if (!usesLanguageModel(definition)) return definition.revision;
+    try {
+      const { revision } = await this.llm(options);
+      return createHash('sha256').update(`${definition.revision} ${revision}`).digest('hex').slice(0, 12);
+    } catch (error) {
+      if (error instanceof MegaNestError && error.status >= 500) return definition.revision;
+      throw error;
+    }
+  }
+
   /** All models of services that run now. */
   async list(): Promise<ModelInfo[]> {
     const methods = [describeLlmModel, describeEmbeddingModel, describeRerankingModel];
@@ -45,4 +73,14 @@ export class ModelCatalog {
       throw error;
     }
   }
+}
+
+function usesLanguageModel({ nodes }: MegaServiceDefinition): boolean {
+  return [...nodes.values()].some(({ target, fallback }) =>
+    [target, fallback].some(
+      (called) =>
+        called &&
+        (called.megaService ? usesLanguageModel(called.megaService) : /^llm\b/.test(called.service)),
+    ),
+  );
 }

@@ -1,7 +1,9 @@
 import { MegaNestError } from '#contracts';
-import { modelList, modelObject, type Model } from '#openai-api';
+import { modelList, modelListSchema, modelObject, modelSchema, type Model } from '#openai-api';
+import { ApiOperation } from '#service-kit';
 import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
+import { givesAnswers } from '../megaservice/output-kind.js';
 import { ModelCatalog } from './model-catalog.js';
 
 @Controller()
@@ -12,12 +14,14 @@ export class ModelsController {
   ) {}
 
   @Get(['v1/models', 'models'])
+  @ApiOperation({ summary: 'Mega services and models', answer: modelListSchema })
   async list() {
     return modelList(await this.#all());
   }
 
   /** Hub ids hold a slash, so the rest of the path is the id. */
   @Get(['v1/models/*', 'models/*'])
+  @ApiOperation({ summary: 'A mega service or model', answer: modelSchema, wildcard: 'id' })
   async find(@Param('*') id: string): Promise<Model> {
     const all = await this.#all();
     const found = all.find((model) => model.id === decodeURIComponent(id));
@@ -30,7 +34,10 @@ export class ModelsController {
   }
 
   async #all(): Promise<Model[]> {
-    const megaServices = this.megaServices.list().map(({ name }) => modelObject({ id: name }));
+    const megaServices = this.megaServices
+      .list()
+      .filter(givesAnswers)
+      .map(({ name }) => modelObject({ id: name }));
     return [...megaServices, ...(await this.models.list()).map(modelObject)];
   }
 }

@@ -4,10 +4,11 @@ import {
   rerankCall,
   rerankRequestSchema,
   rerankResponse,
+  rerankResponseSchema,
   type RerankRequest,
   type RerankResponse,
 } from '#openai-api';
-import { Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
+import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 
 @Controller()
@@ -18,6 +19,7 @@ export class RerankController {
   ) {}
 
   @Post(['v1/rerank', 'v2/rerank', 'rerank'])
+  @ApiOperation({ summary: 'Order documents by how well they answer a query', answer: rerankResponseSchema })
   @HttpCode(200)
   rerank(
     @Body(new SchemaPipe(rerankRequestSchema)) body: RerankRequest,

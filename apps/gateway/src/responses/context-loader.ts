@@ -3,6 +3,13 @@ import type { InputItem, ResponseSettings, StoredItem } from '#responses';
 import { ConversationsRepository, ResponseItemsRepository } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 
+/** Responses that are known here and stored nowhere: those of a WebSocket. */
+export interface UnstoredResponses {
+  /** The context that a response leaves, oldest item first. */
+  context(id: string): readonly StoredItem[] | undefined;
+  item(id: string): StoredItem | undefined;
+}
+
 /** What was said before a request: the chain of its previous response, or its conversation. */
 @Injectable()
 export class ContextLoader {
@@ -12,19 +19,32 @@ export class ContextLoader {
   ) {}
 
   /** Errors: previous_response_not_found, conflict where it is not finished, not_found for the conversation. */
-  async history(owner: string, settings: ResponseSettings): Promise<StoredItem[]> {
+  async history(
+    owner: string,
+    settings: Pick<ResponseSettings, 'previous_response_id' | 'conversation' | 'store'>,
+    unstored?: UnstoredResponses,
+  ): Promise<readonly StoredItem[]> {
     const { previous_response_id: previous, conversation } = settings;
+    const known = previous === null ? undefined : unstored?.context(previous);
+    if (known) {
+      assertNotStored(settings);
+      return known;
+    }
     if (previous !== null) return this.#chain(owner, previous);
     return conversation ? this.#conversation(owner, conversation.id) : [];
   }
 
   /** Replaces references by what they refer to. Errors: not_found with the reference's path. */
-  async resolve(owner: string, input: readonly InputItem[], path = 'input'): Promise<StoredItem[]> {
+  async resolve(
+    owner: string,
+    input: readonly InputItem[],
+    { path = 'input', unstored }: { path?: string; unstored?: UnstoredResponses } = {},
+  ): Promise<StoredItem[]> {
     const references = input.filter(({ type }) => type === 'item_reference').map(({ id }) => id);
     const found = await this.items.findByIds(owner, references);
     return input.map((item, index) => {
       if (item.type !== 'item_reference') return item;
-      const target = found.get(item.id) as StoredItem | undefined;
+      const target = unstored?.item(item.id) ?? (found.get(item.id) as StoredItem | undefined);
       if (target) return target;
       throw new MegaNestError('not_found', { what: `The item ${item.id}`, param: `${path}.${index}.id` });
     });
@@ -51,4 +71,14 @@ export class ContextLoader {
       throw new MegaNestError('not_found', { what: `The conversation ${id}`, param: 'conversation' });
     return (await this.conversations.items(id)) as StoredItem[];
   }
+}
+
+/** What was promised not to be kept must not be kept with the response that continues it. */
+function assertNotStored({
+  store,
+  previous_response_id: id,
+}: Pick<ResponseSettings, 'store' | 'previous_response_id'>): void {
+  if (!store) return;
+  const detail = `store: ${id} is not stored, so what continues it cannot be; send store false`;
+  throw new MegaNestError('invalid_request', { detail, param: 'store' });
 }

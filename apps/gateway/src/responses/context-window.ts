@@ -1,4 +1,4 @@
-import { countPromptTokens, MegaNestError, type ChatMessage } from '#contracts';
+import { countPromptTokens, MegaNestError, type ChatMessage, type Tool } from '#contracts';
 import { RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
 
@@ -11,9 +11,16 @@ export class ContextWindow {
   constructor(@Inject(RpcClient) private readonly client: RpcClient) {}
 
   /** Tokens of the prompt that a conversation becomes. Errors: service_unavailable. */
-  async count(messages: ChatMessage[], call: CallOptions): Promise<number> {
-    const { promptTokens } = await this.client.request(countPromptTokens, { messages }, call);
+  async count(messages: ChatMessage[], call: CallOptions, tools: Tool[] = []): Promise<number> {
+    const { promptTokens } = await this.client.request(countPromptTokens, { messages, tools }, call);
     return promptTokens;
+  }
+
+  /** Tokens of a conversation, none for an empty one, and most tokens that the model takes. */
+  async measure(messages: ChatMessage[], call: CallOptions): Promise<{ tokens: number; limit: number }> {
+    const asked: ChatMessage[] = messages.length > 0 ? messages : [{ role: 'user', content: '' }];
+    const counted = await this.client.request(countPromptTokens, { messages: asked }, call);
+    return { tokens: messages.length > 0 ? counted.promptTokens : 0, limit: counted.maxInputTokens };
   }
 
   /**
@@ -25,13 +32,14 @@ export class ContextWindow {
     truncation: 'auto' | 'disabled',
     maxTokens: number | undefined,
     call: CallOptions,
+    tools: Tool[] = [],
   ): Promise<ChatMessage[]> {
-    const counted = await this.client.request(countPromptTokens, { messages }, call);
+    const counted = await this.client.request(countPromptTokens, { messages, tools }, call);
     const { maxInputTokens: limit } = counted;
     const room = limit - Math.min(maxTokens ?? defaultAnswerTokens, Math.floor(limit / 4));
     if (counted.promptTokens <= (truncation === 'auto' ? room : limit)) return messages;
     if (truncation === 'auto') {
-      const shorter = await this.#withoutOldest(messages, room, call);
+      const shorter = await this.#withoutOldest(messages, room, (kept) => this.count(kept, call, tools));
       if (shorter) return shorter;
     }
     throw new MegaNestError('context_length_exceeded', {
@@ -46,13 +54,13 @@ export class ContextWindow {
   async #withoutOldest(
     messages: ChatMessage[],
     room: number,
-    call: CallOptions,
+    count: (kept: ChatMessage[]) => Promise<number>,
   ): Promise<ChatMessage[] | undefined> {
     const cuts = turnStarts(messages).slice(1);
     let [low, high] = [0, cuts.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      const tokens = await this.count(withoutTurnsBefore(messages, cuts[middle] ?? 0), call);
+      const tokens = await count(withoutTurnsBefore(messages, cuts[middle] ?? 0));
       if (tokens <= room) high = middle;
       else low = middle + 1;
     }

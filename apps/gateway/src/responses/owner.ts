@@ -22,10 +22,15 @@ class OwnerPipe implements PipeTransform<string | undefined, string> {
   constructor(@Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment) {}
 
   transform(authorization: string | undefined): string {
-    if (this.environment.API_KEYS.length === 0) return anonymous;
-    const key = (authorization ?? '').replace(/^bearer\s+/i, '').trim();
-    return createHash('sha256').update(key).digest('hex');
+    return ownerOf(authorization, this.environment);
   }
+}
+
+/** Whose request it is, by its Authorization header. */
+export function ownerOf(authorization: string | undefined, { API_KEYS }: GatewayEnvironment): string {
+  if (API_KEYS.length === 0) return anonymous;
+  const key = (authorization ?? '').replace(/^bearer\s+/i, '').trim();
+  return createHash('sha256').update(key).digest('hex');
 }
 
 /** Injects whose request it is: a hash of the API key. What one owner stores does not exist for another. */

@@ -8,9 +8,10 @@ import type { ResponseRun } from './response-run.js';
 
 /** Says in the head what was ignored and, where that is known by then, where the time went. */
 export function setResponseHeaders(reply: FastifyReply, plan: ResponsePlan, run: ResponseRun): void {
-  const ignored = [...new Set([...plan.ignored, ...(run.chat?.ignored ?? [])])];
+  const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
   if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
-  if (run.chat?.receipt) void reply.header('server-timing', serverTiming(run.chat.receipt()));
+  const receipt = run.generation?.receipt();
+  if (receipt) void reply.header('server-timing', serverTiming(receipt));
 }
 
 export async function sendResponse(reply: FastifyReply, response: ResponseObject): Promise<void> {

@@ -1,5 +1,11 @@
-import { MegaNestError, type GenerationChunk } from '#contracts';
-import { createResponseSchema, newResponse, responseFromEvents, type ResponseEvent } from '#responses';
+import { MegaNestError } from '#contracts';
+import {
+  createResponseSchema,
+  newResponse,
+  responseFromEvents,
+  type MachineStep,
+  type ResponseEvent,
+} from '#responses';
 import { describe, expect, it } from 'vitest';
 import { LeaseLostError, noJournal, type Journal } from './journal.js';
 import type { ResponsePlan } from './response-plan.js';
@@ -11,6 +17,8 @@ function planOf(background = false): ResponsePlan {
   return {
     owner: 'me',
     initial: newResponse({ id: 'resp_1', createdAt: 1, model: 'm', settings, status }),
+    context: [],
+    toolSecrets: new Map(),
     inputItems: [],
     ignored: [],
     job: {
@@ -18,13 +26,15 @@ function planOf(background = false): ResponsePlan {
       truncation: 'disabled',
       searchQuery: null,
       includeSearchResults: false,
+      include: [],
+      toolItems: [],
     },
   };
 }
 
-const chunk = (text: string): GenerationChunk => ({ choice: 0, text });
+const chunk = (text: string): MachineStep => ({ type: 'chunk', chunk: { choice: 0, text } });
 
-async function* words(...texts: (string | Error)[]): AsyncGenerator<GenerationChunk> {
+async function* words(...texts: (string | Error)[]): AsyncGenerator<MachineStep> {
   for (const text of texts) {
     if (text instanceof Error) throw text;
     yield chunk(text);
@@ -32,14 +42,14 @@ async function* words(...texts: (string | Error)[]): AsyncGenerator<GenerationCh
 }
 
 /** Yields once and then waits until it is stopped. */
-async function* endless(signal: AbortSignal): AsyncGenerator<GenerationChunk> {
+async function* endless(signal: AbortSignal): AsyncGenerator<MachineStep> {
   yield chunk('a');
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   throw new MegaNestError('cancelled');
 }
 
 interface Options {
-  chunks: (signal: AbortSignal) => AsyncIterable<GenerationChunk>;
+  chunks: (signal: AbortSignal) => AsyncIterable<MachineStep>;
   journal?: Partial<Journal>;
   background?: boolean;
   keepAliveMs?: number;
@@ -47,11 +57,10 @@ interface Options {
 }
 
 function runOf({ chunks, journal, background, keepAliveMs = 60_000, begun }: Options): ResponseRun {
-  const identity = { id: 'c', created: 1, model: 'm' };
   return new ResponseRun({
     plan: planOf(background),
     journal: { ...noJournal, ...journal },
-    generate: (signal) => Promise.resolve({ identity, ignored: [], chunks: chunks(signal) }),
+    generate: (signal) => Promise.resolve({ ignored: [], receipt: () => undefined, steps: chunks(signal) }),
     keepAliveMs,
     begun,
   });

@@ -1,6 +1,13 @@
-import { MegaNestError, type GenerationChunk } from '#contracts';
-import { EventLog, isFinished, ResponseMachine, type ResponseEvent, type ResponseObject } from '#responses';
-import type { ChatRun } from '../openai/chat.service.js';
+import { MegaNestError } from '#contracts';
+import {
+  EventLog,
+  isFinished,
+  ResponseMachine,
+  type MachineStep,
+  type ResponseEvent,
+  type ResponseObject,
+} from '#responses';
+import type { ResponseGeneration } from './generation-starter.js';
 import { LeaseLostError, type Journal } from './journal.js';
 import type { ResponsePlan } from './response-plan.js';
 
@@ -8,8 +15,10 @@ export interface RunOptions {
   plan: ResponsePlan;
   journal: Journal;
   /** Starts the generation; aborting the signal stops it. */
-  generate: (signal: AbortSignal) => Promise<ChatRun>;
+  generate: (signal: AbortSignal) => Promise<ResponseGeneration>;
   keepAliveMs: number;
+  /** Where the caller asked for the model's thoughts sealed. */
+  sealReasoning?: (text: string) => string;
   /** What was logged before, where this run takes over from another process. */
   begun?: readonly ResponseEvent[];
 }
@@ -26,7 +35,7 @@ export class ResponseRun {
   readonly log = new EventLog();
   readonly #machine: ResponseMachine;
   readonly #abort = new AbortController();
-  #chat: ChatRun | undefined;
+  #generation: ResponseGeneration | undefined;
   #ended: Promise<ResponseObject> | undefined;
   #failure: MegaNestError | undefined;
   #abandoned: Error | undefined;
@@ -37,9 +46,9 @@ export class ResponseRun {
   #keepAlive: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: RunOptions) {
-    const { plan, begun = [] } = options;
+    const { plan, begun = [], sealReasoning } = options;
     this.log.append(begun);
-    this.#machine = new ResponseMachine(plan.initial, begun.length);
+    this.#machine = new ResponseMachine(plan.initial, begun.length, undefined, sealReasoning);
   }
 
   get id(): string {
@@ -64,8 +73,8 @@ export class ResponseRun {
   }
 
   /** The generation behind it, once it has begun: ignored fields, receipt. */
-  get chat(): ChatRun | undefined {
-    return this.#chat;
+  get generation(): ResponseGeneration | undefined {
+    return this.#generation;
   }
 
   /** Why it failed, for callers that wait for it. */
@@ -84,24 +93,24 @@ export class ResponseRun {
    * rejects with what went wrong before that, and then the response has never existed.
    */
   async startForeground(): Promise<void> {
-    this.#chat = await this.options.generate(this.#abort.signal);
-    const chunks = this.#chat.chunks[Symbol.asyncIterator]();
-    const first = chunks.next();
+    this.#generation = await this.options.generate(this.#abort.signal);
+    const steps = this.#generation.steps[Symbol.asyncIterator]();
+    const first = steps.next();
     first.catch(() => undefined);
     try {
       await withinHold(first);
       if (await this.options.journal.begin()) throw new MegaNestError('conflict', { detail: sameKey });
     } catch (error) {
       this.stop();
-      await chunks.return?.();
+      await steps.return?.();
       throw error;
     }
-    this.#start(() => continueWith(first, chunks));
+    this.#start(() => continueWith(first, steps));
   }
 
   /** Starts a response that nobody need wait for; errors become its failure. */
   startBackground(): void {
-    this.#start(() => this.#openChunks());
+    this.#start(() => this.#openSteps());
   }
 
   /** Stops the generation within one token. */
@@ -122,13 +131,13 @@ export class ResponseRun {
     this.#abort.abort();
   }
 
-  #start(open: () => AsyncIterable<GenerationChunk>): void {
+  #start(open: () => AsyncIterable<MachineStep>): void {
     this.#ended = this.#execute(open).finally(() => clearTimeout(this.#keepAlive));
     // Whoever waits sees the rejection; where nobody does it must not end the process.
     this.#ended.catch(() => undefined);
   }
 
-  async #execute(open: () => AsyncIterable<GenerationChunk>): Promise<ResponseObject> {
+  async #execute(open: () => AsyncIterable<MachineStep>): Promise<ResponseObject> {
     try {
       await this.#generate(open);
       return await this.#finish(() => this.#machine.end());
@@ -144,14 +153,11 @@ export class ResponseRun {
     }
   }
 
-  async #generate(open: () => AsyncIterable<GenerationChunk>): Promise<void> {
+  async #generate(open: () => AsyncIterable<MachineStep>): Promise<void> {
     if (this.log.events.length === 0) this.#record(this.#machine.create());
     this.#record(this.#machine.progress());
-    let first = true;
-    for await (const chunk of open()) {
-      if (first) this.#recordSearch();
-      first = false;
-      this.#record(this.#machine.accept(chunk));
+    for await (const step of open()) {
+      this.#record(this.#machine.take(step));
       if (this.#abort.signal.aborted) break;
     }
     await this.#written();
@@ -159,16 +165,9 @@ export class ResponseRun {
     if (this.#cancelled) throw new MegaNestError('cancelled');
   }
 
-  async *#openChunks(): AsyncGenerator<GenerationChunk> {
-    this.#chat = await this.options.generate(this.#abort.signal);
-    yield* this.#chat.chunks;
-  }
-
-  #recordSearch(): void {
-    const { searchQuery, includeSearchResults } = this.options.plan.job;
-    if (searchQuery === null) return;
-    const documents = this.#chat?.identity.documents?.() ?? [];
-    this.#record(this.#machine.search(searchQuery, documents, includeSearchResults));
+  async *#openSteps(): AsyncGenerator<MachineStep> {
+    this.#generation = await this.options.generate(this.#abort.signal);
+    yield* this.#generation.steps;
   }
 
   /** Queues events for the journal; what comes while it writes goes into its next piece. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ResponseEvent } from '#responses';
+import { Sealer, type ResponseEvent } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { ResponseLeasesRepository, ResponsesRepository } from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
@@ -29,6 +29,7 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(ResponsesRepository) private readonly responses: ResponsesRepository,
     @Inject(ResponseLeasesRepository) private readonly leases: ResponseLeasesRepository,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+    @Inject(Sealer) private readonly sealer: Sealer,
   ) {}
 
   onModuleInit(): void {
@@ -75,7 +76,7 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
           atEndOnly: atEndOnly && !idempotency,
         })
       : noJournal;
-    const run = this.#create(plan, journal, (signal) => this.starter.start(plan.job, { ...call, signal }));
+    const run = this.#create(plan, journal, (signal) => this.starter.start(plan, { ...call, signal }));
     call.signal.addEventListener('abort', () => run.stop(), { once: true });
     await run.startForeground();
     this.#register(run);
@@ -86,7 +87,7 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
   startBackground(plan: ResponsePlan, journal: Journal, begun: readonly ResponseEvent[] = []): ResponseRun {
     const timeoutMs = this.environment.RESPONSES_BACKGROUND_TIMEOUT_MS;
     const call = { requestId: plan.initial.id, traceparent: '', deadline: Date.now() + timeoutMs };
-    const generate = (signal: AbortSignal) => this.starter.startPatiently(plan.job, { ...call, signal });
+    const generate = (signal: AbortSignal) => this.starter.startPatiently(plan, { ...call, signal });
     const run = this.#create(plan, journal, generate, begun);
     run.startBackground();
     this.#register(run);
@@ -112,7 +113,10 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     begun: readonly ResponseEvent[] = [],
   ): ResponseRun {
     const keepAliveMs = this.environment.RESPONSES_KEEP_ALIVE_MS;
-    return new ResponseRun({ plan, journal, generate, keepAliveMs, begun });
+    const sealReasoning = plan.job.include.includes('reasoning.encrypted_content')
+      ? (text: string) => this.sealer.seal({ kind: 'reasoning', owner: plan.owner }, text)
+      : undefined;
+    return new ResponseRun({ plan, journal, generate, keepAliveMs, begun, sealReasoning });
   }
 
   #register(run: ResponseRun): void {

@@ -78,6 +78,8 @@ function planOf(stored: StoredResponse, begun: readonly ResponseEvent[]): Respon
   return {
     owner: stored.owner,
     initial: begun.length > 0 ? responseFromEvents(begun) : snapshot,
+    context: [],
+    toolSecrets: new Map(),
     inputItems: [],
     job: job ?? noJob,
     ignored: [],
@@ -89,4 +91,6 @@ const noJob: GenerationJob = {
   truncation: 'disabled',
   searchQuery: null,
   includeSearchResults: false,
+  include: [],
+  toolItems: [],
 };

@@ -1,5 +1,5 @@
-import { createResponseSchema, type ResponseRequest } from '#responses';
-import { Call, SchemaPipe, type HttpCall } from '#service-kit';
+import { createResponseSchema, modelTools, type ResponseRequest } from '#responses';
+import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { ResponseItemsRepository } from '#storage';
 import {
   Body,
@@ -15,6 +15,13 @@ import {
   Res,
 } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import {
+  deletedAnswer,
+  inputTokensAnswer,
+  itemListAnswer,
+  responseAnswer,
+  responseEvent,
+} from './response-answers.js';
 import { ContextWindow } from './context-window.js';
 import { itemList } from './item-list.js';
 import { Owner } from './owner.js';
@@ -40,6 +47,7 @@ export class ResponsesController {
   ) {}
 
   @Post()
+  @ApiOperation({ summary: 'Create a response', answer: responseAnswer, events: responseEvent })
   async create(
     @Body(new SchemaPipe(createResponseSchema)) request: ResponseRequest,
     @Owner() owner: string,
@@ -63,6 +71,11 @@ export class ResponsesController {
   }
 
   @Get(':id')
+  @ApiOperation({
+    summary: 'A response as it is now, or its events',
+    answer: responseAnswer,
+    events: responseEvent,
+  })
   async retrieve(
     @Param('id') id: string,
     @Query(new SchemaPipe(retrieveQuerySchema)) query: RetrieveQuery,
@@ -76,18 +89,21 @@ export class ResponsesController {
   }
 
   @Delete(':id')
+  @ApiOperation({ summary: 'Delete a response', answer: deletedAnswer })
   async delete(@Param('id') id: string, @Owner() owner: string) {
     await this.responses.delete(owner, id);
     return { id, object: 'response' as const, deleted: true };
   }
 
   @Post(':id/cancel')
+  @ApiOperation({ summary: 'Cancel a response', answer: responseAnswer })
   @HttpCode(200)
   cancel(@Param('id') id: string, @Owner() owner: string, @Call() call: HttpCall) {
     return this.responses.cancel(owner, id, call.signal);
   }
 
   @Get(':id/input_items')
+  @ApiOperation({ summary: 'What a response was given', answer: itemListAnswer })
   async inputItems(
     @Param('id') id: string,
     @Query(new SchemaPipe(pageQuerySchema)) page: PageQuery,
@@ -98,14 +114,16 @@ export class ResponsesController {
   }
 
   @Post('input_tokens')
+  @ApiOperation({ summary: 'Count the tokens of a request', answer: inputTokensAnswer })
   @HttpCode(200)
   async inputTokens(
     @Body(new SchemaPipe(createResponseSchema)) request: ResponseRequest,
     @Owner() owner: string,
     @Call() call: HttpCall,
   ) {
-    const { job } = await this.planner.plan(owner, request);
-    const input_tokens = await this.window.count(job.chat.messages, call);
+    const { job } = await this.planner.plan(owner, request, { call });
+    const { tools } = modelTools(request.settings.tools);
+    const input_tokens = await this.window.count(job.chat.messages, call, tools);
     return { object: 'response.input_tokens' as const, input_tokens };
   }
 

@@ -1,5 +1,7 @@
+import { booleanSchema } from '#service-kit';
 import { z } from 'zod';
 
+const commaList = z.string().transform((value) => value.split(/[\s,]+/).filter(Boolean));
 const milliseconds = z.coerce.number().int().min(50);
 
 /** The gateway's variables that concern stored responses. */
@@ -14,4 +16,24 @@ export const responsesEnvironmentShape = {
   RESPONSES_BACKGROUND_TIMEOUT_MS: milliseconds.default(600_000),
   /** A stream that has said nothing for this long repeats `response.in_progress`. */
   RESPONSES_KEEP_ALIVE_MS: milliseconds.default(15_000),
+  /** Comma list of secrets that seal what clients keep for the server; the first seals, all open. */
+  RESPONSES_ENCRYPTION_KEYS: z
+    .string()
+    .transform((value) => value.split(',').map((key) => key.trim()))
+    .pipe(z.array(z.string().min(32, 'must have at least 32 characters each')))
+    .default([]),
+  /** What becomes of images, which the model cannot see: refused, or described by type and size. */
+  RESPONSES_IMAGE_INPUT: z.enum(['refuse', 'describe']).default('refuse'),
+  /** Longest wait for an answer of an MCP server. */
+  RESPONSES_MCP_TIMEOUT_MS: milliseconds.default(60_000),
+  /** Longest wait for a file behind a URL. */
+  LINK_TIMEOUT_MS: milliseconds.default(20_000),
+  /** Lets files and MCP servers lie at private addresses, e.g. in an intranet. */
+  ALLOW_PRIVATE_LINKS: booleanSchema.default(false),
+  /** Longest life of a WebSocket. */
+  RESPONSES_SOCKET_LIFETIME_MS: milliseconds.default(3_600_000),
+  /** Most WebSockets open at once. */
+  RESPONSES_MAX_SOCKETS: z.coerce.number().int().min(0).default(256),
+  /** Comma list of origins whose pages may open WebSockets, beside the gateway's own. */
+  RESPONSES_ALLOWED_ORIGINS: commaList.default([]),
 };

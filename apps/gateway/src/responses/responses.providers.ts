@@ -6,12 +6,20 @@ import {
   ResponseItemsRepository,
   ResponseLeasesRepository,
   ResponsesRepository,
+  SecretsRepository,
   StoredCompletionsRepository,
 } from '#storage';
 import { Inject, Injectable, type OnApplicationShutdown, type Provider } from '@nestjs/common';
 import type { GatewayEnvironment } from '../gateway.environment.js';
 import { StoredCompletionsController } from '../stored-completions/stored-completions.controller.js';
 import { StoredCompletionsService } from '../stored-completions/stored-completions.service.js';
+import { CompactionController } from './compaction/compaction.controller.js';
+import { Compactor } from './compaction/compactor.js';
+import { ContextCompaction } from './compaction/context-compaction.js';
+import { Summarizer } from './compaction/summarizer.js';
+import { ContextReader } from './context/context-reader.js';
+import { InputFiles } from './context/input-files.js';
+import { responseSealer } from './context/response-sealer.js';
 import { ContextLoader } from './context-loader.js';
 import { ContextWindow } from './context-window.js';
 import { ConversationsController } from './conversations/conversations.controller.js';
@@ -24,8 +32,11 @@ import { ResponseSweeper } from './response-sweeper.js';
 import { ResponsesController } from './responses.controller.js';
 import { ResponsesService } from './responses.service.js';
 import { Retention } from './retention.js';
+import { serverToolProviders } from './tools/server-tool-sources.js';
+import { ResponseSockets } from './socket/response-sockets.js';
 
 export const responsesControllers = [
+  CompactionController,
   ResponsesController,
   ConversationsController,
   StoredCompletionsController,
@@ -54,6 +65,7 @@ const repositories = [
   ResponseItemsRepository,
   ResponseLeasesRepository,
   ResponsesRepository,
+  SecretsRepository,
   StoredCompletionsRepository,
 ].map((provide) => ({
   provide,
@@ -71,16 +83,24 @@ export function responsesProviders(environment: GatewayEnvironment): Provider[] 
     },
     GatewayDatabase,
     ...repositories,
+    Compactor,
+    ContextCompaction,
     ContextLoader,
+    ContextReader,
     ContextWindow,
     ConversationsService,
     GenerationStarter,
+    InputFiles,
     ResponsePlanner,
     ResponseReader,
     ResponseRuns,
+    ResponseSockets,
     ResponseSweeper,
     ResponsesService,
+    responseSealer,
     Retention,
     StoredCompletionsService,
+    Summarizer,
+    ...serverToolProviders,
   ];
 }

@@ -42,7 +42,7 @@ export class ResponsesService {
     const idempotency = key === undefined ? undefined : { key, fingerprint: fingerprintOf(request) };
     const earlier = idempotency && (await this.#earlier(owner, idempotency));
     if (earlier) return { earlier };
-    const plan = await this.planner.plan(owner, request);
+    const plan = await this.planner.plan(owner, request, { call });
     if (!store && idempotencyKey !== undefined) plan.ignored.push('idempotency-key');
     if (!background) {
       const options = { call, idempotency, atEndOnly: !request.stream };

@@ -1,5 +1,5 @@
 import { MegaNestError, parseOrThrow, type GenerationChunk } from '#contracts';
-import { collectChatCompletion, type ChatCompletionRequest } from '#openai-api';
+import { collectChatCompletion, wireMessage, type ChatCompletionRequest } from '#openai-api';
 import type { HttpCall } from '#service-kit';
 import { StoredCompletionsRepository, type JsonObject, type StoredCompletion } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
@@ -71,7 +71,7 @@ export class StoredCompletionsService {
     const { request, run, metadata } = kept;
     const completion = await collectChatCompletion(toIterable(chunks), run.identity);
     const { id, model } = completion;
-    const messages = request.messages.map((message) => ({ ...message }));
+    const messages = request.messages.map(wireMessage);
     await this.completions.insert(owner, {
       id,
       model,

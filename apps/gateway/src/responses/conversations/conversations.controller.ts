@@ -1,7 +1,8 @@
-import { SchemaPipe } from '#service-kit';
+import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { itemList } from '../item-list.js';
 import { Owner } from '../owner.js';
+import { conversationAnswer, deletedAnswer, itemAnswer, itemListAnswer } from '../response-answers.js';
 import { pageQuerySchema, type PageQuery } from '../response-queries.js';
 import {
   createConversationSchema,
@@ -18,17 +19,20 @@ export class ConversationsController {
   constructor(@Inject(ConversationsService) private readonly conversations: ConversationsService) {}
 
   @Post()
+  @ApiOperation({ summary: 'Create a conversation', answer: conversationAnswer })
   @HttpCode(200)
   create(@Body(new SchemaPipe(createConversationSchema)) body: CreateConversation, @Owner() owner: string) {
     return this.conversations.create(owner, body);
   }
 
   @Get(':id')
+  @ApiOperation({ summary: 'A conversation', answer: conversationAnswer })
   find(@Param('id') id: string, @Owner() owner: string) {
     return this.conversations.find(owner, id);
   }
 
   @Post(':id')
+  @ApiOperation({ summary: 'Change its metadata', answer: conversationAnswer })
   @HttpCode(200)
   update(
     @Param('id') id: string,
@@ -39,12 +43,14 @@ export class ConversationsController {
   }
 
   @Delete(':id')
+  @ApiOperation({ summary: 'Delete a conversation', answer: deletedAnswer })
   async delete(@Param('id') id: string, @Owner() owner: string) {
     await this.conversations.delete(owner, id);
     return { id, object: 'conversation.deleted' as const, deleted: true };
   }
 
   @Get(':id/items')
+  @ApiOperation({ summary: 'List its items', answer: itemListAnswer })
   async items(
     @Param('id') id: string,
     @Query(new SchemaPipe(pageQuerySchema)) page: PageQuery,
@@ -54,6 +60,7 @@ export class ConversationsController {
   }
 
   @Post(':id/items')
+  @ApiOperation({ summary: 'Add items', answer: itemListAnswer })
   @HttpCode(200)
   async addItems(
     @Param('id') id: string,
@@ -64,11 +71,13 @@ export class ConversationsController {
   }
 
   @Get(':id/items/:itemId')
+  @ApiOperation({ summary: 'An item', answer: itemAnswer })
   findItem(@Param('id') id: string, @Param('itemId') itemId: string, @Owner() owner: string) {
     return this.conversations.findItem(owner, id, itemId);
   }
 
   @Delete(':id/items/:itemId')
+  @ApiOperation({ summary: 'Delete an item', answer: conversationAnswer })
   deleteItem(@Param('id') id: string, @Param('itemId') itemId: string, @Owner() owner: string) {
     return this.conversations.deleteItem(owner, id, itemId);
   }

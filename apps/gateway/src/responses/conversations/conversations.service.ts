@@ -24,7 +24,7 @@ export class ConversationsService {
   ) {}
 
   async create(owner: string, { items, metadata }: CreateConversation): Promise<Conversation> {
-    const resolved = await this.context.resolve(owner, items, 'items');
+    const resolved = await this.context.resolve(owner, items, { path: 'items' });
     return toConversation(
       await this.conversations.create(owner, { id: newId('conv'), metadata, items: resolved }),
     );
@@ -57,7 +57,7 @@ export class ConversationsService {
   /** Appends items and answers them as they are kept. */
   async addItems(owner: string, id: string, items: InputItem[]): Promise<ItemRecord[]> {
     await this.find(owner, id);
-    const resolved = await this.context.resolve(owner, items, 'items');
+    const resolved = await this.context.resolve(owner, items, { path: 'items' });
     await this.conversations.addItems(owner, id, resolved);
     return resolved;
   }

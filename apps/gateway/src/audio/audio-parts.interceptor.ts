@@ -1,0 +1,78 @@
+import {
+  audioLimits,
+  beginTranscript,
+  decodeBase64,
+  finishTranscript,
+  Transcription,
+  type AudioLimits,
+} from '#audio-api';
+import { MegaNestError } from '#contracts';
+import type { HttpCall } from '#service-kit';
+import {
+  Inject,
+  Injectable,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
+import { z } from 'zod';
+
+const bodySchema = z.looseObject({ messages: z.array(z.unknown()) });
+const partSchema = z.looseObject({
+  type: z.literal('input_audio'),
+  input_audio: z.looseObject({ data: z.string(), format: z.string().optional() }),
+});
+
+/**
+ * The models behind chat completions read text, so that what is said in `input_audio` parts is written down first, by
+ * the asr service. Errors: invalid_request and those of `asr.transcribe`, with the path of the part as `param`.
+ */
+@Injectable()
+export class AudioPartsInterceptor implements NestInterceptor {
+  constructor(
+    @Inject(Transcription) private readonly transcription: Transcription,
+    @Inject(audioLimits) private readonly limits: AudioLimits,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    for (const { content, index, path } of audioParts(request.body)) {
+      content[index] = {
+        type: 'text',
+        text: await this.#textOf(content[index], path, request.meganestCall),
+      };
+    }
+    return next.handle();
+  }
+
+  async #textOf(part: unknown, path: string, call: HttpCall | undefined): Promise<string> {
+    const parsed = partSchema.safeParse(part);
+    const param = `${path}.input_audio.data`;
+    if (!parsed.success || !call)
+      throw new MegaNestError('invalid_request', { detail: `${param}: must be audio in base64`, param });
+    const audio = decodeBase64(parsed.data.input_audio.data, this.limits, param);
+    try {
+      const request = { audio, task: 'transcribe' as const, details: false };
+      return (await finishTranscript(await beginTranscript(this.transcription.transcribe(request, call))))
+        .text;
+    } catch (error) {
+      if (!(error instanceof MegaNestError) || error.status >= 499) throw error;
+      throw MegaNestError.fromBody({ ...error.toBody(), param });
+    }
+  }
+}
+
+/** Where the parts lie; whatever else is wrong with the body is for its schema to say. */
+function audioParts(body: unknown): { content: unknown[]; index: number; path: string }[] {
+  const { messages = [] } = bodySchema.safeParse(body).data ?? {};
+  return messages.flatMap((message, position) => {
+    const content = (message as { content?: unknown } | null)?.content;
+    if (!Array.isArray(content)) return [];
+    return content.flatMap((part: { type?: unknown } | null, index) => {
+      const path = `messages.${position}.content.${index}`;
+      return part?.type === 'input_audio' ? [{ content, index, path }] : [];
+    });
+  });
+}

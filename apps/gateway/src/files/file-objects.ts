@@ -1,0 +1,98 @@
+import type { StoredFile, StoredUpload } from '#storage';
+import { z } from 'zod';
+
+/** Unix seconds. */
+export function secondsOf(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
+
+/** OpenAI's file object. */
+export const fileObjectSchema = z.object({
+  id: z.string(),
+  object: z.literal('file'),
+  bytes: z.int(),
+  created_at: z.int(),
+  expires_at: z.int().optional(),
+  filename: z.string(),
+  purpose: z.string(),
+  status: z.literal('processed'),
+});
+export type FileObject = z.infer<typeof fileObjectSchema>;
+
+export const deletedFileSchema = z.object({
+  id: z.string(),
+  object: z.literal('file'),
+  deleted: z.literal(true),
+});
+
+/** A list as OpenAI pages it; ids of an empty one are empty. */
+export function listSchemaOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    object: z.literal('list'),
+    data: z.array(item),
+    first_id: z.string(),
+    last_id: z.string(),
+    has_more: z.boolean(),
+  });
+}
+
+export function listOf<Item extends { id: string }>(data: Item[], hasMore: boolean) {
+  return {
+    object: 'list' as const,
+    data,
+    first_id: data[0]?.id ?? '',
+    last_id: data.at(-1)?.id ?? '',
+    has_more: hasMore,
+  };
+}
+
+export function toFileObject(file: StoredFile): FileObject {
+  const { id, bytes, createdAt, expiresAt, filename, purpose } = file;
+  return {
+    id,
+    object: 'file',
+    bytes,
+    created_at: secondsOf(createdAt),
+    ...(expiresAt && { expires_at: secondsOf(expiresAt) }),
+    filename,
+    purpose,
+    status: 'processed',
+  };
+}
+
+/** OpenAI's upload object. */
+export const uploadObjectSchema = z.object({
+  id: z.string(),
+  object: z.literal('upload'),
+  bytes: z.int(),
+  created_at: z.int(),
+  expires_at: z.int(),
+  filename: z.string(),
+  purpose: z.string(),
+  status: z.enum(['pending', 'completed', 'cancelled', 'expired']),
+  /** Once it is completed. */
+  file: fileObjectSchema.nullable(),
+});
+export type UploadObject = z.infer<typeof uploadObjectSchema>;
+
+export const uploadPartSchema = z.object({
+  id: z.string(),
+  object: z.literal('upload.part'),
+  created_at: z.int(),
+  upload_id: z.string(),
+});
+
+export function toUploadObject(upload: StoredUpload, file?: StoredFile): UploadObject {
+  const { id, bytes, createdAt, expiresAt, filename, purpose, status } = upload;
+  return {
+    id,
+    object: 'upload',
+    bytes,
+    created_at: secondsOf(createdAt),
+    expires_at: secondsOf(expiresAt),
+    filename,
+    purpose,
+    status,
+    file: file ? toFileObject(file) : null,
+  };
+}

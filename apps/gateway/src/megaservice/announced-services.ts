@@ -1,0 +1,108 @@
+import {
+  defineMethod,
+  MegaNestError,
+  nodeAnnouncementSchema,
+  nodeMetadataKey,
+  nodeReplySchema,
+  nodeRequestSchema,
+  type NodeAnnouncement,
+  type RpcMethod,
+} from '#contracts';
+import {
+  createServiceRegistry,
+  type NodeContext,
+  type NodeRunner,
+  type ServiceKind,
+  type ServiceRegistry,
+} from '#dag';
+import { RpcClient, ServiceDirectory, type CallOptions } from '#messaging';
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { z } from 'zod';
+import { callAnnouncedNode } from './announced-node.js';
+import { serviceKinds } from './service-kinds.js';
+
+/** How often NATS's service discovery is asked who is there. */
+const lookEveryMs = 2_000;
+
+type NodeMethod = RpcMethod<typeof nodeRequestSchema, typeof nodeReplySchema>;
+
+/**
+ * The services that announced themselves through NATS's discovery metadata, beside those that every stack has. One that
+ * goes away stays known: its nodes answer 503 that names it. A name that every stack has cannot be taken over.
+ */
+@Injectable()
+export class AnnouncedServices implements OnApplicationShutdown {
+  readonly #kinds = new Map<string, ServiceKind>(serviceKinds);
+  readonly #methods = new Map<string, NodeMethod>();
+  /** The announcements as they came, to notice a changed or broken one once. */
+  readonly #seen = new Map<string, string>();
+  readonly #logger = new Logger('services');
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(ServiceDirectory) private readonly directory: ServiceDirectory,
+    @Inject(RpcClient) private readonly client: RpcClient,
+  ) {}
+
+  /** All services that a YAML file may name; grows while the gateway runs. */
+  get registry(): ServiceRegistry {
+    return this.#kinds;
+  }
+
+  /** Calls the service of a node. Errors: internal_error where it never announced itself. */
+  call(context: NodeContext, options: CallOptions): ReturnType<NodeRunner> {
+    const { service } = context;
+    const [method, kind] = [this.#methods.get(service), this.#kinds.get(service)];
+    if (method && kind)
+      return callAnnouncedNode(this.client, { method, output: kind.output }, context, options);
+    throw new MegaNestError('internal_error', { service: 'gateway', detail: `no caller for ${service}` });
+  }
+
+  /** Asks who is there; true where something new came. A NATS server that is away counts as nothing new. */
+  async look(): Promise<boolean> {
+    const instances = await this.directory.list().catch(() => []);
+    return instances
+      .map(({ service, metadata }) => this.#learn(service, metadata[nodeMetadataKey]))
+      .includes(true);
+  }
+
+  /** Keeps looking, and tells when something new came. */
+  follow(onNew: () => void): void {
+    this.#timer = setInterval(() => {
+      void this.look().then((isNew) => isNew && onNew());
+    }, lookEveryMs).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.#timer);
+  }
+
+  #learn(service: string, announced: string | undefined): boolean {
+    if (announced === undefined || serviceKinds.has(service) || this.#seen.get(service) === announced)
+      return false;
+    this.#seen.set(service, announced);
+    try {
+      const announcement = nodeAnnouncementSchema.parse(JSON.parse(announced));
+      this.#kinds.set(service, kindOf(service, announcement));
+      this.#methods.set(service, methodOf(service, announcement));
+      this.#logger.log(`mega services can use ${service} now`);
+      return true;
+    } catch (error) {
+      this.#logger.warn(`the announcement of ${service} cannot be used: ${String(error)}`);
+      return false;
+    }
+  }
+}
+
+function kindOf(service: string, announcement: NodeAnnouncement): ServiceKind {
+  const { inputs, output, passThrough, streaming } = announcement;
+  const parameters = z.fromJSONSchema(announcement.parameters);
+  if (!(parameters instanceof z.ZodObject)) throw new Error('its parameters are no object');
+  const kind = { service, inputs, output, passThrough, streaming, parameters };
+  createServiceRegistry([kind]);
+  return kind;
+}
+
+function methodOf(service: string, { method, streaming }: NodeAnnouncement): NodeMethod {
+  return defineMethod({ service, method, request: nodeRequestSchema, reply: nodeReplySchema, streaming });
+}

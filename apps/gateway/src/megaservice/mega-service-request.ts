@@ -1,0 +1,37 @@
+import type { ChatMessage, embed, FileReference, RequestOf } from '#contracts';
+import type { NodeContext } from '#dag';
+import type { CallOptions, RpcClient } from '#messaging';
+
+/** What is asked: the question that documents are searched for, and the turns that it stands in. */
+export interface Conversation {
+  query: string;
+  messages: ChatMessage[];
+}
+
+/** What starts a mega service. */
+export interface MegaServiceRequest extends Conversation {
+  requestId: string;
+  traceparent: string;
+  /** Uploaded with the request; they lie in the object store until it has ended. */
+  files?: readonly FileReference[];
+  /** The whole request for vectors, where that is what is asked for. */
+  embeddings?: Pick<RequestOf<typeof embed>, 'inputs' | 'model'>;
+}
+
+/** Everything that one call of a node's service needs. */
+export interface NodeCall {
+  client: RpcClient;
+  context: NodeContext;
+  request: MegaServiceRequest;
+  options: CallOptions;
+}
+
+/** What a node works on: the conversation that a node before it has gone over, else the request's own. */
+export function conversationOf({ context, request }: Pick<NodeCall, 'context' | 'request'>): Conversation {
+  return (context.inputs['conversation'] as Conversation | undefined) ?? request;
+}
+
+/** The last thing that the user said. */
+export function questionOf(messages: readonly ChatMessage[]): string {
+  return messages.findLast(({ role }) => role === 'user')?.content ?? messages.at(-1)?.content ?? '';
+}

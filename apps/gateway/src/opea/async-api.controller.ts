@@ -1,0 +1,25 @@
+import * as contracts from '#contracts';
+import { asyncApiDocument } from '#messaging';
+import { ApiOperation, version } from '#service-kit';
+import { Controller, Get } from '@nestjs/common';
+import { z } from 'zod';
+
+/** Every method of the contracts; `health` stands for that of all services. */
+const methods = [...Object.values<unknown>(contracts).filter(isMethod), contracts.healthMethod('embedding')];
+
+/** The description of what the services say to each other. */
+@Controller()
+export class AsyncApiController {
+  @Get('asyncapi.json')
+  @ApiOperation({
+    summary: 'The AsyncAPI document of the services over NATS',
+    answer: z.looseObject({ asyncapi: z.string() }),
+  })
+  asyncApi() {
+    return asyncApiDocument(methods, version);
+  }
+}
+
+function isMethod(value: unknown): value is contracts.RpcMethod {
+  return typeof value === 'object' && value !== null && 'subject' in value && 'request' in value;
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+
+/** Answers of the listings and receipts, for the OpenAPI document. */
+
+const texts = z.record(z.string(), z.string());
+
+/** Path to description; with `verbose` the services with their nodes. */
+export const serviceListAnswer = z.union([
+  texts,
+  z.object({ services: z.array(z.looseObject({ path: z.string(), name: z.string() })) }),
+]);
+
+/** Service to parameter to type; with `verbose` mega service to its parameters. */
+export const parameterListAnswer = z.union([
+  z.record(z.string(), texts),
+  z.record(z.string(), z.array(z.looseObject({ name: z.string(), node: z.string(), type: z.string() }))),
+]);
+
+/** The specification's answer to a wrong method. */
+export const wrongMethodAnswer = z.object({ error: z.string() });
+
+const runReceipt = z.looseObject({
+  megaService: z.string(),
+  state: z.enum(['running', 'ok', 'failed', 'cancelled']),
+  startedAt: z.number().describe('Epoch milliseconds'),
+  runMs: z.number(),
+  nodes: z.array(
+    z.looseObject({
+      node: z.string(),
+      service: z.string(),
+      state: z.enum(['waiting', 'running', 'ok', 'skipped', 'failed', 'cancelled']),
+      queuedMs: z.number(),
+      runMs: z.number(),
+      attempts: z.int(),
+    }),
+  ),
+});
+export const receiptAnswer = z.object({ requestId: z.string(), receipt: runReceipt });
+
+const megaService = z.looseObject({
+  name: z.string(),
+  path: z.string().nullable(),
+  description: z.string(),
+  output: z.string(),
+  nodes: z.array(z.looseObject({ node: z.string(), service: z.string(), after: z.array(z.string()) })),
+});
+export const megaServicesAnswer = z.object({ megaservices: z.array(megaService) });
+export const megaServiceAnswer = megaService.extend({
+  recent: z.array(runReceipt.extend({ requestId: z.string() })),
+});

@@ -1,0 +1,19 @@
+import type { ChatMessage } from '#contracts';
+import type { ChatCompletionRequest } from '#openai-api';
+import type { ResponseRequest } from '#responses';
+
+/** The generation that a request for a response asks for, without its tools: those are opened when it begins. */
+export function chatRequestOf(request: ResponseRequest, messages: ChatMessage[]): ChatCompletionRequest {
+  const { settings, parameters, model, extra, chatTemplateKwargs } = request;
+  const { effort } = settings.reasoning;
+  return {
+    messages,
+    model,
+    parameters,
+    extra,
+    parallelToolCalls: settings.parallel_tool_calls,
+    ...(chatTemplateKwargs && { chatTemplateKwargs }),
+    ...(effort !== null && { reasoningEffort: { value: effort, field: 'reasoning.effort' } }),
+    includeUsage: true,
+  };
+}

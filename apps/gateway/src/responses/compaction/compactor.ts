@@ -1,0 +1,138 @@
+import type { TokenUsage } from '#contracts';
+import {
+  compactionItem,
+  isUserMessage,
+  newItemId,
+  openCalls,
+  safeCuts,
+  Sealer,
+  toChatMessages,
+  type Compaction,
+  type StoredItem,
+} from '#responses';
+import type { HttpCall } from '#service-kit';
+import { Inject, Injectable } from '@nestjs/common';
+import { ModelCatalog } from '../../openai/model-catalog.js';
+import { ContextWindow } from '../context-window.js';
+import { Summarizer } from './summarizer.js';
+
+export interface CompactionRequest {
+  owner: string;
+  /** The whole conversation, readable. */
+  items: readonly StoredItem[];
+  instructions?: string;
+  /** What the user said last, and what came of it so far, stays word by word, however long. */
+  keepLastTurn?: boolean;
+}
+
+export interface CompactionResult {
+  item: Compaction;
+  /** What the conversation goes on from: what the item holds. */
+  items: StoredItem[];
+  /** What of it the user said: clients show it beside the item. */
+  userMessages: StoredItem[];
+  /** Of the summary; zeros where none was needed. */
+  usage: TokenUsage;
+}
+
+/** Shares of the context window: what stays word by word, and the summary of the rest. */
+const recentShare = 1 / 4;
+const summaryShare = 1 / 8;
+const mostSummaryTokens = 1_024;
+/** Share of the window that a piece to summarise may take; the rest is for the task, the notes so far and the new ones. */
+const pieceShare = 1 / 2;
+
+const introduction = 'Notes on the conversation up to here, written by a language model:';
+
+/**
+ * Compacts a conversation: instructions stay, the latest turns stay word by word as far as they fit into a quarter of
+ * the window, and the model writes notes on what lies before them. A short conversation loses nothing.
+ */
+@Injectable()
+export class Compactor {
+  constructor(
+    @Inject(ContextWindow) private readonly window: ContextWindow,
+    @Inject(ModelCatalog) private readonly models: ModelCatalog,
+    @Inject(Summarizer) private readonly summarizer: Summarizer,
+    @Inject(Sealer) private readonly sealer: Sealer,
+  ) {}
+
+  /** Errors: those of the language model; unsupported_parameter for what it cannot read. */
+  async compact(request: CompactionRequest, call: HttpCall): Promise<CompactionResult> {
+    const { items, owner } = request;
+    const kept = items.filter(isInstruction);
+    const said = items.filter((item) => !isInstruction(item));
+    const { limit } = await this.#measure(said, call);
+    const lastTurn = request.keepLastTurn ? said.findLastIndex(isUserMessage) : -1;
+    const fitting = await this.#cut(said, Math.floor(limit * recentShare), call);
+    const cut = lastTurn === -1 ? fitting : Math.min(fitting, lastTurn);
+    const [before, recent] = [said.slice(0, cut), said.slice(cut)];
+    const summary = await this.#summarize(before, request, call);
+    const notes = summary ? [notesItem(summary.text)] : [];
+    const context = [...kept, ...notes, ...openCalls(before), ...recent];
+    const held = { items: context, covers: items.map(({ id }) => id) };
+    const sealed = this.sealer.seal({ kind: 'compaction', owner }, JSON.stringify(held));
+    return {
+      item: compactionItem(sealed),
+      items: context,
+      userMessages: recent.filter(isUserMessage),
+      usage: summary?.usage ?? { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
+    };
+  }
+
+  /** The first place from which what was said fits into a number of tokens, found by bisection. */
+  async #cut(said: readonly StoredItem[], room: number, call: HttpCall): Promise<number> {
+    const cuts = safeCuts(said);
+    let [low, high] = [0, cuts.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const { tokens } = await this.#measure(said.slice(cuts[middle]), call);
+      if (tokens <= room) high = middle;
+      else low = middle + 1;
+    }
+    const first = cuts[low] ?? said.length;
+    // Rather a whole turn less than half a turn more: templates begin with what the user said.
+    return cuts.find((cut) => cut >= first && isUserMessageAt(said, cut)) ?? first;
+  }
+
+  async #summarize(before: readonly StoredItem[], { instructions }: CompactionRequest, call: HttpCall) {
+    const { messages } = toChatMessages(before);
+    if (messages.length === 0) return undefined;
+    const [{ tokens, limit }, { id: model }] = await Promise.all([
+      this.#measure(before, call),
+      this.models.llm(call),
+    ]);
+    const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
+    const perToken = characters / Math.max(1, tokens);
+    const pieceLength = Math.max(100, Math.floor(limit * pieceShare * perToken));
+    const maxTokens = Math.min(mostSummaryTokens, Math.max(16, Math.floor(limit * summaryShare)));
+    return this.summarizer.summarize({ messages, model, maxTokens, pieceLength, instructions }, call);
+  }
+
+  async #measure(items: readonly StoredItem[], call: HttpCall): Promise<{ tokens: number; limit: number }> {
+    const { messages } = toChatMessages(items);
+    return this.window.measure(messages, call);
+  }
+}
+
+function isUserMessageAt(items: readonly StoredItem[], index: number): boolean {
+  const item = items[index];
+  return item !== undefined && isUserMessage(item);
+}
+
+function isInstruction(item: StoredItem): boolean {
+  const given = item['role'] === 'system' || item['role'] === 'developer';
+  return item.type === 'message' && given && item['notes'] !== true;
+}
+
+function notesItem(text: string): StoredItem {
+  return {
+    type: 'message',
+    id: newItemId('message'),
+    status: 'completed',
+    role: 'developer',
+    // Notes are rewritten by the next compaction, instructions are kept.
+    notes: true,
+    content: [{ type: 'input_text', text: `${introduction}\n${text}` }],
+  };
+}

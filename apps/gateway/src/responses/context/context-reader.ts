@@ -1,0 +1,92 @@
+import { MegaNestError } from '#contracts';
+import {
+  compactedContextOf,
+  describeImage,
+  expandCompactions,
+  NotSealedHereError,
+  Sealer,
+  type SealLabel,
+  type StoredItem,
+} from '#responses';
+import type { HttpCall } from '#service-kit';
+import { Inject, Injectable } from '@nestjs/common';
+import { InputFiles } from './input-files.js';
+
+export interface ReadOptions {
+  owner: string;
+  /** Path of the items, for errors: `input`. */
+  path: string;
+  /** Whether images are told of in words; otherwise they are refused later, by whoever needs text. */
+  describeImages: boolean;
+  call: HttpCall;
+}
+
+type Part = Record<string, unknown>;
+
+/**
+ * Makes items readable for a model that takes text: opens what the server sealed (reasoning, compacted contexts), and
+ * puts the text of files into their place. What is stored and listed stays as it came.
+ */
+@Injectable()
+export class ContextReader {
+  constructor(
+    @Inject(Sealer) private readonly sealer: Sealer,
+    @Inject(InputFiles) private readonly files: InputFiles,
+  ) {}
+
+  /** Errors: invalid_encrypted_content; those of {@link InputFiles}. */
+  async read(items: readonly StoredItem[], options: ReadOptions): Promise<StoredItem[]> {
+    const opened = expandCompactions(items, (item, index) =>
+      compactedContextOf(this.#open(item, { kind: 'compaction', owner: options.owner }, options.path, index)),
+    );
+    // Errors name the items that came, not those of which compactions are made.
+    const places = new Map(items.map((item, index) => [item, index]));
+    const read: StoredItem[] = [];
+    for (const item of opened) read.push(await this.#readItem(item, places.get(item) ?? 0, options));
+    return read;
+  }
+
+  async #readItem(item: StoredItem, index: number, options: ReadOptions): Promise<StoredItem> {
+    if (item.type === 'reasoning') return this.#openReasoning(item, index, options);
+    const field = item.type === 'message' ? 'content' : 'output';
+    const parts = item[field];
+    if (!Array.isArray(parts) || !parts.some(isAttachment)) return item;
+    const path = `${options.path}.${index}.${field}`;
+    const read: Part[] = [];
+    for (const [place, part] of (parts as Part[]).entries())
+      read.push(await this.#readPart(part, `${path}.${place}`, options));
+    return { ...item, [field]: read };
+  }
+
+  async #readPart(part: Part, path: string, { owner, call, describeImages }: ReadOptions): Promise<Part> {
+    if (part['type'] === 'input_file')
+      return { type: 'input_text', text: await this.files.text(part, path, owner, call) };
+    if (part['type'] === 'input_image' && describeImages)
+      return { type: 'input_text', text: describeImage(part) };
+    return part;
+  }
+
+  /** The sealed thoughts are the whole ones; the summary beside them is for people. */
+  #openReasoning(item: StoredItem, index: number, { owner, path }: ReadOptions): StoredItem {
+    if (typeof item['encrypted_content'] !== 'string') return item;
+    const text = this.#open(item, { kind: 'reasoning', owner }, path, index);
+    return { ...item, summary: [{ type: 'summary_text', text }] };
+  }
+
+  #open(item: StoredItem, label: SealLabel, path: string, index: number): string {
+    const param = `${path}.${index}.encrypted_content`;
+    const sealed = item['encrypted_content'];
+    try {
+      if (typeof sealed !== 'string') throw new NotSealedHereError('it is missing');
+      return this.sealer.open(label, sealed);
+    } catch (cause) {
+      if (!(cause instanceof NotSealedHereError)) throw cause;
+      const detail = `${param}: cannot be read: ${cause.message}`;
+      throw new MegaNestError('invalid_encrypted_content', { detail, param, cause });
+    }
+  }
+}
+
+function isAttachment(part: Part): boolean {
+  return part['type'] === 'input_file' || part['type'] === 'input_image';
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { extract, maxExtractedCharacters, MegaNestError } from '#contracts';
+import { ObjectStore, RpcClient } from '#messaging';
+import { inputFileOf, textOfTextFile } from '#responses';
+import { guardedFetch, type HttpCall } from '#service-kit';
+import { Inject, Injectable } from '@nestjs/common';
+import { FileContents } from '../../files/file-contents.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../gateway.environment.js';
+import { TextCache } from './text-cache.js';
+
+interface LoadedFile {
+  filename: string;
+  mimeType: string;
+  bytes: Uint8Array;
+}
+
+/** Characters of extracted text kept for the next turns of the conversations that they are in. */
+const cachedCharacters = 8 * 1024 * 1024;
+
+/** Reads the files of a request to text: those in it, those at a URL, and stored ones. */
+@Injectable()
+export class InputFiles {
+  readonly #texts = new TextCache(cachedCharacters);
+
+  constructor(
+    @Inject(FileContents) private readonly stored: FileContents,
+    @Inject(ObjectStore) private readonly objects: ObjectStore,
+    @Inject(RpcClient) private readonly client: RpcClient,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {}
+
+  /**
+   * The text of an `input_file` part below a line with its name. Errors: invalid_request, not_found, forbidden_url,
+   * unreachable_url, unsupported_file, payload_too_large, each with the path of the field.
+   */
+  async text(part: Record<string, unknown>, path: string, owner: string, call: HttpCall): Promise<string> {
+    const file = await this.#load(part, path, owner, call);
+    return `${file.filename}:\n${await this.#textOf(file, path, call)}`;
+  }
+
+  async #load(
+    part: Record<string, unknown>,
+    path: string,
+    owner: string,
+    call: HttpCall,
+  ): Promise<LoadedFile> {
+    const given = inputFileOf(part, path);
+    const { UPLOAD_FILE_LIMIT_BYTES: maxBytes, LINK_TIMEOUT_MS: timeoutMs } = this.environment;
+    if ('url' in given) {
+      const options = { maxBytes, timeoutMs, allowPrivate: this.environment.ALLOW_PRIVATE_LINKS };
+      const param = `${path}.file_url`;
+      const page = await guardedFetch(given.url, { ...options, param, signal: call.signal });
+      const filename = given.filename ?? nameInUrl(page.url);
+      return { filename, mimeType: page.mimeType, bytes: page.bytes };
+    }
+    if ('id' in given) {
+      const param = `${path}.file_id`;
+      const { file, bytes } = await this.stored.read(owner, given.id, { maxBytes, param });
+      return { filename: given.filename ?? file.filename, mimeType: file.mimeType, bytes };
+    }
+    const { bytes } = given;
+    if (bytes.length > maxBytes) {
+      const what = `The file ${given.filename}`;
+      const param = `${path}.file_data`;
+      throw new MegaNestError('payload_too_large', { what, limit: `${maxBytes} bytes`, param });
+    }
+    return given;
+  }
+
+  async #textOf(file: LoadedFile, path: string, call: HttpCall): Promise<string> {
+    const plain = textOfTextFile(file);
+    if (plain !== undefined) return plain;
+    const hash = createHash('sha256').update(`${file.filename}\n${file.mimeType}\n`).update(file.bytes);
+    const key = hash.digest('hex');
+    const known = this.#texts.get(key);
+    if (known !== undefined) return known;
+    const text = await this.#extract(file, path, call);
+    this.#texts.set(key, text);
+    return text;
+  }
+
+  async #extract({ bytes, filename, mimeType }: LoadedFile, path: string, call: HttpCall): Promise<string> {
+    const reference = await this.objects.put(bytes, { filename, mimeType });
+    try {
+      const { text, truncated } = await this.client.request(
+        extract,
+        { file: reference, max_characters: maxExtractedCharacters },
+        call,
+      );
+      if (!truncated) return text;
+      const what = `The text of the file ${filename}`;
+      const limit = `${maxExtractedCharacters} characters`;
+      throw new MegaNestError('payload_too_large', { what, limit });
+    } catch (error) {
+      throw withParam(error, path);
+    } finally {
+      await this.objects.delete(reference.objectId).catch(() => undefined);
+    }
+  }
+}
+
+/** The caller knows the part, not the file that the service was sent. */
+function withParam(error: unknown, param: string): unknown {
+  if (!(error instanceof MegaNestError) || error.status >= 500) return error;
+  return MegaNestError.fromBody({ ...error.toBody(), param });
+}
+
+function nameInUrl(url: string): string {
+  const last = new URL(url).pathname.split('/').at(-1) ?? '';
+  try {
+    return decodeURIComponent(last) || 'file';
+  } catch {
+    return last;
+  }
+}

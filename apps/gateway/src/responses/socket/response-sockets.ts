@@ -1,0 +1,81 @@
+import { MegaNestError } from '#contracts';
+import { createLogger } from '#service-kit';
+import type { WebSocket } from '@fastify/websocket';
+import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../gateway.environment.js';
+import { ownerOf } from '../owner.js';
+import { ResponsePlanner } from '../response-planner.js';
+import { ResponseRuns } from '../response-runs.js';
+import { originAllowed } from './origin.js';
+import { ResponseSocket, type ResponseSocketOptions, type SocketBounds } from './response-socket.js';
+
+const fixedBounds = {
+  maxLanes: 8,
+  maxTurns: 32,
+  maxResponses: 64,
+  maxContextSize: 64 * 1024 * 1024,
+  pingMs: 30_000,
+};
+
+/** The WebSockets of this gateway. */
+@Injectable()
+export class ResponseSockets implements BeforeApplicationShutdown {
+  readonly #logger;
+  readonly #open = new Set<ResponseSocket>();
+  #stopping: MegaNestError | undefined;
+
+  constructor(
+    @Inject(ResponsePlanner) private readonly planner: ResponsePlanner,
+    @Inject(ResponseRuns) private readonly runs: ResponseRuns,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {
+    this.#logger = createLogger('gateway', environment.LOG_LEVEL);
+  }
+
+  /** Before the upgrade. Errors: forbidden_origin; overloaded beyond the greatest number of connections. */
+  check(request: FastifyRequest): void {
+    if (this.#stopping) throw this.#stopping;
+    const { RESPONSES_ALLOWED_ORIGINS: allowed, RESPONSES_MAX_SOCKETS: most, API_KEYS } = this.environment;
+    const { origin, host } = request.headers;
+    if (!originAllowed(origin, host, { allowed, keyed: API_KEYS.length > 0 }))
+      throw new MegaNestError('forbidden_origin', { origin: origin ?? '' });
+    if (this.#open.size < most) return;
+    const detail = `${most} WebSockets open`;
+    throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 5 });
+  }
+
+  /** Serves a connection whose upgrade was checked. `admit` throws where its client has sent too much. */
+  accept(socket: WebSocket, request: FastifyRequest, admit: () => Promise<void>): void {
+    const owner = ownerOf(request.headers.authorization, this.environment);
+    const traceparent = request.meganestCall?.traceparent ?? '';
+    const start: ResponseSocketOptions['start'] = async ({ request: body, warmUp }, call, local) => {
+      const plan = await this.planner.plan(owner, body, { call, warmUp, unstored: local });
+      return { plan, run: await this.runs.startForeground(plan, { call, atEndOnly: false }) };
+    };
+    const opened = new ResponseSocket(socket, { bounds: this.#bounds(), traceparent, admit, start });
+    this.#open.add(opened);
+    const begunAt = Date.now();
+    socket.once('close', (code: number) => {
+      this.#open.delete(opened);
+      const milliseconds = Date.now() - begunAt;
+      this.#logger.info({ code, milliseconds, requestId: request.id }, 'websocket closed');
+    });
+  }
+
+  /** Turns under way are finished, as answers over HTTP are. */
+  async beforeApplicationShutdown(): Promise<void> {
+    const reason = new MegaNestError('service_unavailable', {
+      service: 'gateway',
+      detail: 'it is stopping',
+      retryAfter: 1,
+    });
+    this.#stopping = reason;
+    await Promise.all([...this.#open].map((socket) => socket.close(reason)));
+  }
+
+  #bounds(): SocketBounds {
+    const { RESPONSES_SOCKET_LIFETIME_MS: lifetimeMs, REQUEST_TIMEOUT_MS: turnTimeoutMs } = this.environment;
+    return { ...fixedBounds, lifetimeMs, turnTimeoutMs };
+  }
+}

@@ -1,0 +1,114 @@
+import { fetchForUsers, version } from '#service-kit';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+
+export interface McpServerAddress {
+  url: string;
+  authorization: string | undefined;
+  headers: Record<string, string>;
+}
+
+export interface McpConnectionOptions {
+  allowPrivate: boolean;
+  /** Longest wait for one answer in milliseconds. */
+  timeoutMs: number;
+}
+
+/** Most tools of a server. */
+const mostTools = 512;
+/** Longest wait for a session to be ended in order. */
+const farewellMs = 500;
+
+/** A connection to one MCP server, opened when it is first needed: Streamable HTTP, or SSE where the server is older. */
+export class McpConnection {
+  readonly #fetch;
+  #client: Promise<Client> | undefined;
+  #transport: Transport | undefined;
+
+  constructor(
+    private readonly address: McpServerAddress,
+    private readonly options: McpConnectionOptions,
+  ) {
+    this.#fetch = fetchForUsers(options.allowPrivate);
+  }
+
+  /** Errors: whatever the way to the server or its protocol throws. */
+  async listTools(signal: AbortSignal): Promise<Tool[]> {
+    const client = await this.#open(signal);
+    const tools: Tool[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.listTools({ cursor }, this.#limits(signal));
+      tools.push(...page.tools);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && tools.length < mostTools);
+    return tools.slice(0, mostTools);
+  }
+
+  async callTool(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+    const client = await this.#open(signal);
+    const result = await client.callTool({ name, arguments: input }, undefined, this.#limits(signal));
+    return result as CallToolResult;
+  }
+
+  /** Ends the session on the server, too. Never throws. */
+  async close(): Promise<void> {
+    const transport = this.#transport;
+    if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
+      const farewell = transport.terminateSession().catch(() => undefined);
+      await Promise.race([farewell, new Promise((resolve) => setTimeout(resolve, farewellMs).unref())]);
+    }
+    const client = await this.#client?.catch(() => undefined);
+    await client?.close().catch(() => undefined);
+    await this.#fetch.close().catch(() => undefined);
+  }
+
+  #open(signal: AbortSignal): Promise<Client> {
+    this.#client ??= this.#connect(signal).catch((error: unknown) => {
+      this.#client = undefined;
+      throw error;
+    });
+    return this.#client;
+  }
+
+  async #connect(signal: AbortSignal): Promise<Client> {
+    const url = new URL(this.address.url);
+    const settings = { fetch: this.#fetch.fetch, requestInit: { headers: this.#headers() } };
+    try {
+      return await this.#connectBy(new StreamableHTTPClientTransport(url, settings), signal);
+    } catch (error) {
+      if (!isOlderServer(error)) throw error;
+      return this.#connectBy(new SSEClientTransport(url, settings), signal);
+    }
+  }
+
+  async #connectBy(transport: Transport, signal: AbortSignal): Promise<Client> {
+    const client = new Client({ name: 'meganest', version });
+    try {
+      await client.connect(transport, this.#limits(signal));
+    } catch (error) {
+      await client.close().catch(() => undefined);
+      throw error;
+    }
+    this.#transport = transport;
+    return client;
+  }
+
+  #headers(): Record<string, string> {
+    const { authorization, headers } = this.address;
+    return { ...headers, ...(authorization !== undefined && { authorization: `Bearer ${authorization}` }) };
+  }
+
+  #limits(signal: AbortSignal) {
+    return { signal, timeout: this.options.timeoutMs, maxTotalTimeout: this.options.timeoutMs };
+  }
+}
+
+/** What the protocol says of servers from before Streamable HTTP: they refuse the POST. */
+function isOlderServer(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === 400 || code === 404 || code === 405;
+}

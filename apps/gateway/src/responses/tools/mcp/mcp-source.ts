@@ -1,0 +1,157 @@
+import { MegaNestError, type ChatMessage, type Tool } from '#contracts';
+import { newId, newItemId, type McpListTools, type ResponseTool, type ToolStep } from '#responses';
+import { refusalOfUrl } from '#service-kit';
+import { Inject, Injectable } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../../gateway.environment.js';
+import type { OpenedTools, ServerTool, ServerToolSource, ToolContext } from '../server-tool.js';
+import { answeredApprovals } from './mcp-approvals.js';
+import { runMcpCall, type McpServer } from './mcp-calls.js';
+import { McpConnection } from './mcp-connection.js';
+import { isAllowed, needsApproval, parseMcpEntry, type McpEntry } from './mcp-entry.js';
+import { toMcpFailure } from './mcp-failure.js';
+
+type ListedTool = McpListTools['tools'][number];
+
+/** Tools of servers of the Model Context Protocol that a request names. */
+@Injectable()
+export class McpToolSource implements ServerToolSource {
+  readonly type = 'mcp';
+
+  constructor(@Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment) {}
+
+  /** Errors: as {@link parseMcpEntry}; forbidden_url. The URL may be redacted by now, but for its origin. */
+  check(tool: ResponseTool, param: string): void {
+    const { server_url: url } = parseMcpEntry(tool, param);
+    if (url === undefined)
+      throw new MegaNestError('invalid_request', {
+        detail: `${param}.server_url: is required`,
+        param: `${param}.server_url`,
+      });
+    const refusal = refusalOfUrl(url, this.environment.ALLOW_PRIVATE_LINKS);
+    if (refusal)
+      throw new MegaNestError('forbidden_url', { url, detail: refusal, param: `${param}.server_url` });
+  }
+
+  async *open(tool: ResponseTool, context: ToolContext): AsyncGenerator<ToolStep, OpenedTools, void> {
+    const entry = parseMcpEntry(tool, 'tools');
+    const label = entry.server_label;
+    const { signal } = context.call;
+    const connection = this.#connection(entry, context);
+    const server: McpServer = { label, connection, signal };
+    context.atEnd(() => connection.close());
+    const listed = knownTools(context, label) ?? (yield* listTools(server, entry));
+    const messages = yield* answerApprovals(server, context);
+    return { tools: listed.map((one) => serverTool(one, entry, server)), messages };
+  }
+
+  #connection(
+    { server_label: label, server_url: shown = '' }: McpEntry,
+    { secrets }: ToolContext,
+  ): McpConnection {
+    const { url, authorization, headers = {} } = secrets.get(label) ?? {};
+    const { ALLOW_PRIVATE_LINKS: allowPrivate, RESPONSES_MCP_TIMEOUT_MS: timeoutMs } = this.environment;
+    return new McpConnection({ url: url ?? shown, authorization, headers }, { allowPrivate, timeoutMs });
+  }
+}
+
+/** The list that the conversation holds already: it is not asked for again. */
+function knownTools({ items }: ToolContext, label: string): ListedTool[] | undefined {
+  const list = items.findLast(
+    (item) => item.type === 'mcp_list_tools' && item['server_label'] === label && !item['error'],
+  );
+  return list && (list['tools'] as ListedTool[]);
+}
+
+async function* listTools(
+  { label, connection, signal }: McpServer,
+  entry: McpEntry,
+): AsyncGenerator<ToolStep, ListedTool[], void> {
+  const id = newItemId('mcp_list_tools');
+  const item: McpListTools = { id, type: 'mcp_list_tools', server_label: label, tools: [] };
+  yield { type: 'item_added', item };
+  yield { type: 'item_progress', id, phase: 'in_progress' };
+  try {
+    const all = await connection.listTools(signal);
+    const tools = all.map(listedTool).filter((tool) => isAllowed(entry, filtered(tool)));
+    yield { type: 'item_progress', id, phase: 'completed' };
+    yield { type: 'item_done', item: { ...item, tools, error: null } };
+    return tools;
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    const { message } = toMcpFailure(thrown);
+    yield { type: 'item_progress', id, phase: 'failed' };
+    yield { type: 'item_done', item: { ...item, error: `The tools could not be listed: ${message}` } };
+    return [];
+  }
+}
+
+function listedTool({
+  name,
+  description,
+  inputSchema,
+  annotations,
+}: {
+  name: string;
+  description?: string;
+  inputSchema: object;
+  annotations?: object;
+}): ListedTool {
+  return {
+    name,
+    description: description ?? null,
+    input_schema: inputSchema,
+    annotations: annotations ?? null,
+  };
+}
+
+function filtered({ name, annotations }: ListedTool) {
+  const { readOnlyHint } = (annotations ?? {}) as { readOnlyHint?: unknown };
+  return { name, readOnly: readOnlyHint === true };
+}
+
+/** Makes the calls that the caller has consented to, and tells the model of those that it has not. */
+async function* answerApprovals(
+  server: McpServer,
+  { items }: ToolContext,
+): AsyncGenerator<ToolStep, ChatMessage[], void> {
+  const messages: ChatMessage[] = [];
+  for (const { requestId, name, input, approved, reason } of answeredApprovals(items, server.label)) {
+    const id = newId('call');
+    const denial = `The user did not allow this call${reason === undefined ? '.' : `: ${reason}`}`;
+    const output = approved
+      ? yield* runMcpCall(server, { name, input, approvalRequestId: requestId })
+      : denial;
+    messages.push(
+      { role: 'assistant', content: '', toolCalls: [{ id, name, input }] },
+      { role: 'tool', content: output, toolCallId: id },
+    );
+  }
+  return messages;
+}
+
+function serverTool(listed: ListedTool, entry: McpEntry, server: McpServer): ServerTool {
+  const { name } = listed;
+  return {
+    definition: definitionOf(listed, entry),
+    async *call({ input }) {
+      if (!needsApproval(entry, filtered(listed)))
+        return { output: yield* runMcpCall(server, { name, input }) };
+      const id = newItemId('mcp_approval_request');
+      const { label: server_label } = server;
+      const item = { id, type: 'mcp_approval_request' as const, server_label, name, arguments: input };
+      yield { type: 'item_added', item };
+      yield { type: 'item_done', item };
+      return { output: undefined };
+    },
+  };
+}
+
+function definitionOf({ name, description, input_schema: schema }: ListedTool, entry: McpEntry): Tool {
+  const parts = [entry.server_description, description].filter((text) => text);
+  return {
+    type: 'function',
+    name,
+    ...(parts.length > 0 && { description: parts.join('\n') }),
+    parameters: schema as Record<string, unknown>,
+  };
+}

@@ -1,0 +1,94 @@
+import { MegaNestError } from '#contracts';
+import { createResponseSchema } from '#responses';
+import { describe, expect, it } from 'vitest';
+import { planTools } from './plan-tools.js';
+import type { ServerToolSource } from './server-tool.js';
+
+const source: ServerToolSource = {
+  type: 'mcp',
+  check: (entry, param) => {
+    if (!('server_label' in entry)) throw new MegaNestError('invalid_request', { detail: 'x', param });
+  },
+  async *open() {
+    await Promise.resolve();
+    yield* [];
+    return { tools: [] };
+  },
+};
+
+function plan(body: Record<string, unknown>, isMegaService = false): string[] {
+  const { settings } = createResponseSchema.parse({ input: 'x', ...body });
+  return planTools(settings, {
+    findSource: (type) => (type === 'mcp' ? source : undefined),
+    isMegaService,
+  });
+}
+
+const tools = [
+  { type: 'function', name: 'add' },
+  { type: 'web_search' },
+  { type: 'local_shell' },
+  { type: 'namespace', name: 'files', description: '', tools: [{ type: 'custom', name: 'patch' }] },
+  { type: 'mcp', server_label: 'sums' },
+];
+
+describe('planTools', () => {
+  it('names the types that the server does not know', () => {
+    expect(plan({ tools })).toEqual(['tools.web_search', 'tools.local_shell']);
+  });
+
+  it.each([
+    'none',
+    'auto',
+    'required',
+    { type: 'function', name: 'add' },
+    { type: 'custom', name: 'patch' },
+    { type: 'mcp', server_label: 'sums' },
+    { type: 'mcp', server_label: 'sums', name: 'whatever it has' },
+    {
+      type: 'allowed_tools',
+      mode: 'auto',
+      tools: [{ type: 'web_search' }, { type: 'function', name: 'add' }],
+    },
+  ])('takes the choice %j', (tool_choice) => {
+    expect(() => plan({ tools, tool_choice })).not.toThrow();
+  });
+
+  it.each([
+    [{ type: 'function', name: 'subtract' }],
+    [{ type: 'mcp', server_label: 'other' }],
+    [{ type: 'web_search' }],
+    [{ type: 'allowed_tools', mode: 'auto', tools: [{ type: 'web_search' }] }],
+  ])('refuses the choice %j of what is not there', (tool_choice) => {
+    expect(() => plan({ tools, tool_choice })).toThrow(expect.objectContaining({ param: 'tool_choice' }));
+  });
+
+  it('says that a Lark grammar is not held to', () => {
+    const format = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' };
+    expect(plan({ tools: [{ type: 'custom', name: 'patch', format }] })).toEqual(['tools.patch.format']);
+    const regex = { ...format, syntax: 'regex' };
+    expect(plan({ tools: [{ type: 'custom', name: 'patch', format: regex }] })).toEqual([]);
+  });
+
+  it('demands no call where there is nothing to call', () => {
+    expect(() => plan({ tools: [{ type: 'web_search' }], tool_choice: 'required' })).toThrow(
+      expect.objectContaining({ param: 'tool_choice' }),
+    );
+  });
+
+  it('checks entries by their source', () => {
+    const wrong = [{ type: 'web_search' }, { type: 'mcp' }];
+    expect(() => plan({ tools: wrong })).toThrow(expect.objectContaining({ param: 'tools.1' }));
+  });
+
+  it('has no use for tools where a mega service answers, and says so', () => {
+    expect(plan({ tools, max_tool_calls: 2 }, true)).toEqual(['tools', 'max_tool_calls']);
+    expect(plan({ tools, tool_choice: 'none' }, true)).toEqual([]);
+    expect(() => plan({ tools, tool_choice: 'required' }, true)).toThrow(
+      expect.objectContaining({ code: 'unsupported_parameter', param: 'tool_choice' }),
+    );
+    expect(() => plan({ text: { format: { type: 'json_object' } } }, true)).toThrow(
+      expect.objectContaining({ param: 'text.format' }),
+    );
+  });
+});

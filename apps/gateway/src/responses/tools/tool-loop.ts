@@ -1,0 +1,153 @@
+import type { ChatMessage, GenerationChunk, RetrievedDocument, Tool, ToolCall, ToolChoice } from '#contracts';
+import {
+  modelTools,
+  type MachineStep,
+  type ResponseObject,
+  type ResponseTool,
+  type ToolStep,
+} from '#responses';
+import type { ServerTool, ServerToolSource, ToolContext } from './server-tool.js';
+import { choosableTargets, laterChoice, narrowed, toolChoice, type Choosable } from './tool-choice.js';
+import { TurnCalls } from './turn-calls.js';
+
+/** Generations of one response; the last one has no server tools any more, so that it ends in an answer. */
+const mostTurns = 32;
+
+/** One generation of a response. */
+export interface GenerationTurn {
+  messages: ChatMessage[];
+  tools: Tool[];
+  toolChoice?: ToolChoice;
+  /** Passages to answer from and to cite. */
+  documents: RetrievedDocument[];
+  /** From 0. */
+  number: number;
+}
+
+export interface ToolLoopOptions {
+  response: ResponseObject;
+  context: Omit<ToolContext, 'documents' | 'response'>;
+  findSource: (type: string) => ServerToolSource | undefined;
+  generate: (turn: GenerationTurn) => AsyncIterable<GenerationChunk>;
+}
+
+interface NamedTool extends Choosable {
+  tool: ServerTool;
+  definition: Tool;
+}
+
+/**
+ * Makes a response with its tools: opens those that the server runs, generates, runs what the model calls of them, tells
+ * it the results and generates again, until it answers in words, calls a tool of the caller's, or a call needs approval.
+ * After `max_tool_calls` calls the server's tools are no longer offered. Leaving the loop ends what is under way.
+ */
+export async function* toolLoop(options: ToolLoopOptions): AsyncGenerator<MachineStep, void, void> {
+  const { response, generate } = options;
+  const own = modelTools(response.tools);
+  const documents: RetrievedDocument[] = [];
+  const context: ToolContext = { ...options.context, response, documents };
+  const messages = [...context.messages];
+  const opened = yield* openAll(own.others, options, { context, documents, messages, taken: own.targets });
+  const { servers, done } = opened;
+  const first = toolChoice(response.tool_choice, [...choosableTargets(own.targets), ...servers, ...done]);
+  let left = response.max_tool_calls ?? Infinity;
+  for (let number = 0; ; number += 1) {
+    const offered = left > 0 && number < mostTurns - 1 ? servers : [];
+    const tools = [...own.tools, ...offered.map(({ definition }) => definition)];
+    const names = new Set(tools.map(({ name }) => name));
+    const isFirst = number === 0 && done.length === 0;
+    const wanted = isFirst ? first : laterChoice(response.tool_choice, first);
+    const choice = narrowed(wanted, names);
+    const byName = new Map(offered.map((tool) => [tool.modelName, tool]));
+    const calls = new TurnCalls((name) => byName.has(name));
+    const turn: GenerationTurn = {
+      messages: [...messages],
+      tools: choice ? tools : [],
+      ...(choice && { toolChoice: choice }),
+      documents: [...documents],
+      number,
+    };
+    for await (const chunk of generate(turn)) yield { type: 'chunk', chunk: calls.take(chunk) };
+    const wantedCalls = calls.serverCalls.slice(0, left);
+    if (wantedCalls.length === 0) return;
+    left -= wantedCalls.length;
+    yield { type: 'turn_end' };
+    messages.push(calls.message(wantedCalls));
+    let waits = calls.hasClientCalls;
+    for (const call of wantedCalls) {
+      const output = yield* runCall(byName, call, context, documents);
+      if (output === undefined) waits = true;
+      else messages.push({ role: 'tool', content: output, toolCallId: call.id });
+    }
+    if (waits) return;
+  }
+}
+
+interface LoopState {
+  context: ToolContext;
+  documents: RetrievedDocument[];
+  messages: ChatMessage[];
+  taken: ReadonlyMap<string, unknown>;
+}
+
+interface AllOpened {
+  servers: NamedTool[];
+  /** Tools that have done their work without being called; a choice of them is content with that. */
+  done: Choosable[];
+}
+
+async function* openAll(
+  entries: readonly ResponseTool[],
+  { findSource }: Pick<ToolLoopOptions, 'findSource'>,
+  { context, documents, messages, taken }: LoopState,
+): AsyncGenerator<ToolStep, AllOpened, void> {
+  const servers: NamedTool[] = [];
+  const done: Choosable[] = [];
+  const names = new Set(taken.keys());
+  for (const entry of entries) {
+    const source = findSource(entry.type);
+    if (!source || context.response.tool_choice === 'none') continue;
+    const opened = yield* source.open(entry, context);
+    messages.push(...(opened.messages ?? []));
+    if (opened.documents) yield { type: 'documents', documents: opened.documents };
+    documents.push(...(opened.documents ?? []));
+    for (const tool of opened.tools) servers.push(nameTool(tool, entry, names));
+    if (opened.documents && opened.tools.length === 0) done.push({ modelName: '', type: entry.type });
+  }
+  return { servers, done };
+}
+
+/** Two servers may have a tool of one name; the model must be able to tell them apart. */
+function nameTool(tool: ServerTool, entry: ResponseTool, names: Set<string>): NamedTool {
+  const { name } = tool.definition;
+  const label = (entry as Record<string, unknown>)['server_label'];
+  const group = typeof label === 'string' ? label : undefined;
+  let modelName = names.has(name) && group !== undefined ? `${group}__${name}` : name;
+  for (let count = 2; names.has(modelName); count += 1) modelName = `${name}_${count}`;
+  names.add(modelName);
+  return {
+    tool,
+    definition: { ...tool.definition, name: modelName },
+    modelName,
+    type: entry.type,
+    name,
+    group,
+  };
+}
+
+async function* runCall(
+  byName: ReadonlyMap<string, NamedTool>,
+  call: ToolCall,
+  context: ToolContext,
+  documents: RetrievedDocument[],
+): AsyncGenerator<ToolStep, string | undefined, void> {
+  const found = byName.get(call.name);
+  if (!found) throw new Error(`No tool ${call.name}`);
+  const { name } = found.tool.definition;
+  const outcome = yield* found.tool.call({ ...call, name }, context);
+  if (outcome.documents) {
+    yield { type: 'documents', documents: outcome.documents };
+    documents.push(...outcome.documents);
+  }
+  return outcome.output;
+}

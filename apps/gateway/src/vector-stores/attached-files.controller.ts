@@ -1,0 +1,94 @@
+import { ApiOperation, SchemaPipe } from '#service-kit';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { z } from 'zod';
+import { listOf, listSchemaOf } from '../files/file-objects.js';
+import { Owner } from '../responses/owner.js';
+import { AttachedFilesService } from './attached-files.service.js';
+import {
+  deletedSchemaOf,
+  fileContentSchema,
+  toVectorStoreFile,
+  vectorStoreFileSchema,
+} from './vector-store-objects.js';
+import {
+  attachedListQuerySchema,
+  attachFileSchema,
+  updateAttributesSchema,
+  type AttachedListQuery,
+  type AttachFile,
+  type UpdateAttributes,
+} from './vector-store.requests.js';
+
+const contentQuerySchema = z.object({ page: z.coerce.number().int().min(0).default(0) });
+
+@Controller(['v1/vector_stores/:storeId/files', 'vector_stores/:storeId/files'])
+export class AttachedFilesController {
+  constructor(@Inject(AttachedFilesService) private readonly attached: AttachedFilesService) {}
+
+  @Post()
+  @ApiOperation({ summary: 'Attach a file to be indexed', answer: vectorStoreFileSchema })
+  @HttpCode(200)
+  async attach(
+    @Param('storeId') storeId: string,
+    @Body(new SchemaPipe(attachFileSchema)) body: AttachFile,
+    @Owner() owner: string,
+  ) {
+    return toVectorStoreFile(await this.attached.attach(owner, storeId, body));
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List its files', answer: listSchemaOf(vectorStoreFileSchema) })
+  async list(
+    @Param('storeId') storeId: string,
+    @Query(new SchemaPipe(attachedListQuerySchema)) query: AttachedListQuery,
+    @Owner() owner: string,
+  ) {
+    const { rows, hasMore } = await this.attached.list(owner, storeId, query);
+    return listOf(rows.map(toVectorStoreFile), hasMore);
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'How far the indexing of a file is', answer: vectorStoreFileSchema })
+  async find(@Param('storeId') storeId: string, @Param('id') id: string, @Owner() owner: string) {
+    return toVectorStoreFile(await this.attached.find(owner, storeId, id));
+  }
+
+  @Post(':id')
+  @ApiOperation({ summary: 'Replace the attributes of a file', answer: vectorStoreFileSchema })
+  @HttpCode(200)
+  async update(
+    @Param('storeId') storeId: string,
+    @Param('id') id: string,
+    @Body(new SchemaPipe(updateAttributesSchema)) { attributes }: UpdateAttributes,
+    @Owner() owner: string,
+  ) {
+    return toVectorStoreFile(await this.attached.update(owner, storeId, id, attributes));
+  }
+
+  @Delete(':id')
+  @ApiOperation({
+    summary: 'Take a file out of a vector store',
+    answer: deletedSchemaOf('vector_store.file.deleted'),
+  })
+  async delete(@Param('storeId') storeId: string, @Param('id') id: string, @Owner() owner: string) {
+    await this.attached.detach(owner, storeId, id);
+    return { id, object: 'vector_store.file.deleted' as const, deleted: true };
+  }
+
+  @Get(':id/content')
+  @ApiOperation({ summary: 'The passages of a file, in order', answer: fileContentSchema })
+  async content(
+    @Param('storeId') storeId: string,
+    @Param('id') id: string,
+    @Query(new SchemaPipe(contentQuerySchema)) { page }: z.output<typeof contentQuerySchema>,
+    @Owner() owner: string,
+  ) {
+    const { texts, nextPage } = await this.attached.content(owner, storeId, id, page);
+    return {
+      object: 'vector_store.file_content.page' as const,
+      data: texts.map((text) => ({ type: 'text' as const, text })),
+      has_more: nextPage !== null,
+      next_page: nextPage,
+    };
+  }
+}

@@ -1,0 +1,148 @@
+import { MegaNestError } from '#contracts';
+import { newId } from '#responses';
+import {
+  FilesRepository,
+  VectorStoreFilesRepository,
+  VectorStoresRepository,
+  type Attributes,
+  type CursorPage,
+  type NewVectorStoreFile,
+  type StoredFileBatch,
+  type StoredVectorStoreFile,
+} from '#storage';
+import { Inject, Injectable } from '@nestjs/common';
+import { chunkingDefaults, chunkTokensOf, type ChunkingDefaults } from './chunking-strategy.js';
+import { FileIndexer } from './file-indexer.js';
+import { requireStore } from './require-store.js';
+import type { AttachedListQuery, AttachFile, CreateBatch } from './vector-store.requests.js';
+
+/** Passages of a page of a file's content. */
+const passagesPerPage = 1_000;
+
+/** The files of vector stores and their batches; `not_found` where the store is somebody else's. */
+@Injectable()
+export class AttachedFilesService {
+  constructor(
+    @Inject(VectorStoresRepository) private readonly stores: VectorStoresRepository,
+    @Inject(VectorStoreFilesRepository) private readonly attached: VectorStoreFilesRepository,
+    @Inject(FilesRepository) private readonly files: FilesRepository,
+    @Inject(FileIndexer) private readonly indexer: FileIndexer,
+    @Inject(chunkingDefaults) private readonly defaults: ChunkingDefaults,
+  ) {}
+
+  /** Attaches a file and begins to index it; one that is attached already is indexed anew. */
+  async attach(owner: string, storeId: string, file: AttachFile): Promise<StoredVectorStoreFile> {
+    await requireStore(this.stores, owner, storeId);
+    await this.attachResolved(storeId, await this.resolve(owner, [file], () => 'file_id'));
+    return this.find(owner, storeId, file.file_id);
+  }
+
+  /** Attaches files that were resolved before. */
+  async attachResolved(
+    storeId: string,
+    files: readonly NewVectorStoreFile[],
+    batchId?: string,
+  ): Promise<void> {
+    await this.attached.attach(storeId, files, batchId);
+    this.indexer.wake();
+  }
+
+  /** What is to be attached. Errors: not_found for a file that the owner has not, invalid_request for one twice. */
+  async resolve(
+    owner: string,
+    wanted: readonly AttachFile[],
+    pathOf: (index: number) => string,
+  ): Promise<NewVectorStoreFile[]> {
+    if (wanted.length === 0) return [];
+    const ids = wanted.map(({ file_id }) => file_id);
+    const known = new Set((await this.files.findAll(owner, ids)).map(({ id }) => id));
+    return wanted.map(({ file_id: fileId, attributes, chunking_strategy: strategy }, index) => {
+      const param = pathOf(index);
+      if (!known.has(fileId)) throw new MegaNestError('not_found', { what: `The file ${fileId}`, param });
+      if (ids.indexOf(fileId) < index)
+        throw new MegaNestError('invalid_request', { detail: `${param}: ${fileId} is there twice`, param });
+      return { fileId, attributes, ...chunkTokensOf(strategy, this.defaults) };
+    });
+  }
+
+  async find(owner: string, storeId: string, fileId: string): Promise<StoredVectorStoreFile> {
+    await requireStore(this.stores, owner, storeId, 'also expired');
+    return (await this.attached.find(storeId, fileId)) ?? unknownFile(fileId);
+  }
+
+  /** Those of a batch where one is named. */
+  async list(
+    owner: string,
+    storeId: string,
+    { filter: status, ...page }: AttachedListQuery,
+    batchId?: string,
+  ): Promise<CursorPage<StoredVectorStoreFile>> {
+    if (batchId === undefined) await requireStore(this.stores, owner, storeId, 'also expired');
+    else await this.findBatch(owner, storeId, batchId);
+    return this.attached.list({ vectorStoreId: storeId, batchId, status }, page);
+  }
+
+  async update(
+    owner: string,
+    storeId: string,
+    fileId: string,
+    attributes: Attributes,
+  ): Promise<StoredVectorStoreFile> {
+    await requireStore(this.stores, owner, storeId);
+    return (await this.attached.updateAttributes(storeId, fileId, attributes)) ?? unknownFile(fileId);
+  }
+
+  async detach(owner: string, storeId: string, fileId: string): Promise<void> {
+    await requireStore(this.stores, owner, storeId, 'also expired');
+    if (!(await this.attached.detach(storeId, fileId))) unknownFile(fileId);
+  }
+
+  /** The passages of a file in order, and the token of the page behind them. Errors: conflict until it is indexed. */
+  async content(
+    owner: string,
+    storeId: string,
+    fileId: string,
+    offset: number,
+  ): Promise<{ texts: string[]; nextPage: string | null }> {
+    const { documentId, status } = await this.find(owner, storeId, fileId);
+    if (documentId === null) {
+      const detail = `The file ${fileId} has no content here: its status is ${status}.`;
+      throw new MegaNestError('conflict', { detail, param: 'file_id' });
+    }
+    const texts = await this.attached.passages(documentId, { offset, limit: passagesPerPage + 1 });
+    const more = texts.length > passagesPerPage;
+    return {
+      texts: texts.slice(0, passagesPerPage),
+      nextPage: more ? String(offset + passagesPerPage) : null,
+    };
+  }
+
+  async createBatch(owner: string, storeId: string, body: CreateBatch): Promise<StoredFileBatch> {
+    await requireStore(this.stores, owner, storeId);
+    const { attributes, chunking_strategy } = body;
+    const named = body.file_ids?.map((file_id) => ({ file_id, attributes, chunking_strategy }));
+    const path = named ? (index: number) => `file_ids.${index}` : (index: number) => `files.${index}.file_id`;
+    const files = await this.resolve(owner, named ?? body.files ?? [], path);
+    const id = newId('vsfb');
+    await this.attachResolved(storeId, files, id);
+    return this.findBatch(owner, storeId, id);
+  }
+
+  async findBatch(owner: string, storeId: string, id: string): Promise<StoredFileBatch> {
+    await requireStore(this.stores, owner, storeId, 'also expired');
+    const batch = await this.attached.findBatch(storeId, id);
+    if (batch) return batch;
+    throw new MegaNestError('not_found', { what: `The file batch ${id}`, param: 'batch_id' });
+  }
+
+  /** Files of it that are being indexed are given up at once; those that are done stay. */
+  async cancelBatch(owner: string, storeId: string, id: string): Promise<StoredFileBatch> {
+    await this.findBatch(owner, storeId, id);
+    await this.attached.cancelBatch(storeId, id);
+    return this.findBatch(owner, storeId, id);
+  }
+}
+
+function unknownFile(id: string): never {
+  throw new MegaNestError('not_found', { what: `The file ${id} in this vector store`, param: 'file_id' });
+}

@@ -1,0 +1,39 @@
+import { createLogger } from '#service-kit';
+import { FilesRepository, IndexingLeasesRepository, VectorStoresRepository } from '#storage';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../gateway.environment.js';
+
+const everyMs = 60_000;
+
+/** Removes files and the content of vector stores that have had their time, and what dead processes left. */
+@Injectable()
+export class Expiry implements OnModuleInit, BeforeApplicationShutdown {
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(FilesRepository) private readonly files: FilesRepository,
+    @Inject(VectorStoresRepository) private readonly stores: VectorStoresRepository,
+    @Inject(IndexingLeasesRepository) private readonly leases: IndexingLeasesRepository,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {}
+
+  onModuleInit(): void {
+    const logger = createLogger('gateway', this.environment.LOG_LEVEL);
+    const attempt = () =>
+      void this.removeExpired().catch((error: unknown) =>
+        logger.warn({ err: error as Error }, 'could not remove expired files'),
+      );
+    attempt();
+    this.#timer = setInterval(attempt, everyMs).unref();
+  }
+
+  beforeApplicationShutdown(): void {
+    clearInterval(this.#timer);
+  }
+
+  async removeExpired(): Promise<void> {
+    await this.files.deleteExpired();
+    await this.stores.emptyExpired();
+    await this.leases.deleteOrphans();
+  }
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { MegaNestError } from '#contracts';
+import { createLogger } from '#service-kit';
+import { IndexingLeasesRepository, type IndexingTask } from '#storage';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../gateway.environment.js';
+import { FileIngest } from './file-ingest.js';
+import { indexingFailure, pauseBeforeRetry } from './indexing-failure.js';
+
+/** Files that one gateway has indexed at a time; dataprep reads two at a time, whoever asks. */
+const mostRunning = 2;
+
+interface Running {
+  abort: AbortController;
+  done: Promise<void>;
+}
+
+/**
+ * Has files that were attached to vector stores indexed by dataprep. What is to be done lies in Postgres under leases,
+ * so a file that a gateway or dataprep died over is taken up again, by this gateway or another one.
+ */
+@Injectable()
+export class FileIndexer implements OnModuleInit, BeforeApplicationShutdown {
+  /** Names this process in leases. */
+  readonly #leaseOwner = randomUUID();
+  readonly #running = new Map<string, Running>();
+  readonly #logger;
+  #timer: NodeJS.Timeout | undefined;
+  #claiming = false;
+  #again = false;
+  #stopping = false;
+
+  constructor(
+    @Inject(IndexingLeasesRepository) private readonly leases: IndexingLeasesRepository,
+    @Inject(FileIngest) private readonly ingests: FileIngest,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {
+    this.#logger = createLogger('gateway', environment.LOG_LEVEL);
+  }
+
+  onModuleInit(): void {
+    this.wake();
+    this.#timer = setInterval(() => this.wake(), Math.min(1_000, this.#leaseMs / 3)).unref();
+  }
+
+  /** Files that are not done go back at once, for another gateway or the next start of this one. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#timer);
+    const running = [...this.#running.values()];
+    for (const { abort } of running) abort.abort();
+    await Promise.allSettled(running.map(({ done }) => done));
+  }
+
+  /** Looks for work now. */
+  wake(): void {
+    this.#again = true;
+    if (this.#claiming) return;
+    this.#claiming = true;
+    void this.#claim()
+      .catch((error: unknown) =>
+        this.#logger.warn({ err: error as Error }, 'could not look for files to index'),
+      )
+      .finally(() => (this.#claiming = false));
+  }
+
+  async #claim(): Promise<void> {
+    while (this.#again && !this.#stopping && this.#running.size < mostRunning) {
+      this.#again = false;
+      const free = mostRunning - this.#running.size;
+      for (const task of await this.leases.claim(this.#leaseOwner, this.#leaseMs, free)) this.#start(task);
+    }
+  }
+
+  #start(task: IndexingTask): void {
+    const key = `${task.vectorStoreId}/${task.fileId}`;
+    const abort = new AbortController();
+    const done = this.#work(task, abort)
+      .catch((error: unknown) =>
+        this.#logger.warn({ err: error as Error, file: key }, 'could not settle a file'),
+      )
+      .finally(() => {
+        this.#running.delete(key);
+        this.wake();
+      });
+    this.#running.set(key, { abort, done });
+  }
+
+  async #work(task: IndexingTask, abort: AbortController): Promise<void> {
+    const heartbeat = setInterval(() => void this.#beat(task, abort), Math.min(1_000, this.#leaseMs / 4));
+    try {
+      const { documentId } = await this.ingests.run(task, abort.signal);
+      await this.leases.complete(this.#leaseOwner, task, documentId);
+    } catch (error) {
+      await this.#settle(task, MegaNestError.from(error, 'gateway'), abort.signal.aborted);
+    } finally {
+      clearInterval(heartbeat);
+    }
+  }
+
+  /** A missed beat is no harm; a lost lease ends the work. */
+  async #beat(task: IndexingTask, abort: AbortController): Promise<void> {
+    const held = await this.leases.heartbeat(this.#leaseOwner, task, this.#leaseMs).catch(() => true);
+    if (!held) abort.abort();
+  }
+
+  async #settle(task: IndexingTask, error: MegaNestError, aborted: boolean): Promise<void> {
+    if (aborted && !this.#stopping) return;
+    if (aborted) {
+      await this.leases.postpone(this.#leaseOwner, task, { pauseMs: 0, counted: false });
+      return;
+    }
+    const pauseMs = pauseBeforeRetry(error, task.attempts);
+    if (pauseMs !== undefined) {
+      await this.leases.postpone(this.#leaseOwner, task, { pauseMs, counted: true });
+      return;
+    }
+    const failure = indexingFailure(error, task);
+    this.#logger.warn(
+      { file: task.fileId, vectorStore: task.vectorStoreId, ...failure },
+      'a file was not indexed',
+    );
+    await this.leases.fail(this.#leaseOwner, task, failure);
+  }
+
+  get #leaseMs(): number {
+    return this.environment.INDEXING_LEASE_MS;
+  }
+}

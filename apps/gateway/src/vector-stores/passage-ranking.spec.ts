@@ -1,0 +1,66 @@
+import type { RetrievedDocument } from '#contracts';
+import { describe, expect, it } from 'vitest';
+import { fallingScores, mergeRankings, retrievalParametersOf, searchRelevance } from './passage-ranking.js';
+
+const passage = (id: string, more: Partial<RetrievedDocument> = {}): RetrievedDocument => ({
+  id,
+  text: id,
+  score: 3,
+  metadata: {},
+  ...more,
+});
+const ranking = (...entries: [string, number][]) =>
+  entries.map(([id, score]) => ({ passage: passage(id), score }));
+const told = (ranked: ReturnType<typeof fallingScores>) =>
+  ranked.map(({ passage: { id }, score }) => [id, score]);
+const options = { ranker: 'auto', score_threshold: 0 } as const;
+
+describe('retrievalParametersOf', () => {
+  it('leaves the search to the profile, with enough for a reranker', () => {
+    expect(retrievalParametersOf(options, 3)).toEqual({ k: 20, fetch_k: 40 });
+    expect(retrievalParametersOf(options, 50)).toEqual({ k: 50, fetch_k: 100 });
+  });
+
+  it.each([
+    [
+      { embedding_weight: 3, text_weight: 2 },
+      { search_type: 'hybrid', similarity_weight: 1.5 },
+    ],
+    [{ embedding_weight: 1, text_weight: 0 }, { search_type: 'similarity' }],
+    [{ embedding_weight: 0, text_weight: 1 }, { search_type: 'lexical' }],
+    [
+      { embedding_weight: 1, text_weight: 1e-9 },
+      { search_type: 'hybrid', similarity_weight: 100 },
+    ],
+  ])('turns weights %j into a search', (hybrid_search, expected) => {
+    expect(retrievalParametersOf({ ...options, hybrid_search }, 10)).toMatchObject(expected);
+  });
+});
+
+describe('relevance', () => {
+  it('is the similarity, or a squeezed BM25 where only words were searched', () => {
+    expect(searchRelevance(passage('a', { similarity: 0.4 }), 'hybrid')).toBe(0.4);
+    expect(searchRelevance(passage('a', { similarity: -0.1 }), 'similarity')).toBe(0);
+    expect(searchRelevance(passage('a'), 'hybrid')).toBe(0);
+    expect(searchRelevance(passage('a'), 'lexical')).toBe(0.75);
+  });
+
+  it('falls with the ranking', () => {
+    expect(told(fallingScores(ranking(['a', 0.2], ['b', 0.9], ['c', 0.1], ['d', 0.3])))).toEqual([
+      ['a', 0.9],
+      ['b', 0.9],
+      ['c', 0.3],
+      ['d', 0.3],
+    ]);
+    expect(fallingScores([])).toEqual([]);
+  });
+
+  it('of several queries counts once, at its best', () => {
+    const merged = mergeRankings([ranking(['a', 0.5], ['b', 0.1]), ranking(['b', 0.8], ['c', 0.2])]);
+    expect(told(merged)).toEqual([
+      ['b', 0.8],
+      ['a', 0.5],
+      ['c', 0.2],
+    ]);
+  });
+});
