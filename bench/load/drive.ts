@@ -1,0 +1,61 @@
+import autocannon from 'autocannon';
+import { chatOutcome, type ChatOutcome } from './chat-outcome.js';
+
+export interface LoadOptions {
+  url: string;
+  /** Chats under way at most. */
+  connections: number;
+  seconds: number;
+  /** Chats that begin in a second, whatever becomes of the earlier ones; as many as are answered where absent. */
+  arrivalsPerSecond?: number;
+  questions: readonly string[];
+}
+
+export interface LoadResult {
+  /** Chats that were answered in a second. */
+  throughput: number;
+  /** Whole answers, in milliseconds from when the chat was due. */
+  p50: number;
+  p99: number;
+  slowest: number;
+  outcomes: Record<ChatOutcome, number>;
+  /** Status codes beside 200, connections that broke, and requests without an answer in time. */
+  refused: number;
+  errors: number;
+  timeouts: number;
+}
+
+const timeoutSeconds = 60;
+
+/**
+ * Streams chats from a gateway. With `arrivalsPerSecond` a chat that had to wait for a free connection is timed from when
+ * it was due, so that a slow server does not hide its own queue (coordinated omission).
+ */
+export async function drive(options: LoadOptions): Promise<LoadResult> {
+  const outcomes: Record<ChatOutcome, number> = { answered: 0, lost: 0, broken: 0 };
+  const result = await autocannon({
+    url: `${options.url}/v1/chat/completions`,
+    connections: options.connections,
+    duration: options.seconds,
+    timeout: timeoutSeconds,
+    ...(options.arrivalsPerSecond && { overallRate: options.arrivalsPerSecond }),
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    requests: options.questions.map((content) => ({
+      body: JSON.stringify({ model: 'chatqna', stream: true, messages: [{ role: 'user', content }] }),
+      onResponse: (status, body) => {
+        if (status === 200) outcomes[chatOutcome(body)] += 1;
+      },
+    })),
+  });
+  return {
+    throughput: outcomes.answered / result.duration,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+    slowest: result.latency.max,
+    outcomes,
+    refused: result.non2xx,
+    errors: result.errors - result.timeouts,
+    timeouts: result.timeouts,
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * Chats at once against the whole of MegaNest on this machine: `npm run bench:load -- [--connections 64] [--seconds 30]
+ * [--kill-every 10]`. First as many as it takes, then open-loop arrivals at 70% of that, then the same while instances
+ * of the services are killed. Exits with 1 where a chat was lost that had not begun to stream.
+ */
+import { cpus, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { startStack, type ServiceName, type TestService } from '#testing';
+import { drive, type LoadResult } from './drive.js';
+import { settledPendingOperations } from './pending-operations.js';
+import { Saboteur } from './saboteur.js';
+
+const { values: flags } = parseArgs({
+  options: {
+    connections: { type: 'string', default: '64' },
+    seconds: { type: 'string', default: '30' },
+    'kill-every': { type: 'string', default: '10' },
+  },
+});
+const connections = Number(flags.connections);
+const seconds = Number(flags.seconds);
+const topics = ['Amber', 'Basalt', 'Cobalt', 'Dolomite', 'Emerald', 'Feldspar', 'Garnet', 'Hematite'];
+const questions = topics.map((topic) => `How many days of vacation does the ${topic} office give?`);
+const workers = ['embedding', 'retrieval', 'reranking', 'llm'] as const satisfies readonly ServiceName[];
+
+async function ingest(gatewayUrl: string): Promise<void> {
+  const form = new FormData();
+  for (const [index, topic] of topics.entries()) {
+    const text = `# ${topic} office\n\nThe ${topic} office gives ${20 + index} days of vacation a year. It opens at ${7 + (index % 3)} am.`;
+    form.append('files', new Blob([text]), `${topic}.md`);
+  }
+  const answer = await fetch(`${gatewayUrl}/v1/dataprep/ingest`, { method: 'POST', body: form });
+  if (!answer.ok) throw new Error(`ingest: ${answer.status} ${await answer.text()}`);
+}
+
+function row(name: string, { throughput, p50, p99, slowest, outcomes, ...failed }: LoadResult): string {
+  const { answered, broken, lost } = outcomes;
+  const cells = [name, throughput.toFixed(1), p50, p99, slowest, answered, broken, lost];
+  return `| ${[...cells, failed.refused, failed.errors, failed.timeouts].join(' | ')} |`;
+}
+
+function lost({ outcomes, refused, errors, timeouts }: LoadResult): number {
+  return outcomes.lost + refused + errors + timeouts;
+}
+
+const patience = { REQUEST_TIMEOUT_MS: '60000', RATE_LIMIT_PER_MINUTE: '0' };
+const stack = await startStack({ env: patience });
+let saboteur: Saboteur | undefined;
+try {
+  const { url } = stack.service('gateway');
+  await ingest(url);
+  const common = { url, connections, questions };
+  await drive({ ...common, connections: 4, seconds: 3 });
+  const closed = await drive({ ...common, seconds });
+  const arrivalsPerSecond = Math.max(1, Math.floor(closed.throughput * 0.7));
+  const open = await drive({ ...common, seconds, arrivalsPerSecond });
+  const instances = new Map<ServiceName, TestService>(workers.map((name) => [name, stack.service(name)]));
+  saboteur = await Saboteur.start(stack.env, instances);
+  saboteur.killEvery(Number(flags['kill-every']));
+  const sabotaged = await drive({ ...common, seconds: seconds * 2, arrivalsPerSecond });
+  const pending = await settledPendingOperations([url]);
+
+  console.log(
+    `${connections} chats at once, ${seconds} s each; ${cpus().length} × ${cpus()[0]?.model}, load ${loadavg()[0]?.toFixed(1)}\n`,
+  );
+  console.log(
+    '| | chats/s | p50 ms | p99 ms | slowest ms | answered | broken in mid-stream | lost | refused | connection errors | timeouts |',
+  );
+  console.log(`|${'---|'.repeat(11)}`);
+  console.log(row('as many as it takes', closed));
+  console.log(row(`open loop, ${arrivalsPerSecond}/s`, open));
+  console.log(row(`the same, ${saboteur.killed} instances killed`, sabotaged));
+  console.log(`\nOperations still pending on the gateway at the end: ${pending}`);
+  if (lost(closed) + lost(open) + lost(sabotaged) + pending > 0) process.exitCode = 1;
+} finally {
+  await saboteur?.stop();
+  await stack.stop().catch((error: unknown) => console.error(error));
+}

@@ -1,0 +1,13 @@
+import { defineNode, retrievedDocumentSchema } from '#contracts';
+import { z } from 'zod';
+
+/** Keeps the documents that hold a word. The YAML writes `{ service: keyword-filter, params: { word: … } }`. */
+export const keywordFilter = defineNode({
+  service: 'keyword-filter',
+  inputs: { documents: { kind: 'documents' } },
+  output: 'documents',
+  passThrough: 'documents',
+  parameters: z.object({ word: z.string().min(1).describe('Documents without this word are dropped') }),
+});
+
+export const inputsSchema = z.object({ documents: z.array(retrievedDocumentSchema) });

@@ -1,0 +1,16 @@
+import { MessagingModule, RpcServer } from '#messaging';
+import * as kit from '#service-kit';
+import { keywordFilter } from './contract.js';
+import { KeywordFilterController } from './handler.js';
+
+const service = 'keyword-filter';
+const identity = { service, title: service, description: 'Keeps the documents that hold a word.' };
+
+await kit.runMain(() => {
+  const environment = kit.readEnvironment(kit.baseEnvironmentSchema);
+  const { version, ServiceKitModule } = kit;
+  const messaging = { ...identity, ...keywordFilter, version, url: environment.NATS_URL, name: service };
+  const imports = [ServiceKitModule.register(identity), MessagingModule.register(messaging)];
+  const module = { module: class Keywords {}, imports, controllers: [KeywordFilterController] };
+  return kit.startService({ identity, environment, port: 0, module, transport: RpcServer });
+});
