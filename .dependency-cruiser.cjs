@@ -14,7 +14,7 @@ const kits = [
 const libs = (names) => `^libs/(${names.join('|')})/`;
 
 /** Shared HTTP APIs stand between the apps and the kits. */
-const apiKits = ['dataprep-api'];
+const apiKits = ['dataprep-api', 'audio-api'];
 
 /** A lib of the level of `kits` may use itself and what lies below it. */
 const kitRules = kits.map((name) => ({

@@ -11,7 +11,12 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { ...common, name: 'unit', include: ['{apps,libs,tools}/**/*.spec.ts'], testTimeout: 20_000 },
+        test: {
+          ...common,
+          name: 'unit',
+          include: ['{apps,libs,tools,templates}/**/*.spec.ts'],
+          testTimeout: 20_000,
+        },
       },
       {
         extends: true,

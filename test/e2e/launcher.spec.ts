@@ -44,7 +44,16 @@ afterAll(async () => {
 
 describe.sequential('npm start', () => {
   it('starts everything and says where it is', async () => {
-    for (const name of ['embedding', 'retrieval', 'reranking', 'llm', 'dataprep', 'gateway'])
+    for (const name of [
+      'embedding',
+      'retrieval',
+      'reranking',
+      'llm',
+      'dataprep',
+      'guardrail',
+      'asr',
+      'gateway',
+    ])
       expect((await fetch(`${launcher.urlOf(name)}/ready`)).status).toBe(200);
     expect((await fetch(`${launcher.urlOf('gateway')}/v1/health_check`)).status).toBe(200);
     expect(launcher.urlOf('nats')).toMatch(/^nats:/);
@@ -98,7 +107,18 @@ describe.sequential('npm start', () => {
   it('stops everything within 10 s of SIGTERM', async () => {
     const children = launcher.children();
     expect(children.map(({ name }) => name).toSorted()).toEqual(
-      ['dataprep', 'embedding', 'gateway', 'llm', 'nats', 'postgres', 'reranking', 'retrieval'].toSorted(),
+      [
+        'asr',
+        'dataprep',
+        'embedding',
+        'gateway',
+        'guardrail',
+        'llm',
+        'nats',
+        'postgres',
+        'reranking',
+        'retrieval',
+      ].toSorted(),
     );
     const startedAt = performance.now();
     expect(await launcher.stop()).toBe(0);

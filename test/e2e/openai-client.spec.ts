@@ -55,7 +55,7 @@ describe('chat completions through the official client', () => {
 
   it('talks to the language model alone when that is named', async () => {
     const models = await client.models.list();
-    const llm = models.data.find(({ id }) => id.includes('chat') && id !== 'chatqna');
+    const llm = models.data.find(({ id }) => id.endsWith('-chat'));
     const completion = await client.chat.completions.create({
       model: llm?.id ?? '',
       messages: [{ role: 'user', content: 'Hello' }],

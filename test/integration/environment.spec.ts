@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { asrEnvironmentSchema } from '../../apps/asr/src/asr.environment.js';
 import { dataprepEnvironmentSchema } from '../../apps/dataprep/src/dataprep.environment.js';
 import { embeddingEnvironmentSchema } from '../../apps/embedding/src/embedding.environment.js';
 import { gatewayEnvironmentSchema } from '../../apps/gateway/src/gateway.environment.js';
+import { guardrailEnvironmentSchema } from '../../apps/guardrail/src/guardrail.environment.js';
 import { launcherEnvironmentSchema } from '../../apps/launcher/src/environment.js';
 import { llmEnvironmentSchema } from '../../apps/llm/src/llm.environment.js';
 import { rerankingEnvironmentSchema } from '../../apps/reranking/src/reranking.environment.js';
@@ -16,6 +18,8 @@ const schemas: Record<string, z.ZodObject> = {
   reranking: rerankingEnvironmentSchema,
   llm: llmEnvironmentSchema,
   dataprep: dataprepEnvironmentSchema,
+  guardrail: guardrailEnvironmentSchema,
+  asr: asrEnvironmentSchema,
   gateway: gatewayEnvironmentSchema,
 };
 

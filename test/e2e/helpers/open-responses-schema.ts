@@ -37,6 +37,12 @@ const openAiEventNames: Readonly<Record<string, string>> = {
   'response.output_text.done': 'ResponseTextDoneEvent',
 };
 
+/** Event types whose schema Open Responses names otherwise. */
+const openResponsesEventNames: Readonly<Record<string, string>> = {
+  'response.reasoning_summary_text.delta': 'ResponseReasoningSummaryDelta',
+  'response.reasoning_summary_text.done': 'ResponseReasoningSummaryDone',
+};
+
 export interface ResponseValidators {
   /** Problems of a response object by both documents. */
   response(body: unknown): string[];
@@ -47,11 +53,14 @@ export interface ResponseValidators {
 }
 
 /**
- * Open Responses of 2026-04-24 has neither file_search_call items nor file_citation annotations, which OpenAI's document
- * has: what shows a retrieval is checked by OpenAI's alone.
+ * Open Responses of 2026-04-24 knows tools of type function alone and of a json_schema format no schema; it has no items
+ * of tools that the server runs, no file_citation annotations and no
+ * compaction, which OpenAI's document has: what shows them is checked by OpenAI's alone.
  */
-const showsRetrieval = (body: unknown) =>
-  /"type":"(file_search_call|file_citation)"|file_search_call\./.test(JSON.stringify(body));
+const goesBeyondOpenResponses = (body: unknown) =>
+  /"type":"(custom|namespace|custom_tool_call|json_schema|web_search|local_shell|file_search_call|file_citation|compaction|mcp_\w+|mcp)"|(file_search_call|custom_tool_call_input|mcp_\w+)\./.test(
+    JSON.stringify(body),
+  );
 
 /** Validators of both official documents; undefined, with a message, where one is absent. */
 export function responseValidators(): ResponseValidators | undefined {
@@ -60,7 +69,7 @@ export function responseValidators(): ResponseValidators | undefined {
   if (!openai || !openResponses) return undefined;
   const both = (openAiName: string, openResponsesName: string, body: unknown) => [
     ...openai(openAiName, body).map((problem) => `openai ${openAiName} ${problem}`),
-    ...(showsRetrieval(body)
+    ...(goesBeyondOpenResponses(body)
       ? []
       : openResponses(openResponsesName, body).map(
           (problem) => `open responses ${openResponsesName} ${problem}`,
@@ -71,7 +80,12 @@ export function responseValidators(): ResponseValidators | undefined {
     response: (body) => both('Response', 'ResponseResource', body),
     event: (event) => {
       const name = pascalCase(event.type);
-      return both(openAiEventNames[event.type] ?? `${name}Event`, `${name}StreamingEvent`, event);
+      const openResponsesName = openResponsesEventNames[event.type] ?? name;
+      return both(
+        openAiEventNames[event.type] ?? `${name.replace('Mcp', 'MCP')}Event`,
+        `${openResponsesName}StreamingEvent`,
+        event,
+      );
     },
   };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   countPromptTokens,
@@ -13,6 +14,7 @@ import {
   type ModelInfo,
   type ParsedRequestOf,
   type RetrievedDocument,
+  type ToolCallDelta,
   type ServiceHealth,
 } from '#contracts';
 import { MessagingModule, RpcHandler, RpcServer, type RpcContext } from '#messaging';
@@ -33,12 +35,16 @@ export const scriptedDocuments: RetrievedDocument[] = [1, 2].map((number) => ({
 
 /** What the scripted model did, for tests to look at. */
 export class Witness {
+  /** Tokens that the model takes; may be changed for clients with long prompts. */
+  contextWindow = contextWindow;
   /** Generations begun. */
   started = 0;
   /** Tokens made, over all generations. */
   tokens = 0;
   /** Generations that ended because nobody wanted them any more. */
   stopped = 0;
+  /** What the model was asked last. */
+  asked: GenerateRequest | undefined;
 }
 
 type GenerateRequest = ParsedRequestOf<typeof generate>;
@@ -46,7 +52,9 @@ type GenerateRequest = ParsedRequestOf<typeof generate>;
 /**
  * A test double of every service, never shipped: the model does what the last user message says.
  * `count 5 every 20`: five numbers with a pause of 20 ms before each. `break after 3`: fails after three words.
- * `recall`: repeats the conversation as JSON. `overloaded`: refuses. Anything else is repeated word by word.
+ * `recall`: repeats the conversation as JSON. `overloaded`: refuses. `think about it: x`: thinks "about it", says x.
+ * `use add {"a":1}` calls that tool, one a line, and repeats what came of it; the input of a custom tool may be any
+ * text. Anything else is repeated word by word.
  */
 @Controller()
 class ScriptedController {
@@ -55,14 +63,17 @@ class ScriptedController {
   @RpcHandler(generate)
   async *generate(request: GenerateRequest, { signal }: RpcContext): AsyncGenerator<GenerationChunk> {
     const promptTokens = tokensOf(request.messages);
-    if (promptTokens > contextWindow)
+    if (promptTokens > this.witness.contextWindow)
       throw new MegaNestError('context_length_exceeded', {
         tokens: promptTokens,
-        limit: contextWindow,
+        limit: this.witness.contextWindow,
         model: scriptedModel,
       });
     this.witness.started += 1;
+    this.witness.asked = request;
     const script = scriptOf(request);
+    if (script.thought) yield { choice: 0, text: '', reasoning: script.thought };
+    for (const call of script.calls ?? []) yield { choice: 0, text: '', toolCalls: [call] };
     const words = script.words.slice(0, request.max_tokens ?? Infinity);
     for (const [index, text] of words.entries()) {
       if (script.pauseMs > 0) await wait(script.pauseMs, undefined, { signal }).catch(() => undefined);
@@ -78,7 +89,7 @@ class ScriptedController {
     yield {
       choice: 0,
       text: '',
-      finishReason: words.length < script.words.length ? 'length' : 'stop',
+      finishReason: words.length < script.words.length ? 'length' : script.calls ? 'tool_calls' : 'stop',
       citations: citationsOf(request, words.join('')),
       usage: { promptTokens, completionTokens: words.length, cachedTokens: 0 },
     };
@@ -86,12 +97,13 @@ class ScriptedController {
 
   @RpcHandler(countPromptTokens)
   countTokens({ messages }: ParsedRequestOf<typeof countPromptTokens>) {
-    return { promptTokens: tokensOf(messages), maxInputTokens: contextWindow };
+    return { promptTokens: tokensOf(messages), maxInputTokens: this.witness.contextWindow };
   }
 
   @RpcHandler(describeLlmModel)
   describe(): ModelInfo {
-    return { id: scriptedModel, revision: '1', backend: 'script', maxInputTokens: contextWindow, created: 1 };
+    const { contextWindow: maxInputTokens } = this.witness;
+    return { id: scriptedModel, revision: '1', backend: 'script', maxInputTokens, created: 1 };
   }
 
   @RpcHandler(embed)
@@ -138,6 +150,16 @@ class ScriptedController {
   dataprepHealth(): ServiceHealth {
     return healthy('dataprep');
   }
+
+  @RpcHandler(healthMethod('guardrail'))
+  guardrailHealth(): ServiceHealth {
+    return healthy('guardrail');
+  }
+
+  @RpcHandler(healthMethod('asr'))
+  asrHealth(): ServiceHealth {
+    return healthy('asr');
+  }
 }
 
 function healthy(service: string): ServiceHealth {
@@ -155,9 +177,14 @@ interface Script {
   words: string[];
   pauseMs: number;
   breakAfter?: number;
+  thought?: string;
+  calls?: ToolCallDelta[];
 }
 
-function scriptOf({ messages }: GenerateRequest): Script {
+function scriptOf({ messages, tools = [] }: GenerateRequest): Script {
+  const results = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
+  if (results.some(({ role }) => role === 'tool'))
+    return { words: [results.map(({ content }) => content).join(' and ')], pauseMs: 0 };
   const text = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const count = /count (\d+)(?: every (\d+))?/.exec(text);
   if (count) {
@@ -166,6 +193,21 @@ function scriptOf({ messages }: GenerateRequest): Script {
   }
   const broken = /break after (\d+)/.exec(text);
   if (broken) return { words: Array<string>(100).fill('word '), pauseMs: 0, breakAfter: Number(broken[1]) };
+  const calls = [...text.matchAll(/^use (\S+) (.*)$/gm)].flatMap(([, name, input = '']) => {
+    const tool = tools.find((each) => each.name === name);
+    return tool ? [{ name, input, kind: tool.type }] : [];
+  });
+  if (calls.length > 0)
+    return {
+      words: [],
+      pauseMs: 0,
+      calls: calls.flatMap(({ name, kind, input }, index) => [
+        { index, id: `call_${randomUUID()}`, name, kind, input: '' },
+        ...input.split(/(?<=\s)/).map((piece) => ({ index, input: piece })),
+      ]),
+    };
+  const thinking = /^think (.*?): (.*)$/s.exec(text);
+  if (thinking) return { words: [thinking[2] ?? ''], pauseMs: 0, thought: thinking[1] };
   if (text === 'overloaded')
     throw new MegaNestError('overloaded', { service: 'llm', detail: 'no room', retryAfter: 1 });
   if (text === 'recall')

@@ -224,7 +224,7 @@ describe('the LLM service', () => {
       const { choices } = await complete(body);
       expect(choices.map(({ index }) => index)).toEqual([0, 1, 2]);
       for (const { message } of choices) {
-        const [, said = '', number = ''] = /^(.*) \[(\d)]$/.exec(message.content) ?? [
+        const [, said = '', number = ''] = /^(.*) \[(\d)]$/.exec(message.content ?? '') ?? [
           message.content,
           noAnswer,
         ];

@@ -33,6 +33,8 @@ describe('Database', () => {
       '0002-responses',
       '0003-documents-in-parts',
       '0004-stored-completions',
+      '0005-files-and-vector-stores',
+      '0006-secrets',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

@@ -47,7 +47,7 @@ describe('ChunksRepository', () => {
     const hits = await storage.chunks.search(search({ embedding: vector(2, 0, 0), k: 2 }));
     expect(hits[0]?.score).toBeCloseTo(1, 5);
     expect(hits[1]?.score).toBeCloseTo(0.9939, 3);
-    expect(Object.keys(hits[0] ?? {}).toSorted()).toEqual(['id', 'metadata', 'score', 'text']);
+    expect(Object.keys(hits[0] ?? {}).toSorted()).toEqual(['id', 'metadata', 'score', 'similarity', 'text']);
   });
 
   it('cuts by score and by distance', async () => {

@@ -1,0 +1,116 @@
+import { readdirSync, symlinkSync } from 'node:fs';
+import { createTemporaryDirectory, repositoryRoot, startStack, type TestStack } from '#testing';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  chatRows,
+  dataprepRows,
+  everywhere,
+  listings,
+  names,
+  retrievalRows,
+} from './helpers/opea/gateway-rows.js';
+import { embeddingRows, llmRows, rerankingRows } from './helpers/opea/model-rows.js';
+import { number, passages, question, type Row } from './helpers/opea/row.js';
+import { ingestText } from './helpers/ingest.js';
+import { pastedCommands, runPasted } from './helpers/pasted-commands.js';
+
+/**
+ * The rows of OPEA's API in both dialects, the specification's (v0.9) and the reference implementation's, with their
+ * errors. `/v1/asr` is tested where speech is.
+ */
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startStack();
+  await ingestText(stack.service('gateway').url, 'ferry.txt', passages[0] ?? '');
+});
+afterAll(() => stack?.stop());
+
+async function send({ service, path, body, method }: Pick<Row, 'service' | 'path' | 'body' | 'method'>) {
+  return fetch(stack.service(service).url + path, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    ...(body !== undefined && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  });
+}
+
+const rows = [
+  ...listings,
+  ...embeddingRows,
+  ...llmRows,
+  ...chatRows,
+  ...retrievalRows,
+  ...rerankingRows,
+  ...dataprepRows,
+  ...everywhere,
+];
+
+describe('OPEA', () => {
+  it.each(rows)('$service $path: $form', async (row) => {
+    const answer = await send(row);
+    const body: unknown = await answer.json();
+    expect({ status: answer.status, body }).toMatchObject({ status: row.status ?? 200, body: row.answer });
+  });
+
+  it('/v1/chatqna streams by default, in the frames of the reference', async () => {
+    const answer = await send({ service: 'gateway', path: '/v1/chatqna', body: { messages: question } });
+    expect(answer.headers.get('content-type')).toContain('text/event-stream');
+    const frames = (await answer.text()).trimEnd().split('\n\n');
+    expect(frames.at(-1)).toBe('data: [DONE]');
+    for (const frame of frames.slice(0, -1)) expect(frame).toMatch(/^data: b(['"]).*\1$/s);
+  });
+
+  it('/v1/statistics has the latencies to the first token, in seconds', async () => {
+    await send({ service: 'llm', path: '/v1/chat/completions', body: { message: question, max_tokens: 4 } });
+    const answer = await send({ service: 'llm', path: '/v1/statistics' });
+    const operations = Object.values((await answer.json()) as Record<string, object>);
+    expect(operations).toContainEqual(
+      expect.objectContaining({
+        p50_latency: number,
+        p99_latency: number,
+        average_latency: number,
+        p50_latency_first_token: number,
+        p99_latency_first_token: number,
+        average_latency_first_token: number,
+      }),
+    );
+  });
+
+  it.each(names)('%s has metrics for Prometheus', async (service) => {
+    const answer = await send({ service, path: '/metrics' });
+    expect(answer.headers.get('content-type')).toContain('text/plain');
+    expect(await answer.text()).toMatch(/^# TYPE /m);
+  });
+
+  it('every curl line of the documentation answers 2xx', async () => {
+    const folder = await createTemporaryDirectory();
+    // A page's commands are given in the folder of the project.
+    symlinkSync(join(repositoryRoot, 'test'), join(folder.path, 'test'));
+    const docs = join(repositoryRoot, 'docs');
+    const pages = readdirSync(docs).filter((file) => file.endsWith('.md'));
+    const ports = {
+      8888: 'gateway',
+      6000: 'embedding',
+      7000: 'retrieval',
+      8000: 'reranking',
+      9000: 'llm',
+      9090: 'guardrail',
+      6007: 'dataprep',
+    } as const;
+    const urls = Object.fromEntries(
+      Object.entries(ports).map(([port, name]) => [`http://127.0.0.1:${port}`, stack.service(name).url]),
+    );
+    for (const page of [join(repositoryRoot, 'README.md'), ...pages.map((file) => join(docs, file))])
+      for (const { line, status, text: said } of await runPasted(
+        await pastedCommands(pathToFileURL(page)),
+        urls,
+        folder.path,
+      ))
+        expect({ line, ok: status >= 200 && status < 300, said }).toMatchObject({ ok: true });
+    await folder.remove();
+  });
+});

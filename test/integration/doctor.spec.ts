@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { DocumentsRepository, openMigratedDatabase } from '#storage';
+import { cleanEnvironment, createTemporaryDirectory, freePort, repositoryRoot } from '#testing';
+import { startNats, startPostgres, type TestNats, type TestPostgres } from '#testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkNode } from '../../apps/launcher/src/doctor/check-machine.js';
+import { examine } from '../../apps/launcher/src/doctor/examine.js';
+import type { Finding } from '../../apps/launcher/src/doctor/finding.js';
+
+const serviceNames = [
+  'GATEWAY',
+  'EMBEDDING',
+  'RETRIEVAL',
+  'RERANKING',
+  'LLM',
+  'DATAPREP',
+  'GUARDRAIL',
+  'ASR',
+];
+
+let nats: TestNats;
+let postgres: TestPostgres;
+let folder: Awaited<ReturnType<typeof createTemporaryDirectory>>;
+let stranger: Server;
+let configured: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  [nats, postgres, folder] = await Promise.all([startNats(), startPostgres(), createTemporaryDirectory()]);
+  stranger = createServer((_request, reply) => reply.end('{}'));
+  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+  const ports = await Promise.all(
+    serviceNames.map(async (name) => [`${name}_PORT`, String(await freePort())]),
+  );
+  configured = {
+    ...(Object.fromEntries(ports) as NodeJS.ProcessEnv),
+    NATS_URL: nats.url,
+    DATABASE_URL: postgres.connectionString,
+    MEGANEST_DATA_DIR: folder.path,
+  };
+});
+afterAll(async () => {
+  stranger?.close();
+  await Promise.all([nats?.stop(), postgres?.stop()]);
+  await folder?.remove();
+});
+
+const examineWith = (changes: NodeJS.ProcessEnv = {}) => examine({ ...configured, ...changes });
+const faults = (findings: Finding[]) => findings.filter(({ level }) => level === 'fail');
+
+describe('the doctor', () => {
+  it('finds no fault in a sound configuration, and that the index is empty', async () => {
+    const findings = await examineWith();
+    expect(faults(findings)).toEqual([]);
+    const checks = findings.map(({ check }) => check);
+    for (const check of [
+      'node',
+      'address',
+      'data',
+      'nats',
+      'postgres',
+      'pgvector',
+      'embedding',
+      'llm',
+      'ports',
+    ])
+      expect(checks).toContain(check);
+    expect(findings.find(({ check }) => check === 'index')).toMatchObject({ level: 'warn' });
+    for (const { level, fix } of findings) expect(fix === undefined).toBe(level === 'ok');
+  });
+
+  it('names a misspelt variable', async () => {
+    expect(await examineWith({ MEGANEST_PROFIL: 'hub' })).toMatchObject([
+      { check: 'environment', level: 'fail', message: expect.stringContaining('MEGANEST_PROFIL') as string },
+    ]);
+  });
+
+  it('sees NATS that is down, and a database that is', async () => {
+    const findings = await examineWith({
+      NATS_URL: `nats://127.0.0.1:${await freePort()}`,
+      DATABASE_URL: `postgres://nobody:secret@127.0.0.1:${await freePort()}/none`,
+    });
+    expect(faults(findings).map(({ check }) => check)).toEqual(['nats', 'postgres']);
+    expect(JSON.stringify(findings)).not.toContain('secret');
+  });
+
+  it('sees a model that is missing, and one whose folder is not whole', async () => {
+    const broken = join(folder.path, 'broken-model');
+    mkdirSync(broken);
+    writeFileSync(join(broken, 'config.json'), '{}');
+    const findings = await examineWith({ LLM_MODEL_ID: 'no-such-model', EMBEDDING_MODEL_ID: broken });
+    expect(faults(findings)).toMatchObject([
+      { check: 'embedding', message: expect.stringContaining('lacks tokenizer.json, weights') as string },
+      { check: 'llm', message: expect.stringContaining('no-such-model') as string },
+    ]);
+  });
+
+  it('sees a remote engine that does not answer, and a model too small for the profile', async () => {
+    const small = join(folder.path, 'small-model');
+    mkdirSync(small);
+    writeFileSync(join(small, 'config.json'), '{"hidden_size": 384, "max_position_embeddings": 64}');
+    for (const name of ['tokenizer.json', 'model.safetensors']) writeFileSync(join(small, name), '{}');
+    const findings = await examineWith({
+      EMBEDDING_MODEL_ID: small,
+      LLM_ENDPOINT: `http://127.0.0.1:${await freePort()}/v1`,
+    });
+    expect(faults(findings).map(({ check }) => check)).toEqual(['llm']);
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        check: 'embedding',
+        level: 'warn',
+        message: expect.stringContaining('takes 64') as string,
+      }),
+    );
+  });
+
+  it('sees a port that another program has, and an open address without keys', async () => {
+    const { port } = stranger.address() as AddressInfo;
+    const findings = await examineWith({ LLM_PORT: String(port), HOST: '0.0.0.0' });
+    expect(faults(findings)).toMatchObject([
+      { check: 'address' },
+      { check: 'ports', message: `llm needs port ${port}, which another program has` },
+    ]);
+  });
+
+  it('refuses an old Node', () => {
+    expect(checkNode('18.20.0')).toMatchObject({ level: 'fail' });
+    expect(checkNode('20.18.3')).toMatchObject({ level: 'fail' });
+    expect(checkNode('22.0.0')).toMatchObject({ level: 'ok' });
+  });
+
+  it('sees vectors of another width than the model’s, and exits with 1', async () => {
+    const database = await openMigratedDatabase({ connectionString: postgres.connectionString });
+    await new DocumentsRepository(database).replaceDocument(
+      { filename: 'a.txt', contentHash: 'one', embeddingModel: 'other', mimeType: 'text/plain', bytes: 1 },
+      [{ text: 'words', embedding: Float32Array.of(1, 0, 0) }],
+    );
+    await database.close();
+    expect(faults(await examineWith())).toMatchObject([
+      { check: 'index', message: expect.stringContaining('have 3 dimensions') as string },
+    ]);
+    const entry = join(repositoryRoot, 'dist/apps/launcher/src/doctor/main.js');
+    const ended = promisify(execFile)(process.execPath, [entry, '--json'], {
+      env: { ...cleanEnvironment(), ...configured },
+    });
+    const failure = await ended.then(
+      () => undefined,
+      (error: unknown) => error as { code: number; stdout: string },
+    );
+    expect(failure?.code).toBe(1);
+    expect(JSON.parse(failure?.stdout ?? '')).toMatchObject({ healthy: false });
+  });
+});
