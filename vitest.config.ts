@@ -2,7 +2,12 @@ import { defineConfig } from 'vitest/config';
 
 /** Sources are tested directly: the `development` condition maps `#contracts` and its siblings to their .ts files. */
 const conditions = ['development', 'node'];
-const common = { environment: 'node' as const, restoreMocks: true };
+const common = {
+  environment: 'node' as const,
+  restoreMocks: true,
+  // Waiting for an event ends with the event: the limit is only for what never comes, and machines may be slow.
+  expect: { poll: { timeout: 60_000, interval: 50 } },
+};
 
 export default defineConfig({
   resolve: { conditions },
@@ -15,7 +20,7 @@ export default defineConfig({
           ...common,
           name: 'unit',
           include: ['{apps,libs,tools,templates}/**/*.spec.ts'],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
         },
       },
       {
@@ -36,7 +41,9 @@ export default defineConfig({
           include: ['test/e2e/**/*.spec.ts'],
           testTimeout: 240_000,
           hookTimeout: 300_000,
-          fileParallelism: false,
+          // Two at a time: while one waits for its processes to start, the other has the processor.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

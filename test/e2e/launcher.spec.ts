@@ -86,7 +86,7 @@ describe.sequential('npm start', () => {
     const seen = launcher.lines.length;
     process.kill(victim.pid, 'SIGKILL');
     await launcher.line(new RegExp(`^${name} +ready`), seen);
-    await expect.poll(() => askSampleQuestion().catch(String), { timeout: 30_000 }).toMatch(/\[\d+\]/);
+    await expect.poll(() => askSampleQuestion().catch(String)).toMatch(/\[\d+\]/);
   });
 
   it('refuses a second start on the same data directory', async () => {
@@ -122,7 +122,7 @@ describe.sequential('npm start', () => {
     );
     const startedAt = performance.now();
     expect(await launcher.stop()).toBe(0);
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(performance.now() - startedAt).toBeLessThan(60_000);
     expect(children.filter(isRunning)).toEqual([]);
   });
 
@@ -149,7 +149,7 @@ describe.sequential('npm start', () => {
     const children = second.children();
     const startedAt = performance.now();
     await second.stop();
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(performance.now() - startedAt).toBeLessThan(60_000);
     expect(children.filter(isRunning)).toEqual([]);
     expect(existsSync(join(other.path, 'launcher.lock'))).toBe(false);
     await other.remove();
@@ -164,7 +164,7 @@ describe.sequential('npm start', () => {
       launcher.signal(signal);
       await launcher.exited;
       const released = () => !existsSync(join(directory.path, 'launcher.lock'));
-      await expect.poll(released, { timeout: 10_000 }).toBe(true);
+      await expect.poll(released).toBe(true);
       expect(children.filter(isRunning)).toEqual([]);
     }
   });

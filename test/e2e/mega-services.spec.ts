@@ -154,17 +154,17 @@ describe('chatqna-guarded', () => {
       message: 'No ships.',
     };
     await writeFile(rules, JSON.stringify({ rules: [rule] }));
-    await expect.poll(ask, { timeout: 10_000 }).toMatchObject({ message: { content: 'No ships.' } });
+    await expect.poll(ask).toMatchObject({ message: { content: 'No ships.' } });
     await writeFile(rules, JSON.stringify({ rules: [{ ...rule, patterns: ['(unclosed'] }] }));
     const health = async () => (await fetch(`${stack.service('guardrail').url}/v1/health_check`)).text();
-    await expect.poll(health, { timeout: 10_000 }).toContain('missing closing');
+    await expect.poll(health).toContain('missing closing');
     expect(await ask()).toMatchObject({ message: { content: 'No ships.' } });
     await cp(join(repositoryRoot, 'guardrails/default.yaml'), rules);
     // A page names it as it lies in the repository.
     await cp(join(repositoryRoot, 'test/fixtures/asr'), join(folder, 'test/fixtures/asr'), {
       recursive: true,
     });
-    await expect.poll(health, { timeout: 10_000 }).not.toContain('missing closing');
+    await expect.poll(health).not.toContain('missing closing');
   });
 });
 
@@ -306,15 +306,15 @@ describe('a file of a mega service', () => {
     const ask = () => postJson(`${url}/v1/short`, { messages: 'Zembla ferry engine', stream: false });
     expect(await ask()).toMatchObject({ status: 404 });
     await writeFile(file(), yaml(1));
-    await expect.poll(async () => (await ask()).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await ask()).status).toBe(200);
     const fingerprint = async () => ((await ask()).body as Completion).system_fingerprint;
     const first = await fingerprint();
     expect(first).toMatch(/^fp_[0-9a-f]{12}$/);
     expect(await fingerprint()).toBe(first);
     await writeFile(file(), yaml(2));
     stack.service('gateway').process.signal('SIGHUP');
-    await expect.poll(fingerprint, { timeout: 10_000 }).not.toBe(first);
+    await expect.poll(fingerprint).not.toBe(first);
     await rm(file());
-    await expect.poll(async () => (await ask()).status, { timeout: 10_000 }).toBe(404);
+    await expect.poll(async () => (await ask()).status).toBe(404);
   });
 });

@@ -282,7 +282,7 @@ describe('MCP servers that fail', () => {
       }
     }
     expect(responseOf(events).status).toBe('cancelled');
-    await expect.poll(() => recording.abandoned, { timeout: 5_000 }).toBeGreaterThan(before);
+    await expect.poll(() => recording.abandoned).toBeGreaterThan(before);
   });
 
   it.each([

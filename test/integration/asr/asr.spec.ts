@@ -254,7 +254,7 @@ describe('the asr service', () => {
       const reference = await store.put(longRecording(180), { filename: 'long.wav', mimeType: 'audio/wav' });
       for await (const { segment } of client.stream(transcribe, { file: reference })) if (segment) break;
       await expect
-        .poll(async () => await (await fetch(`${service.url}/metrics`)).text(), { timeout: 10_000 })
+        .poll(async () => await (await fetch(`${service.url}/metrics`)).text())
         .toMatch(/operation="transcribe",outcome="(cancelled|error)"/);
     });
   });

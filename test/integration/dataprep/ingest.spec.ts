@@ -161,7 +161,7 @@ describe('the dataprep service', () => {
     expect(started.status).toBe(202);
     const path = started.headers.get('location') ?? '';
     const job = async () => (await (await fetch(dataprep.url + path)).json()) as Record<string, unknown>;
-    await expect.poll(async () => (await job())['state'], { timeout: 20_000 }).toBe('succeeded');
+    await expect.poll(async () => (await job())['state']).toBe('succeeded');
     expect(await job()).toMatchObject({
       progress: { stage: 'done', documents: [{ filename: 'later.txt' }] },
     });

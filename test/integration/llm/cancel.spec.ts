@@ -55,7 +55,7 @@ describe('leaving a generation of the LLM service', () => {
   async function tokensOf(leave: () => Promise<void>): Promise<number> {
     const before = await writtenTokens();
     await leave();
-    await expect.poll(pending, { timeout: 5_000, interval: 10 }).toBe(0);
+    await expect.poll(pending, { interval: 10 }).toBe(0);
     return (await writtenTokens()) - before;
   }
 

@@ -33,6 +33,6 @@ it('leaves no process behind when the parent is killed', async () => {
   const identities = (JSON.parse(await firstLine(child.stdout)) as number[]).map(identifyProcess);
   expect(identities.map(isRunning)).toEqual([true, true]);
   child.kill('SIGKILL');
-  await expect.poll(() => identities.map(isRunning), { timeout: 10_000 }).toEqual([false, false]);
+  await expect.poll(() => identities.map(isRunning)).toEqual([false, false]);
   await directory.remove();
 });

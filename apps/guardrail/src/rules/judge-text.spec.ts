@@ -53,7 +53,7 @@ describe('judgeText', () => {
     );
     const begun = performance.now();
     expect((await judgeText('a'.repeat(100_000), evil.rules)).action).toBe('pass');
-    // A backtracking engine takes longer than the age of the universe; half a second leaves room for a busy machine.
-    expect(performance.now() - begun).toBeLessThan(500);
+    // A backtracking engine takes longer than the age of the universe; this leaves room for any machine.
+    expect(performance.now() - begun).toBeLessThan(20_000);
   });
 });

@@ -177,10 +177,11 @@ describe.each(present)('nano-chat, $engine graph', ({ engine, source }) => {
     const single = await load({ maxAnswers: 1 });
     const parameters = { ignore_eos: true, max_tokens: 2000 };
     for await (const event of single.generate({ messages: 'Once', parameters })) if (event.text) break;
-    // The only place is free again at once: 2,000 tokens would take many seconds.
+    // The only place is free again at once.
     const startedAt = performance.now();
     await single.generate({ messages: 'Once', parameters: { max_tokens: 1 } }).next();
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    // Only a place that stays taken for all 2,000 tokens takes longer than this, on any machine.
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     await single.close();
   });
 
