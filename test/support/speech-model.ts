@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { safetensors, zeros, type NamedTensors } from './safetensors.js';
 
 /** Width of everything; the weights are zeros but for the last bias. */
 const width = 8;
@@ -18,11 +19,7 @@ export async function writeSpeechModel(directory: string, text: string): Promise
   await writeFile(join(directory, 'model.safetensors'), safetensors(tensors()));
 }
 
-function tensors(): Record<string, { shape: number[]; values: Float32Array }> {
-  const zeros = (...shape: number[]) => ({
-    shape,
-    values: new Float32Array(shape.reduce((product, size) => product * size, 1)),
-  });
+function tensors(): NamedTensors {
   return {
     'stem.0.weight': zeros(width, 3 * 2 * width),
     'stem.0.bias': zeros(width),
@@ -39,21 +36,4 @@ function tensors(): Record<string, { shape: number[]; values: Float32Array }> {
     'output.weight': zeros(2, width),
     'output.bias': { shape: [2], values: Float32Array.of(0, 4) },
   };
-}
-
-/** The format of Hugging Face: length of the header, header, values. */
-function safetensors(named: ReturnType<typeof tensors>): Uint8Array {
-  let place = 0;
-  const header = Object.fromEntries(
-    Object.entries(named).map(([name, { shape, values }]) => {
-      const start = place;
-      place += values.byteLength;
-      return [name, { dtype: 'F32', shape, data_offsets: [start, place] }];
-    }),
-  );
-  const text = Buffer.from(JSON.stringify(header));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  const values = Object.values(named).map((tensor) => Buffer.from(tensor.values.buffer));
-  return Buffer.concat([length, text, ...values]);
 }

@@ -11,6 +11,7 @@ const answerSchema = guardrailJudgementSchema.extend({
   text: z.string(),
   downstream_black_list: z.array(z.string()),
   revision: z.string(),
+  model: z.string().optional(),
 });
 
 @Controller()
@@ -18,15 +19,15 @@ export class GuardrailController {
   constructor(@Inject(GuardrailService) private readonly guardrail: GuardrailService) {}
 
   @Post('v1/guardrails')
-  @ApiOperation({ summary: 'Judge a text by the rules', answer: answerSchema })
+  @ApiOperation({ summary: 'Judge a text by the rules and the classifier', answer: answerSchema })
   @HttpCode(200)
   async judge(
     @Body(new SchemaPipe(guardrailRequestSchema)) { text, side, id }: GuardrailRequest,
     @Call() call: HttpCall,
   ) {
-    const { judgements, revision } = await this.guardrail.judge({ texts: [text], side }, call.signal);
+    const { judgements, revision, model } = await this.guardrail.judge({ texts: [text], side }, call.signal);
     const answers = judgements.map((judgement) => ({ ...judgement, ...referenceAnswer(judgement) }));
-    return { id: id ?? call.requestId, ...answers[0], revision };
+    return { id: id ?? call.requestId, ...answers[0], revision, model };
   }
 }
 

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Classifier } from '#inference';
 import { MessagingModule } from '#messaging';
 import { projectRoot, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
@@ -6,12 +7,15 @@ import { GuardrailController } from './guardrail.controller.js';
 import type { GuardrailEnvironment } from './guardrail.environment.js';
 import { GuardrailRpcController } from './guardrail.rpc.controller.js';
 import { GuardrailService } from './guardrail.service.js';
+import { checkLabels } from './model/check-labels.js';
+import { classifierToken } from './model/classifier.token.js';
+import { openClassifier } from './model/open-classifier.js';
 import { RuleFile } from './rules/rule-file.js';
 
 export const identity: ServiceIdentity = {
   service: 'guardrail',
   title: 'opea_service@guardrail',
-  description: 'Judges what users ask and models answer by the rules of a file.',
+  description: 'Judges what users ask and models answer by the rules of a file, and by a classifier model.',
 };
 
 @Module({})
@@ -25,7 +29,19 @@ export class GuardrailModule {
         MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
       ],
       controllers: [GuardrailController, GuardrailRpcController],
-      providers: [{ provide: RuleFile, useFactory: () => RuleFile.open(path) }, GuardrailService],
+      providers: [
+        { provide: classifierToken, useFactory: () => openClassifier(environment) },
+        {
+          provide: RuleFile,
+          inject: [classifierToken],
+          useFactory: (classifier?: Classifier) =>
+            RuleFile.open(
+              path,
+              checkLabels(classifier && { id: classifier.info.id, labels: classifier.labels }),
+            ),
+        },
+        GuardrailService,
+      ],
     };
   }
 }

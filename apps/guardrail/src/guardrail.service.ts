@@ -6,34 +6,70 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
+import type { Classifier } from '#inference';
 import { HealthRegistry, Metrics } from '#service-kit';
-import { Inject, Injectable } from '@nestjs/common';
-import { judgeText } from './rules/judge-text.js';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { classifierToken } from './model/classifier.token.js';
+import { judgeScores } from './model/judge-scores.js';
+import type { LabelRule } from './rules/compile-rules.js';
+import { judgeText, withoutDisguise } from './rules/judge-text.js';
 import { RuleFile } from './rules/rule-file.js';
 
-/** Judges texts by the rules in force; both the HTTP and the NATS side go through it. */
+/** Judges texts by the rules in force, then by the classifier; both the HTTP and the NATS side go through it. */
 @Injectable()
-export class GuardrailService {
+export class GuardrailService implements OnApplicationShutdown {
   constructor(
     @Inject(RuleFile) private readonly file: RuleFile,
+    @Inject(classifierToken) private readonly classifier: Classifier | undefined,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(HealthRegistry) health: HealthRegistry,
   ) {
     health.register('rules', () => Promise.resolve(describe(file)));
+    if (!classifier) return;
+    health.register('model', async (signal) => {
+      await classifier.classify(['health'], { signal });
+      return classifier.info.id;
+    });
   }
 
-  /** Errors: payload_too_large, cancelled. */
+  /** Errors: payload_too_large, overloaded, cancelled; service_unavailable and bad_upstream of a remote classifier. */
   judge({ texts, side }: ParsedRequestOf<typeof judge>, signal: AbortSignal): Promise<ReplyOf<typeof judge>> {
     refuseTooLong(texts);
-    const { rules, revision } = this.file.current;
+    const { rules, labels, revision } = this.file.current;
     const applicable = rules.filter(({ appliesTo }) => appliesTo.includes(side));
     return this.metrics.measure('judge', async () => {
-      const judgements: GuardrailJudgement[] = [];
+      const judged: GuardrailJudgement[] = [];
       for (const text of texts) {
         if (signal.aborted) throw new MegaNestError('cancelled');
-        judgements.push(await judgeText(text, applicable));
+        judged.push(await judgeText(text, applicable));
       }
-      return { judgements, revision };
+      const asked = labels.filter(({ appliesTo }) => appliesTo.includes(side));
+      if (!this.classifier || asked.length === 0) return { judgements: judged, revision };
+      const { id, revision: weights } = this.classifier.info;
+      const judgements = await this.classify(this.classifier, judged, asked, signal);
+      return { judgements, revision, model: `${id}@${weights}` };
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.classifier?.close();
+  }
+
+  /** What the rules have blocked is decided; of the rest the model sees what they have left of it, redactions made. */
+  private async classify(
+    classifier: Classifier,
+    judged: readonly GuardrailJudgement[],
+    labels: readonly LabelRule[],
+    signal: AbortSignal,
+  ): Promise<GuardrailJudgement[]> {
+    const open = judged.filter(({ action, text }) => action !== 'block' && text.trim() !== '');
+    const texts = open.map(({ text }) => withoutDisguise(text));
+    const { scores, promptTokens } = await classifier.classify(texts, { signal });
+    this.metrics.countTokens('prompt', promptTokens);
+    const scored = new Map(open.map((judgement, index) => [judgement, scores[index] ?? []]));
+    return judged.map((judgement) => {
+      const own = scored.get(judgement);
+      return own ? judgeScores(judgement, own, labels) : judgement;
     });
   }
 }
@@ -46,7 +82,7 @@ function refuseTooLong(texts: readonly string[]): void {
 }
 
 /** A file that broke does not make the service unhealthy: the rules of before are in force. */
-function describe({ current: { rules, revision }, problem }: RuleFile): string {
-  const inForce = `${rules.length} rules in force (${revision})`;
+function describe({ current: { rules, labels, revision }, problem }: RuleFile): string {
+  const inForce = `${rules.length + labels.length} rules in force (${revision})`;
   return problem === undefined ? inForce : `${inForce}; the file as it is now is not: ${problem}`;
 }

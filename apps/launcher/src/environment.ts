@@ -87,11 +87,12 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
     RERANK_MODEL_ID: modelId,
     LLM_MODEL_ID: modelId,
     ASR_MODEL_ID: modelId,
+    GUARDRAIL_MODEL_ID: modelId,
     TEI_EMBEDDING_ENDPOINT: endpoint,
     TEI_RERANKING_ENDPOINT: endpoint,
     LLM_ENDPOINT: endpoint,
     ASR_ENDPOINT: endpoint,
-    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    TEI_GUARDRAIL_ENDPOINT: endpoint,
   });
 export type LauncherEnvironment = z.infer<typeof launcherEnvironmentSchema>;
 

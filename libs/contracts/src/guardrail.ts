@@ -11,6 +11,9 @@ export const guardrailFindingSchema = z.object({
   rule: z.string().describe('Id of the rule'),
   description: z.string(),
   action: z.enum(guardrailActions),
+  /** Of a classifier model: its label, and how well that fits the text, 0–1. */
+  label: z.string().optional(),
+  score: z.number().optional(),
   /** Character offsets in the text as it was given; the words themselves are not repeated. Of redactions only. */
   start: z.int().optional(),
   end: z.int().optional(),
@@ -29,7 +32,10 @@ export const guardrailJudgementSchema = z.object({
 });
 export type GuardrailJudgement = z.infer<typeof guardrailJudgementSchema>;
 
-/** `guardrail.judge`: what the rules say to each text, in their order. Errors: payload_too_large. */
+/**
+ * `guardrail.judge`: what the rules, and a classifier model where there is one, say to each text, in their order.
+ * Errors: payload_too_large, overloaded, and those of a remote model.
+ */
 export const judge = defineMethod({
   service: 'guardrail',
   method: 'judge',
@@ -41,5 +47,7 @@ export const judge = defineMethod({
     judgements: z.array(guardrailJudgementSchema),
     /** Short content hash of the rules in force. */
     revision: z.string(),
+    /** The classifier model that was asked: its id and the revision of its weights, `id@revision`. */
+    model: z.string().optional(),
   }),
 });

@@ -1,5 +1,11 @@
 export { loadEmbedder, type Embedder, type EmbedOptions, type Embeddings } from './encoder/embedder.js';
 export { loadReranker, type Reranker, type RerankScores } from './encoder/reranker.js';
+export {
+  loadClassifier,
+  type Classifications,
+  type Classifier,
+  type LabelScore,
+} from './encoder/classifier.js';
 export { type EncoderLoadOptions } from './encoder/load-encoder.js';
 export { type Pooling } from './encoder/pooling.js';
 export { type DownloadProgress, type ModelLoadOptions, type WeightType } from './model/load-options.js';
@@ -28,6 +34,7 @@ export {
   type CompileSpeechOptions,
 } from './compiler/index.js';
 export {
+  openRemoteClassifier,
   openRemoteEmbedder,
   openRemoteGenerator,
   openRemoteReranker,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { RE2JS } from 're2js';
 import { parse } from 'yaml';
 import { checksums } from './checksums.js';
-import { ruleFileSchema, type RuleSource } from './rule-schema.js';
+import { ruleFileSchema, type LabelRuleSource, type RuleSource } from './rule-schema.js';
 
 /** A rule ready to be applied. */
 export interface Rule extends Pick<RuleSource, 'id' | 'description' | 'action'> {
@@ -13,9 +13,19 @@ export interface Rule extends Pick<RuleSource, 'id' | 'description' | 'action'> 
   readonly replacement: string;
 }
 
+/** A rule about a label of the classifier model. */
+export interface LabelRule extends Pick<
+  LabelRuleSource,
+  'id' | 'description' | 'action' | 'label' | 'threshold'
+> {
+  readonly appliesTo: readonly ('input' | 'output')[];
+  readonly message: string;
+}
+
 /** The rules of a file that are enabled, in its order. */
 export interface RuleSet {
   readonly rules: readonly Rule[];
+  readonly labels: readonly LabelRule[];
   /** Short content hash of the file. */
   readonly revision: string;
 }
@@ -27,10 +37,14 @@ export function compileRules(text: string): RuleSet {
     const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
     throw new Error(problems.join('; '));
   }
-  const { rules } = result.data;
-  refuseTwins(rules);
+  const { rules, labels } = result.data;
+  refuseTwins([...rules, ...labels]);
   const revision = createHash('sha256').update(text).digest('hex').slice(0, 12);
-  return { rules: rules.filter(({ enabled }) => enabled).map(compileRule), revision };
+  return {
+    rules: rules.filter(({ enabled }) => enabled).map(compileRule),
+    labels: labels.filter(({ enabled }) => enabled).map(compileLabel),
+    revision,
+  };
 }
 
 function compileRule(source: RuleSource): Rule {
@@ -44,9 +58,26 @@ function compileRule(source: RuleSource): Rule {
       compilePattern(pattern, `${id}: ${source.phrases[index] ?? pattern}`),
     ),
     accepts: checksum ? checksums[checksum] : () => true,
-    message: source.message ?? `This cannot be answered here (${description}).`,
+    message: messageOf(source),
     replacement: source.replacement ?? `[${id}]`,
   };
+}
+
+function compileLabel(source: LabelRuleSource): LabelRule {
+  const { id, description, action, label, threshold } = source;
+  return {
+    id,
+    description,
+    action,
+    label,
+    threshold,
+    appliesTo: source.applies_to,
+    message: messageOf(source),
+  };
+}
+
+function messageOf({ message, description }: { message?: string; description: string }): string {
+  return message ?? `This cannot be answered here (${description}).`;
 }
 
 function compilePattern(pattern: string, place: string): RE2JS {
@@ -66,7 +97,7 @@ function phrasePattern(phrase: string): string {
   return `\\b${words.join('\\s+')}\\b`;
 }
 
-function refuseTwins(rules: readonly RuleSource[]): void {
+function refuseTwins(rules: readonly { id: string }[]): void {
   const seen = new Set<string>();
   for (const { id } of rules) {
     if (seen.has(id)) throw new Error(`two rules have the id ${id}`);

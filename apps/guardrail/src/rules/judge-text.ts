@@ -53,7 +53,7 @@ function strongest(findings: readonly GuardrailFinding[]): GuardrailJudgement['a
 }
 
 /** Full-width letters, ligatures and invisible characters are common ways around a rule. */
-function withoutDisguise(text: string): string {
+export function withoutDisguise(text: string): string {
   return text.normalize('NFKC').replaceAll(/[\u00AD\u200B-\u200F\u2060\uFEFF]/g, '');
 }
 

@@ -8,6 +8,9 @@ import { compileRules, type RuleSet } from './compile-rules.js';
 /** Editors write in several steps: the file is read once it has been quiet for so long. */
 const quietMs = 100;
 
+/** Throws an Error that says why rules cannot be in force here. */
+export type RuleCheck = (rules: RuleSet) => void;
+
 /** The rules in force; follows changes of their file. One that breaks keeps the rules it had and says why. */
 export class RuleFile implements OnApplicationShutdown {
   /** Why the file as it is now is not in force. */
@@ -18,13 +21,14 @@ export class RuleFile implements OnApplicationShutdown {
 
   private constructor(
     readonly path: string,
+    private readonly check: RuleCheck,
     private rules: RuleSet,
   ) {}
 
   /** Errors: EnvironmentError that names the file and what is wrong with it. */
-  static async open(path: string): Promise<RuleFile> {
+  static async open(path: string, check: RuleCheck = () => {}): Promise<RuleFile> {
     try {
-      const file = new RuleFile(path, compileRules(await readFile(path, 'utf8')));
+      const file = new RuleFile(path, check, await readRules(path, check));
       file.watch();
       return file;
     } catch (cause) {
@@ -59,11 +63,12 @@ export class RuleFile implements OnApplicationShutdown {
 
   private async read(): Promise<void> {
     try {
-      const rules = compileRules(await readFile(this.path, 'utf8'));
+      const rules = await readRules(this.path, this.check);
       this.problem = undefined;
       if (rules.revision === this.rules.revision) return;
       this.rules = rules;
-      new Logger('guardrail').log(`${this.path}: ${rules.rules.length} rules in force (${rules.revision})`);
+      const count = rules.rules.length + rules.labels.length;
+      new Logger('guardrail').log(`${this.path}: ${count} rules in force (${rules.revision})`);
     } catch (error) {
       this.keep(error);
     }
@@ -73,6 +78,12 @@ export class RuleFile implements OnApplicationShutdown {
     this.problem = messageOf(error);
     new Logger('guardrail').warn(`${this.path}: ${this.problem}; the rules of before stay in force`);
   }
+}
+
+async function readRules(path: string, check: RuleCheck): Promise<RuleSet> {
+  const rules = compileRules(await readFile(path, 'utf8'));
+  check(rules);
+  return rules;
 }
 
 function messageOf(error: unknown): string {

@@ -1,28 +1,41 @@
 import type { EncodedSequence, SequenceTemplate } from '../tokenizer/sequence-template.js';
 import type { TextTokenizer } from '../tokenizer/text-tokenizer.js';
 import type { EncoderItem, EncoderOutcome } from './encoder-messages.js';
+import { windowStarts } from './text-pieces.js';
 
 export interface EncodingLimits {
   readonly maxInputTokens: number;
   readonly vocabularySize: number;
 }
 
-/** An item's tokens, cut to the limit where its request allows that, or the reason why it is refused. */
+/** Of the room for tokens; what neighbouring windows share. */
+const windowOverlap = 0.25;
+
+/**
+ * An item's tokens, cut to the limit or laid out in several windows where its request allows that, or the reason why it is
+ * refused.
+ */
 export function encodeItem(
   item: EncoderItem,
   tokenizer: TextTokenizer,
   template: SequenceTemplate,
   limits: EncodingLimits,
-): EncodedSequence | Exclude<EncoderOutcome, { tokens: number }> {
-  if ('query' in item) return encodePair(item.query, item.passage, tokenizer, template, limits);
+): readonly EncodedSequence[] | Exclude<EncoderOutcome, { tokens: number }> {
+  if ('query' in item) return [encodePair(item.query, item.passage, tokenizer, template, limits)];
   const room = limits.maxInputTokens - template.singleMarks;
   const ids = 'ids' in item ? item.ids : tokenizer.encode(item.text);
   const unknownToken = ids.find((id) => id >= limits.vocabularySize);
   if (unknownToken !== undefined) return { unknownToken };
   const wrapped = template.wrap(ids);
-  if (wrapped.ids.length <= limits.maxInputTokens) return wrapped;
+  if (wrapped.ids.length <= limits.maxInputTokens) return [wrapped];
+  if ('inWindows' in item) return windowsOf(ids, room).map((window) => template.wrap(window));
   if (!item.truncate) return { tooLong: wrapped.ids.length };
-  return template.wrap(ids.slice(0, room));
+  return [template.wrap(ids.slice(0, room))];
+}
+
+function windowsOf(ids: readonly number[], room: number): number[][] {
+  const starts = windowStarts(ids.length, room, Math.floor(room * windowOverlap));
+  return starts.map((start) => ids.slice(start, start + room));
 }
 
 /** The passage gives way first; a query keeps at most half of the room, so that something of the passage is left. */

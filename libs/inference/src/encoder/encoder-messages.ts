@@ -1,8 +1,9 @@
 import type { EngineChoice, EngineSettings } from '../model/engine-settings.js';
 import type { Device } from '../runtime/execution-providers.js';
+import type { ScoreFunction } from './classification-head.js';
 import type { Pooling } from './pooling.js';
 
-export type EncoderTask = 'embed' | 'rerank';
+export type EncoderTask = 'embed' | 'rerank' | 'classify';
 
 /** What an encoder worker needs to load its model. */
 export interface EncoderSettings {
@@ -18,17 +19,23 @@ export interface EncoderSettings {
   readonly vocabularySize: number;
   readonly padTokenId: number;
   readonly pooling: Pooling;
+  /** With `classify`: how its logits become scores. */
+  readonly scores?: ScoreFunction;
 }
 
 export interface EncoderReady extends EngineChoice {
   readonly backend: string;
-  /** Numbers per result: the width of a vector, or 1 for a score. */
+  /** Numbers per result: the width of a vector, 1 for a relevance, or one for each label. */
   readonly width: number;
 }
 
-/** One input: a text, its token ids, or a query with a passage. */
+/**
+ * One input: a text, its token ids, or a query with a passage. `inWindows`: a text that is too long is read in windows,
+ * and each number of its result is the highest over them.
+ */
 export type EncoderItem =
   | { readonly text: string; readonly truncate: boolean }
+  | { readonly text: string; readonly inWindows: true }
   | { readonly ids: readonly number[]; readonly truncate: boolean }
   | { readonly query: string; readonly passage: string };
 

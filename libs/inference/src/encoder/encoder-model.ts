@@ -4,6 +4,7 @@ import { ModelLoadError } from '../model/model-load-error.js';
 import { toFloat32 } from '../runtime/tensor-values.js';
 import { SequenceTemplate, type EncodedSequence } from '../tokenizer/sequence-template.js';
 import { TextTokenizer } from '../tokenizer/text-tokenizer.js';
+import { scoresOf } from './classification-head.js';
 import { encodeItem } from './encode-item.js';
 import type {
   EncoderItem,
@@ -14,6 +15,7 @@ import type {
 } from './encoder-messages.js';
 import { loadGraph, type LoadedGraph } from './load-graph.js';
 import { normalise, poolTokens } from './pooling.js';
+import { raise } from './text-pieces.js';
 
 /** On CPU a batch beyond this gains nothing and padding costs. */
 const batchLimits = { paddedTokens: 256, spread: 1.15 };
@@ -22,6 +24,7 @@ const batchLimits = { paddedTokens: 256, spread: 1.15 };
 const outputNames = {
   embed: ['sentence_embedding', 'last_hidden_state', 'token_embeddings'],
   rerank: ['logits'],
+  classify: ['logits'],
 } as const;
 
 /** A BERT-like model in its worker: token ids in, vectors or scores out. */
@@ -63,15 +66,22 @@ export class EncoderModel {
     const sequences: { item: number; sequence: EncodedSequence }[] = [];
     items.forEach((item, index) => {
       const encoded = encodeItem(item, this.tokenizer, this.template, this.settings);
-      if ('ids' in encoded) sequences.push({ item: index, sequence: encoded });
-      outcomes.push('ids' in encoded ? { tokens: encoded.ids.length } : encoded);
+      if (isRefusal(encoded)) outcomes.push(encoded);
+      else {
+        sequences.push(...encoded.map((sequence) => ({ item: index, sequence })));
+        outcomes.push({ tokens: encoded.reduce((sum, { ids }) => sum + ids.length, 0) });
+      }
     });
     const results = new Map<number, Float32Array>();
     const lengths = sequences.map(({ sequence }) => sequence.ids.length);
     for (const batch of planBatches(lengths, batchLimits)) {
       const members = batch.map((index) => sequences[index]!);
       const rows = await this.runBatch(members.map(({ sequence }) => sequence));
-      members.forEach(({ item }, index) => results.set(item, rows[index]!));
+      members.forEach(({ item }, index) => {
+        const row = results.get(item);
+        if (row) raise(row, rows[index]!);
+        else results.set(item, rows[index]!);
+      });
     }
     return { outcomes, ...packRows(results, items.length) };
   }
@@ -111,13 +121,21 @@ export class EncoderModel {
 
   private resultOf(values: Float32Array, dims: readonly number[], row: number, tokens: number): Float32Array {
     const width = dims.at(-1)!;
-    if (this.settings.task === 'rerank') return values.slice(row * width, (row + 1) * width);
-    if (dims.length === 2) return normalise(values.slice(row * width, (row + 1) * width));
+    const own = () => values.slice(row * width, (row + 1) * width);
+    if (this.settings.task === 'rerank') return own();
+    if (this.settings.task === 'classify') return scoresOf(own(), this.settings.scores ?? 'softmax');
+    if (dims.length === 2) return normalise(own());
     const start = row * dims[1]! * width;
     return normalise(
       poolTokens(values.subarray(start, start + tokens * width), width, this.settings.pooling),
     );
   }
+}
+
+function isRefusal(
+  encoded: ReturnType<typeof encodeItem>,
+): encoded is Exclude<typeof encoded, readonly unknown[]> {
+  return !Array.isArray(encoded);
 }
 
 function packRows(results: ReadonlyMap<number, Float32Array>, items: number) {

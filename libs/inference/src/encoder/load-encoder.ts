@@ -11,6 +11,7 @@ import { describeWeights } from '../model/weights-revision.js';
 import type { EncoderReady, EncoderSettings, EncoderTask } from './encoder-messages.js';
 import { EncoderPool } from './encoder-pool.js';
 import { readPooling, type Pooling } from './pooling.js';
+import { readClassificationHead } from './classification-head.js';
 
 export interface EncoderLoadOptions extends ModelLoadOptions {
   /** Worker threads, each with one session of one thread; default one per core. */
@@ -32,6 +33,8 @@ export interface LoadedEncoder {
   readonly info: ModelInfo;
   readonly pool: EncoderPool;
   readonly ready: EncoderReady;
+  /** Of a classifier, where its config.json names them. */
+  readonly labels?: readonly string[];
 }
 
 /** Finds, loads and warms up an encoder on all its workers. Throws ModelLoadError. */
@@ -41,7 +44,8 @@ export async function loadEncoder(
   options: EncoderLoadOptions,
 ): Promise<LoadedEncoder> {
   const { id, directory } = await resolveModel(source, options, canCompileEncoder);
-  const settings = await encoderSettings(task, id, directory, options);
+  const head = task === 'classify' ? await readClassificationHead(directory) : undefined;
+  const settings = { ...(await encoderSettings(task, id, directory, options)), scores: head?.scores };
   const pool = new EncoderPool(settings, {
     workers: options.workers ?? availableParallelism(),
     queueCapacity: options.queueCapacity ?? 4096,
@@ -50,7 +54,8 @@ export async function loadEncoder(
     const ready = await pool.start();
     const weights = await describeWeights(ready.weightsFile);
     const { maxInputTokens } = settings;
-    return { pool, ready, info: { id, ...weights, backend: ready.backend, maxInputTokens } };
+    const info = { id, ...weights, backend: ready.backend, maxInputTokens };
+    return { pool, ready, info, labels: head?.labels };
   } catch (error) {
     await pool.close();
     throw error;

@@ -1,3 +1,4 @@
+export { openRemoteClassifier } from './remote-classifier.js';
 export { openRemoteEmbedder } from './remote-embedder.js';
 export {
   openRemoteGenerator,

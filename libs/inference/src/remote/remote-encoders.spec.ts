@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { sendJson, startEngine, type Answer, type TestEngine } from './engine.fixture.js';
+import { openRemoteClassifier } from './remote-classifier.js';
 import { openRemoteEmbedder } from './remote-embedder.js';
 import { openRemoteReranker } from './remote-reranker.js';
 
@@ -26,6 +27,28 @@ const rerank: Answer = (response, { body }) => {
     200,
     { 'x-compute-tokens': '5' },
   );
+};
+
+const classifierInfo: Answer = (response) =>
+  sendJson(response, {
+    model_id: 'unitary/toxic-bert',
+    model_sha: '0123456789abcdef',
+    max_input_length: 8,
+    max_client_batch_size: 2,
+    model_type: { classifier: { id2label: { '0': 'fine', '1': 'toxic' }, label2id: { fine: 0, toxic: 1 } } },
+  });
+
+/** A text is toxic by the share of its letters that are "x". Best first, as TEI does. */
+const predict: Answer = (response, { body }) => {
+  const predictions = (body['inputs'] as [string][]).map(([text]) => {
+    const toxic = text.replaceAll(/[^x]/g, '').length / text.length;
+    const both = [
+      { label: 'fine', score: 1 - toxic },
+      { label: 'toxic', score: toxic },
+    ];
+    return both.toSorted((a, b) => b.score - a.score);
+  });
+  sendJson(response, predictions, 200, { 'x-compute-tokens': '4' });
 };
 
 describe('engines of Text Embeddings Inference', () => {
@@ -65,6 +88,42 @@ describe('engines of Text Embeddings Inference', () => {
     const reranker = await openRemoteReranker(await start({ '/rerank': rerank }));
     expect(await reranker.rerank('q', ['a', 'bbb', 'cc'])).toEqual({ scores: [1, 3, 2], promptTokens: 10 });
     expect(await reranker.rerank('q', [])).toEqual({ scores: [], promptTokens: 0 });
+  });
+
+  it('classify, a long text in pieces', async () => {
+    const classifier = await openRemoteClassifier(
+      await start({ '/info': classifierInfo, '/predict': predict }),
+    );
+    expect(classifier).toMatchObject({ info: { id: 'unitary/toxic-bert' }, labels: ['fine', 'toxic'] });
+    // Pieces of 24 characters, of which 3 are shared.
+    const { scores, promptTokens } = await classifier.classify([
+      'axxx',
+      'b',
+      `${'c'.repeat(24)}${'x'.repeat(21)}`,
+    ]);
+    expect(scores).toEqual([
+      [
+        { label: 'fine', score: 0.25 },
+        { label: 'toxic', score: 0.75 },
+      ],
+      [
+        { label: 'fine', score: 1 },
+        { label: 'toxic', score: 0 },
+      ],
+      [
+        { label: 'fine', score: 1 },
+        { label: 'toxic', score: 21 / 24 },
+      ],
+    ]);
+    expect(promptTokens).toBe(8);
+    expect(engine?.requests.at(-1)?.body).toMatchObject({ truncate: true, raw_scores: false });
+  });
+
+  it('do not classify with a model that has no labels', async () => {
+    await expect(openRemoteClassifier(await start({}))).rejects.toMatchObject({
+      code: 'bad_upstream',
+      message: expect.stringContaining('no classifier'),
+    });
   });
 
   it('pass on what the server refuses', async () => {

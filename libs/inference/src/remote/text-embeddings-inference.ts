@@ -7,6 +7,11 @@ const infoSchema = z.looseObject({
   model_sha: z.string().nullish(),
   max_input_length: z.int().optional(),
   max_client_batch_size: z.int().min(1).optional(),
+  /** `{embedding: …}`, `{reranker: …}` or this. */
+  model_type: z
+    .looseObject({ classifier: z.looseObject({ id2label: z.record(z.string(), z.string()) }).optional() })
+    .optional()
+    .catch(undefined),
 });
 
 /** How many inputs TEI takes at once unless it says otherwise. */
@@ -16,6 +21,8 @@ const defaultBatchSize = 32;
 export class TeiServer {
   private constructor(
     readonly info: ModelInfo,
+    /** Of a classifier, in the model's order. */
+    readonly labels: readonly string[] | undefined,
     private readonly server: RemoteServer,
     private readonly batchSize: number,
   ) {}
@@ -31,7 +38,14 @@ export class TeiServer {
       maxInputTokens: info.max_input_length ?? 512,
       created: Math.floor(Date.now() / 1000),
     };
-    return new TeiServer(model, server, info.max_client_batch_size ?? defaultBatchSize);
+    const named = Object.entries(info.model_type?.classifier?.id2label ?? {});
+    const labels = named.toSorted(([a], [b]) => Number(a) - Number(b)).map(([, label]) => label);
+    return new TeiServer(
+      model,
+      labels.length > 0 ? labels : undefined,
+      server,
+      info.max_client_batch_size ?? defaultBatchSize,
+    );
   }
 
   /** Sends the items in as many requests as the server's limit asks for, one after the other; answers in order. */

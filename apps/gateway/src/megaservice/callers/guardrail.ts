@@ -1,4 +1,4 @@
-import { judge, type GenerationChunk, type GuardrailJudgement } from '#contracts';
+import { judge, type GenerationChunk, type GuardrailJudgement, type ReplyOf } from '#contracts';
 import type { Verdict } from '#dag';
 import { conversationOf, questionOf, type Conversation, type NodeCall } from '../mega-service-request.js';
 import { guardAnswers } from './guard-answers.js';
@@ -13,8 +13,9 @@ export async function callGuardrail(call: NodeCall): Promise<Conversation | Verd
   const asked = messages.flatMap((message, index) => (message.role === 'user' ? [{ message, index }] : []));
   if (asked.length === 0) return conversationOf(call);
   const texts = asked.map(({ message }) => message.content);
-  const { judgements, revision } = await client.request(judge, { texts, side: 'input' }, options);
-  reportFindings(call, judgements, revision);
+  const reply = await client.request(judge, { texts, side: 'input' }, options);
+  reportFindings(call, reply);
+  const { judgements } = reply;
   const blocked = judgements.find(({ action }) => action === 'block');
   if (blocked) return { cut: true, answer: refusal(blocked) };
   const judged = [...messages];
@@ -29,9 +30,9 @@ export function callAnswerGuardrail(call: NodeCall): AsyncIterable<GenerationChu
   const { client, context, options } = call;
   const sentences = context.inputs['answer'] as AsyncIterable<GenerationChunk>;
   return guardAnswers(sentences, async (text) => {
-    const { judgements, revision } = await client.request(judge, { texts: [text], side: 'output' }, options);
-    reportFindings(call, judgements, revision);
-    return judgements[0] ?? { action: 'pass', text, findings: [] };
+    const reply = await client.request(judge, { texts: [text], side: 'output' }, options);
+    reportFindings(call, reply);
+    return reply.judgements[0] ?? { action: 'pass', text, findings: [] };
   });
 }
 
@@ -44,9 +45,14 @@ function refusal({ message = 'This cannot be answered here.' }: GuardrailJudgeme
   };
 }
 
-function reportFindings({ context }: NodeCall, judgements: readonly GuardrailJudgement[], revision: string) {
+/** What was found, without the words that it was found in. */
+function reportFindings({ context }: NodeCall, { judgements, revision, model }: ReplyOf<typeof judge>): void {
   const findings = judgements.flatMap((judgement) =>
-    judgement.findings.map(({ rule, action }) => ({ rule, action })),
+    judgement.findings.map(({ rule, action, label, score }) => ({
+      rule,
+      action,
+      ...(label !== undefined && { label, score }),
+    })),
   );
-  context.report(findings.length > 0 ? { rules: revision, findings } : { rules: revision });
+  context.report({ rules: revision, ...(model && { model }), ...(findings.length > 0 && { findings }) });
 }

@@ -1,0 +1,15 @@
+import { loadClassifier, openRemoteClassifier, type Classifier } from '#inference';
+import { announceModel, loadProfile, modelOptions } from '#service-kit';
+import type { GuardrailEnvironment } from '../guardrail.environment.js';
+
+/**
+ * Loads the configured classifier, or connects to the engine that has it; undefined where none is configured. Errors: says
+ * which one failed, and why.
+ */
+export async function openClassifier(environment: GuardrailEnvironment): Promise<Classifier | undefined> {
+  const { TEI_GUARDRAIL_ENDPOINT: endpoint, TEI_API_KEY: apiKey, GUARDRAIL_MODEL_ID: model } = environment;
+  if (endpoint) return openRemoteClassifier({ endpoint, apiKey });
+  if (!model) return undefined;
+  const options = modelOptions(environment, loadProfile(environment.MEGANEST_PROFILE));
+  return announceModel(await loadClassifier(model, options));
+}
