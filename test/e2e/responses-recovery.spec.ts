@@ -100,7 +100,7 @@ describe('a gateway that is killed', () => {
 
   it('started again finishes what had said nothing', async () => {
     const client = newClient(stack.gateway.url, keys[0]);
-    const { id } = await client.responses.create({ model, input: 'count 3 every 2000', background: true });
+    const { id } = await client.responses.create({ model, input: 'count 1 every 6000', background: true });
     await expect.poll(async () => (await client.responses.retrieve(id)).status).toBe('in_progress');
     await stack.gateway.kill();
     stack.gateway = await stack.startGateway();
@@ -108,15 +108,15 @@ describe('a gateway that is killed', () => {
     await expect.poll(async () => (await after.responses.retrieve(id)).status).toBe('completed');
     const events = await collect(await after.responses.retrieve(id, { stream: true }));
     assertNumbered(events);
-    expect(textOf(events)).toBe('1 2 3 ');
-    expect(responseOf(events).output_text).toBe('1 2 3 ');
+    expect(textOf(events)).toBe('1 ');
+    expect(responseOf(events).output_text).toBe('1 ');
   });
 
   it('stopped in order hands its background responses on at once', async () => {
     const second = await stack.startGateway();
     const { id } = await newClient(second.url, keys[0]).responses.create({
       model,
-      input: 'count 2 every 1000',
+      input: 'count 1 every 6000',
       background: true,
     });
     await second.stop();

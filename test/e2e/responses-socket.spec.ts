@@ -156,7 +156,7 @@ describe('a WebSocket on GET /v1/responses', () => {
 
   it('runs the turns of a lane in order and lanes beside each other, each event with its lane', async () => {
     const client = await connect();
-    client.send({ model, stream_id: 'slow', store: false, input: 'count 20 every 20' });
+    client.send({ model, stream_id: 'slow', store: false, input: 'count 4 every 1000' });
     client.send({ model, stream_id: 'slow', store: false, input: 'after' });
     client.send({ model, stream_id: 'quick', store: false, input: 'count 2' });
     const ended: string[] = [];
