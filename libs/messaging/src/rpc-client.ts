@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { MegaNestError, parseOrThrow, type ReplyOf, type RequestOf, type RpcMethod } from '#contracts';
+import {
+  MegaNestError,
+  parseOrThrow,
+  startSpan,
+  type ReplyOf,
+  type RequestOf,
+  type RpcMethod,
+} from '#contracts';
 import {
   createInbox,
   headers,
@@ -59,11 +66,18 @@ export class RpcClient {
     const timer = setTimeout(() => call.settle(new MegaNestError('deadline_exceeded')), timeoutMs);
     const onAbort = () => call.settle(new MegaNestError('cancelled'));
     options.signal?.addEventListener('abort', onAbort, { once: true });
+    const span = startSpan(method.subject, { kind: 'client', ...traceOf(method, options) });
+    let failure: unknown;
     try {
       if (options.signal?.aborted) throw new MegaNestError('cancelled');
-      this.#publish(method, payload, { callId, timeoutMs, options });
+      const { traceparent } = span;
+      this.#publish(method, payload, { callId, timeoutMs, options: { ...options, traceparent } });
       yield* call.replies();
+    } catch (error) {
+      failure = error;
+      throw error;
     } finally {
+      span.end(failure);
       clearTimeout(timer);
       options.signal?.removeEventListener('abort', onAbort);
       this.#abandon(call, callId);
@@ -120,6 +134,11 @@ function remainingTime(deadline: number | undefined): number {
   const remaining = deadline === undefined ? defaultTimeoutMs : deadline - Date.now();
   if (remaining <= 0) throw new MegaNestError('deadline_exceeded');
   return remaining;
+}
+
+function traceOf({ service, method }: RpcMethod, { traceparent, requestId = '' }: CallOptions) {
+  const attributes = { 'rpc.system': 'nats', 'rpc.service': service, 'rpc.method': method };
+  return { traceparent, attributes: { ...attributes, 'meganest.request_id': requestId } };
 }
 
 function callHeaders(callId: string, timeoutMs: number, options: CallOptions): MsgHdrs {

@@ -1,4 +1,4 @@
-import { MegaNestError, parseOrThrow, type RpcMethod } from '#contracts';
+import { MegaNestError, parseOrThrow, startSpan, type RpcMethod } from '#contracts';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { Svcm, type Service, type ServiceMsg } from '@nats-io/services';
 import type { Subscription } from '@nats-io/transport-node';
@@ -114,17 +114,25 @@ export class RpcServer extends Server implements CustomTransportStrategy {
 
   async #answer(method: RpcMethod, handler: MessageHandler, message: ServiceMsg): Promise<void> {
     const callId = message.headers?.get(header.callId) || (message.reply ?? '');
+    const span = startSpan(method.subject, {
+      kind: 'server',
+      traceparent: message.headers?.get(header.traceparent) || undefined,
+      attributes: { 'rpc.system': 'nats', 'rpc.service': method.service, 'rpc.method': method.method },
+    });
     const context = this.#running.start(
-      contextFields(callId, message),
+      { callId, requestId: message.headers?.get(header.requestId) || callId, traceparent: span.traceparent },
       message.reply ?? '',
       timeoutOf(message),
     );
+    let failure: MegaNestError | undefined;
     try {
       const request = parseOrThrow(method.request, parseBody(message.data));
       await this.#reply(method, message, await this.#handle(handler, request, context), context);
     } catch (thrown) {
-      this.#replyError(message, MegaNestError.from(thrown, method.service));
+      failure = MegaNestError.from(thrown, method.service);
+      this.#replyError(message, failure);
     } finally {
+      span.end(failure);
       this.#running.finish(callId);
     }
   }
@@ -162,14 +170,6 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       });
     }
   }
-}
-
-function contextFields(callId: string, message: ServiceMsg) {
-  return {
-    callId,
-    requestId: message.headers?.get(header.requestId) || callId,
-    traceparent: message.headers?.get(header.traceparent) || undefined,
-  };
 }
 
 function timeoutOf(message: ServiceMsg): number {

@@ -28,6 +28,7 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
   const { identity, environment } = options;
   assertSafeAddress(environment);
   const logger = createLogger(identity.service, environment.LOG_LEVEL);
+  const stopTracing = await traceTo(environment.OTEL_EXPORTER_OTLP_ENDPOINT, identity);
   const adapter = createHttpAdapter(environment, logger);
   const app = await NestFactory.create<NestFastifyApplication>(options.module, adapter, {
     logger: new NestLogger(logger),
@@ -36,6 +37,7 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
   });
   app.useGlobalFilters(new HttpErrorFilter(identity, logger));
   app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
+  app.getHttpAdapter().getInstance().addHook('onClose', stopTracing);
   await options.configure?.(app);
   if (options.transport)
     app.connectMicroservice({ strategy: app.get<CustomTransportStrategy>(options.transport) });
@@ -56,6 +58,16 @@ export async function runMain(start: () => Promise<unknown>): Promise<void> {
     process.stderr.write(`${text}\n`);
     process.exit(1);
   }
+}
+
+/** OpenTelemetry is loaded only where somebody listens. */
+async function traceTo(
+  endpoint: string | undefined,
+  identity: ServiceIdentity,
+): Promise<() => Promise<void>> {
+  if (!endpoint) return async () => undefined;
+  const { startTracing } = await import('./tracing/start-tracing.js');
+  return startTracing(identity, endpoint);
 }
 
 /** Without keys only the loopback interface is open, unless the user says that the network is trusted. */

@@ -38,6 +38,8 @@ export const baseEnvironmentSchema = z.object({
     .int()
     .min(1024)
     .default(10 * 1024 * 1024),
+  /** OpenTelemetry collector that takes spans over HTTP, e.g. http://127.0.0.1:4318. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 });
 export type BaseEnvironment = z.infer<typeof baseEnvironmentSchema>;

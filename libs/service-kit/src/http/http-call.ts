@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { startSpan, type RunningSpan } from '#contracts';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -32,14 +33,16 @@ export function callOf(request: FastifyRequest, reply: FastifyReply): HttpCall {
 
 function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
   const abort = new AbortController();
+  const span = spanOf(request);
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) abort.abort();
+    span?.end(reply.statusCode >= 500 ? `HTTP ${reply.statusCode}` : undefined);
   });
   const timeoutMs = reply.server.requestTimeoutMs ?? 120_000;
   return {
     requestId: request.id,
     deadline: Date.now() + timeoutMs,
-    traceparent: continueTrace(request.headers['traceparent']),
+    traceparent: span?.traceparent ?? beginTrace(),
     signal: abort.signal,
   };
 }
@@ -56,8 +59,27 @@ export function requestIdOf(request: FastifyRequest): string {
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
-/** W3C trace context: keeps the caller's trace id, or begins a trace. */
-function continueTrace(given: string | string[] | undefined): string {
-  if (typeof given === 'string' && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(given)) return given;
+/** Asked every few seconds by machines: their spans would bury the others. */
+const untraced = new Set(['/live', '/ready', '/metrics', '/v1/health_check']);
+
+/** The request as a step of its caller's trace, or the first of a new one. */
+function spanOf(request: FastifyRequest): RunningSpan | undefined {
+  const { url: route = request.url.split('?')[0] ?? '' } = request.routeOptions;
+  if (untraced.has(route)) return undefined;
+  const given = request.headers['traceparent'];
+  const isValid = typeof given === 'string' && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(given);
+  return startSpan(`${request.method} ${route}`, {
+    kind: 'server',
+    traceparent: isValid ? given : undefined,
+    attributes: {
+      'http.request.method': request.method,
+      'http.route': route,
+      'meganest.request_id': request.id,
+    },
+  });
+}
+
+/** W3C trace context of a trace that nobody records here, though services behind may. */
+function beginTrace(): string {
   return `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
 }
