@@ -38,8 +38,9 @@ export function startSpan(name: string, { kind, traceparent, attributes }: SpanO
     traceparent: carrier.traceparent ?? traceparent,
     end: (error) => {
       if (error !== undefined) {
-        span.recordException(error instanceof Error ? error : String(error));
-        span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : '' });
+        if (error instanceof Error) span.recordException(error);
+        const message = error instanceof Error ? error.message : undefined;
+        span.setStatus({ code: SpanStatusCode.ERROR, message });
       }
       span.end();
     },

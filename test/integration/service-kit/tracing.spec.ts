@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { judge } from '#contracts';
@@ -28,12 +28,12 @@ let nats: TestNats;
 let service: TestService;
 
 beforeAll(async () => {
-  collector = createServer((request, response) => {
-    void json(request).then((body) => {
-      if (request.url === '/v1/traces') batches.push(body as Batch);
-      response.setHeader('content-type', 'application/json').end('{}');
-    });
-  }).listen(0, '127.0.0.1');
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await json(request);
+    if (request.url === '/v1/traces') batches.push(body as Batch);
+    response.setHeader('content-type', 'application/json').end('{}');
+  };
+  collector = createServer((request, response) => void take(request, response)).listen(0, '127.0.0.1');
   await once(collector, 'listening');
   nats = await startNats();
   service = await startService('guardrail', {

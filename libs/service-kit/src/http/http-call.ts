@@ -36,7 +36,7 @@ function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
   const span = spanOf(request);
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) abort.abort();
-    span?.end(reply.statusCode >= 500 ? `HTTP ${reply.statusCode}` : undefined);
+    span?.end(reply.statusCode >= 500 ? new Error(`HTTP ${reply.statusCode}`) : undefined);
   });
   const timeoutMs = reply.server.requestTimeoutMs ?? 120_000;
   return {
