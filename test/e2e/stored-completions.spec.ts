@@ -1,5 +1,6 @@
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postJson } from './helpers/http.js';
 import { failureOf, newClient, problemsOf } from './helpers/response-events.js';
 import { scriptedModel as model } from './helpers/scripted-services.js';
 import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';
@@ -79,5 +80,25 @@ describe('stored chat completions', () => {
       await fetch(`${client.baseURL}/chat/completions/${ids[0]}/messages`)
     ).json();
     expect(messages).toMatchObject({ object: 'list', has_more: false, first_id: `${ids[0]}-0` });
+  });
+});
+
+describe('RATE_LIMIT_PER_MINUTE', () => {
+  it('answers 429 beyond it, to each key by itself, and never to a health probe', async () => {
+    const gateway = await stack.startGateway({ RATE_LIMIT_PER_MINUTE: '2', API_KEYS: 'one,two' });
+    const body = { model, messages: 'Hello' };
+    const request = (key: string) =>
+      postJson(`${gateway.url}/v1/chat/completions`, body, { authorization: `Bearer ${key}` });
+    expect((await request('one')).status).toBe(200);
+    expect((await request('one')).status).toBe(200);
+    const refused = await request('one');
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { error: { code: 'rate_limit_exceeded', type: 'rate_limit_error' } },
+    });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1);
+    expect((await request('two')).status).toBe(200);
+    for (let probe = 0; probe < 4; probe += 1) expect((await fetch(`${gateway.url}/ready`)).status).toBe(200);
+    await gateway.stop();
   });
 });

@@ -1,3 +1,4 @@
+import { MegaNestError } from '#contracts';
 import { readEnvironment, runMain, startService } from '#service-kit';
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
@@ -19,11 +20,23 @@ await runMain(() => {
 
 async function configure(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {
   await app.register(multipart);
-  if (environment.RATE_LIMIT_PER_MINUTE > 0)
-    await app.register(rateLimit, {
-      max: environment.RATE_LIMIT_PER_MINUTE,
-      timeWindow: '1 minute',
-      keyGenerator: (request) => request.headers.authorization ?? request.ip,
-    });
+  if (environment.RATE_LIMIT_PER_MINUTE > 0) await limitRate(app, environment.RATE_LIMIT_PER_MINUTE);
   await serveResponseSockets(app, { maxMessageBytes: environment.BODY_LIMIT_BYTES });
+}
+
+/** Asked by machines that watch over the gateway, not by those who use it. */
+const unlimited = new Set(['/live', '/ready', '/metrics', '/v1/health_check']);
+
+async function limitRate(app: NestFastifyApplication, perMinute: number): Promise<void> {
+  await app.register(rateLimit, {
+    max: perMinute,
+    timeWindow: '1 minute',
+    keyGenerator: (request) => request.headers.authorization ?? request.ip,
+    allowList: (request) => unlimited.has(request.routeOptions.url ?? ''),
+    errorResponseBuilder: (_request, { max, ttl }) => {
+      const retryAfter = Math.ceil(ttl / 1000);
+      const detail = `${max} a minute are allowed; try again in ${retryAfter} s.`;
+      return new MegaNestError('rate_limit_exceeded', { detail, retryAfter });
+    },
+  });
 }
