@@ -2,12 +2,13 @@
 
 Reads the shards that are there and, while it runs, those that synthesise.py adds. The learning rate falls to zero at the
 end of the given minutes, so the time decides the quality. Writes OUT/last.pt every two minutes and at the end;
-`--continue FILE` starts from one (with a new schedule).
+`--continue FILE` starts from one (with a new schedule), `--continue models/nano-asr` from the weights of a model directory.
 """
 import argparse
 import glob
 import json
 import os
+import struct
 import time
 
 import numpy as np
@@ -91,6 +92,20 @@ def losses(model, batch, device, amount):
     return ctc / sizes.sum() + amount * named, ctc.item() / sizes.sum().item(), named.item()
 
 
+def weights_of(path, device):
+    """Of a checkpoint of this script, or of a model directory (int8 rows times their scale, or float32)."""
+    if not os.path.isdir(path):
+        return torch.load(path, map_location=device)["model"]
+    with open(f"{path}/model.safetensors", "rb") as file:
+        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        data = file.read()
+    kinds = {"F32": np.float32, "I8": np.int8}
+    read = {name: np.frombuffer(data[slice(*entry["data_offsets"])], kinds[entry["dtype"]]).reshape(entry["shape"])
+            for name, entry in header.items() if name != "__metadata__"}
+    scaled = {name: value * read[f"{name}_scale"] if f"{name}_scale" in read else value for name, value in read.items()}
+    return {name: torch.tensor(value.astype(np.float32)) for name, value in scaled.items() if not name.endswith("_scale")}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shards")
@@ -113,7 +128,9 @@ def main():
     model = NanoCtc({**CONFIG, "vocab_size": len(units.units)}, PHONEMES).to(device)
     print(f"{sum(p.numel() for n, p in model.named_parameters() if not n.startswith('phonemes.')) / 1e6:.2f} M parameters on {device}", flush=True)
     if options.start:
-        model.load_state_dict(torch.load(options.start, map_location=device)["model"])
+        # A model directory has no head for phonemes: that begins anew.
+        missing, unexpected = model.load_state_dict(weights_of(options.start, device), strict=False)
+        assert not unexpected and all(name.startswith("phonemes.") for name in missing), (missing, unexpected)
     matrices = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() == 1]
     optimiser = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.02}, {"params": others, "weight_decay": 0.0}], lr=options.rate, betas=(0.9, 0.98))
