@@ -12,9 +12,11 @@ export const asrEnvironmentSchema = baseEnvironmentSchema.extend({
   ASR_API_KEY: z.string().optional(),
   /** Silero's `silero_vad.onnx`, or a folder that holds it; without it loudness tells speech from pauses. */
   ASR_VAD_MODEL: z.string().optional(),
-  /** Files heard at the same time, each in a thread of its own. */
+  /** Threads, each with the model; a CTC model hears a file in each. */
   ASR_WORKERS: z.coerce.number().int().min(1).max(64).default(2),
-  /** Beginnings that the search keeps; 1 takes the best unit of each step. */
+  /** Windows of 30 seconds that a Whisper model decodes together in each thread, of one file or of several. */
+  ASR_WINDOWS: z.coerce.number().int().min(1).max(64).default(4),
+  /** Beginnings that the search of a CTC model keeps; 1 takes the best unit of each step. */
   ASR_BEAMS: z.coerce.number().int().min(1).max(256).default(8),
   /** Longer audio is refused. */
   ASR_MAX_SECONDS: z.coerce.number().min(1).default(7_200),

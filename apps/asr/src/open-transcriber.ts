@@ -11,6 +11,7 @@ export async function openTranscriber(environment: AsrEnvironment, profile: Prof
       ...modelOptions(environment, profile),
       workers: environment.ASR_WORKERS,
       beams: environment.ASR_BEAMS,
+      windows: environment.ASR_WINDOWS,
       maxSeconds: environment.ASR_MAX_SECONDS,
       voiceModel: environment.ASR_VAD_MODEL,
     }),

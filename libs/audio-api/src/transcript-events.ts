@@ -1,7 +1,7 @@
 import type { MegaNestError } from '#contracts';
 import { errorEnvelope } from '#service-kit';
 import { z } from 'zod';
-import type { BegunTranscript } from './transcript.js';
+import { appended, type BegunTranscript } from './transcript.js';
 import { logprobsOf } from './transcript-formats.js';
 
 const logprobs = z
@@ -21,7 +21,7 @@ export async function* transcriptFrames(
   let text = '';
   const all: ReturnType<typeof logprobsOf> = [];
   for await (const segment of segments) {
-    const delta = text === '' ? segment.text : ` ${segment.text}`;
+    const delta = appended(segment, text === '');
     text += delta;
     const own = logprobsOf(segment);
     all.push(...own);

@@ -33,5 +33,10 @@ async function* segmentsOf(chunks: AsyncIterable<TranscriptChunk>): AsyncGenerat
 export async function finishTranscript({ audio, segments }: BegunTranscript): Promise<Transcript> {
   const all: TranscriptSegment[] = [];
   for await (const segment of segments) all.push(segment);
-  return { audio, segments: all, text: all.map(({ text }) => text).join(' ') };
+  return { audio, segments: all, text: all.map((segment, index) => appended(segment, index === 0)).join('') };
+}
+
+/** The text of a segment as it follows the one before. */
+export function appended({ text, joined }: TranscriptSegment, isFirst: boolean): string {
+  return isFirst || joined ? text : ` ${text}`;
 }

@@ -16,6 +16,8 @@ export const transcriptSegmentSchema = z.object({
   start: z.number(),
   end: z.number(),
   text: z.string(),
+  /** The text stands right behind the one before, without a space: it is written so in Chinese. */
+  joined: z.boolean().optional(),
   /** Ids of the model's units. */
   tokens: z.array(z.int()),
   /** Mean of the logarithms of the units' probabilities. */

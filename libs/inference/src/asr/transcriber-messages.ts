@@ -11,12 +11,16 @@ export interface TranscriberSettings {
   readonly engine: EngineSettings;
   readonly maxSeconds: number;
   readonly beams: number;
+  /** Windows that a Whisper model decodes together. */
+  readonly windows: number;
   /** File of Silero's detector; without it loudness decides. */
   readonly voiceModel?: string;
 }
 
 export interface TranscriberReady extends EngineChoice {
   readonly backend: string;
+  /** Files that one thread hears side by side. */
+  readonly filesAtOnce: number;
 }
 
 export type TranscriberCall = TranscribeRequest;

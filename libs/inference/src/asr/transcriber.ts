@@ -5,6 +5,7 @@ import { EventQueue } from '../generator/event-queue.js';
 import { engineSettings } from '../model/engine-settings.js';
 import type { ModelLoadOptions } from '../model/load-options.js';
 import { ModelLoadError } from '../model/model-load-error.js';
+import { canCompileSpeech } from '../model/can-compile.js';
 import { resolveModel } from '../model/model-source.js';
 import { describeWeights } from '../model/weights-revision.js';
 import { WorkerChannel } from '../workers/worker-channel.js';
@@ -13,26 +14,28 @@ import type { TranscribeRequest, Transcriber, TranscriptEvent } from './transcri
 import type { TranscriberCall, TranscriberReady, TranscriberSettings } from './transcriber-messages.js';
 
 export interface TranscriberLoadOptions extends ModelLoadOptions {
-  /** Files heard at the same time, each in a thread of its own; default 2. */
+  /** Threads, each with the model; a CTC model hears a file in each, Whisper several. Default 2. */
   readonly workers?: number;
   /** Files that may wait; default 32. */
   readonly queueCapacity?: number;
   /** Longer audio is refused; default 2 hours. */
   readonly maxSeconds?: number;
-  /** Beginnings that the search keeps; 1 takes the best unit of each step. Default 8. */
+  /** Beginnings that the search of a CTC model keeps; 1 takes the best unit of each step. Default 8. */
   readonly beams?: number;
+  /** Windows that a Whisper model decodes together in each thread, of one file or of several. Default 4. */
+  readonly windows?: number;
   /** `silero_vad.onnx`, or a folder that holds it. Without it loudness tells speech from pauses. */
   readonly voiceModel?: string;
 }
 
 type AsrChannel = WorkerChannel<TranscriberReady, TranscriberCall, TranscriptEvent, undefined>;
 
-/** Loads a CTC speech model: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
+/** Loads a speech model, Whisper or one with CTC: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
 export async function loadTranscriber(
   source: string,
   options: TranscriberLoadOptions = {},
 ): Promise<Transcriber> {
-  const { id, directory } = await resolveModel(source, options);
+  const { id, directory } = await resolveModel(source, options, canCompileSpeech);
   const settings: TranscriberSettings = {
     id,
     directory,
@@ -41,6 +44,7 @@ export async function loadTranscriber(
     engine: engineSettings(directory, options),
     maxSeconds: options.maxSeconds ?? 7_200,
     beams: options.beams ?? 8,
+    windows: options.windows ?? 4,
     ...(options.voiceModel && { voiceModel: voiceModelFile(options.voiceModel) }),
   };
   const entry = workerEntry('asr/asr.worker.js');
@@ -50,11 +54,12 @@ export async function loadTranscriber(
   );
   try {
     // The first one alone: it compiles the model for all.
-    const { backend, weightsFile, fallback } = await channels[0]!.start();
+    const { backend, weightsFile, fallback, filesAtOnce } = await channels[0]!.start();
     await Promise.all(channels.map((channel) => channel.start()));
     const weights = await describeWeights(weightsFile);
     const info = { id, ...weights, backend, maxInputTokens: 0 };
-    return new OnnxTranscriber(info, channels, options.queueCapacity ?? 32, fallback);
+    const limits = { filesAtOnce, queueCapacity: options.queueCapacity ?? 32 };
+    return new OnnxTranscriber(info, channels, limits, fallback);
   } catch (error) {
     await Promise.all(channels.map((channel) => channel.close()));
     throw error;
@@ -69,16 +74,17 @@ function voiceModelFile(source: string): string {
 }
 
 class OnnxTranscriber implements Transcriber {
+  /** Threads with room, one entry for each file that they could take; neighbours differ, so that load is spread. */
   private readonly idle: AsrChannel[];
   private readonly waiting: ((channel: AsrChannel) => void)[] = [];
 
   constructor(
     readonly info: ModelInfo,
     private readonly channels: readonly AsrChannel[],
-    private readonly queueCapacity: number,
+    private readonly limits: { filesAtOnce: number; queueCapacity: number },
     readonly fallback?: string,
   ) {
-    this.idle = [...channels];
+    this.idle = Array.from({ length: limits.filesAtOnce }, () => channels).flat();
   }
 
   async *transcribe(
@@ -114,9 +120,9 @@ class OnnxTranscriber implements Transcriber {
 
   async #acquire(signal?: AbortSignal): Promise<AsrChannel> {
     if (signal?.aborted) throw new MegaNestError('cancelled');
-    const free = this.idle.pop();
+    const free = this.idle.shift();
     if (free) return free;
-    if (this.waiting.length >= this.queueCapacity)
+    if (this.waiting.length >= this.limits.queueCapacity)
       throw new MegaNestError('overloaded', {
         service: 'asr',
         detail: `${this.waiting.length} files waiting`,

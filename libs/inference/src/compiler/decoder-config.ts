@@ -20,6 +20,17 @@ export interface DecoderShape {
   readonly tiedEmbeddings: boolean;
 }
 
+/** What attention over a cache has to know of a decoder. */
+export type AttentionShape = Pick<
+  DecoderShape,
+  'hiddenSize' | 'layers' | 'heads' | 'kvHeads' | 'headDim' | 'vocabularySize' | 'contextLength'
+> & {
+  /** Absent where positions are added to the tokens. */
+  readonly rope?: RotaryEmbedding;
+  /** Of the products of queries and keys; default 1 / √headDim. */
+  readonly scale?: number;
+};
+
 const ropeSchema = z.looseObject({
   rope_theta: z.number().positive().optional(),
   rope_type: z.string().optional(),

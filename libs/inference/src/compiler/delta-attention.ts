@@ -1,5 +1,5 @@
 import type { AttentionWriter, Projections } from './attention-writer.js';
-import type { DecoderShape } from './decoder-config.js';
+import type { AttentionShape } from './decoder-config.js';
 import { type GraphBuilder, microsoft } from './graph-builder.js';
 import { quantiseRowsInGraph, rowRanges } from './row-quantisation.js';
 import { RotaryTables } from './rotary-tables.js';
@@ -31,31 +31,40 @@ export class DeltaAttention implements AttentionWriter {
   private readonly scale: number;
   private readonly slabs: PastSlabs[];
   private readonly step: StepValues;
-  private readonly rotary: RotaryTables;
+  private readonly rotary?: RotaryTables;
   /** New keys and values of all layers: key 0, value 0, key 1, … */
   private readonly newKv: string[] = [];
 
   constructor(
     private readonly graph: GraphBuilder,
-    private readonly shape: DecoderShape,
+    private readonly shape: AttentionShape,
     private readonly kv: KvPrecision,
     inputIds: string,
   ) {
-    this.scale = shape.headDim ** -0.5;
+    this.scale = shape.scale ?? shape.headDim ** -0.5;
     const pastLengths = graph.input('past_lengths', 'int64', ['batch']);
     this.slabs = Array.from({ length: shape.layers }, (_, layer) => this.declareSlabs(layer));
     this.step = buildStepValues(graph, shape, { inputIds, pastLengths, slab: this.slabs[0]!.values });
-    this.rotary = new RotaryTables(graph, shape);
+    const { rope } = shape;
+    if (rope) this.rotary = new RotaryTables(graph, { ...shape, rope });
+  }
+
+  /** int64 `[batch, tokens]`: where each new token stands in its sequence. */
+  get positions(): string {
+    return this.step.positions;
   }
 
   attend(layer: number, { queries, keys, values }: Projections): string {
     const { heads, kvHeads } = this.shape;
-    const { positions } = this.step;
-    const newKeys = this.splitHeads(this.rotary.rotate(keys, positions, kvHeads));
+    const newKeys = this.splitHeads(this.rotated(keys, kvHeads));
     const newValues = this.splitHeads(values);
     this.newKv.push(newKeys, newValues);
-    const rotated = this.rotary.rotate(queries, positions, heads);
-    return this.attendJointly(rotated, newKeys, newValues, this.slabs[layer]!);
+    return this.attendJointly(this.rotated(queries, heads), newKeys, newValues, this.slabs[layer]!);
+  }
+
+  /** As they are where the positions were added to the tokens. */
+  private rotated(value: string, heads: number): string {
+    return this.rotary?.rotate(value, this.positions, heads) ?? value;
   }
 
   selectRows(hiddenState: string): string {

@@ -2,6 +2,7 @@ import { cp, mkdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { exportDecoder } from './export-decoder.js';
+import { exportWhisper } from './export-whisper.js';
 import { detectIntegerKernel } from './detect-integer-kernel.js';
 import { writeEncoderGraph } from './write-encoder-graph.js';
 
@@ -12,6 +13,7 @@ const configSchema = z.looseObject({ architectures: z.array(z.string()).default(
  * other runtimes can load it:
  * - decoders: `input_ids`, `attention_mask`, `position_ids`, `past_key_values.*` in; `logits` of every position and
  *   `present.*` out;
+ * - Whisper: `onnx/encoder_model.onnx` and `onnx/decoder_model_merged.onnx`;
  * - encoders: `input_ids`, `attention_mask`, `token_type_ids` in; `last_hidden_state`, or `logits` of a classifier, out.
  *
  * The slow general form; int8 weights take activations quantised over the whole tensor, as exporters' do. Returns the path
@@ -26,6 +28,7 @@ export async function exportModel(
   await cp(modelDirectory, targetDirectory, { recursive: true, filter: (path) => !isWeights(path) });
   await mkdir(target, { recursive: true });
   const architecture = await readArchitecture(modelDirectory);
+  if (architecture.startsWith('Whisper')) return exportWhisper(modelDirectory, target, weights);
   if (architecture.endsWith('ForCausalLM')) return exportDecoder(modelDirectory, target, weights);
   const task = architecture.endsWith('ForSequenceClassification') ? 'classification' : 'tokens';
   await writeEncoderGraph(modelDirectory, target, {

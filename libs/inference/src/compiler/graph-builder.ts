@@ -20,11 +20,31 @@ export class GraphBuilder {
   private readonly nodes: GraphNode[] = [];
   private readonly inputs: GraphValue[] = [];
   private readonly outputs: GraphValue[] = [];
-  private readonly tensors = new Map<string, GraphTensor>();
-  private counter = 0;
+  private readonly tensors: Map<string, GraphTensor>;
+  private readonly names: { count: number };
 
   /** `kernel`: of the machine that will run the graph; its int8 arithmetic is chosen accordingly. */
-  constructor(readonly kernel: IntegerKernel = 'exact') {}
+  constructor(
+    readonly kernel: IntegerKernel = 'exact',
+    private readonly parent?: GraphBuilder,
+  ) {
+    this.tensors = parent?.tensors ?? new Map<string, GraphTensor>();
+    this.names = parent?.names ?? { count: 0 };
+  }
+
+  /** A subgraph for {@link choose}: it sees this graph's values, and its constants become this graph's. */
+  branch(): GraphBuilder {
+    return new GraphBuilder(this.kernel, this);
+  }
+
+  /** Runs one of two branches, which declare equally many outputs; the results have the given names. */
+  choose(condition: string, branches: { yes: GraphBuilder; no: GraphBuilder }, outputs: string[]): void {
+    const attributes = {
+      then_branch: { graph: branches.yes.build('yes') },
+      else_branch: { graph: branches.no.build('no') },
+    };
+    this.addNode('If', [condition], { attributes }, outputs);
+  }
 
   /** Adds an operator with one output and returns that output's name. */
   op(operator: string, inputs: readonly string[], options: OperatorOptions = {}): string {
@@ -90,8 +110,8 @@ export class GraphBuilder {
   }
 
   build(name: string): Graph {
-    const { nodes, inputs, outputs, tensors } = this;
-    return { name, nodes, inputs, outputs, tensors: [...tensors.values()] };
+    const { nodes, inputs, outputs, tensors, parent } = this;
+    return { name, nodes, inputs, outputs, tensors: parent ? [] : [...tensors.values()] };
   }
 
   private addNode(
@@ -105,6 +125,6 @@ export class GraphBuilder {
   }
 
   private fresh(operator: string): string {
-    return `${operator}_${++this.counter}`;
+    return `${operator}_${++this.names.count}`;
   }
 }

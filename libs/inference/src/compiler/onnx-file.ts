@@ -15,8 +15,8 @@ const elementBytes: Record<ElementType, number> = {
   bool: 1,
 };
 
-/** An attribute: an integer, a float (marked, since 1 could be either), a list of integers or a string. */
-export type Attribute = number | { float: number } | readonly number[] | string;
+/** An attribute: an integer, a float (marked, since 1 could be either), a list of integers, a string or a subgraph. */
+export type Attribute = number | { float: number } | readonly number[] | string | { graph: Graph };
 
 export interface GraphNode {
   readonly operator: string;
@@ -150,7 +150,7 @@ function encodeModel(graph: Graph, offsets: ReadonlyMap<string, number>): ProtoM
 
 function encodeGraph(graph: Graph, offsets: ReadonlyMap<string, number>): ProtoMessage {
   const message = new ProtoMessage();
-  for (const node of graph.nodes) message.message(1, encodeNode(node));
+  for (const node of graph.nodes) message.message(1, encodeNode(node, offsets));
   message.string(2, graph.name);
   for (const tensor of graph.tensors) message.message(5, encodeTensor(tensor, offsets.get(tensor.name)));
   for (const value of graph.inputs) message.message(11, encodeValue(value));
@@ -158,21 +158,22 @@ function encodeGraph(graph: Graph, offsets: ReadonlyMap<string, number>): ProtoM
   return message;
 }
 
-function encodeNode(node: GraphNode): ProtoMessage {
+function encodeNode(node: GraphNode, offsets: ReadonlyMap<string, number>): ProtoMessage {
   const message = new ProtoMessage();
   for (const input of node.inputs) message.string(1, input);
   for (const output of node.outputs) message.string(2, output);
   message.string(3, node.outputs[0]!).string(4, node.operator);
   for (const [name, value] of Object.entries(node.attributes))
-    message.message(5, encodeAttribute(name, value));
+    message.message(5, encodeAttribute(name, value, offsets));
   return message.string(7, node.domain);
 }
 
-function encodeAttribute(name: string, value: Attribute): ProtoMessage {
+function encodeAttribute(name: string, value: Attribute, offsets: ReadonlyMap<string, number>): ProtoMessage {
   const message = new ProtoMessage().string(1, name);
   if (typeof value === 'number') return message.int(3, value).int(20, 2);
   if (typeof value === 'string') return message.string(4, value).int(20, 3);
   if ('float' in value) return message.float(2, value.float).int(20, 1);
+  if ('graph' in value) return message.message(6, encodeGraph(value.graph, offsets)).int(20, 5);
   for (const item of value) message.int(8, item);
   return message.int(20, 7);
 }

@@ -9,7 +9,7 @@ export class RotaryTables {
 
   constructor(
     private readonly graph: GraphBuilder,
-    { headDim, contextLength, rope }: DecoderShape,
+    { headDim, contextLength, rope }: Pick<DecoderShape, 'headDim' | 'contextLength' | 'rope'>,
   ) {
     const frequencies = inverseFrequencies(headDim, rope);
     const table = (name: string, wave: (angle: number) => number): string =>

@@ -1,4 +1,4 @@
-import type { DecoderShape } from './decoder-config.js';
+import type { AttentionShape } from './decoder-config.js';
 import type { GraphBuilder } from './graph-builder.js';
 
 /** Added to the score of a position that must not be seen; its weight becomes exactly zero. */
@@ -28,14 +28,14 @@ export interface StepInputs {
 }
 
 /** Writes what every layer of one step shares: positions, masks, shapes and the rotary tables. */
-export function buildStepValues(graph: GraphBuilder, shape: DecoderShape, inputs: StepInputs): StepValues {
+export function buildStepValues(graph: GraphBuilder, shape: AttentionShape, inputs: StepInputs): StepValues {
   return new StepValuesWriter(graph, shape).write(inputs);
 }
 
 class StepValuesWriter {
   constructor(
     private readonly graph: GraphBuilder,
-    private readonly shape: DecoderShape,
+    private readonly shape: AttentionShape,
   ) {}
 
   write({ inputIds, pastLengths, slab }: StepInputs): StepValues {

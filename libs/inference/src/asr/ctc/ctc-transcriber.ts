@@ -8,8 +8,7 @@ import { decodeAudio } from '../audio/decode-audio.js';
 import { Resampler } from '../audio/resampler.js';
 import type { TranscriberCall, TranscriberReady, TranscriberSettings } from '../transcriber-messages.js';
 import type { TranscriptEvent } from '../transcriber-interface.js';
-import { EnergyGate } from '../vad/energy-gate.js';
-import { SileroDetector } from '../vad/silero.js';
+import { openVoiceDetector } from '../vad/open-voice-detector.js';
 import { joinSpans, type SampleSpan } from '../vad/speech-spans.js';
 import { detectorRate, type VoiceDetector } from '../vad/voice-detector.js';
 import { alignUnits } from './align-units.js';
@@ -54,7 +53,7 @@ export class CtcTranscriber {
     if (!config) throw new ModelLoadError(`${directory} holds no config.json.`);
     const vocabulary = await CtcVocabulary.read(directory);
     const session = await SpeechSession.load(directory, engine, { device, threads });
-    const voices = voiceModel ? await SileroDetector.load(voiceModel) : new EnergyGate();
+    const voices = await openVoiceDetector(voiceModel);
     const blank = config.blank_token_id ?? config.pad_token_id ?? 0;
     const languages = config.languages ?? ['en'];
     const scoreNext = await readLanguageModel(directory);
@@ -62,7 +61,7 @@ export class CtcTranscriber {
   }
 
   get ready(): TranscriberReady {
-    return { backend: this.parts.session.backend, ...this.parts.session.choice };
+    return { backend: this.parts.session.backend, ...this.parts.session.choice, filesAtOnce: 1 };
   }
 
   /** Decodes the file and emits what is heard, stretch by stretch. */

@@ -1,0 +1,59 @@
+import { logMelSettingsSchema } from '../features/feature-settings.js';
+import { LogMelFeatures } from '../features/log-mel.js';
+import type { WhisperAudioSettings } from './whisper-settings.js';
+
+const floor = 1e-10;
+/** Decades below the loudest value of a window that are still told apart. */
+const decades = 8;
+
+/** Whisper's features of one window: log-mel of 25 ms frames, eight decades deep, scaled, bands first. */
+export class WhisperFeatures {
+  private readonly logMel: LogMelFeatures;
+
+  /** `frames`: of a window; shorter audio is followed by silence. */
+  constructor(
+    private readonly settings: WhisperAudioSettings,
+    private readonly frames: number,
+  ) {
+    const { sampling_rate, feature_size, n_fft, hop_length } = settings;
+    this.logMel = new LogMelFeatures(
+      logMelSettingsSchema.parse({
+        sampling_rate,
+        n_fft,
+        hop_length,
+        n_mels: feature_size,
+        log_floor: floor,
+        fmax: Math.min(8_000, sampling_rate / 2),
+        mel_norm: 'slaney',
+        center: true,
+        log: 'log10',
+      }),
+    );
+  }
+
+  /** Samples of a whole window. */
+  get windowSamples(): number {
+    return this.frames * this.settings.hop_length;
+  }
+
+  /** `[bands, frames]` of the first {@link windowSamples} samples. */
+  extract(samples: Float32Array): Float32Array {
+    const { hop_length, n_fft, feature_size: bands } = this.settings;
+    const heard = Math.min(samples.length, this.windowSamples);
+    // Frames beyond the audio and half a transform are silence and need no transform.
+    const needed = Math.ceil((heard + n_fft) / hop_length) * hop_length;
+    const padded = new Float32Array(Math.min(this.windowSamples, needed));
+    padded.set(samples.subarray(0, heard));
+    const { values, frames } = this.logMel.extract(padded);
+    const filled = Math.min(this.frames, frames);
+    let loudest = filled < this.frames ? Math.log10(floor) : -Infinity;
+    for (let index = 0; index < filled * bands; index++) loudest = Math.max(loudest, values[index]!);
+    const least = loudest - decades;
+    const scaled = (value: number) => (Math.max(value, least) + 4) / 4;
+    const features = new Float32Array(bands * this.frames).fill(scaled(Math.log10(floor)));
+    for (let band = 0; band < bands; band++)
+      for (let frame = 0; frame < filled; frame++)
+        features[band * this.frames + frame] = scaled(values[frame * bands + band]!);
+    return features;
+  }
+}

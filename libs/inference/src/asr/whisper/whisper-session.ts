@@ -1,0 +1,112 @@
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { compileWhisper, type CompiledWhisper } from '../../compiler/index.js';
+import { chooseEngine, type EngineChoice, type EngineSettings } from '../../model/engine-settings.js';
+import { ModelLoadError } from '../../model/model-load-error.js';
+import { createSession, type SessionSettings } from '../../runtime/session.js';
+import { WhisperSlabs } from './whisper-slabs.js';
+import type { WhisperSettings } from './whisper-settings.js';
+
+/** What a run of the decoder tells of the rows that were asked for. */
+export interface DecoderRows {
+  /** Logarithms of probabilities, one array a row; the caller's to change. */
+  readonly scores: readonly Float32Array[];
+  /** Where each new token of each sequence looks: `[sequence][token]`, heads × source positions; with alignment heads. */
+  readonly alignment?: readonly (readonly Float32Array[])[];
+}
+
+/** The two networks of a Whisper model and the memory of the sequences that are decoded. */
+export class WhisperSession {
+  readonly slabs: WhisperSlabs;
+
+  private constructor(
+    readonly model: CompiledWhisper,
+    private readonly encoder: InferenceSession,
+    private readonly decoder: InferenceSession,
+    readonly backend: string,
+    readonly choice: EngineChoice,
+  ) {
+    this.slabs = new WhisperSlabs(model);
+  }
+
+  /** Compiles the model of a folder and loads it. Throws ModelLoadError and UnsupportedModelError. */
+  static async load(
+    directory: string,
+    engine: EngineSettings,
+    settings: SessionSettings,
+    { alignmentHeads }: Pick<WhisperSettings, 'alignmentHeads'>,
+  ): Promise<WhisperSession> {
+    const compiled = async () => {
+      const { compiledDirectory: cacheDir, weights } = engine;
+      const model = await compileWhisper(directory, { cacheDir, weights, alignmentHeads });
+      const encoder = await createSession(model.encoderPath, settings);
+      const decoder = await createSession(model.decoderPath, settings);
+      return { model, encoder, decoder };
+    };
+    const exporter = () =>
+      Promise.reject(
+        new ModelLoadError(`${directory}: Whisper models are served from safetensors, not from ONNX graphs.`),
+      );
+    const { loaded, choice } = await chooseEngine(directory, engine, { compiled, exporter });
+    const { model, encoder, decoder } = loaded;
+    const backend = `${encoder.backend} compiled ${model.weights}`;
+    return new WhisperSession(model, encoder.session, decoder.session, backend, choice);
+  }
+
+  /** Hears one window, `[bands, 2 · sourcePositions]`, and puts it into a slot. */
+  async encode(features: Float32Array, slot: number): Promise<void> {
+    const { bands, sourcePositions } = this.model;
+    const input = new Tensor('float32', features, [1, bands, 2 * sourcePositions]);
+    const outputs = await this.encoder.run({ input_features: input });
+    const planes = this.encoder.outputNames.map((name) => outputs[name]!.data as Float32Array);
+    this.slabs.putAudio(slot, planes);
+  }
+
+  /**
+   * New tokens of the sequences from slot `first` on, equally many of each, behind so many past ones. `wanted`: rows,
+   * `sequence × tokens + token`, whose scores are given. `keep`: remember the tokens' keys and values.
+   */
+  async decode(
+    first: number,
+    pasts: readonly number[],
+    tokens: readonly (readonly number[])[],
+    { wanted, keep = true }: { wanted: readonly number[]; keep?: boolean },
+  ): Promise<DecoderRows> {
+    const width = tokens[0]!.length;
+    const outputs = await this.decoder.run({
+      input_ids: int64(tokens.flat(), [tokens.length, width]),
+      past_lengths: int64(pasts, [pasts.length]),
+      logit_positions: int64(wanted, [wanted.length]),
+      ...this.slabs.feeds(first, tokens.length),
+    });
+    if (keep) this.slabs.append(outputs['new_kv']!, first, pasts);
+    const { vocabularySize } = this.model;
+    const values = outputs['log_probabilities']!.data as Float32Array;
+    const scores = wanted.map((_, row) => values.subarray(row * vocabularySize, (row + 1) * vocabularySize));
+    const { alignment } = outputs;
+    return { scores, ...(alignment && { alignment: alignmentRows(alignment) }) };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.encoder.release(), this.decoder.release()]);
+  }
+}
+
+function int64(values: readonly number[], dims: readonly number[]): Tensor {
+  return new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
+}
+
+/** `[batch, heads, tokens, source]` → for each token its heads one after the other. */
+function alignmentRows({ data, dims }: Tensor): Float32Array[][] {
+  const [batch = 0, heads = 0, tokens = 0, source = 0] = dims;
+  const values = data as Float32Array;
+  return Array.from({ length: batch }, (_, sequence) =>
+    Array.from({ length: tokens }, (_unused, token) => {
+      const row = new Float32Array(heads * source);
+      for (let head = 0; head < heads; head++) {
+        const start = ((sequence * heads + head) * tokens + token) * source;
+        row.set(values.subarray(start, start + source), head * source);
+      }
+      return row;
+    }),
+  );
+}
