@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Sources are tested directly: the `development` condition maps `#contracts` and its siblings to their .ts files. */
@@ -5,6 +6,8 @@ const conditions = ['development', 'node'];
 const common = {
   environment: 'node' as const,
   restoreMocks: true,
+  // By default one processor is left alone, which on a machine with two is half of it.
+  maxWorkers: availableParallelism(),
   // Waiting for an event ends with the event: the limit is only for what never comes, and machines may be slow.
   expect: { poll: { timeout: 60_000, interval: 50 } },
 };
