@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { MegaNestError } from '#contracts';
+import { readFormParts } from '#service-kit';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import type { AudioFile } from './transcription.js';
@@ -23,21 +24,12 @@ export async function readAudioForm(request: FastifyRequest, maxBytes: number): 
       param: 'file',
     });
   const form: AudioForm = { fields: {} };
-  try {
-    const limits = { files: 2, fileSize: Infinity, fieldSize: maxFieldBytes, fields: 50 };
-    for await (const part of request.parts({ limits })) {
-      if (part.type === 'file') await addFile(form, part, maxBytes);
-      else addField(form.fields, part.fieldname, String(part.value));
-    }
-    return form;
-  } catch (error) {
-    // What is left of the upload is read and dropped: its connection could not serve another request otherwise.
-    request.raw.unpipe();
-    request.raw.resume();
-    if (error instanceof MegaNestError) throw error;
-    const detail = `The form cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-    throw new MegaNestError('invalid_request', { detail, cause: error });
-  }
+  const limits = { files: 2, fieldSize: maxFieldBytes, fields: 50 };
+  await readFormParts(request, limits, (part) => {
+    if (part.type === 'file') return addFile(form, part, maxBytes);
+    return addField(form.fields, part.fieldname, part.value, part.valueTruncated);
+  });
+  return form;
 }
 
 async function addFile(form: AudioForm, part: MultipartFile, maxBytes: number): Promise<void> {
@@ -62,7 +54,13 @@ async function addFile(form: AudioForm, part: MultipartFile, maxBytes: number): 
   form.audio = { bytes: Buffer.concat(pieces), filename, mimeType: part.mimetype };
 }
 
-function addField(fields: AudioForm['fields'], name: string, value: string): void {
+function addField(fields: AudioForm['fields'], name: string, given: unknown, truncated: boolean): void {
+  if (truncated)
+    throw new MegaNestError('invalid_request', {
+      detail: `${name}: is longer than ${maxFieldBytes} bytes`,
+      param: name,
+    });
+  const value = typeof given === 'string' ? given : JSON.stringify(given);
   const list = name.endsWith('[]');
   const key = list ? name.slice(0, -2) : name;
   const before = fields[key];

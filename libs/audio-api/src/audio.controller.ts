@@ -11,7 +11,9 @@ import { transcriptErrorFrame, transcriptEventSchema, transcriptFrames } from '.
 import { formatTranscript, transcriptionSchema, verboseTranscriptionSchema } from './transcript-formats.js';
 import { Transcription, type TranscriptionRequest } from './transcription.js';
 
-const formSchema = transcriptionFormSchema.extend({ file: z.string().describe('The audio file') });
+const formSchema = transcriptionFormSchema.extend({
+  file: z.string().describe('The audio file').meta({ format: 'binary' }),
+});
 const operation = {
   answer: z.union([transcriptionSchema, verboseTranscriptionSchema]),
   events: transcriptEventSchema,

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { MegaNestError, type FileReference } from '#contracts';
 import type { ObjectStore } from '#messaging';
+import { readFormParts } from '#service-kit';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import type { UploadLimits } from './upload-limits.js';
@@ -27,20 +28,15 @@ export async function receiveForm(
   const counter = new UploadCounter(limits);
   try {
     // One more than allowed, so that the check here and not the parser reports it.
-    const parserLimits = {
-      files: limits.maxFiles + 1,
-      fileSize: Infinity,
-      fieldSize: maxFieldBytes,
-      fields: 100,
-    };
-    for await (const part of request.parts({ limits: parserLimits })) {
+    const parserLimits = { files: limits.maxFiles + 1, fieldSize: maxFieldBytes, fields: 100 };
+    await readFormParts(request, parserLimits, async (part) => {
       if (part.type === 'file') form.files.push(await receiveFile(part, form.files.length, objects, counter));
       else addField(form.fields, part.fieldname, part.value, part.valueTruncated);
-    }
+    });
     return form;
   } catch (error) {
     await Promise.allSettled(form.files.map((file) => objects.delete(file.objectId)));
-    throw isBrokenForm(error) ? brokenForm(error) : error;
+    throw error;
   }
 }
 
@@ -106,15 +102,6 @@ class UploadCounter {
       yield piece;
     }
   }
-}
-
-/** The parser throws plain errors; their words are all there is to tell them by. */
-function isBrokenForm(error: unknown): error is Error {
-  return error instanceof Error && /multipart|boundary|part header|premature/i.test(error.message);
-}
-
-function brokenForm(cause: Error): MegaNestError {
-  return new MegaNestError('invalid_request', { detail: `The form cannot be read: ${cause.message}`, cause });
 }
 
 function tooLarge(what: string, bytes: number, param: string): MegaNestError {

@@ -1,5 +1,6 @@
 import { MegaNestError } from '#contracts';
 import { cleanFilename } from '#dataprep-api';
+import { readFormParts } from '#service-kit';
 import type { FastifyRequest } from 'fastify';
 
 /** The file of a form while it comes in. */
@@ -8,6 +9,8 @@ export interface IncomingFile {
   mimeType: string;
   content: AsyncIterable<Uint8Array>;
 }
+
+const maxFieldBytes = 64 * 1024;
 
 /**
  * Reads a form of one file, handing the file on as it comes in; fields may stand before or behind it. `name[part]` is
@@ -20,24 +23,22 @@ export async function receiveFileForm<Result>(
 ): Promise<{ result: Result; fields: Record<string, unknown> }> {
   if (!http.isMultipart()) throw invalid('Send a multipart form.', field);
   const fields: Record<string, unknown> = {};
-  let result: { value: Result } | undefined;
-  try {
-    const limits = { files: 2, fileSize: Infinity, fields: 20, fieldSize: 64 * 1024 };
-    for await (const part of http.parts({ limits })) {
-      if (part.type === 'field') addField(fields, part.fieldname, part.value);
-      else if (part.fieldname !== field || result)
-        throw invalid(`${part.fieldname}: one file in the field "${field}" is expected`, part.fieldname);
-      else {
-        const filename = cleanFilename(part.filename) || 'file';
-        const content = within(maxBytes, part.file, field);
-        result = { value: await consume({ filename, mimeType: part.mimetype, content }) };
-      }
+  const results: Result[] = [];
+  const limits = { files: 2, fields: 20, fieldSize: maxFieldBytes };
+  await readFormParts(http, limits, async (part) => {
+    if (part.type === 'field') {
+      if (part.valueTruncated) throw invalid(`${part.fieldname}: is too long`, part.fieldname);
+      addField(fields, part.fieldname, part.value);
+    } else if (part.fieldname !== field || results.length > 0)
+      throw invalid(`${part.fieldname}: one file in the field "${field}" is expected`, part.fieldname);
+    else {
+      const filename = cleanFilename(part.filename) || 'file';
+      const content = within(maxBytes, part.file, field);
+      results.push(await consume({ filename, mimeType: part.mimetype, content }));
     }
-  } catch (error) {
-    throw asFormError(error);
-  }
-  if (!result) throw invalid(`${field}: is required`, field);
-  return { result: result.value, fields };
+  });
+  if (results.length === 0) throw invalid(`${field}: is required`, field);
+  return { result: results[0] as Result, fields };
 }
 
 function addField(fields: Record<string, unknown>, name: string, value: unknown): void {
@@ -60,13 +61,6 @@ async function* within(
   }
 }
 
-/** The parser's own errors say what is wrong with the form. */
-function asFormError(error: unknown): unknown {
-  if (error instanceof MegaNestError || !(error instanceof Error)) return error;
-  const isForms = /multipart|boundary|part header|premature|reach .* limit/i.test(error.message);
-  return isForms ? invalid(`The form cannot be read: ${error.message}`, null, error) : error;
-}
-
-function invalid(detail: string, param: string | null, cause?: Error): MegaNestError {
-  return new MegaNestError('invalid_request', { detail, param, cause });
+function invalid(detail: string, param: string): MegaNestError {
+  return new MegaNestError('invalid_request', { detail, param });
 }

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '#contracts';
 import type { OpenApiDocument } from '#service-kit';
+import { makeForm } from './forms.js';
 import { mutateText, mutateValue } from './mutations.js';
 import type { Random } from './random.js';
 import { sample } from './sample.js';
@@ -8,7 +9,10 @@ export interface Operation {
   method: string;
   path: string;
   parameters: { name: string; in: string; schema: JsonSchema }[];
+  /** Of a body of JSON. */
   body?: JsonSchema;
+  /** Of a multipart form. */
+  form?: JsonSchema;
   /** JSON answers by status. */
   answers: Record<string, JsonSchema>;
 }
@@ -18,7 +22,7 @@ export interface FuzzRequest {
   url: string;
   headers: Record<string, string>;
   body?: Uint8Array<ArrayBuffer>;
-  /** The body is an object of JSON, so that what is wrong with it has a name. */
+  /** The body is an object of JSON or a form of named parts, so that what is wrong with it has a name. */
   isObject: boolean;
 }
 
@@ -35,7 +39,8 @@ export function operationsOf(document: OpenApiDocument): Operation[] {
       method: method.toUpperCase(),
       path,
       parameters: operation.parameters ?? [],
-      body: Object.values(operation.requestBody?.content ?? {})[0]?.schema,
+      body: operation.requestBody?.content['application/json']?.schema,
+      form: operation.requestBody?.content['multipart/form-data']?.schema,
       answers: Object.fromEntries(
         Object.entries(operation.responses).flatMap(([status, { content }]) => {
           const schema = content?.['application/json']?.schema;
@@ -77,10 +82,13 @@ export function makeRequest(operation: Operation, document: OpenApiDocument, ran
       return `${name}=${value}`;
     });
   const url = path + (query.length > 0 ? `?${query.join('&')}` : '');
+  const { form } = operation;
+  if (form && (!operation.body || random.chance(0.5))) {
+    const { contentType, body, isNamed } = makeForm(valueFor(form, schemas, random, 0.6), random);
+    return { operation, url, headers: { 'content-type': contentType }, body, isObject: isNamed };
+  }
   if (!operation.body || operation.method === 'GET') return { operation, url, headers: {}, isObject: true };
-  const value = random.chance(0.15)
-    ? sample(operation.body, schemas, random)
-    : mutateValue(sample(operation.body, schemas, random), random);
+  const value = valueFor(operation.body, schemas, random, 0.15);
   const body = random.chance(0.15)
     ? mutateText(value, random)
     : new TextEncoder().encode(JSON.stringify(value));
@@ -88,4 +96,15 @@ export function makeRequest(operation: Operation, document: OpenApiDocument, ran
   const isJson = contentType === 'application/json';
   const isObject = isJson && typeof value === 'object' && value !== null && !Array.isArray(value);
   return { operation, url, headers: { 'content-type': contentType }, body, isObject };
+}
+
+/** Fitting, or with something wrong with it. */
+function valueFor(
+  schema: JsonSchema,
+  schemas: OpenApiDocument['components']['schemas'],
+  random: Random,
+  fittingShare: number,
+): unknown {
+  const fitting = sample(schema, schemas, random);
+  return random.chance(fittingShare) ? fitting : mutateValue(fitting, random);
 }
