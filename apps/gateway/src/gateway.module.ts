@@ -22,6 +22,7 @@ import { NodeCaller } from './megaservice/node-caller.js';
 import { ChatController } from './openai/chat.controller.js';
 import { ChatService } from './openai/chat.service.js';
 import { EmbeddingsController } from './openai/embeddings.controller.js';
+import { LanguageModelClient } from './openai/language-model.client.js';
 import { ModelCatalog } from './openai/model-catalog.js';
 import { ModelsController } from './openai/models.controller.js';
 import { RerankController } from './openai/rerank.controller.js';
@@ -72,6 +73,7 @@ export class GatewayModule {
       providers: [
         { provide: gatewayEnvironment, useValue: environment },
         GatewayHealth,
+        LanguageModelClient,
         ModelCatalog,
         AnnouncedServices,
         {

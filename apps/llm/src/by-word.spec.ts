@@ -21,6 +21,14 @@ describe('byWord', () => {
     ]);
   });
 
+  it('gives each word of a refusal its mark', async () => {
+    const whole: GenerationChunk = { choice: 0, text: 'Not this.', refusal: true };
+    expect(await split(whole)).toEqual([
+      { choice: 0, text: 'Not', refusal: true },
+      { choice: 0, text: ' this.', refusal: true },
+    ]);
+  });
+
   it('leaves what has no words or carries logprobs as it is', async () => {
     const chunks: GenerationChunk[] = [
       { choice: 0, text: ' a b', logprobs: [] },

@@ -10,7 +10,8 @@ export async function* byWord(
   for await (const chunk of chunks) {
     const words = chunk.logprobs ? [chunk.text] : chunk.text.split(/(?<=\S)(?=\s)/);
     const last = words.pop() ?? '';
-    for (const text of words) yield { choice: chunk.choice, text };
+    const { choice, refusal } = chunk;
+    for (const text of words) yield { choice, text, ...(refusal && { refusal }) };
     yield { ...chunk, text: last };
   }
 }

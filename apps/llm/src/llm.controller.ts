@@ -3,10 +3,12 @@ import {
   chatCompletionChunkSchema,
   chatCompletionRequestSchema,
   chatCompletionSchema,
+  chatToolParam,
   ignoredFields,
   modelList,
   modelListSchema,
   modelObject,
+  namingToolParams,
   type CompletionIdentity,
 } from '#openai-api';
 import { ApiOperation, Call, SchemaPipe, type HttpCall, withinDeadline } from '#service-kit';
@@ -49,7 +51,8 @@ export class LlmController {
       parallel_tool_calls: chat.parallelToolCalls,
       chat_template_kwargs: chat.chatTemplateKwargs,
     };
-    const chunks = withinDeadline(call, (signal) => this.llm.generate(request, signal));
+    const written = withinDeadline(call, (signal) => this.llm.generate(request, signal));
+    const chunks = namingToolParams(written, chatToolParam);
     const identity = { ...this.#identity(), documents: () => documents ?? [], legacyFunctions };
     await (stream
       ? sendChatStream(reply, chunks, identity, includeUsage)

@@ -7,6 +7,12 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   LLM_MODEL_ID: z.string().optional(),
   /** An OpenAI-compatible server (vLLM, TGI, Ollama, OVMS) to use in place of a local model. */
   LLM_ENDPOINT: z.url().optional(),
+  /** Comma list of what the model behind LLM_ENDPOINT reads: text, or text,image. */
+  LLM_MODALITIES: z
+    .string()
+    .transform((value) => value.split(',').map((name) => name.trim()))
+    .pipe(z.array(z.enum(['text', 'image'])).refine((names) => names.includes('text'), 'must include text'))
+    .default(['text']),
   /** Sent to that server as a bearer token. */
   LLM_API_KEY: z.string().optional(),
 });

@@ -8,24 +8,27 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
-import { RpcHandler, type RpcContext } from '#messaging';
+import { ObjectStore, RpcHandler, type RpcContext } from '#messaging';
 import { HealthRegistry } from '#service-kit';
 import { Controller, Inject } from '@nestjs/common';
 import { LlmService } from './llm.service.js';
+import { loadImages } from './load-images.js';
 
 @Controller()
 export class LlmRpcController {
   constructor(
     @Inject(LlmService) private readonly llm: LlmService,
     @Inject(HealthRegistry) private readonly health: HealthRegistry,
+    @Inject(ObjectStore) private readonly objects: ObjectStore,
   ) {}
 
   @RpcHandler(generate)
-  generate(
+  async *generate(
     request: ParsedRequestOf<typeof generate>,
     context: RpcContext,
   ): AsyncGenerator<GenerationChunk, void, void> {
-    return this.llm.generate(request, context.signal);
+    const messages = await loadImages(request.messages, this.objects);
+    yield* this.llm.generate({ ...request, messages }, context.signal);
   }
 
   @RpcHandler(countPromptTokens)

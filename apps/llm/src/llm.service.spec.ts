@@ -112,6 +112,18 @@ describe('LlmService', () => {
     });
   });
 
+  it('puts nothing in the place of a refusal, and checks nothing in it', async () => {
+    const { collect, generator } = serve([]);
+    generator.generate = async function* (): AsyncGenerator<GenerationEvent, void, void> {
+      await Promise.resolve();
+      yield { choice: 0, text: 'I will not.', tokenIds: [1], refusal: true };
+      yield { choice: 0, text: '', tokenIds: [], finishReason: 'stop' };
+    };
+    const { chunks, text } = await collect({ documents: [document] });
+    expect(text).toBe('I will not.');
+    expect(chunks.filter((chunk) => chunk.text !== '').every(({ refusal }) => refusal)).toBe(true);
+  });
+
   it('writes no token more when its consumer leaves', async () => {
     const { stream, generator, metric } = serve(Array.from({ length: 100 }, () => ' a'));
     let received = 0;

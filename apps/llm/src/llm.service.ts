@@ -13,9 +13,11 @@ import type { GenerateRequest } from './generate-request.js';
 import { generatorToken } from './generator.token.js';
 import { llmSettings, type LlmSettings } from './llm.settings.js';
 import { measureGeneration } from './measure-generation.js';
+import { assertImages } from './load-images.js';
 import type { LlmGenerator } from './open-generator.js';
 import { planAnswer } from './plan-answer.js';
 import { TokenTally } from './token-tally.js';
+import { watchEngine } from './watch-engine.js';
 import { templateVariables } from './tools/plan-calls.js';
 
 /** Writes answers; both the HTTP and the NATS side go through it. */
@@ -32,6 +34,7 @@ export class LlmService implements OnApplicationShutdown {
       await (this.generator.check?.(signal) ?? this.generator.countPromptTokens('health'));
       return this.generator.info.id;
     });
+    if (this.generator.load) watchEngine(this.metrics, () => this.generator.load!());
   }
 
   get model(): ModelInfo {
@@ -65,7 +68,9 @@ export class LlmService implements OnApplicationShutdown {
   }
 
   async *#answer(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {
-    assertServedModel(request.model, this.generator.info.id);
+    const { id, modalities } = this.generator.info;
+    assertServedModel(request.model, id);
+    assertImages(request.messages, modalities);
     const { request: asked, read, check } = await planAnswer(request, this.settings, this.generator);
     const tally = new TokenTally(this.metrics);
     const events = tally.count(this.generator.generate(asked, signal));

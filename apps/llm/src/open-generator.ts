@@ -8,6 +8,9 @@ export type LlmGenerator = Generator & Partial<Pick<RemoteGenerator, 'check'>>;
 /** Loads the configured model, or connects to the engine that has it. Errors: says which one failed, and why. */
 export async function openGenerator(environment: LlmEnvironment, profile: Profile): Promise<LlmGenerator> {
   const { LLM_ENDPOINT: endpoint, LLM_API_KEY: apiKey, LLM_MODEL_ID: model } = environment;
-  if (endpoint) return openRemoteGenerator({ endpoint, apiKey, model });
+  const { LLM_MODALITIES: modalities } = environment;
+  if (endpoint) return openRemoteGenerator({ endpoint, apiKey, model, modalities });
+  if (modalities.includes('image'))
+    throw new Error('LLM_MODALITIES: image needs LLM_ENDPOINT; models that run here read text');
   return announceModel(await loadGenerator(model ?? profile.llm.model, modelOptions(environment, profile)));
 }

@@ -19,6 +19,10 @@ export const modelInfoSchema = z.object({
   maxInputTokens: z.int(),
   created: z.int().describe('Unix seconds'),
   dimensions: z.int().optional().describe('Width of the vectors; embedders only'),
+  modalities: z
+    .array(z.enum(['text', 'image']))
+    .optional()
+    .describe('What it reads; text alone where absent'),
   templateVariables: z
     .array(z.string())
     .optional()

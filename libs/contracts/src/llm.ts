@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fileReferenceSchema } from './dataprep.js';
 import { retrievedDocumentSchema } from './documents.js';
 import { modelInfoSchema } from './embedding.js';
 import { defineMethod } from './method.js';
@@ -11,10 +12,24 @@ export const toolCallSchema = z.object({
 });
 export type ToolCall = z.infer<typeof toolCallSchema>;
 
-/** A turn of the conversation, its content already reduced to text. */
+/** An image that a user shows. */
+const chatImageSchema = z.object({
+  /** A data URL, or the address of the image: what the gateway was sent. */
+  url: z.string().optional(),
+  /** The image in the object store, in place of the `url`: what the language model is sent. */
+  file: fileReferenceSchema.optional(),
+  /** How closely the model is to look: `auto`, `low`, `high`. */
+  detail: z.string().optional(),
+  /** Where it stands in the caller's request, for errors. */
+  param: z.string().optional(),
+});
+
+/** A turn of the conversation, its content reduced to text, and images beside it. */
 export const chatMessageSchema = z.object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z.string(),
+  /** Of the user, for models that take them. */
+  images: z.array(chatImageSchema).optional(),
   name: z.string().optional(),
   /** Of the assistant: what it called in this turn. */
   toolCalls: z.array(toolCallSchema).optional(),
@@ -55,6 +70,8 @@ export const toolChoiceSchema = z.object({
 });
 export type ToolChoice = z.infer<typeof toolChoiceSchema>;
 
+const tagBorders = { begin: z.string().min(1), end: z.string() };
+
 /** What an answer's text is held to while it is written: whatever comes out whole satisfies it. */
 export const outputConstraintSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('json_object') }),
@@ -67,7 +84,17 @@ export const outputConstraintSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('structural_tag'),
     triggers: z.array(z.string().min(1)).min(1),
-    tags: z.array(z.object({ begin: z.string().min(1), end: z.string(), schema: jsonSchema })).min(1),
+    tags: z
+      .array(
+        z.union([
+          z.object({ ...tagBorders, schema: jsonSchema }),
+          /** Between them stands a text of the Lark grammar: as in the quotes of a JSON string, unless it is `raw`. */
+          z.object({ ...tagBorders, lark: z.string().min(1), raw: z.boolean().optional() }),
+          /** Between them stand parameters in tags, as Qwen3-Coder writes them, of an object that the schema takes. */
+          z.object({ ...tagBorders, parameters: z.record(z.string(), z.unknown()) }),
+        ]),
+      )
+      .min(1),
     /** The answer begins with a tag, and ends behind the last one. */
     required: z.boolean().optional(),
     /** At most one tag. */
@@ -165,6 +192,8 @@ export const generationChunkSchema = z.object({
   /** Which of the n answers this belongs to. */
   choice: z.int(),
   text: z.string(),
+  /** The text is said in the place of an answer: the model, or a guard, refuses to give one. */
+  refusal: z.boolean().optional(),
   /** What the model thinks before it answers; no part of `text`. */
   reasoning: z.string().optional(),
   toolCalls: z.array(toolCallDeltaSchema).optional(),

@@ -28,6 +28,7 @@ export const chatCompletionSchema = z.looseObject({
       message: z.looseObject({
         role: z.literal('assistant'),
         content: z.string().nullable(),
+        refusal: z.string().nullable(),
         annotations: z.array(z.looseObject({ type: z.string() })).optional(),
         tool_calls: z.array(z.looseObject({ id: z.string(), type: z.string() })).optional(),
       }),
@@ -45,7 +46,11 @@ export const chatCompletionChunkSchema = z.looseObject({
   choices: z.array(
     z.looseObject({
       index: z.int(),
-      delta: z.looseObject({ role: z.literal('assistant').optional(), content: z.string().nullish() }),
+      delta: z.looseObject({
+        role: z.literal('assistant').optional(),
+        content: z.string().nullish(),
+        refusal: z.string().nullish(),
+      }),
       logprobs,
       finish_reason: finishReason.nullable(),
     }),

@@ -48,7 +48,7 @@ export const messagesSchema = z
   );
 type WireMessage = z.output<typeof message>;
 
-/** Reduces a conversation to text turns. Errors: unsupported_parameter for parts that are not text. */
+/** Reduces a conversation to text turns with images beside it. Errors: unsupported_parameter for parts of other kinds. */
 export function toChatMessages(messages: readonly WireMessage[], path = 'messages'): ChatMessage[] {
   // What a deprecated function message answers: the call before it, which had no id.
   let lastFunctionCall: string | undefined;
@@ -59,7 +59,7 @@ export function toChatMessages(messages: readonly WireMessage[], path = 'message
     const toolCallId = item.role === 'function' ? lastFunctionCall : item.tool_call_id;
     return {
       role: item.role === 'function' ? ('tool' as const) : item.role,
-      content: toText(item.content, `${path}.${index}.content`),
+      ...toContent(item.content, { role: item.role, path: `${path}.${index}.content` }),
       ...(typeof item.name === 'string' && { name: item.name }),
       ...(calls.length > 0 && { toolCalls: calls }),
       ...(typeof toolCallId === 'string' && { toolCallId }),
@@ -68,10 +68,19 @@ export function toChatMessages(messages: readonly WireMessage[], path = 'message
   });
 }
 
-/** A turn back in OpenAI's form, its content as text. */
-export function wireMessage({ toolCalls, toolCallId, reasoning, ...message }: ChatMessage) {
+/** A turn back in OpenAI's form, its content as text, or as parts where there are images. */
+export function wireMessage({ toolCalls, toolCallId, reasoning, images, ...message }: ChatMessage) {
   return {
     ...message,
+    ...(images && {
+      content: [
+        { type: 'text', text: message.content },
+        ...images.map(({ url = '', detail }) => ({
+          type: 'image_url',
+          image_url: { url, ...(detail !== undefined && { detail }) },
+        })),
+      ],
+    }),
     ...(toolCalls && {
       tool_calls: toolCalls.map(({ id, name, input }) => ({
         id,
@@ -93,15 +102,49 @@ function callsOf({ tool_calls: calls, function_call: legacy }: WireMessage, inde
   );
 }
 
-function toText(value: WireMessage['content'], path: string): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'string') return value;
-  return value.map((part, index) => partText(part, `${path}.${index}`)).join('\n');
+interface ContentPlace {
+  role: WireMessage['role'];
+  path: string;
+}
+
+function toContent(
+  value: WireMessage['content'],
+  { role, path }: ContentPlace,
+): Pick<ChatMessage, 'content' | 'images'> {
+  if (value === null || value === undefined) return { content: '' };
+  if (typeof value === 'string') return { content: value };
+  const texts: string[] = [];
+  const images: ChatImage[] = [];
+  for (const [index, part] of value.entries()) {
+    const image = role === 'user' ? imageOf(part, `${path}.${index}`) : undefined;
+    if (image) images.push(image);
+    else texts.push(partText(part, `${path}.${index}`));
+  }
+  return { content: texts.join('\n'), ...(images.length > 0 && { images }) };
+}
+
+type ChatImage = NonNullable<ChatMessage['images']>[number];
+
+const imagePart = z.looseObject({
+  type: z.literal('image_url'),
+  image_url: z.looseObject({ url: z.string().min(1), detail: z.string().nullish() }),
+});
+
+/** Whether the model takes it is known later. Errors: invalid_request for one without a URL. */
+function imageOf(part: Record<string, unknown>, param: string): ChatImage | undefined {
+  if (part['type'] !== 'image_url') return undefined;
+  const parsed = imagePart.safeParse(part);
+  if (!parsed.success) {
+    const detail = `${param}.image_url.url: is required and must be a string`;
+    throw new MegaNestError('invalid_request', { detail, param: `${param}.image_url.url` });
+  }
+  const { url, detail } = parsed.data.image_url;
+  return { url, param, ...(typeof detail === 'string' && { detail }) };
 }
 
 function partText(part: Record<string, unknown>, path: string): string {
   const text = part['text'] ?? part['refusal'];
   if (typeof text === 'string' && (part['type'] === 'text' || part['type'] === 'refusal')) return text;
-  const detail = `${path}: parts of type ${JSON.stringify(part['type'])} are not supported; the model takes text only`;
+  const detail = `${path}: parts of type ${JSON.stringify(part['type'])} are not supported here`;
   throw new MegaNestError('unsupported_parameter', { detail, param: path });
 }

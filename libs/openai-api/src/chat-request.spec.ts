@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chatCompletionRequestSchema, ignoredFields } from './chat-request.js';
 
 const messages = [{ role: 'user', content: 'Hi' }];
+const image = { type: 'image_url', image_url: { url: 'https://a.example/cat.png', detail: 'low' } };
 const tool = { type: 'function', function: { name: 'add', parameters: { type: 'object' } } };
 const parse = (body: unknown) => parseOrThrow(chatCompletionRequestSchema, body);
 
@@ -19,6 +20,15 @@ describe('chatCompletionRequestSchema', () => {
       { type: 'text', text: 'two' },
     ];
     expect(parse({ messages: [{ role: 'user', content }] }).messages[0]?.content).toBe('one\ntwo');
+  });
+
+  it('keeps images beside the text of a user', () => {
+    const content = [{ type: 'text', text: 'What is it?' }, image];
+    expect(parse({ messages: [{ role: 'user', content }] }).messages[0]).toEqual({
+      role: 'user',
+      content: 'What is it?',
+      images: [{ url: 'https://a.example/cat.png', detail: 'low', param: 'messages.0.content.1' }],
+    });
   });
 
   it('keeps explicit zeros and false, and takes null as unset', () => {
@@ -64,8 +74,10 @@ describe('chatCompletionRequestSchema', () => {
     [{ messages, stream_options: { include_usage: 'yes' } }, 'stream_options.include_usage'],
     [
       { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] },
-      'messages.0.content.0',
+      'messages.0.content.0.image_url.url',
     ],
+    [{ messages: [{ role: 'user', content: [{ type: 'video_url' }] }] }, 'messages.0.content.0'],
+    [{ messages: [{ role: 'tool', tool_call_id: 'a', content: [image] }] }, 'messages.0.content.0'],
   ])('names the field that is wrong: %j', (body, param) => {
     expect(() => parse(body)).toThrow(expect.objectContaining({ status: 400, param }));
   });

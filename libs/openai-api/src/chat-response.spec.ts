@@ -81,6 +81,27 @@ async function* calls(): AsyncGenerator<GenerationChunk> {
   yield { choice: 0, text: '', finishReason: 'tool_calls', usage };
 }
 
+async function* refusal(): AsyncGenerator<GenerationChunk> {
+  yield { choice: 0, text: 'Not ', refusal: true };
+  yield { choice: 0, text: 'this.', refusal: true };
+  yield { choice: 0, text: '', finishReason: 'content_filter' };
+}
+
+describe('a refusal', () => {
+  it('has a field of its own, and no content', async () => {
+    const completion = completionFits(await collectChatCompletion(refusal(), identity));
+    expect(completion.choices[0]).toMatchObject({
+      finish_reason: 'content_filter',
+      message: { content: null, refusal: 'Not this.' },
+    });
+    const chunks = await collect(chatCompletionChunks(refusal(), identity, false));
+    chunks.forEach(chunkFits);
+    const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta));
+    expect(deltas.map((delta) => delta.refusal ?? '').join('')).toBe('Not this.');
+    expect(deltas.map(({ content }) => content ?? '').join('')).toBe('');
+  });
+});
+
 describe('calls of tools', () => {
   it('are gathered, without content where nothing was said', async () => {
     const completion = completionFits(await collectChatCompletion(calls(), identity));

@@ -21,9 +21,10 @@ export interface ChatCompletionChoice {
   index: number;
   message: {
     role: 'assistant';
-    /** null where the model said nothing and called tools. */
+    /** null where the model said nothing and called tools, or refused. */
     content: string | null;
-    refusal: null;
+    /** What was said in the place of an answer, or in the place of its rest. */
+    refusal: string | null;
     annotations?: CitationAnnotation[];
     tool_calls?: CompletionToolCall[];
     /** Answers the deprecated `functions`. */
@@ -56,6 +57,7 @@ export interface ChatCompletionChunk {
     delta: {
       role?: 'assistant';
       content?: string | null;
+      refusal?: string;
       annotations?: CitationAnnotation[];
       tool_calls?: ToolCallPiece[];
       function_call?: { name?: string; arguments: string };
@@ -120,7 +122,9 @@ export async function* chatCompletionChunks(
     const pieces = started.get(chunk.choice) ?? new CallPieces();
     started.set(chunk.choice, pieces);
     if (chunk.reasoning) yield frame([deltaChoice(chunk.choice, { reasoning_content: chunk.reasoning })]);
-    if (chunk.text || chunk.logprobs) {
+    if (chunk.refusal) {
+      if (chunk.text) yield frame([deltaChoice(chunk.choice, { refusal: chunk.text })]);
+    } else if (chunk.text || chunk.logprobs) {
       yield frame([deltaChoice(chunk.choice, { content: chunk.text }, logprobsObject(chunk.logprobs))]);
     }
     for (const call of chunk.toolCalls ?? [])
@@ -172,7 +176,8 @@ function finishedChoice(
 ): ChatCompletionChoice {
   const { message } = choice;
   const all = calls.all;
-  message.content = text === '' && all.length > 0 ? null : text;
+  const saysElse = all.length > 0 || message.refusal !== null;
+  message.content = text === '' && saysElse ? null : text;
   const [first] = all;
   if (identity.legacyFunctions && first?.type === 'function') message.function_call = first.function;
   else if (first) message.tool_calls = all;
@@ -195,7 +200,8 @@ function choiceAt(choices: Map<number, OpenChoice>, index: number): OpenChoice {
 
 function extendChoice(open: OpenChoice, chunk: GenerationChunk, identity: CompletionIdentity): void {
   const { choice } = open;
-  open.text += chunk.text;
+  if (chunk.refusal) choice.message.refusal = (choice.message.refusal ?? '') + chunk.text;
+  else open.text += chunk.text;
   for (const call of chunk.toolCalls ?? []) open.calls.add(call);
   if (chunk.reasoning)
     choice.message.reasoning_content = (choice.message.reasoning_content ?? '') + chunk.reasoning;

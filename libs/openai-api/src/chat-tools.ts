@@ -94,6 +94,13 @@ export function chatTools(fields: ToolFields): ChatTools {
   };
 }
 
+/** Where in a chat completion request a field of one of the model's tools stands: `tools.0.custom.format.grammar.…`. */
+export function chatToolParam(tool: number, field: string): string {
+  const [first, ...rest] = field.split('.');
+  const inner = first === 'grammar' ? 'custom.format.grammar' : `function.${first}`;
+  return [`tools.${tool}`, inner, ...rest].join('.');
+}
+
 function toTool(tool: z.output<typeof toolSchema>): Tool {
   if (tool.type === 'function') return functionTool(tool.function);
   const { name, description, format } = tool.custom;

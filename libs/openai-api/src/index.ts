@@ -8,6 +8,7 @@ export {
   rerankResponseSchema,
 } from './answers.js';
 export { type CompletionToolCall, type ToolCallPiece } from './chat-calls.js';
+export { chatToolParam } from './chat-tools.js';
 export { messagesSchema, toChatMessages, wireMessage } from './chat-messages.js';
 export { chatCompletionRequestSchema, ignoredFields, type ChatCompletionRequest } from './chat-request.js';
 export {
@@ -35,3 +36,4 @@ export {
   type RerankRequest,
   type RerankResponse,
 } from './reranking.js';
+export { namingToolParams } from './tool-params.js';

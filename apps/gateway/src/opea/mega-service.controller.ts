@@ -60,9 +60,15 @@ export class MegaServiceController {
     }
     const { chat, files } = received;
     const run = await this.chat.runMegaService(definition, chat, call, { files });
-    if (chat.stream === false) return sendChatCompletion(reply, run);
+    if (chat.stream === false)
+      return sendChatCompletion(reply, { ...run, chunks: refusalsAsText(run.chunks) });
     await sendEventStream(reply, legacyFrames(withHeaders(reply, run)), errorFrame);
   }
+}
+
+/** OPEA's clients read the text of an answer, whoever gives it. */
+async function* refusalsAsText(chunks: AsyncIterable<GenerationChunk>): AsyncGenerator<GenerationChunk> {
+  for await (const { refusal: _refusal, ...chunk } of chunks) yield chunk;
 }
 
 async function* legacyFrames(chunks: AsyncIterable<GenerationChunk>): AsyncGenerator<string> {

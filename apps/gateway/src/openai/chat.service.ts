@@ -1,17 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { generate, MegaNestError, type GenerationChunk, type ModelInfo, type RequestOf } from '#contracts';
+import { MegaNestError, type GenerationChunk, type ModelInfo, type Tool } from '#contracts';
 import { pickParameters, type MegaServiceDefinition, type RunReceipt } from '#dag';
-import { RpcClient } from '#messaging';
-import { ignoredFields, type ChatCompletionRequest, type CompletionIdentity } from '#openai-api';
+import {
+  chatToolParam,
+  ignoredFields,
+  namingToolParams,
+  type ChatCompletionRequest,
+  type CompletionIdentity,
+} from '#openai-api';
 import { Metrics, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
 import { MegaServiceRunner, type Attachments } from '../megaservice/mega-service-runner.js';
 import { assertGivesAnswers, givesAnswers } from '../megaservice/output-kind.js';
+import { LanguageModelClient } from './language-model.client.js';
 import { assertPlainAnswer } from './mega-service-limits.js';
 import { measureStream } from './measure-stream.js';
 import { ModelCatalog } from './model-catalog.js';
+import { assertTakesImages, modalitiesOf, textOnly } from './modalities.js';
 import { littleEffort, planThinking } from './plan-thinking.js';
+import { unheldGrammars } from './unheld-grammars.js';
 
 /** A chat under way: its chunks, and what its bodies and headers need to know. */
 export interface ChatRun {
@@ -28,6 +36,8 @@ export interface PreparedChat {
   /** A mega service answers, which finds its own documents and calls no tools. */
   isMegaService: boolean;
   ignored: string[];
+  /** Names of these tools' formats that the model is told of and not held to. */
+  unheldGrammars(tools: readonly Tool[]): string[];
   /** Errors of the generation surface in the chunks. */
   start(request: ChatCompletionRequest, call: HttpCall): ChatRun;
 }
@@ -39,13 +49,16 @@ export class ChatService {
     @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
     @Inject(MegaServiceRunner) private readonly runner: MegaServiceRunner,
     @Inject(ModelCatalog) private readonly models: ModelCatalog,
-    @Inject(RpcClient) private readonly client: RpcClient,
+    @Inject(LanguageModelClient) private readonly client: LanguageModelClient,
     @Inject(Metrics) private readonly metrics: Metrics,
   ) {}
 
   /** `model` absent: the default mega service; a mega service's name: that one; the LLM's name: the LLM. */
   async start(request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
-    return (await this.prepare(request, call)).start(request, call);
+    const prepared = await this.prepare(request, call);
+    const run = prepared.start(request, call);
+    const ignored = [...run.ignored, ...prepared.unheldGrammars(request.tools ?? [])];
+    return { ...run, ignored, chunks: namingToolParams(run.chunks, chatToolParam) };
   }
 
   /** Errors: model_not_found, unsupported_parameter, service_unavailable. */
@@ -56,15 +69,17 @@ export class ChatService {
       const { ignored } = this.#megaServiceParameters(definition, request);
       const revision = await this.models.fingerprint(definition, call);
       const start: PreparedChat['start'] = (...args) => this.#runMegaService(definition, revision, ...args);
-      return { isMegaService: true, ignored, start };
+      return { isMegaService: true, ignored, unheldGrammars: () => [], start };
     }
     const info = await this.models.llmNamed(request.model, call);
     if (request.model !== info.id) throw this.#unknownModel(request.model ?? '', info.id);
+    assertTakesImages(request.messages, modalitiesOf(info));
     const thinking = planThinking(request, info);
     const ignored = [...ignoredFields(request.extra), ...thinking.ignored];
     const start: PreparedChat['start'] = (given, ...rest) =>
       this.#generate(info, ignored, { ...given, chatTemplateKwargs: thinking.kwargs }, ...rest);
-    return { isMegaService: false, ignored, start };
+    const unheld = (tools: readonly Tool[]) => unheldGrammars(tools, info);
+    return { isMegaService: false, ignored, unheldGrammars: unheld, start };
   }
 
   /** Errors: unsupported_parameter, invalid_request; those of the nodes surface in the chunks. */
@@ -100,6 +115,7 @@ export class ChatService {
   #megaServiceParameters(definition: MegaServiceDefinition, request: ChatCompletionRequest) {
     const { constraint, ...given } = request.parameters;
     assertPlainAnswer(definition.name, request, constraint);
+    assertTakesImages(request.messages, textOnly);
     const parameters = pickParameters(definition, { ...request.extra, ...given });
     const ignored = ignoredFields(request.extra, new Set(Object.keys(parameters)));
     if (request.chatTemplateKwargs) ignored.push('chat_template_kwargs');
@@ -109,7 +125,7 @@ export class ChatService {
   }
 
   #generate(info: ModelInfo, ignored: string[], request: ChatCompletionRequest, call: HttpCall): ChatRun {
-    const chunks = this.client.stream(generate, generateRequest(request), call);
+    const chunks = this.client.generate(request, call);
     const { legacyFunctions } = request;
     const identity = { ...newIdentity(info.id), revision: info.revision, legacyFunctions };
     return { identity, ignored, chunks: measureStream(this.metrics, 'llm', chunks) };
@@ -120,20 +136,6 @@ export class ChatService {
     const available = [...megaServices.map(({ name }) => name), llm].join(', ');
     return new MegaNestError('model_not_found', { model, available, param: 'model' });
   }
-}
-
-function generateRequest(request: ChatCompletionRequest): RequestOf<typeof generate> {
-  const { parameters, messages, tools, toolChoice, parallelToolCalls, chatTemplateKwargs, documents } =
-    request;
-  return {
-    ...parameters,
-    messages,
-    tools,
-    tool_choice: toolChoice,
-    parallel_tool_calls: parallelToolCalls,
-    chat_template_kwargs: chatTemplateKwargs,
-    documents,
-  };
 }
 
 function newIdentity(model: string): CompletionIdentity {

@@ -12,14 +12,14 @@ export class ContextWindow {
 
   /** Tokens of the prompt that a conversation becomes. Errors: service_unavailable. */
   async count(messages: ChatMessage[], call: CallOptions, tools: Tool[] = []): Promise<number> {
-    const { promptTokens } = await this.client.request(countPromptTokens, { messages, tools }, call);
+    const { promptTokens } = await this.#ask(messages, call, tools);
     return promptTokens;
   }
 
   /** Tokens of a conversation, none for an empty one, and most tokens that the model takes. */
   async measure(messages: ChatMessage[], call: CallOptions): Promise<{ tokens: number; limit: number }> {
     const asked: ChatMessage[] = messages.length > 0 ? messages : [{ role: 'user', content: '' }];
-    const counted = await this.client.request(countPromptTokens, { messages: asked }, call);
+    const counted = await this.#ask(asked, call);
     return { tokens: messages.length > 0 ? counted.promptTokens : 0, limit: counted.maxInputTokens };
   }
 
@@ -34,7 +34,7 @@ export class ContextWindow {
     call: CallOptions,
     tools: Tool[] = [],
   ): Promise<ChatMessage[]> {
-    const counted = await this.client.request(countPromptTokens, { messages, tools }, call);
+    const counted = await this.#ask(messages, call, tools);
     const { maxInputTokens: limit } = counted;
     const room = limit - Math.min(maxTokens ?? defaultAnswerTokens, Math.floor(limit / 4));
     if (counted.promptTokens <= (truncation === 'auto' ? room : limit)) return messages;
@@ -48,6 +48,12 @@ export class ContextWindow {
       model: 'the model',
       param: 'input',
     });
+  }
+
+  /** Images are not counted: only the engine that sees them knows what they cost. */
+  #ask(messages: readonly ChatMessage[], call: CallOptions, tools?: Tool[]) {
+    const texts = messages.map(({ images: _images, ...message }) => message);
+    return this.client.request(countPromptTokens, { messages: texts, ...(tools && { tools }) }, call);
   }
 
   /** Drops as few of the oldest turns as possible, found by bisection; undefined where none are left to drop. */

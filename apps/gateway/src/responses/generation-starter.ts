@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError, type GenerationChunk } from '#contracts';
 import type { RunReceipt } from '#dag';
+import { namingToolParams } from '#openai-api';
 import { fileSearchSteps, modelTools, type MachineStep } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
@@ -46,7 +47,8 @@ export class GenerationStarter {
 
   async #prepare(plan: ResponsePlan, call: HttpCall, patient: boolean): Promise<ResponseGeneration> {
     const prepared = await this.chat.prepare(plan.job.chat, call);
-    const { ignored } = prepared;
+    const own = modelTools(plan.initial.tools);
+    const ignored = [...prepared.ignored, ...prepared.unheldGrammars(own.tools)];
     if (!prepared.isMegaService) {
       const preparation = { plan, call, prepared, patient };
       const steps = plan.job.warmUp ? this.#warmUp(preparation) : this.#compactedWithTools(preparation);
@@ -95,8 +97,14 @@ export class GenerationStarter {
   async *#withTools({ plan, call, prepared, patient }: Preparation): AsyncGenerator<MachineStep> {
     const { job, initial, owner, toolSecrets: secrets } = plan;
     const endings: (() => Promise<void>)[] = [];
+    const { paths } = modelTools(initial.tools);
+    const paramOf = (tool: number, field: string) =>
+      `${paths[tool] ?? 'tools'}.${field.replace(/^grammar/, 'format')}`;
     const generate = (turn: GenerationTurn) => {
-      const open = () => this.#generate(job, turn, prepared, call);
+      const open = async () => {
+        const run = await this.#generate(job, turn, prepared, call);
+        return { ...run, chunks: namingToolParams(run.chunks, paramOf) };
+      };
       // Work that tools have done is not thrown away because the engine is full for a moment.
       return chunksOf(() => (patient || turn.number > 0 ? patiently(open, call) : open()));
     };

@@ -4,14 +4,15 @@ import {
   newId,
   newResponse,
   toChatMessages,
+  type ImageUse,
   type InputItem,
   type ResponseRequest,
   type StoredItem,
 } from '#responses';
 import { Inject, Injectable } from '@nestjs/common';
 import type { HttpCall } from '#service-kit';
-import { gatewayEnvironment, type GatewayEnvironment } from '../gateway.environment.js';
 import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
+import { ImageUses } from './context/image-uses.js';
 import { chatRequestOf } from './chat-request-of.js';
 import { ContextLoader, type UnstoredResponses } from './context-loader.js';
 import { ContextReader } from './context/context-reader.js';
@@ -36,7 +37,7 @@ export class ResponsePlanner {
     @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
     @Inject(ServerToolSources) private readonly sources: ServerToolSources,
     @Inject(ContextReader) private readonly reader: ContextReader,
-    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+    @Inject(ImageUses) private readonly imageUses: ImageUses,
   ) {}
 
   /** Errors: those of {@link ContextLoader}; invalid_request without any input; unsupported_parameter. */
@@ -51,13 +52,17 @@ export class ResponsePlanner {
       this.context.history(owner, settings, unstored),
       this.context.resolve(owner, input, { unstored }),
     ]);
-    const describeImages = (request.imageInput ?? this.environment.RESPONSES_IMAGE_INPUT) === 'describe';
-    const options = { owner, describeImages, call };
+    const definition = model === undefined ? this.megaServices.default() : this.megaServices.find(model);
+    const images = await this.imageUses.of([...history, ...inputItems], {
+      wanted: request.imageInput,
+      isMegaService: definition !== undefined,
+      call,
+    });
+    const options = { owner, images, call };
     const earlier = await this.reader.read(history, { ...options, path: 'context' });
     const now = await this.reader.read(inputItems, { ...options, path: 'input' });
     assertCallsAnswered(earlier, now);
-    const { messages, skipped } = conversationOf(settings.instructions, earlier, now);
-    const definition = model === undefined ? this.megaServices.default() : this.megaServices.find(model);
+    const { messages, skipped } = conversationOf(settings.instructions, { earlier, now, images });
     const searches = [...(definition?.nodes.values() ?? [])].some(
       ({ target }) => target.service === 'retrieval',
     );
@@ -130,11 +135,11 @@ const isNewToTools = (item: StoredItem) => isKnownToTools(item) || item.type ===
 /** Instructions first: those of earlier responses are not carried over, only what was said. */
 function conversationOf(
   instructions: string | null,
-  history: readonly StoredItem[],
-  input: readonly StoredItem[],
+  items: { earlier: readonly StoredItem[]; now: readonly StoredItem[]; images: ImageUse },
 ) {
-  const earlier = toChatMessages(history, (index) => `context.${index}`);
-  const now = toChatMessages(input);
+  const { images } = items;
+  const earlier = toChatMessages(items.earlier, { pathOf: (index) => `context.${index}`, images });
+  const now = toChatMessages(items.now, { images });
   const messages: ChatMessage[] = [...earlier.messages, ...now.messages];
   if (messages.length === 0)
     throw new MegaNestError('invalid_request', { detail: 'input: is required', param: 'input' });

@@ -22,11 +22,17 @@ export async function* checkAnswers(
   const checks = new Map<number, AnswerCheck>();
   let open = choices;
   let last: GenerationChunk | undefined;
-  for await (const { choice, usage, text, logprobs, finishReason, reasoning, toolCalls } of events) {
+  const refused = new Set<number>();
+  for await (const event of events) {
+    const { choice, usage, text, logprobs, finishReason, reasoning, toolCalls, refusal } = event;
     if (reasoning !== undefined || toolCalls) yield { choice, text: '', reasoning, toolCalls };
     const check = checks.get(choice) ?? newCheck();
     checks.set(choice, check);
-    const piece = check.push({ text, logprobs, finishReason });
+    // A refusal rests on no passage: there is nothing to check in it, and nothing to put in its place.
+    if (refusal) refused.add(choice);
+    const piece: CheckedPiece & Pick<GenerationChunk, 'refusal'> = refused.has(choice)
+      ? { text, finishReason, ...(refusal && { refusal }) }
+      : check.push({ text, logprobs, finishReason });
     if (piece.finishReason) open -= 1;
     last = { choice, ...piece, usage };
     if (open === 0) break;

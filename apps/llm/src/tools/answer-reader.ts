@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '#inference';
-import type { CallParser } from './call-parser.js';
+import type { CallReader, ParsedPiece } from './call-reader.js';
 import type { ThinkSplitter } from './think-splitter.js';
 
 type Logprobs = NonNullable<GenerationEvent['logprobs']>;
@@ -11,7 +11,7 @@ export class AnswerReader {
 
   constructor(
     private readonly thoughts: ThinkSplitter | undefined,
-    private readonly calls: CallParser | undefined,
+    private readonly calls: CallReader | undefined,
   ) {}
 
   /** Tokens that it thought with. */
@@ -43,7 +43,7 @@ export class AnswerReader {
     return { text: piece.text + rest.text, reasoning: piece.reasoning + rest.reasoning };
   }
 
-  #parse(text: string, last: boolean): ReturnType<CallParser['push']> {
+  #parse(text: string, last: boolean): ParsedPiece {
     if (!this.calls) return { text, toolCalls: [] };
     const piece = this.calls.push(text);
     if (!last) return piece;

@@ -29,12 +29,8 @@ export function callConstraint({
   single,
   answerSchema,
 }: CallConstraintOptions): OutputConstraint {
-  const tags = tools.map((tool) => ({
-    begin: callOpening(format, tool.name),
-    end: callClosing(format),
-    schema: schemaOf(tool),
-  }));
-  const trigger = format.name === 'llama' ? '{"name": "' : format.open.trimEnd();
+  const tags = tools.map((tool) => callTag(format, tool));
+  const trigger = format.name === 'llama' ? '{"name": "' : format.marker;
   if (!answerSchema || required)
     return { type: 'structural_tag', triggers: [trigger], tags, required, single };
   const schema = answerSchema.type === 'json_schema' ? answerSchema.schema : { type: 'object' };
@@ -45,6 +41,22 @@ export function callConstraint({
     required: true,
     single,
   };
+}
+
+type CallTag = Extract<OutputConstraint, { type: 'structural_tag' }>['tags'][number];
+
+function callTag(format: ToolFormat, tool: Tool): CallTag {
+  const [begin, end] = [callOpening(format, tool.name), callClosing(format)];
+  const lark =
+    tool.type === 'custom' && tool.grammar?.syntax === 'lark' ? tool.grammar.definition : undefined;
+  if (format.name === 'qwen-xml') {
+    if (lark === undefined) return { begin, end, parameters: schemaOf(tool) };
+    const [open, close] = [`<parameter=${rawInputName}>\n`, '\n</parameter>\n'];
+    return { begin: begin + open, end: close + end, lark, raw: true };
+  }
+  if (lark !== undefined)
+    return { begin: `${begin}{${JSON.stringify(rawInputName)}: "`, end: `"}${end}`, lark };
+  return { begin, end, schema: schemaOf(tool) };
 }
 
 function schemaOf(tool: Tool): Record<string, unknown> {

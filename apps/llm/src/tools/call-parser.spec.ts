@@ -1,7 +1,7 @@
 import type { Tool, ToolCallDelta } from '#contracts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CallParser } from './call-parser.js';
+import { newCallReader } from './new-call-reader.js';
 import { callClosing, callOpening, detectToolFormat, type ToolFormat } from './tool-format.js';
 
 const tools = new Map<string, Tool>(
@@ -16,6 +16,7 @@ const formats: ToolFormat[] = [
   detectToolFormat('{{ tools }} <tool_call>'),
   detectToolFormat('no tools'),
   detectToolFormat('"parameters": python_tag'),
+  detectToolFormat('[AVAILABLE_TOOLS] [TOOL_CALLS] ['),
 ];
 
 interface Read {
@@ -26,7 +27,8 @@ interface Read {
 /** Reads an answer that comes in these pieces. */
 function read(format: ToolFormat, pieces: readonly string[], marks?: { open: string; close: string }): Read {
   let ids = 0;
-  const parser = new CallParser(format, tools, () => `call_${(ids += 1)}`, marks);
+  const newCallId = () => `call_${(ids += 1)}`;
+  const parser = newCallReader({ format, tools, newCallId, ...(marks && { marks }) });
   const result: Read = { text: '', calls: [] };
   const add = ({ index, id, name, kind, input }: ToolCallDelta) => {
     const call = (result.calls[index] ??= { id: id ?? '', name: name ?? '', kind, input: '' });
@@ -53,7 +55,7 @@ const call = fc.oneof(
 /** Free text that begins no call; without space at its ends, which belongs to nobody beside a call. */
 const words = fc
   .string()
-  .map((text) => text.replaceAll(/[<{]/g, '').trim())
+  .map((text) => text.replaceAll(/[<{[]/g, '').trim())
   .filter((text) => text !== '');
 
 describe('CallParser', () => {
@@ -108,7 +110,7 @@ describe('CallParser', () => {
   });
 
   it('gives arguments as they are written, and what there is of a call that is cut off', () => {
-    const parser = new CallParser(plain, tools, () => 'c');
+    const parser = newCallReader({ format: plain, tools, newCallId: () => 'c' });
     parser.push('<tool_call>{"name": "add", "arguments": {"a"');
     expect(parser.push(': 1').toolCalls).toEqual([{ index: 0, input: ': 1' }]);
     expect(parser.end()).toEqual({ text: '', toolCalls: [] });
@@ -126,6 +128,30 @@ describe('CallParser', () => {
       text: '{"a": 1}',
       calls: [],
     });
+  });
+
+  const mistral = detectToolFormat('[AVAILABLE_TOOLS] [TOOL_CALLS] [');
+  const mistralArgs = detectToolFormat('[AVAILABLE_TOOLS] [TOOL_CALLS]name[ARGS]');
+
+  it('reads the lists of calls of Mistral, with ids and without', () => {
+    const text =
+      'Well. [TOOL_CALLS] [{"name": "add", "arguments": {"a": [1]}, "id": "abcdefghi"}, {"name": "add", "arguments": {}}] Done.';
+    for (const pieces of [[text], Array.from(text)])
+      expect(read(mistral, pieces)).toMatchObject({
+        text: 'Well.Done.',
+        calls: [{ input: '{"a": [1]}' }, { input: '{}' }],
+      });
+  });
+
+  it('reads calls of Mistral with the name in front', () => {
+    const text = '[TOOL_CALLS]add[ARGS]{"a":1}[TOOL_CALLS]patch[CALL_ID]abc[ARGS]{"input":"+ x"}';
+    for (const pieces of [[text], Array.from(text)])
+      expect(read(mistralArgs, pieces).calls).toMatchObject([
+        { name: 'add', input: '{"a":1}' },
+        { name: 'patch', kind: 'custom', input: '+ x' },
+      ]);
+    const other = '[TOOL_CALLS]fly[ARGS]{}';
+    expect(read(mistralArgs, Array.from(other))).toEqual({ text: other, calls: [] });
   });
 
   it('finds the JSON of a custom tool that names its input otherwise', () => {

@@ -1,15 +1,16 @@
-import type { Tool, ToolCallDelta } from '#contracts';
+import type { Tool } from '#contracts';
+import type { CallReader, CallReaderOptions, ParsedPiece } from './call-reader.js';
+import { textBefore } from './free-text.js';
 import { JsonValueScanner } from './json-value-scanner.js';
 import { RawInput } from './raw-input.js';
-import type { ToolFormat } from './tool-format.js';
-
-/** What a piece of text turned out to be. */
-export interface ParsedPiece {
-  text: string;
-  toolCalls: ToolCallDelta[];
-}
 
 const header = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\S)/;
+/** `name[ARGS]`; some models put the call's id between. */
+const argsHeader = /^\s*([\w.:-]+)\s*(?:\[CALL_ID\]\s*\w*\s*)?\[ARGS\]\s*(?=\S)/;
+const longestArgsHeader = 256;
+/** What may stand between the arguments and the end of a call: Mistral's models write an id there. */
+const tail = /^\s*(?:,\s*"id"\s*:\s*"[^"]*"\s*)?\}?\s*/;
+const unfinishedId = /^\s*,\s*(?:"(?:i(?:d(?:"\s*(?::\s*(?:"[^"]*)?)?)?)?)?)?$/;
 
 interface OpenCall {
   index: number;
@@ -18,29 +19,23 @@ interface OpenCall {
 }
 
 /**
- * Finds the calls in an answer while it is written. No part of a call is ever let through as text; what looks like one
- * and is none (no JSON, an unknown name) is told as the text that it is.
+ * Reads calls whose arguments are JSON. What looks like a call and is none (no JSON, an unknown name) is told as the
+ * text that it is.
  */
-export class CallParser {
+export class CallParser implements CallReader {
   #buffer = '';
   #state: 'text' | 'header' | 'arguments' | 'tail' = 'text';
   #call: OpenCall | undefined;
   #calls = 0;
   /** A call has just ended: the space between it and what follows belongs to neither. */
   #afterCall = false;
-  readonly #marker: string;
+  /** In front of the mark that is looked at. */
+  #space = '';
+  /** Characters of the mark in front of the header: none in a list of calls behind its first. */
+  #markLength = 0;
 
-  /** `tools` by the name that the model uses; `newCallId` names calls; `marks` stand around an answer and go. */
-  constructor(
-    private readonly format: ToolFormat,
-    private readonly tools: ReadonlyMap<string, Tool>,
-    private readonly newCallId: () => string,
-    private readonly marks?: { open: string; close: string },
-  ) {
-    this.#marker = format.open.trimEnd();
-  }
+  constructor(private readonly options: CallReaderOptions) {}
 
-  /** Calls begun so far. */
   get calls(): number {
     return this.#calls;
   }
@@ -52,12 +47,11 @@ export class CallParser {
     return parsed;
   }
 
-  /** The answer has ended: what was held back because it might have become a call. */
   end(): ParsedPiece {
     const parsed: ParsedPiece = { text: '', toolCalls: [] };
     if (this.#state === 'text' || this.#state === 'header') {
       const isSpace = this.#buffer.trim() === '';
-      if (!(isSpace && this.#calls > 0)) this.#say(parsed, this.#buffer);
+      if (!(isSpace && this.#calls > 0)) this.#say(parsed, this.#space + this.#buffer);
     }
     this.#buffer = '';
     return parsed;
@@ -79,25 +73,25 @@ export class CallParser {
   }
 
   #readText(parsed: ParsedPiece): boolean {
-    const marks = [this.#marker, ...Object.values(this.marks ?? {})];
-    const next = firstOf(this.#buffer, marks);
-    if (next) {
-      const { at, mark } = next;
-      const isCall = mark === this.#marker;
-      this.#say(parsed, this.#buffer.slice(0, at).trimEnd());
-      this.#buffer = this.#buffer.slice(isCall ? at : at + mark.length);
-      if (isCall) this.#state = 'header';
-      return true;
+    const { marks, format } = this.options;
+    const { marker } = format;
+    const { text, from, mark, space } = textBefore(this.#buffer, [marker, ...Object.values(marks ?? {})]);
+    this.#say(parsed, text);
+    this.#space = space;
+    this.#buffer = this.#buffer.slice(mark === undefined || mark === marker ? from : from + mark.length);
+    if (mark === marker) {
+      this.#state = 'header';
+      // Llama's mark is the beginning of the JSON itself.
+      this.#markLength = format.open === '' ? 0 : marker.length;
     }
-    const held = Math.max(...marks.map((mark) => partialEnd(this.#buffer, mark)));
-    const free = this.#buffer.slice(0, this.#buffer.length - held).trimEnd();
-    this.#say(parsed, free);
-    this.#buffer = this.#buffer.slice(free.length);
-    return false;
+    return mark !== undefined;
   }
 
   #readHeader(parsed: ParsedPiece): boolean {
-    const body = this.#buffer.slice(Math.min(this.format.prefix, this.#marker.length));
+    const { name: format } = this.options.format;
+    const marked = this.#buffer.slice(this.#markLength);
+    if (format === 'mistral-args') return this.#readArgsHeader(parsed, marked);
+    const body = format === 'mistral' ? marked.replace(/^\s*\[/, '') : marked;
     const found = header.exec(body);
     if (found) return this.#begin(parsed, nameOf(found[1]), body.slice(found[0].length));
     const scanner = new JsonValueScanner();
@@ -110,14 +104,23 @@ export class CallParser {
     return this.#begin(parsed, whole.name, `${whole.input}}${body.slice(length)}`);
   }
 
+  #readArgsHeader(parsed: ParsedPiece, body: string): boolean {
+    const found = argsHeader.exec(body);
+    if (found) return this.#begin(parsed, found[1], body.slice(found[0].length));
+    if (body.length < longestArgsHeader && !/[{\n]/.test(body.trimStart())) return false;
+    return this.#tellAsText(parsed);
+  }
+
   #begin(parsed: ParsedPiece, name: string | undefined, rest: string): boolean {
-    const tool = name === undefined ? undefined : this.tools.get(name);
+    const tool: Tool | undefined = name === undefined ? undefined : this.options.tools.get(name);
     if (!tool) return this.#tellAsText(parsed);
     const index = this.#calls;
     this.#calls += 1;
+    this.#space = '';
     const custom = tool.type === 'custom';
     this.#call = { index, scanner: new JsonValueScanner(), ...(custom && { raw: new RawInput() }) };
-    parsed.toolCalls.push({ index, id: this.newCallId(), name: tool.name, kind: tool.type, input: '' });
+    const id = this.options.newCallId();
+    parsed.toolCalls.push({ index, id, name: tool.name, kind: tool.type, input: '' });
     this.#buffer = rest;
     this.#state = 'arguments';
     return true;
@@ -138,21 +141,33 @@ export class CallParser {
 
   /** The closing brace and mark; what stands there instead is text. */
   #readTail(): boolean {
-    const close = this.format.close.trim();
-    const [before] = /^\s*\}?\s*/.exec(this.#buffer) ?? [''];
+    const { format } = this.options;
+    const close = format.close.trim();
+    const isList = format.name === 'mistral';
+    if (isList && unfinishedId.test(this.#buffer)) return false;
+    const [before] = tail.exec(this.#buffer) ?? [''];
     const rest = this.#buffer.slice(before.length);
     const complete = before.includes('}') && rest.startsWith(close);
-    if (!complete && close.startsWith(rest)) return false;
-    this.#buffer = rest.startsWith(close) ? rest.slice(close.length) : rest;
+    const goesOn = isList && before.includes('}') && rest.startsWith(',');
+    if (!complete && !goesOn && close.startsWith(rest)) return false;
     this.#call = undefined;
+    if (goesOn) {
+      this.#buffer = rest.slice(1);
+      this.#markLength = 0;
+      this.#state = 'header';
+      return true;
+    }
+    this.#buffer = rest.startsWith(close) ? rest.slice(close.length) : rest;
     this.#afterCall = true;
     this.#state = 'text';
     return true;
   }
 
   #tellAsText(parsed: ParsedPiece): boolean {
-    this.#say(parsed, this.#buffer.slice(0, this.#marker.length));
-    this.#buffer = this.#buffer.slice(this.#marker.length);
+    const length = Math.max(this.#markLength, 1);
+    this.#say(parsed, this.#space + this.#buffer.slice(0, length));
+    this.#space = '';
+    this.#buffer = this.#buffer.slice(length);
     this.#state = 'text';
     return true;
   }
@@ -162,23 +177,6 @@ export class CallParser {
     if (said !== '') this.#afterCall = false;
     parsed.text += said;
   }
-}
-
-/** The first of the marks in a text, and where it stands. */
-function firstOf(text: string, marks: readonly string[]): { at: number; mark: string } | undefined {
-  const found = marks.map((mark) => ({ at: text.indexOf(mark), mark })).filter(({ at }) => at >= 0);
-  return found.reduce<(typeof found)[number] | undefined>(
-    (first, each) => (!first || each.at < first.at ? each : first),
-    undefined,
-  );
-}
-
-/** Characters at the end of a text that may be the beginning of a mark. */
-export function partialEnd(text: string, mark: string): number {
-  for (let length = Math.min(text.length, mark.length - 1); length > 0; length -= 1) {
-    if (mark.startsWith(text.slice(-length))) return length;
-  }
-  return 0;
 }
 
 function nameOf(json: string | undefined): string | undefined {

@@ -1,4 +1,4 @@
-import type { ChatMessage, Tool } from '#contracts';
+import { MegaNestError, type ChatMessage, type Tool } from '#contracts';
 import type { ChatTemplate, GenerationEvent } from '#inference';
 import { describe, expect, it } from 'vitest';
 import { planCalls, templateVariables, type CallOptions } from './plan-calls.js';
@@ -20,6 +20,8 @@ const history: ChatMessage[] = [
 const templateOf = (source: string, rendered = ''): ChatTemplate => ({ source, render: () => rendered });
 const qwen = templateOf('{{ tools }} <tool_call> {% if enable_thinking %} <think></think>');
 const plain = templateOf('{{ messages }}');
+const qwenCoder = templateOf('{{ tools }} <tool_call> <function=name>');
+const mistral = templateOf('[AVAILABLE_TOOLS] {{ tools }} [TOOL_CALLS] [');
 const llama = templateOf('"parameters": ipython {{ tools }}');
 
 async function readAll(plan: ReturnType<typeof planCalls>, texts: string[]): Promise<GenerationEvent[]> {
@@ -105,6 +107,56 @@ describe('planCalls', () => {
     expect(constraint).toMatchObject({
       tags: [{ schema: { properties: { input: { type: 'string', pattern: '^(?:[+-].*)$' } } } }],
     });
+  });
+
+  it("holds a custom tool's input to its Lark grammar", () => {
+    const definition = 'start: "a"';
+    const lark: Tool = { type: 'custom', name: 'patch', grammar: { syntax: 'lark', definition } };
+    const begin = '<tool_call>{"name": "patch", "arguments": {"input": "';
+    expect(planCalls([question], { tools: [lark] }, plain).constraint).toMatchObject({
+      tags: [{ begin, end: '"}}</tool_call>', lark: definition }],
+    });
+    expect(planCalls([question], { tools: [lark, add] }, qwenCoder).constraint).toMatchObject({
+      triggers: ['<tool_call>'],
+      tags: [
+        {
+          begin: '<tool_call>\n<function=patch>\n<parameter=input>\n',
+          end: '\n</parameter>\n</function>\n</tool_call>',
+          lark: definition,
+          raw: true,
+        },
+        { begin: '<tool_call>\n<function=add>\n', parameters: add.parameters },
+      ],
+    });
+  });
+
+  it('names the tool that cannot be held to what it asks for', async () => {
+    const lark: Tool = { type: 'custom', name: 'patch', grammar: { syntax: 'lark', definition: 'x' } };
+    const tool_choice = { mode: 'auto' as const, names: ['patch'] };
+    const plan = planCalls([question], { tools: [add, lark], tool_choice }, plain);
+    const failing = (param: string) =>
+      async function* (): AsyncGenerator<GenerationEvent> {
+        await Promise.resolve();
+        yield { choice: 0, text: '', tokenIds: [] };
+        throw new MegaNestError('invalid_request', { detail: `${param}: no`, param });
+      };
+    const read = async (param: string) => {
+      for await (const event of plan.read(failing(param)())) expect(event.text).toBe('');
+    };
+    const named = { param: 'tools.1.grammar.definition', message: 'tools.1.grammar.definition: no' };
+    await expect(read('constraint.tags.0.lark')).rejects.toMatchObject(named);
+    await expect(read('messages')).rejects.toMatchObject({ param: 'messages' });
+  });
+
+  it('writes calls as Mistral does, with ids that its template takes', () => {
+    const { constraint, messages } = planCalls(history, { tools: [add] }, mistral);
+    expect(constraint).toMatchObject({
+      triggers: ['[TOOL_CALLS]'],
+      tags: [{ begin: '[TOOL_CALLS] [{"name": "add", "arguments": ', end: '}]' }],
+    });
+    const id = messages[1]?.toolCalls?.[0]?.id;
+    expect(id).toMatch(/^[0-9a-f]{9}$/);
+    expect(messages[2]?.toolCallId).toBe(id);
   });
 
   it('lets the model call or answer in the form that is asked for', async () => {

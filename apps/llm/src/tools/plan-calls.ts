@@ -4,10 +4,12 @@ import type { ChatTemplate, GenerateRequest as ModelRequest, GenerationEvent } f
 import type { GenerateRequest } from '../generate-request.js';
 import { AnswerReader, readAnswers } from './answer-reader.js';
 import { answerMarks, callConstraint } from './call-constraint.js';
-import { CallParser } from './call-parser.js';
 import { describeTools, templateTool } from './describe-tools.js';
 import { readNativeCalls } from './native-calls.js';
+import { newCallReader } from './new-call-reader.js';
+import { withShortIds } from './short-ids.js';
 import { ThinkSplitter } from './think-splitter.js';
+import { namingTools } from './tool-errors.js';
 import { detectToolFormat } from './tool-format.js';
 
 /** What of a request concerns tools and thinking. */
@@ -41,7 +43,7 @@ export function planCalls(
   const format = detectToolFormat(template.source);
   const required = options.tool_choice?.mode === 'required';
   const kwargs = templateKwargs(options, template.source, tools.length > 0 && required);
-  const shown = format.inTemplate ? [...messages] : describeTools(messages, tools, format);
+  const shown = format.inTemplate ? withShortIds(messages, format) : describeTools(messages, tools, format);
   const answerSchema = jsonConstraint(options.constraint);
   const withAnswer = tools.length > 0 && answerSchema !== undefined && !required;
   const asked = withAnswer ? withAnswerMarks(shown) : shown;
@@ -62,7 +64,7 @@ export function planCalls(
     new AnswerReader(
       thinks(template.source) ? new ThinkSplitter(opened) : undefined,
       tools.length > 0
-        ? new CallParser(format, byName, newCallId, withAnswer ? answerMarks : undefined)
+        ? newCallReader({ format, tools: byName, newCallId, ...(withAnswer && { marks: answerMarks }) })
         : undefined,
     );
   const isPlain = tools.length === 0 && !thinks(template.source);
@@ -70,7 +72,8 @@ export function planCalls(
     messages: asked,
     ...(Object.keys(kwargs).length > 0 && { chatTemplateKwargs: kwargs }),
     ...(constraint && { constraint }),
-    read: (events) => (isPlain ? events : readAnswers(events, newReader)),
+    read: (events) =>
+      isPlain ? events : readAnswers(namingTools(events, tools, options.tools ?? []), newReader),
   };
 }
 

@@ -1,4 +1,4 @@
-import { partialEnd } from './call-parser.js';
+import { partialEnd } from './marks.js';
 
 const open = '<think>';
 const close = '</think>';

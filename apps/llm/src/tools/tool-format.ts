@@ -1,13 +1,13 @@
 /** How a model writes calls. */
 export interface ToolFormat {
-  readonly name: 'hermes' | 'plain-hermes' | 'llama';
+  readonly name: 'hermes' | 'plain-hermes' | 'llama' | 'mistral' | 'mistral-args' | 'qwen-xml';
   /** The chat template writes the tools, and earlier calls and results, by itself. */
   readonly inTemplate: boolean;
-  /** What a call begins with in the text. */
+  /** What a call begins with in the text, without spaces at its end. */
+  readonly marker: string;
+  /** What stands in front of a call's JSON, or of its name where that is not within. */
   readonly open: string;
-  /** Characters of `open` in front of the call's JSON. */
-  readonly prefix: number;
-  /** What stands behind the call's JSON. */
+  /** What stands behind the call. */
   readonly close: string;
   readonly argumentsKey: 'arguments' | 'parameters';
 }
@@ -16,8 +16,8 @@ export interface ToolFormat {
 const hermes: ToolFormat = {
   name: 'hermes',
   inTemplate: true,
+  marker: '<tool_call>',
   open: '<tool_call>\n',
-  prefix: 12,
   close: '\n</tool_call>',
   argumentsKey: 'arguments',
 };
@@ -28,7 +28,6 @@ const plainHermes: ToolFormat = {
   name: 'plain-hermes',
   inTemplate: false,
   open: '<tool_call>',
-  prefix: 11,
   close: '</tool_call>',
 };
 
@@ -36,28 +35,49 @@ const plainHermes: ToolFormat = {
 const llama: ToolFormat = {
   name: 'llama',
   inTemplate: true,
-  open: '{"name": ',
-  prefix: 0,
+  marker: '{"name":',
+  open: '',
   close: '',
   argumentsKey: 'parameters',
 };
 
-/**
- * The format that a chat template teaches. Templates with calls in a form of their own (Qwen3-Coder's XML, Mistral's
- * brackets) are told of the tools in the system turn instead.
- */
+/** Mistral to the third version of its tokenizer: `[TOOL_CALLS] [{"name": …, "arguments": …}, …]`. */
+const mistral: ToolFormat = {
+  name: 'mistral',
+  inTemplate: true,
+  marker: '[TOOL_CALLS]',
+  open: '[TOOL_CALLS] [',
+  close: ']',
+  argumentsKey: 'arguments',
+};
+
+/** Mistral since: `[TOOL_CALLS]name[ARGS]{…}`. */
+const mistralArgs: ToolFormat = { ...mistral, name: 'mistral-args', open: '[TOOL_CALLS]', close: '' };
+
+/** Qwen3-Coder: `<tool_call>\n<function=name>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>`. */
+const qwenXml: ToolFormat = {
+  ...hermes,
+  name: 'qwen-xml',
+  open: '<tool_call>\n<function=',
+  close: '</function>\n</tool_call>',
+};
+
+/** The format that a chat template teaches. */
 export function detectToolFormat(template: string): ToolFormat {
-  if (template.includes('<tool_call>') && !template.includes('<function=')) return hermes;
+  if (template.includes('<tool_call>')) return template.includes('<function=') ? qwenXml : hermes;
+  if (template.includes('[TOOL_CALLS]')) return template.includes('[ARGS]') ? mistralArgs : mistral;
   if (template.includes('"parameters": ') && /python_tag|ipython/.test(template)) return llama;
   return plainHermes;
 }
 
-/** Where the JSON of a call to the tool begins its arguments. */
-export function callOpening({ open, prefix, argumentsKey }: ToolFormat, name: string): string {
-  return `${open.slice(0, prefix)}{"name": ${JSON.stringify(name)}, "${argumentsKey}": `;
+/** Everything of a call to the tool that stands before its arguments. */
+export function callOpening({ name: format, open, argumentsKey }: ToolFormat, name: string): string {
+  if (format === 'qwen-xml') return `${open}${name}>\n`;
+  if (format === 'mistral-args') return `${open}${name}[ARGS]`;
+  return `${open}{"name": ${JSON.stringify(name)}, "${argumentsKey}": `;
 }
 
 /** What follows the arguments. */
-export function callClosing({ close }: ToolFormat): string {
-  return `}${close}`;
+export function callClosing({ name: format, close }: ToolFormat): string {
+  return format === 'qwen-xml' || format === 'mistral-args' ? close : `}${close}`;
 }

@@ -47,6 +47,21 @@ export function subtract(from: CharacterSet, removed: CharacterSet): CharacterSe
   return left;
 }
 
+/** Most characters that {@link bothCases} looks at one by one. */
+const mostCases = 20_000;
+
+/** With the capital and the small letter of each; undefined where there are too many characters to look at. */
+export function bothCases(set: CharacterSet): CharacterSet | undefined {
+  const size = set.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  if (size > mostCases) return undefined;
+  const letters = set.flatMap(([first, last]) =>
+    Array.from({ length: last - first + 1 }, (_unused, index) => String.fromCodePoint(first + index)),
+  );
+  const others = letters.flatMap((letter) => [letter.toLowerCase(), letter.toUpperCase()]);
+  // The capital of some letters is two of them.
+  return union(set, charactersOf(others.filter((other) => Array.from(other).length === 1).join('')));
+}
+
 function merge(ranges: readonly CharacterRange[]): CharacterRange[] {
   const merged: CharacterRange[] = [];
   for (const [first, last] of ranges.toSorted((a, b) => a[0] - b[0])) {

@@ -162,6 +162,27 @@ describe('answers of a random-weight model', { timeout: 120_000 }, () => {
     expect(free.filter(({ text, whole }) => begun(text) > (whole ? 0 : 1))).toEqual([]);
   });
 
+  it('write parameters in tags, in the order of the schema', async () => {
+    const parameters = {
+      type: 'object',
+      properties: {
+        kind: { type: 'string', enum: ['a', 'b'] },
+        note: { type: 'string' },
+        count: { type: 'integer', minimum: 0, maximum: 99 },
+      },
+      required: ['kind', 'count'],
+    };
+    const tag = { begin: '<f>', end: '</f>', parameters };
+    const constraint = { type: 'structural_tag' as const, triggers: ['<f>'], tags: [tag], required: true };
+    const written = await writer.write({ constraint: { ...constraint, single: true }, n: 6, seed: 3 });
+    const whole = written.filter((answer) => answer.whole);
+    expect(whole.length).toBeGreaterThan(0);
+    const parameter = (name: string, value: string) => `<parameter=${name}>\\n${value}\\n</parameter>\\n`;
+    const note = String.raw`(?:(?!</parameter>)[^])*`;
+    const form = `${parameter('kind', '[ab]')}(?:${parameter('note', note)})?${parameter('count', '\\d{1,2}')}`;
+    for (const { text } of whole) expect(text).toMatch(new RegExp(`^<f>${form}</f>$`));
+  });
+
   it('are cut by length, and say so', async () => {
     const constraint = { type: 'json_schema' as const, schema: { type: 'string', minLength: 50 } };
     const [answer] = await writer.write({ constraint, max_tokens: 10 });

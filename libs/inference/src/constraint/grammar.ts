@@ -57,3 +57,19 @@ export function childrenOf(node: GrammarNode): readonly GrammarNode[] {
   if (node.kind === 'choice') return node.options;
   return node.kind === 'repeat' ? [node.item] : [];
 }
+
+/** The node with a prefix on the names of all rules in it. */
+export function withPrefix(node: GrammarNode, prefix: string): GrammarNode {
+  switch (node.kind) {
+    case 'rule':
+      return { kind: 'rule', name: `${prefix}${node.name}` };
+    case 'sequence':
+      return { ...node, parts: node.parts.map((part) => withPrefix(part, prefix)) };
+    case 'choice':
+      return { ...node, options: node.options.map((option) => withPrefix(option, prefix)) };
+    case 'repeat':
+      return { ...node, item: withPrefix(node.item, prefix) };
+    default:
+      return node;
+  }
+}

@@ -112,7 +112,10 @@ export function jsonLiteral(value: unknown): GrammarNode {
   return text(JSON.stringify(value));
 }
 
-/** From a grammar of strings to the grammar of what stands between their quotes, each character written one way. */
+/**
+ * From a grammar of strings to the grammar of what stands between their quotes, each character written one way. Rules
+ * stay as they are: they have to be changed likewise.
+ */
 export function escapeGrammar(node: GrammarNode): GrammarNode {
   switch (node.kind) {
     case 'text':
@@ -126,7 +129,7 @@ export function escapeGrammar(node: GrammarNode): GrammarNode {
     case 'repeat':
       return { ...node, item: escapeGrammar(node.item) };
     default:
-      throw new Error('A grammar of strings has no rules.');
+      return node;
   }
 }
 

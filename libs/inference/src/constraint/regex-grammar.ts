@@ -1,6 +1,7 @@
 import { AST, RegExpParser } from '@eslint-community/regexpp';
 import {
   anyCharacter,
+  bothCases,
   characterSet,
   charactersMatching,
   charactersOf,
@@ -17,20 +18,33 @@ const lineEnds = charactersOf('\n\r\u2028\u2029');
 /** A repetition of more than this is refused rather than compiled. */
 const mostRepetitions = 20_000;
 
+/** An expression that is part of a larger text: it has no anchors, and its point stands for all but the end of a line. */
+export interface TerminalOptions {
+  readonly ignoreCase: boolean;
+  /** The point stands for the end of a line, too. */
+  readonly dotAll: boolean;
+}
+
 /**
  * What a regular expression of JavaScript matches, as a grammar. With `search` the expression may match anywhere in the
  * text, as `pattern` of JSON Schema means it, otherwise it is the whole text. Throws ConstraintError for what no
  * context-free grammar says: looking around, back references, anchors within.
  */
-export function regexGrammar(pattern: string, options: { search?: boolean } = {}): GrammarNode {
+export function regexGrammar(
+  pattern: string,
+  options: { search?: boolean; terminal?: TerminalOptions } = {},
+): GrammarNode {
+  const { terminal } = options;
   const alternatives = unwrapGroup(parse(pattern).alternatives);
   const anything = repeat(characters(anyCharacter), 0);
+  const elementNode = (element: AST.Element) => elementGrammar(element, terminal);
   return choice(
     ...alternatives.map(({ elements }) => {
+      if (terminal) return sequence(...elements.map(elementNode));
       const starts = isAssertion(elements[0], 'start');
       const rest = starts ? elements.slice(1) : elements;
       const ends = isAssertion(rest.at(-1), 'end');
-      const body = (ends ? rest.slice(0, -1) : rest).map(elementGrammar);
+      const body = (ends ? rest.slice(0, -1) : rest).map(elementNode);
       if (!options.search) return sequence(...body);
       return sequence(...(starts ? [] : [anything]), ...body, ...(ends ? [] : [anything]));
     }),
@@ -64,29 +78,39 @@ function isAssertion(element: AST.Element | undefined, kind: 'start' | 'end'): b
   return element?.type === 'Assertion' && element.kind === kind;
 }
 
-function elementGrammar(element: AST.Element): GrammarNode {
+function elementGrammar(element: AST.Element, terminal?: TerminalOptions): GrammarNode {
   switch (element.type) {
-    case 'Character':
-      return text(String.fromCodePoint(checkScalar(element.value)));
+    case 'Character': {
+      const letter = String.fromCodePoint(checkScalar(element.value));
+      return terminal?.ignoreCase ? characters(inBothCases(charactersOf(letter), element.raw)) : text(letter);
+    }
     case 'CharacterSet':
     case 'CharacterClass':
-      return characters(classSet(element));
+      return characters(classSet(element, terminal));
     case 'CapturingGroup':
-      return groupGrammar(element.alternatives);
+      return groupGrammar(element.alternatives, terminal);
     case 'Group':
       if (element.modifiers) throw new ConstraintError(`${element.raw}: modifiers are not supported.`);
-      return groupGrammar(element.alternatives);
+      return groupGrammar(element.alternatives, terminal);
     case 'Quantifier':
-      return quantifierGrammar(element);
+      return quantifierGrammar(element, terminal);
     case 'Assertion':
-      throw new ConstraintError(
-        element.kind === 'start' || element.kind === 'end'
-          ? `${element.raw} is supported at the start and the end of the expression only.`
-          : `${element.raw}: looking around is not supported.`,
-      );
+      throw new ConstraintError(assertionReason(element, terminal));
     default:
       throw new ConstraintError(`${element.raw} is not supported.`);
   }
+}
+
+function assertionReason({ kind, raw }: AST.Assertion, terminal: TerminalOptions | undefined): string {
+  if (kind !== 'start' && kind !== 'end') return `${raw}: looking around is not supported.`;
+  if (terminal) return `${raw}: anchors are not supported in a terminal.`;
+  return `${raw} is supported at the start and the end of the expression only.`;
+}
+
+function inBothCases(set: CharacterSet, raw: string): CharacterSet {
+  const both = bothCases(set);
+  if (!both) throw new ConstraintError(`${raw}: has too many characters for the flag i.`);
+  return both;
 }
 
 function checkScalar(code: number): number {
@@ -94,39 +118,50 @@ function checkScalar(code: number): number {
   return code;
 }
 
-function groupGrammar(alternatives: AST.Alternative[]): GrammarNode {
-  return choice(...alternatives.map(({ elements }) => sequence(...elements.map(elementGrammar))));
+function groupGrammar(alternatives: AST.Alternative[], terminal?: TerminalOptions): GrammarNode {
+  return choice(
+    ...alternatives.map(({ elements }) =>
+      sequence(...elements.map((element) => elementGrammar(element, terminal))),
+    ),
+  );
 }
 
-function quantifierGrammar({ element, min, max, raw }: AST.Quantifier): GrammarNode {
+function quantifierGrammar(
+  { element, min, max, raw }: AST.Quantifier,
+  terminal?: TerminalOptions,
+): GrammarNode {
   const largest = Number.isFinite(max) ? max : min;
   if (largest > mostRepetitions) {
     throw new ConstraintError(`${raw}: at most ${mostRepetitions} repetitions are supported.`);
   }
-  return repeat(elementGrammar(element), min, max);
+  return repeat(elementGrammar(element, terminal), min, max);
 }
 
 type ClassPart = AST.CharacterSet | AST.CharacterClass | AST.CharacterClassElement;
 
-function classSet(part: ClassPart): CharacterSet {
+function classSet(part: ClassPart, terminal?: TerminalOptions): CharacterSet {
   switch (part.type) {
     case 'Character':
       return characterSet([part.value, part.value]);
     case 'CharacterClassRange':
       return characterSet([part.min.value, part.max.value]);
     case 'CharacterClass': {
-      const set = union(...part.elements.map((element) => classSet(element)));
+      const given = union(...part.elements.map((element) => classSet(element, terminal)));
+      const set = terminal?.ignoreCase ? inBothCases(given, part.raw) : given;
       return part.negate ? complement(set) : set;
     }
     case 'CharacterSet':
-      return escapeSet(part);
+      return escapeSet(part, terminal);
     default:
       throw new ConstraintError(`${part.raw} is not supported.`);
   }
 }
 
-function escapeSet(set: AST.CharacterSet): CharacterSet {
-  if (set.kind === 'any') return subtract(anyCharacter, lineEnds);
+function escapeSet(set: AST.CharacterSet, terminal?: TerminalOptions): CharacterSet {
+  if (set.kind === 'any') {
+    if (!terminal) return subtract(anyCharacter, lineEnds);
+    return terminal.dotAll ? anyCharacter : subtract(anyCharacter, charactersOf('\n'));
+  }
   if (set.kind === 'property') return charactersMatching(set.raw);
   const letter = { digit: 'd', space: 's', word: 'w' }[set.kind];
   return charactersMatching(`\\${set.negate ? letter.toUpperCase() : letter}`);

@@ -1,12 +1,15 @@
 import type { OutputConstraint } from '#contracts';
 import { ConstraintError } from './constraint-error.js';
-import { choice, repeat, sequence, text, type Grammar, type GrammarNode } from './grammar.js';
+import { choice, repeat, sequence, text, withPrefix, type Grammar, type GrammarNode } from './grammar.js';
 import { jsonSchemaGrammar } from './json-schema/json-schema-grammar.js';
+import { larkGrammar, quotedLarkGrammar } from './lark/lark-grammar.js';
 import { pruneGrammar } from './prune-grammar.js';
 import { isWritable, symbolsOfText } from './symbols.js';
 import { writeEbnf } from './write-ebnf.js';
+import { xmlParametersGrammar } from './xml-parameters.js';
 
 type StructuralTagConstraint = Extract<OutputConstraint, { type: 'structural_tag' }>;
+type Tag = StructuralTagConstraint['tags'][number];
 
 /** A structural tag in XGrammar's JSON, for text that is free up to a trigger. */
 export interface TagSource {
@@ -22,7 +25,7 @@ export function structuralTagGrammar(
   leadingSpaces: number,
 ): TagSource | { readonly ebnf: string } {
   checkTriggers(constraint);
-  const grammars = constraint.tags.map(({ schema }, index) => tagContent(schema, index));
+  const grammars = constraint.tags.map(tagContent);
   const spaces = ' '.repeat(leadingSpaces);
   if (constraint.required) {
     const ebnf = writeEbnf(pruneGrammar(tagsOnly(constraint, grammars, spaces)));
@@ -45,15 +48,23 @@ export function structuralTagGrammar(
   return { structuralTag: { type: 'structural_tag', format } };
 }
 
-function tagContent(schema: unknown, index: number): Grammar {
+function tagContent(tag: Tag, index: number): Grammar {
+  const [field, grammarOf] = contentOf(tag);
   try {
-    const grammar = jsonSchemaGrammar(schema);
+    const grammar = grammarOf();
     pruneGrammar(grammar);
     return grammar;
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error;
-    throw new ConstraintError(error.reason, ['tags', index, 'schema', ...error.path]);
+    throw new ConstraintError(error.reason, ['tags', index, field, ...error.path]);
   }
+}
+
+/** What stands between the ends of a tag, and the field that says so. */
+function contentOf(tag: Tag): [field: string, grammarOf: () => Grammar] {
+  if ('schema' in tag) return ['schema', () => jsonSchemaGrammar(tag.schema)];
+  if ('parameters' in tag) return ['parameters', () => xmlParametersGrammar(tag.parameters)];
+  return ['lark', () => (tag.raw ? larkGrammar(tag.lark) : quotedLarkGrammar(tag.lark))];
 }
 
 /** All of it can be written, each tag begins with exactly one trigger, and each trigger begins some tag. */
@@ -94,19 +105,4 @@ function tagsOnly(
   const tag: GrammarNode = { kind: 'rule', name: 'tag' };
   const further = repeat(sequence(repeat(text('\n'), 0, 2), tag), 0);
   return { root: sequence(text(spaces), tag, ...(single ? [] : [further])), rules };
-}
-
-function withPrefix(node: GrammarNode, prefix: string): GrammarNode {
-  switch (node.kind) {
-    case 'rule':
-      return { kind: 'rule', name: `${prefix}${node.name}` };
-    case 'sequence':
-      return { ...node, parts: node.parts.map((part) => withPrefix(part, prefix)) };
-    case 'choice':
-      return { ...node, options: node.options.map((option) => withPrefix(option, prefix)) };
-    case 'repeat':
-      return { ...node, item: withPrefix(node.item, prefix) };
-    default:
-      return node;
-  }
 }

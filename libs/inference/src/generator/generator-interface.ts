@@ -34,12 +34,14 @@ export interface GenerationEvent {
   readonly choice: number;
   /** New text; whole characters, never a part of a stop string. May be empty. */
   readonly text: string;
+  /** The text is said in the place of an answer, where the engine tells that apart. */
+  readonly refusal?: boolean;
   /** Tokens that the text came from. */
   readonly tokenIds: number[];
   /** One per token, where asked for. */
   readonly logprobs?: TokenLogprob[];
   /** On the last event of a choice. */
-  readonly finishReason?: 'stop' | 'length' | 'tool_calls';
+  readonly finishReason?: 'stop' | 'length' | 'tool_calls' | 'content_filter';
   /** What the model thinks, and the tools it calls, where the engine tells them apart from the text. */
   readonly reasoning?: string;
   readonly toolCalls?: ToolCallDelta[];
@@ -47,6 +49,16 @@ export interface GenerationEvent {
   readonly prompt?: Pick<TokenUsage, 'promptTokens' | 'cachedTokens'>;
   /** On the last event of the stream. */
   readonly usage?: TokenUsage;
+}
+
+/** What an engine is busy with. */
+export interface EngineLoad {
+  /** Requests that have a place, and requests that wait for one. */
+  readonly running: number;
+  readonly waiting: number;
+  /** Bytes of keys and values: of the requests that run, and of earlier prompts' beginnings. */
+  readonly sequenceBytes: number;
+  readonly prefixBytes: number;
 }
 
 /** A decoder that continues conversations. */
@@ -66,5 +78,7 @@ export interface Generator {
     messages: readonly ChatMessage[] | string,
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number>;
+  /** Of a local model; answered between two passes. */
+  load?(): Promise<EngineLoad>;
   close(): Promise<void>;
 }

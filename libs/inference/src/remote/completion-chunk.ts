@@ -21,6 +21,7 @@ const choice = z.looseObject({
   delta: z
     .looseObject({
       content: z.string().nullish(),
+      refusal: z.string().nullish().catch(null),
       /** What vLLM, SGLang and DeepSeek call it; `reasoning` with newer vLLM, Ollama and OpenRouter. */
       reasoning_content: z.string().nullish(),
       reasoning: z.string().nullish().catch(null),

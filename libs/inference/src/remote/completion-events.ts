@@ -44,8 +44,9 @@ function eventOf({ index, delta, text, logprobs, finish_reason }: CompletionChoi
   const reasoning = delta?.reasoning_content ?? delta?.reasoning;
   return {
     choice: index,
-    text: delta?.content ?? text ?? '',
+    text: delta?.refusal || (delta?.content ?? text ?? ''),
     tokenIds: [],
+    ...(delta?.refusal && { refusal: true }),
     ...(logprobs?.content && { logprobs: logprobs.content }),
     ...(reasoning && { reasoning }),
     ...(delta?.tool_calls?.length && { toolCalls: delta.tool_calls.map(callDelta) }),
@@ -56,6 +57,7 @@ function eventOf({ index, delta, text, logprobs, finish_reason }: CompletionChoi
 const finishReasons: Readonly<Record<string, GenerationEvent['finishReason']>> = {
   length: 'length',
   tool_calls: 'tool_calls',
+  content_filter: 'content_filter',
 };
 
 function callDelta({

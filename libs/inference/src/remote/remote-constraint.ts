@@ -48,5 +48,10 @@ function structuralTag({ triggers, tags, required, single }: TagConstraint): obj
       param: `constraint.${required ? 'required' : 'single'}`,
     });
   }
+  const other = tags.findIndex((tag) => !('schema' in tag));
+  if (other !== -1) {
+    const detail = 'A remote engine can be held to tags with a schema only.';
+    throw new MegaNestError('invalid_request', { detail, param: `constraint.tags.${other}` });
+  }
   return { response_format: { type: 'structural_tag', structures: tags, triggers } };
 }

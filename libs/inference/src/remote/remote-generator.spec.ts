@@ -86,6 +86,15 @@ describe('openRemoteGenerator', () => {
     expect(events.filter((event) => event.usage)).toHaveLength(1);
   });
 
+  it('tells a refusal from an answer', async () => {
+    const refusal = frame({ choices: [{ index: 0, delta: { content: null, refusal: 'No.' } }] });
+    const events = await collect(stream(refusal, delta('', 0, 'content_filter'), usage, done));
+    expect(events).toMatchObject([
+      { text: 'No.', refusal: true },
+      { text: '', finishReason: 'content_filter' },
+    ]);
+  });
+
   it('counts pieces where the engine tells no usage, and ends what it left open', async () => {
     const events = await collect(stream(delta('a'), delta('b'), done));
     expect(events.at(-1)).toEqual({
@@ -120,6 +129,28 @@ describe('openRemoteGenerator', () => {
       seed: 0,
       chat_template_kwargs: { enable_thinking: false },
     });
+  });
+
+  it('shows images to a model that takes them', async () => {
+    const generator = await open(
+      stream(delta('A cat.', 0, 'stop'), done),
+      {},
+      { modalities: ['text', 'image'] },
+    );
+    expect(generator.info.modalities).toEqual(['text', 'image']);
+    const url = 'data:image/png;base64,AA==';
+    const asked = [{ role: 'user' as const, content: 'What?', images: [{ url, detail: 'low' }] }];
+    for await (const { text } of generator.generate({ messages: asked, parameters: {} }))
+      expect(text).toBe('A cat.');
+    expect(engine?.requests.find(({ path }) => path === '/v1/chat/completions')?.body['messages']).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What?' },
+          { type: 'image_url', image_url: { url, detail: 'low' } },
+        ],
+      },
+    ]);
   });
 
   it('continues a rendered prompt through plain completions', async () => {

@@ -10,6 +10,8 @@ import { RemoteServer, type RemoteOptions } from './remote-server.js';
 export interface RemoteGeneratorOptions extends RemoteOptions {
   /** One of the engine's models; default the first that it lists. */
   readonly model?: string;
+  /** What the model reads; text alone where absent. Nobody else says so: the engine's list of models does not. */
+  readonly modalities?: ModelInfo['modalities'];
 }
 
 /** A generator whose engine can be asked whether it is there, without making it write. */
@@ -48,6 +50,7 @@ export async function openRemoteGenerator(options: RemoteGeneratorOptions): Prom
     backend: 'openai',
     maxInputTokens: model.max_model_len ?? assumedContextLength,
     created: model.created ?? Math.floor(Date.now() / 1000),
+    ...(options.modalities && { modalities: options.modalities }),
   };
   return new OpenAiGenerator(info, server);
 }

@@ -1,12 +1,12 @@
 import type { ChatMessage, Tool, ToolChoice } from '#contracts';
 import type { GenerateRequest } from '../generator/generator-interface.js';
 
-/** A turn in OpenAI's form. Reasoning of earlier turns goes under the name that vLLM and its kin read. */
+/** A turn in OpenAI's form, images behind its text. Reasoning of earlier turns goes under the name that vLLM and its kin read. */
 export function remoteMessage(message: ChatMessage): Record<string, unknown> {
-  const { role, content, name, toolCalls, toolCallId, reasoning } = message;
+  const { role, content, name, toolCalls, toolCallId, reasoning, images } = message;
   return {
     role,
-    content,
+    content: images?.length ? [...textPart(content), ...images.map(imagePart)] : content,
     ...(name !== undefined && { name }),
     ...(toolCalls?.length && {
       content: content === '' ? null : content,
@@ -19,6 +19,14 @@ export function remoteMessage(message: ChatMessage): Record<string, unknown> {
     ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
     ...(reasoning !== undefined && { reasoning_content: reasoning }),
   };
+}
+
+function textPart(text: string): object[] {
+  return text === '' ? [] : [{ type: 'text', text }];
+}
+
+function imagePart({ url, detail }: NonNullable<ChatMessage['images']>[number]): object {
+  return { type: 'image_url', image_url: { url, ...(detail !== undefined && { detail }) } };
 }
 
 /** What a request says of tools, in OpenAI's form; custom tools become functions with one text. */

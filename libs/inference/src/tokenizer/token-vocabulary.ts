@@ -26,6 +26,9 @@ const tokenizerFileSchema = z.object({
   }),
 });
 
+/** Marks that Mistral's models begin their calls with: text, for whoever reads an answer looks for them. */
+const callMarks: ReadonlySet<string> = new Set(['[TOOL_CALLS]', '[CALL_ID]', '[ARGS]']);
+
 const wordMark = '▁';
 const encoder = new TextEncoder();
 
@@ -62,7 +65,7 @@ export class TokenVocabulary {
   /** Bytes of a token; none for marks such as `<|im_end|>` and for ids without a token. */
   bytesOf(id: number): Uint8Array {
     const added = this.added.get(id);
-    if (added) return encoder.encode(added.special ? '' : added.content);
+    if (added) return encoder.encode(added.special && !callMarks.has(added.content) ? '' : added.content);
     const piece = this.pieces[id] ?? '';
     return this.byteLevel ? bytesOfLetters(piece) : bytesOfPiece(piece);
   }

@@ -21,6 +21,12 @@ export interface OutputText {
   logprobs: LogProb[];
 }
 
+/** What is said in the place of an answer, by the model or by a guard. */
+export interface OutputRefusal {
+  type: 'refusal';
+  refusal: string;
+}
+
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
 export interface OutputMessage {
@@ -28,7 +34,7 @@ export interface OutputMessage {
   type: 'message';
   role: 'assistant';
   status: ItemStatus;
-  content: OutputText[];
+  content: (OutputText | OutputRefusal)[];
 }
 
 export interface FileSearchResult {
@@ -137,5 +143,5 @@ export type OutputItem = OutputMessage | ReasoningItem | ClientCall | ServerItem
 /** The text of all messages, joined: the convenience field `output_text`. */
 export function outputText(output: readonly OutputItem[]): string {
   const parts = output.flatMap((item) => (item.type === 'message' ? item.content : []));
-  return parts.map(({ text }) => text).join('');
+  return parts.map((part) => (part.type === 'output_text' ? part.text : '')).join('');
 }

@@ -54,6 +54,25 @@ describe('toChatMessages', () => {
     ]);
   });
 
+  it('gives images to a model that takes them, those of users alone', () => {
+    const image = { type: 'input_image', image_url: 'https://a.example/cat.png', detail: 'low' };
+    const content = [{ type: 'input_text', text: 'What?' }, image];
+    const items = inputSchema.parse([{ role: 'user', content }]);
+    expect(toChatMessages(items, { images: 'take' }).messages).toEqual([
+      {
+        role: 'user',
+        content: 'What?',
+        images: [{ url: image.image_url, detail: 'low', param: 'input.0.content.1' }],
+      },
+    ]);
+    const read = (given: unknown) => toChatMessages(inputSchema.parse(given), { images: 'take' });
+    expect(() => read([{ role: 'system', content }])).toThrow(/^input\.0\.content\.1.*text only/);
+    const output = { type: 'function_call_output', call_id: 'a', output: [image] };
+    expect(() => read([output])).toThrow(/^input\.0\.output\.0.*text only/);
+    const nowhere = { role: 'user', content: [{ type: 'input_image' }] };
+    expect(() => read([nowhere])).toThrow(/needs image_url or file_id/);
+  });
+
   it.each([[{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }, /text only/]])(
     'refuses %j and says where',
     (part, message) => {

@@ -1,5 +1,6 @@
 import { MegaNestError, type ChatMessage, type ToolCall } from '#contracts';
 import { modelToolName } from '../request/model-tools.js';
+import { describeImage } from './describe-image.js';
 import type { StoredItem } from './input-items.js';
 
 /** The conversation that items amount to, as the language model takes it. */
@@ -9,14 +10,24 @@ export interface Conversation {
   skippedTypes: string[];
 }
 
+/** What becomes of images: given to the model, told of in words, or refused, saying what the model reads. */
+export type ImageUse = 'take' | 'describe' | { refuse: readonly string[] };
+
+export interface ChatMessagesOptions {
+  /** Names an item for error messages. */
+  pathOf?: (index: number) => string;
+  /** Default: refused, for the model reads text. */
+  images?: ImageUse;
+}
+
 /**
  * Reduces items to turns; files must have been read before. Calls that follow one another, with the text and the
- * reasoning before them, are one turn of the assistant's. `pathOf` names an item for error messages.
- * Errors: unsupported_parameter for parts that are not text, naming what the model takes.
+ * reasoning before them, are one turn of the assistant's.
+ * Errors: unsupported_parameter for parts that the model cannot read, naming what it reads.
  */
 export function toChatMessages(
   items: readonly StoredItem[],
-  pathOf: (index: number) => string = (index) => `input.${index}`,
+  { pathOf = (index) => `input.${index}`, images = textOnly }: ChatMessagesOptions = {},
 ): Conversation {
   const messages: ChatMessage[] = [];
   const skippedTypes: string[] = [];
@@ -28,7 +39,7 @@ export function toChatMessages(
     }
     const thought = item.type === 'reasoning' ? thoughtOf(item) : '';
     const call = callOf(item);
-    const message = call ? undefined : toChatMessage(item, pathOf(index));
+    const message = call ? undefined : toChatMessage(item, pathOf(index), images);
     if (call) addCall(messages, call, reasoning);
     else if (message) messages.push(withReasoning(message, reasoning));
     else if (thought === '') skippedTypes.push(item.type);
@@ -36,6 +47,8 @@ export function toChatMessages(
   }
   return { messages, skippedTypes };
 }
+
+const textOnly: ImageUse = { refuse: ['text'] };
 
 function addCall(messages: ChatMessage[], call: ToolCall, reasoning: string): void {
   const last = messages.at(-1);
@@ -72,14 +85,18 @@ function mcpCallMessages(item: StoredItem): ChatMessage[] {
   ];
 }
 
-function toChatMessage(item: StoredItem, path: string): ChatMessage | undefined {
-  if (item.type === 'message')
-    return {
-      role: item['role'] as ChatMessage['role'],
-      content: contentText(item['content'], `${path}.content`),
-    };
+function toChatMessage(item: StoredItem, path: string, use: ImageUse): ChatMessage | undefined {
+  if (item.type === 'message') {
+    const role = item['role'] as ChatMessage['role'];
+    const place = `${path}.content`;
+    const images = use === 'take' && role === 'user' ? imagesOf(item['content'], place) : [];
+    const left = images.length > 0 ? 'take' : use === 'take' ? textOnly : use;
+    const content = contentText(item['content'], place, left);
+    return { role, content, ...(images.length > 0 && { images }) };
+  }
   if (!item.type.endsWith('_call_output')) return undefined;
-  return { role: 'tool', content: outputTextOf(item, path), toolCallId: String(item['call_id']) };
+  const content = outputTextOf(item, path, use === 'take' ? textOnly : use);
+  return { role: 'tool', content, toolCallId: String(item['call_id']) };
 }
 
 /** A call that the caller ran: of a function, a custom tool, or of another type that has an output of its own. */
@@ -95,21 +112,42 @@ function callOf(item: StoredItem): ToolCall | undefined {
   };
 }
 
-function outputTextOf({ output }: StoredItem, path: string): string {
+function outputTextOf({ output }: StoredItem, path: string, use: ImageUse): string {
   if (typeof output === 'string') return output;
-  return Array.isArray(output) ? contentText(output, `${path}.output`) : JSON.stringify(output ?? '');
+  return Array.isArray(output) ? contentText(output, `${path}.output`, use) : JSON.stringify(output ?? '');
 }
 
-function contentText(content: unknown, path: string): string {
+type Part = Record<string, unknown>;
+const isImage = ({ type }: Part) => type === 'input_image';
+
+function contentText(content: unknown, path: string, use: ImageUse): string {
   if (typeof content === 'string') return content;
-  const parts = content as Record<string, unknown>[];
-  return parts.map((part, index) => partText(part, `${path}.${index}`)).join('\n');
+  return (content as Part[])
+    .flatMap((part, index) =>
+      use === 'take' && isImage(part) ? [] : [partText(part, `${path}.${index}`, use)],
+    )
+    .join('\n');
 }
 
-function partText(part: Record<string, unknown>, path: string): string {
+/** Errors: invalid_request for one that is nowhere. */
+function imagesOf(content: unknown, path: string): NonNullable<ChatMessage['images']> {
+  if (typeof content === 'string') return [];
+  return (content as Part[]).flatMap((part, index) => {
+    if (!isImage(part)) return [];
+    const { image_url: url, detail } = part;
+    const param = `${path}.${index}`;
+    if (typeof url === 'string') return [{ url, param, ...(typeof detail === 'string' && { detail }) }];
+    const reason = `${param}: needs image_url or file_id`;
+    throw new MegaNestError('invalid_request', { detail: reason, param });
+  });
+}
+
+function partText(part: Part, path: string, use: ImageUse): string {
   const { type } = part;
+  if (isImage(part) && use === 'describe') return describeImage(part);
   if (type === 'input_text' || type === 'output_text' || type === 'text') return String(part['text']);
   if (type === 'refusal') return String(part['refusal']);
-  const detail = `${path}: ${JSON.stringify(type)} is not supported: the model's input is text only`;
+  const read = typeof use === 'object' ? use.refuse : ['text'];
+  const detail = `${path}: ${JSON.stringify(type)} is not supported: the model's input is ${read.join(' and ')} only`;
   throw new MegaNestError('unsupported_parameter', { detail, param: path });
 }

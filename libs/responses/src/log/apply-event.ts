@@ -4,6 +4,7 @@ import {
   type McpCall,
   type OutputItem,
   type OutputMessage,
+  type OutputRefusal,
   type OutputText,
   type ReasoningItem,
 } from '../items/output-items.js';
@@ -64,15 +65,25 @@ function applyToPart(item: OutputMessage, event: PartLevelEvent): void {
   }
   const part = item.content[event.content_index];
   if (!part) throw new Error(`${event.type} before its part`);
-  extendPart(part, event);
+  if (event.type === 'response.refusal.delta') asRefusal(part, event).refusal += event.delta;
+  else if (event.type === 'response.refusal.done') asRefusal(part, event).refusal = event.refusal;
+  else extendText(part, event);
 }
 
-function extendPart(part: OutputText, event: Exclude<PartLevelEvent, { part: OutputText }>): void {
+type TextEvent = Exclude<PartLevelEvent, { part: unknown } | { type: `response.refusal.${string}` }>;
+
+function extendText(part: OutputText | OutputRefusal, event: TextEvent): void {
+  if (part.type !== 'output_text') throw new Error(`${event.type} on a ${part.type}`);
   if (event.type === 'response.output_text.delta') {
     part.text += event.delta;
     part.logprobs.push(...event.logprobs);
   } else if (event.type === 'response.output_text.done') part.text = event.text;
   else part.annotations[event.annotation_index] = event.annotation;
+}
+
+function asRefusal(part: OutputText | OutputRefusal, { type }: { type: string }): OutputRefusal {
+  if (part.type === 'refusal') return part;
+  throw new Error(`${type} on an ${part.type}`);
 }
 
 function applyToSummary(item: ReasoningItem, event: SummaryEvent): void {

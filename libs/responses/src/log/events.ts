@@ -1,4 +1,4 @@
-import type { FileCitation, LogProb, OutputItem, OutputText } from '../items/output-items.js';
+import type { FileCitation, LogProb, OutputItem, OutputRefusal, OutputText } from '../items/output-items.js';
 import type { ResponseObject } from '../response-object.js';
 
 interface Numbered {
@@ -35,7 +35,7 @@ interface PartPosition extends Numbered {
 
 export interface PartEvent extends PartPosition {
   type: 'response.content_part.added' | 'response.content_part.done';
-  part: OutputText;
+  part: OutputText | OutputRefusal;
 }
 
 export interface TextDeltaEvent extends PartPosition {
@@ -48,6 +48,16 @@ export interface TextDoneEvent extends PartPosition {
   type: 'response.output_text.done';
   text: string;
   logprobs: LogProb[];
+}
+
+export interface RefusalDeltaEvent extends PartPosition {
+  type: 'response.refusal.delta';
+  delta: string;
+}
+
+export interface RefusalDoneEvent extends PartPosition {
+  type: 'response.refusal.done';
+  refusal: string;
 }
 
 export interface AnnotationEvent extends PartPosition {
@@ -137,6 +147,8 @@ export type ResponseEvent =
   | PartEvent
   | TextDeltaEvent
   | TextDoneEvent
+  | RefusalDeltaEvent
+  | RefusalDoneEvent
   | AnnotationEvent
   | ServerWorkEvent
   | CallDeltaEvent

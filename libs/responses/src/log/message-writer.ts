@@ -1,25 +1,43 @@
 import type { Citation, GenerationChunk, RetrievedDocument } from '#contracts';
 import { newItemId } from '../ids.js';
 import { fileCitations } from '../items/documents.js';
-import type { ItemStatus, OutputMessage, OutputText } from '../items/output-items.js';
+import type { ItemStatus, OutputMessage, OutputRefusal, OutputText } from '../items/output-items.js';
 import type { ResponseEvent } from './events.js';
 import { toLogProbs } from './log-probs.js';
 import type { LogWriter } from './log-writer.js';
 
-/** Writes the messages of a response, one at a time. */
+type Part = OutputText | OutputRefusal;
+
+/** A message that is being written; `part` is the place of the part that is, the last one. */
+interface OpenMessage {
+  id: string;
+  index: number;
+  part: number;
+}
+
+const emptyParts: Readonly<Record<Part['type'], () => Part>> = {
+  output_text: () => ({ type: 'output_text', text: '', annotations: [], logprobs: [] }),
+  refusal: () => ({ type: 'refusal', refusal: '' }),
+};
+
+/** Writes the messages of a response, one at a time: parts of text, and of refusal where there is one. */
 export class MessageWriter {
-  #open: { id: string; index: number } | undefined;
+  #open: OpenMessage | undefined;
 
   constructor(private readonly log: LogWriter) {}
 
-  delta(chunk: Pick<GenerationChunk, 'text' | 'logprobs'>): ResponseEvent[] {
-    const opening = this.open();
-    const event = this.log.add({
-      type: 'response.output_text.delta',
-      ...this.#position(),
-      delta: chunk.text,
-      logprobs: toLogProbs(chunk.logprobs),
-    });
+  delta(chunk: Pick<GenerationChunk, 'text' | 'logprobs' | 'refusal'>): ResponseEvent[] {
+    const type = chunk.refusal ? 'refusal' : 'output_text';
+    const opening = this.open(type);
+    const position = this.#position();
+    const event = chunk.refusal
+      ? this.log.add({ type: 'response.refusal.delta', ...position, delta: chunk.text })
+      : this.log.add({
+          type: 'response.output_text.delta',
+          ...position,
+          delta: chunk.text,
+          logprobs: toLogProbs(chunk.logprobs),
+        });
     return [...opening, event];
   }
 
@@ -27,7 +45,10 @@ export class MessageWriter {
   annotate(citations: readonly Citation[], documents: readonly RetrievedDocument[]): ResponseEvent[] {
     const opening = this.open();
     const position = this.#position();
-    const first = this.#part().annotations.length;
+    const part = this.#part();
+    // A refusal cites nothing.
+    if (part.type !== 'output_text') return opening;
+    const first = part.annotations.length;
     const added = fileCitations(citations, documents).map((annotation, index) =>
       this.log.add({
         type: 'response.output_text.annotation.added',
@@ -39,8 +60,25 @@ export class MessageWriter {
     return [...opening, ...added];
   }
 
-  open(): ResponseEvent[] {
-    if (this.#open) return [];
+  /** Opens a message with a part, or a part of that type behind the one that is open; without a type any part will do. */
+  open(type?: Part['type']): ResponseEvent[] {
+    if (!this.#open) return this.#openMessage(type ?? 'output_text');
+    if (type === undefined || this.#part().type === type) return [];
+    const done = this.#closePart();
+    this.#open.part += 1;
+    return [...done, this.#openPart(type)];
+  }
+
+  close(status: ItemStatus): ResponseEvent[] {
+    if (!this.#open) return [];
+    const done = this.#closePart();
+    const { index: output_index } = this.#open;
+    const item: OutputMessage = { ...this.log.item(output_index, 'message'), status };
+    this.#open = undefined;
+    return [...done, this.log.add({ type: 'response.output_item.done', output_index, item })];
+  }
+
+  #openMessage(type: Part['type']): ResponseEvent[] {
     const item: OutputMessage = {
       id: newItemId('message'),
       type: 'message',
@@ -49,36 +87,43 @@ export class MessageWriter {
       content: [],
     };
     const index = this.log.nextIndex;
-    this.#open = { id: item.id, index };
-    const part: OutputText = { type: 'output_text', text: '', annotations: [], logprobs: [] };
+    this.#open = { id: item.id, index, part: 0 };
     return [
       this.log.add({ type: 'response.output_item.added', output_index: index, item }),
-      this.log.add({ type: 'response.content_part.added', ...this.#position(), part }),
+      this.#openPart(type),
     ];
   }
 
-  close(status: ItemStatus): ResponseEvent[] {
-    if (!this.#open) return [];
+  #openPart(type: Part['type']): ResponseEvent {
+    const part = emptyParts[type]();
+    return this.log.add({ type: 'response.content_part.added', ...this.#position(), part });
+  }
+
+  #closePart(): ResponseEvent[] {
     const position = this.#position();
     const part = this.#part();
-    const { text, logprobs } = part;
-    const done = [
-      this.log.add({ type: 'response.output_text.done', ...position, text, logprobs }),
+    return [
+      part.type === 'refusal'
+        ? this.log.add({ type: 'response.refusal.done', ...position, refusal: part.refusal })
+        : this.log.add({
+            type: 'response.output_text.done',
+            ...position,
+            text: part.text,
+            logprobs: part.logprobs,
+          }),
       this.log.add({ type: 'response.content_part.done', ...position, part }),
     ];
-    const item: OutputMessage = { ...this.log.item(position.output_index, 'message'), status };
-    this.#open = undefined;
-    const { output_index } = position;
-    return [...done, this.log.add({ type: 'response.output_item.done', output_index, item })];
   }
 
   #position() {
     if (!this.#open) throw new Error('No message is open');
-    return { item_id: this.#open.id, output_index: this.#open.index, content_index: 0 };
+    const { id, index, part } = this.#open;
+    return { item_id: id, output_index: index, content_index: part };
   }
 
-  #part(): OutputText {
-    const part = this.log.item(this.#position().output_index, 'message').content[0];
+  #part(): Part {
+    const { output_index, content_index } = this.#position();
+    const part = this.log.item(output_index, 'message').content[content_index];
     if (!part) throw new Error('The message has no part');
     return part;
   }

@@ -53,6 +53,7 @@ const chunk: fc.Arbitrary<GenerationChunk> = fc.record(
     citations: fc.array(citation, { maxLength: 3 }),
     reasoning: fc.string(),
     toolCalls: fc.array(callPiece, { maxLength: 3 }),
+    refusal: fc.boolean(),
     finishReason: fc.constantFrom('stop' as const, 'length' as const),
     usage: fc.record({ promptTokens: fc.nat(), completionTokens: fc.nat(), cachedTokens: fc.nat() }),
   },

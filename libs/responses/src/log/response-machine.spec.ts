@@ -176,8 +176,53 @@ describe('the response that a log ends with', () => {
         { file_id: 'document-b' },
       ],
     });
-    expect(message?.type === 'message' && message.content[0]?.annotations).toEqual([
-      { type: 'file_citation', file_id: 'document-b', filename: 'b.md', index: 7 },
+    expect(message?.type === 'message' && message.content).toMatchObject([
+      { annotations: [{ type: 'file_citation', file_id: 'document-b', filename: 'b.md', index: 7 }] },
     ]);
+  });
+
+  it('is completed by a refusal in the place of an answer, with its events', () => {
+    const machine = new ResponseMachine(initialResponse());
+    const log = [
+      ...say(machine, { text: 'Not ', refusal: true }),
+      ...say(machine, { text: 'this.', refusal: true, finishReason: 'content_filter' }),
+      ...machine.end(),
+    ];
+    expect(log.map(({ type }) => type)).toEqual([
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.refusal.delta',
+      'response.refusal.delta',
+      'response.refusal.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ]);
+    expect(machine.response).toMatchObject({
+      status: 'completed',
+      output_text: '',
+      output: [{ content: [{ type: 'refusal', refusal: 'Not this.' }] }],
+    });
+  });
+
+  it('is cut off by a refusal in the middle of an answer, which is a part of its own', () => {
+    const machine = new ResponseMachine(initialResponse());
+    say(machine, { text: 'First. ' });
+    say(machine, { text: 'No more.', refusal: true, finishReason: 'content_filter' });
+    machine.end();
+    expect(machine.response).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'content_filter' },
+      output_text: 'First. ',
+      output: [
+        {
+          status: 'incomplete',
+          content: [
+            { type: 'output_text', text: 'First. ' },
+            { type: 'refusal', refusal: 'No more.' },
+          ],
+        },
+      ],
+    });
   });
 });

@@ -26,6 +26,8 @@ export class ResponseMachine {
   #cutOff: IncompleteReason | undefined;
   #usage: TokenUsage | undefined;
   #answers = true;
+  /** There is text that is no refusal. */
+  #said = false;
 
   /** `nextSequence` above 0 goes on with a log that another process began; `sealReasoning` where thoughts are asked for sealed. */
   constructor(
@@ -117,7 +119,10 @@ export class ResponseMachine {
 
   /** Only one of reasoning, message and calls is open at a time: each closes what was written before it. */
   #accept(chunk: GenerationChunk): ResponseEvent[] {
-    this.#cutOff ??= incompleteReasons[chunk.finishReason ?? 'stop'];
+    // A refusal in the place of an answer is whole; one that ends an answer has cut it off.
+    const isWhole = chunk.refusal === true && !this.#said;
+    if (!isWhole) this.#cutOff ??= incompleteReasons[chunk.finishReason ?? 'stop'];
+    this.#said ||= chunk.text !== '' && chunk.refusal !== true;
     if (chunk.usage) this.#usage = sum(this.#usage, chunk.usage);
     const events: ResponseEvent[] = [];
     if (chunk.reasoning) {

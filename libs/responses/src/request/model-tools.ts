@@ -12,6 +12,8 @@ export interface CallTarget {
 export interface ModelTools {
   /** The tools that the caller runs, as the model is told of them; names are unique. */
   tools: Tool[];
+  /** Where each of them stands in the request: `tools.2`, `tools.0.tools.1`. */
+  paths: string[];
   /** By the name that the model uses. */
   targets: Map<string, CallTarget>;
   /** Entries of other types, which the server runs or does not know. */
@@ -53,32 +55,34 @@ const namespace = z.looseObject({
  * `<namespace>__<name>`. Entries that cannot be read as one of these are among `others`.
  */
 export function modelTools(tools: readonly ResponseTool[]): ModelTools {
-  const result: ModelTools = { tools: [], targets: new Map(), others: [] };
-  for (const entry of tools) {
+  const result: ModelTools = { tools: [], paths: [], targets: new Map(), others: [] };
+  for (const [index, entry] of tools.entries()) {
+    const path = `tools.${index}`;
     const single = callable.safeParse(entry);
     const group = namespace.safeParse(entry);
-    if (single.success) add(result, single.data);
-    else if (group.success) addGroup(result, group.data);
+    if (single.success) add(result, single.data, path);
+    else if (group.success) addGroup(result, group.data, path);
     else result.others.push(entry);
   }
   return result;
 }
 
-function addGroup(result: ModelTools, group: z.output<typeof namespace>): void {
-  for (const entry of group.tools) {
+function addGroup(result: ModelTools, group: z.output<typeof namespace>, path: string): void {
+  for (const [index, entry] of group.tools.entries()) {
     const inner = callable.safeParse(entry);
-    if (inner.success) add(result, inner.data, group.name);
+    if (inner.success) add(result, inner.data, `${path}.tools.${index}`, group.name);
     else result.others.push(entry as ResponseTool);
   }
 }
 
-function add(result: ModelTools, entry: z.output<typeof callable>, group?: string): void {
+function add(result: ModelTools, entry: z.output<typeof callable>, path: string, group?: string): void {
   const name = uniqueName(modelToolName(entry.name, group), result.targets);
   result.targets.set(name, {
     type: entry.type,
     name: entry.name,
     ...(group !== undefined && { namespace: group }),
   });
+  result.paths.push(path);
   const description = entry.description ?? undefined;
   if (entry.type === 'custom') {
     const { format } = entry;

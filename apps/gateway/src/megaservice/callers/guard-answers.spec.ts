@@ -54,7 +54,7 @@ describe('guardAnswers', () => {
     );
     expect(guarded.filter(({ choice }) => choice === 0)).toEqual([
       { choice: 0, text: 'Well. ' },
-      { choice: 0, text: 'No more of that.', finishReason: 'content_filter' },
+      { choice: 0, text: 'No more of that.', refusal: true, finishReason: 'content_filter' },
     ]);
     expect(guarded.at(-1)).toMatchObject({ choice: 1, text: 'Bye.', finishReason: 'stop', usage });
   });

@@ -43,8 +43,14 @@ function blockedChunk(
   answer: OpenAnswer,
 ): GenerationChunk {
   answer.blocked = true;
-  const text = message;
-  return { choice, text, finishReason: 'content_filter', ...(usage && { usage }), ...(model && { model }) };
+  return {
+    choice,
+    text: message,
+    refusal: true,
+    finishReason: 'content_filter',
+    ...(usage && { usage }),
+    ...(model && { model }),
+  };
 }
 
 function keptChunk(

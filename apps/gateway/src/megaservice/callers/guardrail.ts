@@ -40,6 +40,7 @@ function refusal({ message = 'This cannot be answered here.' }: GuardrailJudgeme
   return {
     choice: 0,
     text: message,
+    refusal: true,
     finishReason: 'content_filter',
     usage: { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
   };

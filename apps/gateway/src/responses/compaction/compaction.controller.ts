@@ -45,7 +45,7 @@ export class CompactionController {
       }),
       this.context.resolve(owner, request.input ?? []),
     ]);
-    const options = { owner, describeImages: true, call };
+    const options = { owner, images: 'describe' as const, call };
     const items = [
       ...(await this.reader.read(before, { ...options, path: 'context' })),
       ...(await this.reader.read(given, { ...options, path: 'input' })),

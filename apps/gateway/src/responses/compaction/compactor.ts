@@ -96,7 +96,7 @@ export class Compactor {
   }
 
   async #summarize(before: readonly StoredItem[], { instructions }: CompactionRequest, call: HttpCall) {
-    const { messages } = toChatMessages(before);
+    const { messages } = toChatMessages(before, { images: 'take' });
     if (messages.length === 0) return undefined;
     const [{ tokens, limit }, { id: model }] = await Promise.all([
       this.#measure(before, call),
@@ -110,7 +110,7 @@ export class Compactor {
   }
 
   async #measure(items: readonly StoredItem[], call: HttpCall): Promise<{ tokens: number; limit: number }> {
-    const { messages } = toChatMessages(items);
+    const { messages } = toChatMessages(items, { images: 'take' });
     return this.window.measure(messages, call);
   }
 }

@@ -34,7 +34,7 @@ export class ContextCompaction {
     yield { type: 'item_done', item };
     yield { type: 'chunk', chunk: { choice: 0, text: '', usage } };
     if (only) return undefined;
-    const { messages } = toChatMessages(left);
+    const { messages } = toChatMessages(left, { images: 'take' });
     if (compaction.instructions !== null)
       messages.unshift({ role: 'system', content: compaction.instructions });
     return { ...plan, job: { ...plan.job, chat: { ...chat, messages } } };

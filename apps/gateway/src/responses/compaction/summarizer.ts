@@ -70,9 +70,10 @@ export class Summarizer {
   }
 }
 
-function line({ role, content, toolCalls = [] }: ChatMessage): string {
+function line({ role, content, toolCalls = [], images = [] }: ChatMessage): string {
   const calls = toolCalls.map(({ name, input }) => `(calls ${name} with ${input})`);
-  return `${role}: ${[content, ...calls].filter((text) => text !== '').join(' ')}`;
+  const shown = images.map(() => '(shows an image)');
+  return `${role}: ${[content, ...shown, ...calls].filter((text) => text !== '').join(' ')}`;
 }
 
 /** Pieces of at most a length, parted at ends of lines where there are some. */

@@ -5,6 +5,7 @@ import {
   expandCompactions,
   NotSealedHereError,
   Sealer,
+  type ImageUse,
   type SealLabel,
   type StoredItem,
 } from '#responses';
@@ -16,8 +17,8 @@ export interface ReadOptions {
   owner: string;
   /** Path of the items, for errors: `input`. */
   path: string;
-  /** Whether images are told of in words; otherwise they are refused later, by whoever needs text. */
-  describeImages: boolean;
+  /** Images are told of in words, or fetched from where they are stored; refused ones are refused by whoever needs text. */
+  images: ImageUse;
   call: HttpCall;
 }
 
@@ -58,12 +59,14 @@ export class ContextReader {
     return { ...item, [field]: read };
   }
 
-  async #readPart(part: Part, path: string, { owner, call, describeImages }: ReadOptions): Promise<Part> {
+  async #readPart(part: Part, path: string, { owner, call, images }: ReadOptions): Promise<Part> {
     if (part['type'] === 'input_file')
       return { type: 'input_text', text: await this.files.text(part, path, owner, call) };
-    if (part['type'] === 'input_image' && describeImages)
-      return { type: 'input_text', text: describeImage(part) };
-    return part;
+    if (part['type'] !== 'input_image') return part;
+    if (images === 'describe') return { type: 'input_text', text: describeImage(part) };
+    const { file_id: id } = part;
+    if (images !== 'take' || typeof id !== 'string') return part;
+    return { ...part, image_url: await this.files.dataUrl(id, `${path}.file_id`, owner) };
   }
 
   /** The sealed thoughts are the whole ones; the summary beside them is for people. */

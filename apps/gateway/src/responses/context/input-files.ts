@@ -38,6 +38,13 @@ export class InputFiles {
     return `${file.filename}:\n${await this.#textOf(file, path, call)}`;
   }
 
+  /** A stored file as a data URL. Errors: not_found, payload_too_large with the path. */
+  async dataUrl(id: string, param: string, owner: string): Promise<string> {
+    const { UPLOAD_FILE_LIMIT_BYTES: maxBytes } = this.environment;
+    const { file, bytes } = await this.stored.read(owner, id, { maxBytes, param });
+    return `data:${file.mimeType};base64,${Buffer.from(bytes).toString('base64')}`;
+  }
+
   async #load(
     part: Record<string, unknown>,
     path: string,

@@ -63,13 +63,6 @@ describe('planTools', () => {
     expect(() => plan({ tools, tool_choice })).toThrow(expect.objectContaining({ param: 'tool_choice' }));
   });
 
-  it('says that a Lark grammar is not held to', () => {
-    const format = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' };
-    expect(plan({ tools: [{ type: 'custom', name: 'patch', format }] })).toEqual(['tools.patch.format']);
-    const regex = { ...format, syntax: 'regex' };
-    expect(plan({ tools: [{ type: 'custom', name: 'patch', format: regex }] })).toEqual([]);
-  });
-
   it('demands no call where there is nothing to call', () => {
     expect(() => plan({ tools: [{ type: 'web_search' }], tool_choice: 'required' })).toThrow(
       expect.objectContaining({ param: 'tool_choice' }),

@@ -1,4 +1,4 @@
-import { MegaNestError, type Tool } from '#contracts';
+import { MegaNestError } from '#contracts';
 import { modelTools, type ResponseSettings } from '#responses';
 import type { ServerToolSource } from './server-tool.js';
 import { choosableTargets, toolChoice, type Choosable } from './tool-choice.js';
@@ -28,7 +28,7 @@ export function planTools(
   }
   const own = modelTools(tools);
   const choosable = choosableTargets(own.targets);
-  const ignored = unheldGrammars(own.tools);
+  const ignored: string[] = [];
   for (const entry of own.others) {
     const source = findSource(entry.type);
     if (!source) {
@@ -44,13 +44,6 @@ export function planTools(
 }
 
 const anything: Choosable = { modelName: '', type: '*', anyName: true };
-
-/** A Lark grammar cannot be held to: the input is free text. Regular expressions are. */
-function unheldGrammars(tools: readonly Tool[]): string[] {
-  return tools.flatMap((tool) =>
-    tool.type === 'custom' && tool.grammar?.syntax === 'lark' ? [`tools.${tool.name}.format`] : [],
-  );
-}
 
 function onlyAnswers(param: string, what: string): MegaNestError {
   const detail = `${param}: a mega service answers from its documents and ${what}; name the language model itself`;
