@@ -20,6 +20,8 @@ export interface WhisperModelOptions {
   seed?: number;
   /** Added to the scores of tokens (by a direction that the last layer adds to every state). */
   preferred?: Readonly<Record<string, number>>;
+  /** Multiplies the scores of everything else; text of random weights is improbable otherwise. Default 1. */
+  confidence?: number;
 }
 
 export const tinyWhisper: WhisperSizes = {
@@ -135,7 +137,7 @@ function preprocessorConfig({ bands, sourcePositions }: WhisperSizes) {
 /** Bytes are tokens, by GPT-2's letters for them; further tokens of text are fillers. */
 function tokenizer({ textTokens, sourcePositions }: WhisperSizes) {
   const letters = byteLetters();
-  const fillers = Array.from({ length: textTokens - letters.length }, (_, index) => `Ġt${index}`);
+  const fillers = Array.from({ length: textTokens - letters.length }, (_, index) => `Ġ${index.toString(36)}`);
   const vocabulary = [...letters, ...fillers, ...marks];
   const times = Array.from({ length: sourcePositions + 1 }, (_, step) => `<|${(step * 0.02).toFixed(2)}|>`);
   const added = (content: string, id: number, special: boolean) => ({
@@ -222,7 +224,7 @@ async function writeTensors(
   directory: string,
   sizes: WhisperSizes,
   vocabularySize: number,
-  { seed = 1, preferred = {} }: WhisperModelOptions,
+  { seed = 1, preferred = {}, confidence = 1 }: WhisperModelOptions,
 ): Promise<void> {
   const shapes = [...tensorShapes(sizes, vocabularySize)];
   const sizeOf = ({ shape }: TensorShape) => shape.reduce((product, size) => product * size, 1);
@@ -240,7 +242,7 @@ async function writeTensors(
   const file = await open(join(directory, 'model.safetensors'), 'w');
   await file.writeFile(Buffer.concat([length, text]));
   const random = randomNumbers(seed);
-  const favour = favouring(sizes, preferred);
+  const favour = favouring(sizes, preferred, confidence);
   for (const tensor of shapes) {
     const spread = spreadOf(tensor);
     const isScale = tensor.name.endsWith('norm.weight');
@@ -254,16 +256,23 @@ async function writeTensors(
 /** Matrices keep the size of what they multiply; tokens weigh less than the layers, or each would follow itself. */
 function spreadOf({ name, shape }: TensorShape): number {
   if (name.includes('embed_tokens')) return 1.7 / Math.sqrt(shape.at(-1)!);
-  if (name.includes('embed_positions')) return 0.5;
+  // Where a token stands counts much, or text would go round in circles.
+  if (name.includes('embed_positions')) return name.includes('decoder') ? 3 : 0.5;
   if (shape.length === 1) return 0.1;
   return 3 / Math.sqrt(shape.slice(1).reduce((product, size) => product * size, 1));
 }
 
 /** The first dimension of every final state becomes 4, and of tokens' vectors what they are preferred by. */
-function favouring({ hidden, ...sizes }: WhisperSizes, preferred: WhisperModelOptions['preferred'] = {}) {
+function favouring(
+  { hidden, ...sizes }: WhisperSizes,
+  preferred: NonNullable<WhisperModelOptions['preferred']>,
+  confidence: number,
+) {
   const ids = whisperMarks({ hidden, ...sizes });
   const entries = Object.entries(preferred);
   return (name: string, values: Float32Array): void => {
+    if (name === 'model.decoder.layer_norm.weight')
+      for (let index = 0; index < hidden; index++) values[index]! *= confidence;
     if (entries.length === 0) return;
     if (name === 'model.decoder.layer_norm.weight') values[0] = 0;
     if (name === 'model.decoder.layer_norm.bias') values[0] = 4;

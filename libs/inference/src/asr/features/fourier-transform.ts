@@ -1,11 +1,13 @@
+import { ComplexValues, passOfAny, passOfFive, passOfFour, planPasses, type Pass } from './butterflies.js';
+
 /**
- * Power spectra of real frames of one even length: a mixed radix Stockham transform (radix 2, 3, 4, 5 and any other
+ * Power spectra of real frames of one even length: a mixed radix Stockham transform (radix 4 and 5, and any other
  * prime, slower) of half the length, and the split of its result into the spectrum of the real frame. Plans its
  * tables once; one instance serves one caller at a time.
  */
 export class RealFourierTransform {
   private readonly half: number;
-  private readonly factors: number[];
+  private readonly passes: Pass[];
   private readonly cosines: Float64Array;
   private readonly sines: Float64Array;
   private readonly buffers: [ComplexValues, ComplexValues];
@@ -14,7 +16,7 @@ export class RealFourierTransform {
   constructor(readonly size: number) {
     if (size < 2 || size % 2 !== 0) throw new RangeError(`A frame of ${size} samples: must be even`);
     this.half = size / 2;
-    this.factors = factorsOf(this.half);
+    this.passes = planPasses(this.half, factorsOf(this.half));
     this.cosines = Float64Array.from({ length: size }, (_, k) => Math.cos((2 * Math.PI * k) / size));
     this.sines = Float64Array.from({ length: size }, (_, k) => -Math.sin((2 * Math.PI * k) / size));
     this.buffers = [new ComplexValues(this.half), new ComplexValues(this.half)];
@@ -32,45 +34,13 @@ export class RealFourierTransform {
 
   private transform(): ComplexValues {
     let [from, to] = this.buffers;
-    let stride = 1;
-    let length = this.half;
-    for (const radix of this.factors) {
-      length /= radix;
-      this.pass(radix, length, stride, from, to);
-      stride *= radix;
+    for (const pass of this.passes) {
+      if (pass.radix === 4) passOfFour(pass, from, to);
+      else if (pass.radix === 5) passOfFive(pass, from, to);
+      else passOfAny(pass, from, to);
       [from, to] = [to, from];
     }
     return from;
-  }
-
-  /** One Stockham pass: `length` butterflies of `radix` points, each for `stride` interleaved transforms. */
-  private pass(radix: number, length: number, stride: number, from: ComplexValues, to: ComplexValues): void {
-    const { cosines, sines, size } = this;
-    const gathered = new ComplexValues(radix);
-    for (let p = 0; p < length; p += 1) {
-      for (let q = 0; q < stride; q += 1) {
-        for (let i = 0; i < radix; i += 1) {
-          const source = q + stride * (p + length * i);
-          gathered.real[i] = from.real[source]!;
-          gathered.imaginary[i] = from.imaginary[source]!;
-        }
-        for (let k = 0; k < radix; k += 1) {
-          let real = 0;
-          let imaginary = 0;
-          for (let i = 0; i < radix; i += 1) {
-            const turn = (((i * k) % radix) * size) / radix;
-            const cosine = cosines[turn]!;
-            const sine = sines[turn]!;
-            real += gathered.real[i]! * cosine - gathered.imaginary[i]! * sine;
-            imaginary += gathered.real[i]! * sine + gathered.imaginary[i]! * cosine;
-          }
-          const twiddle = 2 * p * k * stride;
-          const target = q + stride * (radix * p + k);
-          to.real[target] = real * cosines[twiddle]! - imaginary * sines[twiddle]!;
-          to.imaginary[target] = real * sines[twiddle]! + imaginary * cosines[twiddle]!;
-        }
-      }
-    }
   }
 
   /** X[k] = (Z[k] + Z*[h−k]) / 2 − i/2 · w^k · (Z[k] − Z*[h−k]), with Z the transform of even + i·odd samples. */
@@ -89,16 +59,6 @@ export class RealFourierTransform {
       const imaginary = evenImaginary + oddReal * sine + oddImaginary * cosine;
       power[k] = real * real + imaginary * imaginary;
     }
-  }
-}
-
-class ComplexValues {
-  readonly real: Float64Array;
-  readonly imaginary: Float64Array;
-
-  constructor(length: number) {
-    this.real = new Float64Array(length);
-    this.imaginary = new Float64Array(length);
   }
 }
 

@@ -80,7 +80,8 @@ export class LogMelFeatures {
   private writeBands(power: Float64Array, values: Float32Array, offset: number): void {
     const { log, log_floor } = this.settings;
     const logarithm = log === 'log10' ? Math.log10 : Math.log;
-    for (const [band, { first, weights }] of this.filters.entries()) {
+    for (let band = 0; band < this.filters.length; band += 1) {
+      const { first, weights } = this.filters[band]!;
       let sum = 0;
       for (let index = 0; index < weights.length; index += 1) sum += weights[index]! * power[first + index]!;
       values[offset + band] = logarithm(Math.max(sum, log_floor));

@@ -53,7 +53,7 @@ export class TokenRules {
       else masked.keepFrom(end);
     }
     this.#forbidThePast(masked, generated);
-    if (masked.logSum(firstTimestamp, Infinity) > masked.largest(0, firstTimestamp))
+    if (masked.logSum(firstTimestamp, Infinity) > masked.score(masked.likeliest(firstTimestamp)))
       masked.keepFrom(firstTimestamp);
   }
 
@@ -104,28 +104,31 @@ class MaskedScores {
     return Math.log(sum);
   }
 
-  largest(from: number, to: number): number {
-    let most = -Infinity;
-    for (let id = from; id < Math.min(to, this.scores.length); id++)
-      if (this.scores[id]! > most) most = this.scores[id]!;
-    return most;
+  score(id: number): number {
+    return this.scores[id]!;
+  }
+
+  /** The likeliest of the ids before `to`. */
+  likeliest(to = this.scores.length): number {
+    const { scores } = this;
+    let best = Math.min(this.first, to - 1);
+    let most = scores[best]!;
+    for (let id = best + 1; id < to; id++)
+      if (scores[id]! > most) {
+        best = id;
+        most = scores[id]!;
+      }
+    return best;
   }
 
   choose(temperature: number, random: RandomSource): ChosenToken {
-    const token = temperature > 0 ? this.#draw(temperature, random) : this.#likeliest();
+    const token = temperature > 0 ? this.#draw(temperature, random) : this.likeliest();
     return { token, logProbability: this.scores[token]! - this.#logTotal() };
-  }
-
-  #likeliest(): number {
-    const { scores } = this;
-    let best = this.first;
-    for (let id = best + 1; id < scores.length; id++) if (scores[id]! > scores[best]!) best = id;
-    return best;
   }
 
   #draw(temperature: number, random: RandomSource): number {
     const { scores, first } = this;
-    const most = this.largest(first, Infinity);
+    const most = this.score(this.likeliest());
     const weight = (id: number) => Math.exp((scores[id]! - most) / temperature);
     let sum = 0;
     for (let id = first; id < scores.length; id++) sum += weight(id);
@@ -134,7 +137,7 @@ class MaskedScores {
       rest -= weight(id);
       if (rest < 0) return id;
     }
-    return this.#likeliest();
+    return this.likeliest();
   }
 
   /** Logarithm of the probability that is left; summed up anew only where the difference would be inexact. */
