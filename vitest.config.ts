@@ -24,6 +24,7 @@ export default defineConfig({
           name: 'unit',
           include: ['{apps,libs,tools,templates}/**/*.spec.ts'],
           testTimeout: 60_000,
+          hookTimeout: 180_000,
         },
       },
       {

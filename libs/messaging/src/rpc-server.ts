@@ -129,7 +129,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       const request = parseOrThrow(method.request, parseBody(message.data));
       await this.#reply(method, message, await this.#handle(handler, request, context), context);
     } catch (thrown) {
-      failure = MegaNestError.from(thrown, method.service);
+      failure = failureOf(thrown, method, context);
       this.#replyError(message, failure);
     } finally {
       span.end(failure);
@@ -170,6 +170,13 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       });
     }
   }
+}
+
+/** Work that its deadline stopped says so, whichever side's clock was first. */
+function failureOf(thrown: unknown, { service }: RpcMethod, { deadline }: RpcContext): MegaNestError {
+  const failure = MegaNestError.from(thrown, service);
+  const isLate = failure.code === 'cancelled' && Date.now() >= deadline;
+  return isLate ? new MegaNestError('deadline_exceeded') : failure;
 }
 
 function timeoutOf(message: ServiceMsg): number {
