@@ -44,13 +44,12 @@ function setRoot(values: ComplexValues, at: number, turn: number): void {
 }
 
 /** Radix 4: two sums and two differences, of which a quarter turn swaps the parts. */
-export function passOfFour({ length, stride, twiddles }: Pass, from: ComplexValues, to: ComplexValues): void {
+export function passOfFour(pass: Pass, from: ComplexValues, to: ComplexValues): void {
+  const { length, stride } = pass;
   const { real: re, imaginary: im } = from;
   const { real: outRe, imaginary: outIm } = to;
-  const { real: twRe, imaginary: twIm } = twiddles;
   const step = stride * length;
   for (let p = 0; p < length; p += 1) {
-    const [w1, w2, w3] = [3 * p, 3 * p + 1, 3 * p + 2];
     for (let q = 0; q < stride; q += 1) {
       const a = q + stride * p;
       const b = a + step;
@@ -67,39 +66,25 @@ export function passOfFour({ length, stride, twiddles }: Pass, from: ComplexValu
       const y = q + 4 * stride * p;
       outRe[y] = sumRe + otherRe;
       outIm[y] = sumIm + otherIm;
-      multiplyInto(
-        outRe,
-        outIm,
-        y + stride,
-        differenceRe + turnedRe,
-        differenceIm + turnedIm,
-        twRe[w1]!,
-        twIm[w1]!,
-      );
-      multiplyInto(outRe, outIm, y + 2 * stride, sumRe - otherRe, sumIm - otherIm, twRe[w2]!, twIm[w2]!);
-      multiplyInto(
-        outRe,
-        outIm,
-        y + 3 * stride,
-        differenceRe - turnedRe,
-        differenceIm - turnedIm,
-        twRe[w3]!,
-        twIm[w3]!,
-      );
+      outRe[y + stride] = differenceRe + turnedRe;
+      outIm[y + stride] = differenceIm + turnedIm;
+      outRe[y + 2 * stride] = sumRe - otherRe;
+      outIm[y + 2 * stride] = sumIm - otherIm;
+      outRe[y + 3 * stride] = differenceRe - turnedRe;
+      outIm[y + 3 * stride] = differenceIm - turnedIm;
+      turn(to, y, pass, p);
     }
   }
 }
 
 /** Radix 5: by pairs of conjugate roots. */
 export function passOfFive(pass: Pass, from: ComplexValues, to: ComplexValues): void {
-  const { length, stride, twiddles, roots } = pass;
+  const { length, stride, roots } = pass;
   const { real: re, imaginary: im } = from;
   const { real: outRe, imaginary: outIm } = to;
-  const { real: twRe, imaginary: twIm } = twiddles;
   const [c1, c2, s1, s2] = [roots.real[1]!, roots.real[2]!, -roots.imaginary[1]!, -roots.imaginary[2]!];
   const step = stride * length;
   for (let p = 0; p < length; p += 1) {
-    const w = 4 * p;
     for (let q = 0; q < stride; q += 1) {
       const a = q + stride * p;
       const b = a + step;
@@ -125,69 +110,55 @@ export function passOfFive(pass: Pass, from: ComplexValues, to: ComplexValues): 
       const y = q + 5 * stride * p;
       outRe[y] = re[a]! + beRe + cdRe;
       outIm[y] = im[a]! + beIm + cdIm;
-      multiplyInto(outRe, outIm, y + stride, oneRe + oneTurnRe, oneIm + oneTurnIm, twRe[w]!, twIm[w]!);
-      multiplyInto(
-        outRe,
-        outIm,
-        y + 2 * stride,
-        twoRe + twoTurnRe,
-        twoIm + twoTurnIm,
-        twRe[w + 1]!,
-        twIm[w + 1]!,
-      );
-      multiplyInto(
-        outRe,
-        outIm,
-        y + 3 * stride,
-        twoRe - twoTurnRe,
-        twoIm - twoTurnIm,
-        twRe[w + 2]!,
-        twIm[w + 2]!,
-      );
-      multiplyInto(
-        outRe,
-        outIm,
-        y + 4 * stride,
-        oneRe - oneTurnRe,
-        oneIm - oneTurnIm,
-        twRe[w + 3]!,
-        twIm[w + 3]!,
-      );
+      outRe[y + stride] = oneRe + oneTurnRe;
+      outIm[y + stride] = oneIm + oneTurnIm;
+      outRe[y + 2 * stride] = twoRe + twoTurnRe;
+      outIm[y + 2 * stride] = twoIm + twoTurnIm;
+      outRe[y + 3 * stride] = twoRe - twoTurnRe;
+      outIm[y + 3 * stride] = twoIm - twoTurnIm;
+      outRe[y + 4 * stride] = oneRe - oneTurnRe;
+      outIm[y + 4 * stride] = oneIm - oneTurnIm;
+      turn(to, y, pass, p);
     }
   }
 }
 
 /** Any radix, by the sum of its definition. */
 export function passOfAny(pass: Pass, from: ComplexValues, to: ComplexValues): void {
-  const { radix, length, stride, twiddles, roots } = pass;
+  const { radix, length, stride, roots } = pass;
   for (let p = 0; p < length; p += 1)
-    for (let q = 0; q < stride; q += 1)
+    for (let q = 0; q < stride; q += 1) {
+      const y = q + radix * stride * p;
       for (let k = 0; k < radix; k += 1) {
         let real = 0;
         let imaginary = 0;
         for (let i = 0; i < radix; i += 1) {
           const source = q + stride * (p + length * i);
-          const turn = (i * k) % radix;
-          real += from.real[source]! * roots.real[turn]! - from.imaginary[source]! * roots.imaginary[turn]!;
+          const root = (i * k) % radix;
+          real += from.real[source]! * roots.real[root]! - from.imaginary[source]! * roots.imaginary[root]!;
           imaginary +=
-            from.real[source]! * roots.imaginary[turn]! + from.imaginary[source]! * roots.real[turn]!;
+            from.real[source]! * roots.imaginary[root]! + from.imaginary[source]! * roots.real[root]!;
         }
-        const target = q + stride * (radix * p + k);
-        const w = p * (radix - 1) + k - 1;
-        const [cosine, sine] = k === 0 ? [1, 0] : [twiddles.real[w]!, twiddles.imaginary[w]!];
-        multiplyInto(to.real, to.imaginary, target, real, imaginary, cosine, sine);
+        to.real[y + k * stride] = real;
+        to.imaginary[y + k * stride] = imaginary;
       }
+      turn(to, y, pass, p);
+    }
 }
 
-function multiplyInto(
-  outRe: Float64Array,
-  outIm: Float64Array,
-  at: number,
-  real: number,
-  imaginary: number,
-  cosine: number,
-  sine: number,
+/** Multiplies the outputs of butterfly `p`, which begin at `y`, by their twiddles. */
+function turn(
+  { real, imaginary }: ComplexValues,
+  y: number,
+  { radix, stride, twiddles }: Pass,
+  p: number,
 ): void {
-  outRe[at] = real * cosine - imaginary * sine;
-  outIm[at] = real * sine + imaginary * cosine;
+  if (p === 0) return;
+  for (let k = 1, w = p * (radix - 1); k < radix; k += 1, w += 1) {
+    const at = y + k * stride;
+    const [re, im] = [real[at]!, imaginary[at]!];
+    const [cosine, sine] = [twiddles.real[w]!, twiddles.imaginary[w]!];
+    real[at] = re * cosine - im * sine;
+    imaginary[at] = re * sine + im * cosine;
+  }
 }
