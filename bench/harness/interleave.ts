@@ -1,3 +1,5 @@
+import { quantile } from './quantile.js';
+
 /** A thing to measure: `run` does the whole work once and returns how many units it did. */
 export interface Contender {
   readonly name: string;
@@ -6,7 +8,7 @@ export interface Contender {
 
 export interface Result {
   readonly name: string;
-  /** Medians over the rounds: units per second of wall clock, and per second of processor time. */
+  /** Medians over the rounds: units per second of wall clock, and per second of processor time of this process. */
   readonly perSecond: number;
   readonly perCpuSecond: number;
 }
@@ -20,21 +22,15 @@ export async function interleave(contenders: readonly Contender[], rounds: numbe
   }
   return contenders.map(({ name }, index) => ({
     name,
-    perSecond: median(runs[index]!.map(({ wall }) => wall)),
-    perCpuSecond: median(runs[index]!.map(({ cpu }) => cpu)),
+    perSecond: quantile(
+      runs[index]!.map(({ wall }) => wall),
+      0.5,
+    ),
+    perCpuSecond: quantile(
+      runs[index]!.map(({ cpu }) => cpu),
+      0.5,
+    ),
   }));
-}
-
-/** Prints a table whose ratios compare each row with the last one. */
-export function printTable(title: string, unit: string, results: readonly Result[]): void {
-  const base = results.at(-1)!;
-  console.log(`\n### ${title}\n`);
-  console.log(`| | ${unit}/s | ratio | ${unit} per CPU second | ratio |\n|---|---|---|---|---|`);
-  for (const { name, perSecond, perCpuSecond } of results) {
-    const wall = `${perSecond.toPrecision(3)} | ${(perSecond / base.perSecond).toFixed(2)}`;
-    const cpu = `${perCpuSecond.toPrecision(3)} | ${(perCpuSecond / base.perCpuSecond).toFixed(2)}`;
-    console.log(`| ${name} | ${wall} | ${cpu} |`);
-  }
 }
 
 async function measure(run: () => Promise<number>): Promise<{ wall: number; cpu: number }> {
@@ -44,8 +40,4 @@ async function measure(run: () => Promise<number>): Promise<{ wall: number; cpu:
   const wall = (performance.now() - startedAt) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
   return { wall: units / wall, cpu: units / ((user + system) / 1e6) };
-}
-
-function median(values: number[]): number {
-  return values.sort((left, right) => left - right)[values.length >> 1]!;
 }

@@ -1,70 +1,58 @@
-/**
- * Embedding at concurrency 32: ours against the feature-extraction pipeline of transformers.js, same weights, equal
- * threads. Run: `npm run build && node dist/bench/inference/embedding.js [model folder] [threads]`.
- * The folder must hold safetensors and `onnx/model_quantized.onnx`.
- */
-import path from 'node:path';
-import { env, pipeline } from '@xenova/transformers';
-import { loadEmbedder, type Embedder } from '#inference';
-import { interleave, printTable, type Contender } from './interleave.js';
+/** Embedding at concurrency 32: ours against the feature-extraction pipeline of transformers.js, same weights. */
+import { pipeline } from '@xenova/transformers';
+import { loadEmbedder } from '#inference';
+import { interleave, type Contender } from '../harness/interleave.js';
+import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';
+import type { Subject } from '../harness/subject.js';
+import { benchFolder, bundledModel, forTransformersJs } from './models.js';
+import { atOnce, textSets } from './texts.js';
 
-const folder = path.resolve(process.argv[2] ?? '../shared/models/nano-embed');
-const threads = Number(process.argv[3] ?? 2);
 const concurrency = 32;
+const ours = 'ours, int8 by row (default)';
+const peers = { int8: 'transformers.js int8', fp32: 'transformers.js fp32' } as const;
 
-const vocabulary =
-  'a stream of messages is replicated across several nodes and durable consumers acknowledge every one that they have stored'.split(
-    ' ',
-  );
-const text = (seed: number, words: number) =>
-  Array.from(
-    { length: words },
-    (_unused, index) => vocabulary[(seed * 7 + index * 3) % vocabulary.length],
-  ).join(' ');
-const inputs = {
-  'short texts, 12 words': Array.from({ length: 256 }, (_unused, index) => text(index, 12)),
-  'mixed texts, 8 to 80 words': Array.from({ length: 128 }, (_unused, index) =>
-    text(index, 8 + ((index * 37) % 73)),
-  ),
-};
-
-async function embedAll(
-  texts: readonly string[],
-  embed: (text: string) => Promise<unknown>,
-): Promise<number> {
-  const waiting = [...texts];
-  const worker = async () => {
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await embed(next);
+async function transformersJs(weights: 'fp32' | 'int8', threads: number) {
+  const name = await forTransformersJs(bundledModel('nano-embed'), weights);
+  const extract = await pipeline('feature-extraction', name, {
+    dtype: 'fp32',
+    session_options: { intraOpNumThreads: threads },
+  });
+  return {
+    name: peers[weights],
+    embed: (text: string) => extract(text, { pooling: 'mean', normalize: true }),
   };
-  await Promise.all(Array.from({ length: concurrency }, worker));
-  return texts.length;
 }
 
-const options = { workers: threads, cacheDirectory: path.join('.data', 'bench') };
-const embedders: Record<string, Embedder> = {
-  'compiled int8, by row (default)': await loadEmbedder(folder, { ...options, engine: 'compiled' }),
-  'compiled int8, by tensor': await loadEmbedder(folder, {
-    ...options,
-    engine: 'compiled',
-    activations: 'tensor',
-  }),
-  'compiled fp32': await loadEmbedder(folder, { ...options, engine: 'compiled', compiledWeights: 'fp32' }),
-  "exporter's graph": await loadEmbedder(folder, { ...options, engine: 'exporter' }),
+export const subject: Subject = {
+  async run({ threads, rounds }) {
+    const options = { workers: threads, cacheDirectory: benchFolder, engine: 'compiled' } as const;
+    const folder = bundledModel('nano-embed');
+    const embedders = {
+      [ours]: await loadEmbedder(folder, options),
+      'ours, int8 by tensor': await loadEmbedder(folder, { ...options, activations: 'tensor' }),
+      'ours, fp32': await loadEmbedder(folder, { ...options, compiledWeights: 'fp32' }),
+    };
+    const others = [await transformersJs('int8', threads), await transformersJs('fp32', threads)];
+    const sections: string[] = [];
+    const targets: string[][] = [];
+    for (const [title, texts] of Object.entries(textSets)) {
+      const contenders: Contender[] = [
+        ...Object.entries(embedders).map(([name, embedder]) => ({
+          name,
+          run: () => atOnce(texts, concurrency, (text) => embedder.embed([text])),
+        })),
+        ...others.map(({ name, embed }) => ({ name, run: () => atOnce(texts, concurrency, embed) })),
+      ];
+      const results = await interleave(contenders, rounds);
+      sections.push(`### ${title}\n\n${resultTable('texts', results, peers.int8)}`);
+      const wanted = title.startsWith('short') ? '≥ 3' : '≥ 2';
+      targets.push(targetRow(`${title}, against ${peers.int8}`, wanted, results, [ours, peers.int8]));
+      targets.push(targetRow(`${title}, against ${peers.fp32}`, '≥ 5', results, [ours, peers.fp32]));
+    }
+    for (const embedder of Object.values(embedders)) await embedder.close();
+    return ['## Embedding', introduction, ...sections, table(targetHead, targets)].join('\n\n');
+  },
 };
-env.localModelPath = `${path.dirname(folder)}/`;
-env.allowRemoteModels = false;
-const extract = await pipeline('feature-extraction', path.basename(folder), {
-  dtype: 'q8',
-  session_options: { intraOpNumThreads: threads },
-});
 
-for (const [title, texts] of Object.entries(inputs)) {
-  const contenders: Contender[] = Object.entries(embedders).map(([name, embedder]) => ({
-    name,
-    run: () => embedAll(texts, (input) => embedder.embed([input])),
-  }));
-  const peer = (input: string) => extract(input, { pooling: 'mean', normalize: true });
-  contenders.push({ name: 'transformers.js q8', run: () => embedAll(texts, peer) });
-  printTable(`Embedding, ${title}, ${threads} threads`, 'texts', await interleave(contenders, 5));
-}
-for (const embedder of Object.values(embedders)) await embedder.close();
+const introduction = `nano-embed, ${concurrency} requests of one text at a time; the peer gets the same weights as exporters write them and answers
+one after the other, as its session does.`;

@@ -1,27 +1,32 @@
 /**
- * Greedy answers of nano-chat to held-out questions: alone, in batches, with a cached prompt, with prompt lookup. Prints
- * how many are the same tokens as alone. Run: `npm run build && node dist/bench/inference/exactness.js [rows] [float|int8]`.
- * The questions lie in ../shared/data; without them there is nothing to do.
+ * Greedy answers of nano-chat to held-out questions: alone, in batches, with a cached prompt, with prompt lookup; how many
+ * are the same tokens as alone. The questions lie in ../shared/data; without them there is nothing to do.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ChatMessage, GenerationParameters } from '#contracts';
 import { loadGenerator, type Generator } from '#inference';
+import { projectRoot } from '#service-kit';
+import { table } from '../harness/markdown.js';
+import type { Subject } from '../harness/subject.js';
+import { benchFolder } from './models.js';
 
-const data = path.resolve('..', 'shared', 'data', 'nano-eval', 'grounded.jsonl');
-const rows = Number(process.argv[2] ?? 64);
-const keyValues = process.argv[3] === 'int8' ? 'int8' : 'float';
+const data = path.resolve(projectRoot, '..', 'shared', 'data', 'nano-eval', 'grounded.jsonl');
+const questionCount = 64;
 
-if (existsSync(data)) await compare();
-else console.log(`${data} is absent: nothing to compare.`);
+export const subject: Subject = {
+  async run({ threads }) {
+    const title = '## Exactness';
+    if (!existsSync(data)) return `${title}\n\n${data} is absent: nothing was compared.`;
+    const [float, int8] = [await compare('float', threads), await compare('int8', threads)];
+    const rows = float.map(([name, same], index) => [name, same, int8[index]![1]]);
+    const head = [`of ${questionCount} answers the same as alone`, 'float cache', 'int8 cache'];
+    return `${title}\n\nGreedy answers of nano-chat to held-out questions, token by token.\n\n${table(head, rows)}`;
+  },
+};
 
-async function compare(): Promise<void> {
-  const options = {
-    cacheDirectory: path.join('.data', 'bench'),
-    threads: 1,
-    engine: 'compiled',
-    keyValues,
-  } as const;
+async function compare(keyValues: 'float' | 'int8', threads: number): Promise<[string, number][]> {
+  const options = { cacheDirectory: benchFolder, threads, engine: 'compiled', keyValues } as const;
   const plain = await loadGenerator('nano-chat', { ...options, prefixCacheBytes: 0 });
   const caching = await loadGenerator('nano-chat', options);
   const questions = readQuestions();
@@ -36,17 +41,18 @@ async function compare(): Promise<void> {
     ['prompt lookup, alone', () => inBatches(plain, questions, 1, lookup)],
     ['prompt lookup, batches of 16, prefix cache', () => inBatches(caching, questions, 16, lookup)],
   ];
+  const results: [string, number][] = [];
   for (const [name, run] of variants) {
     const answers = await run();
-    const same = answers.filter((answer, index) => answer === alone[index]).length;
-    console.log(`${name}: ${same} of ${alone.length} as alone`);
+    results.push([name, answers.filter((answer, index) => answer === alone[index]).length]);
   }
   await plain.close();
   await caching.close();
+  return results;
 }
 
 function readQuestions(): ChatMessage[][] {
-  const lines = readFileSync(data, 'utf8').trim().split('\n').slice(0, rows);
+  const lines = readFileSync(data, 'utf8').trim().split('\n').slice(0, questionCount);
   return lines.map((line) => {
     const { messages } = JSON.parse(line) as { messages: ChatMessage[] };
     return messages.filter(({ role }, index) => role !== 'assistant' || index < messages.length - 1);

@@ -26,12 +26,12 @@ interface Part {
   readonly bytes: Uint8Array;
 }
 
-/** Writes the checkpoint once, int8 with a scale a row (135 MB), and returns its directory. */
-export async function makeRandomDecoder(directory: string): Promise<string> {
+/** Writes a checkpoint of this shape once, int8 with a scale a row, and returns its directory. */
+export async function makeRandomDecoder(directory: string, shape = shape135m): Promise<string> {
   const path = join(directory, 'model.safetensors');
   if (existsSync(join(directory, 'config.json'))) return directory;
   await mkdir(directory, { recursive: true });
-  const parts = [...tensors()];
+  const parts = [...tensors(shape)];
   const header: Record<string, unknown> = {};
   let offset = 0;
   for (const { name, dtype, shape, bytes } of parts) {
@@ -44,23 +44,24 @@ export async function makeRandomDecoder(directory: string): Promise<string> {
   const file = await open(path, 'w');
   for (const piece of [length, json, ...parts.map(({ bytes }) => bytes)]) await file.writeFile(piece);
   await file.close();
-  await writeFile(join(directory, 'config.json'), JSON.stringify(shape135m));
+  await writeFile(join(directory, 'config.json'), JSON.stringify(shape));
   return directory;
 }
 
-function* tensors(): Generator<Part> {
-  const { hidden_size: hidden, intermediate_size: inner, vocab_size: vocabulary } = shape135m;
-  const keys = shape135m.num_key_value_heads * shape135m.head_dim;
+function* tensors(shape: typeof shape135m): Generator<Part> {
+  const { hidden_size: hidden, intermediate_size: inner, vocab_size: vocabulary } = shape;
+  const queries = shape.num_attention_heads * shape.head_dim;
+  const keys = shape.num_key_value_heads * shape.head_dim;
   yield* matrix('model.embed_tokens.weight', vocabulary, hidden);
   yield ones('model.norm.weight', hidden);
-  for (let index = 0; index < shape135m.num_hidden_layers; index++) {
+  for (let index = 0; index < shape.num_hidden_layers; index++) {
     const layer = `model.layers.${index}`;
     yield ones(`${layer}.input_layernorm.weight`, hidden);
     yield ones(`${layer}.post_attention_layernorm.weight`, hidden);
-    yield* matrix(`${layer}.self_attn.q_proj.weight`, hidden, hidden);
+    yield* matrix(`${layer}.self_attn.q_proj.weight`, queries, hidden);
     yield* matrix(`${layer}.self_attn.k_proj.weight`, keys, hidden);
     yield* matrix(`${layer}.self_attn.v_proj.weight`, keys, hidden);
-    yield* matrix(`${layer}.self_attn.o_proj.weight`, hidden, hidden);
+    yield* matrix(`${layer}.self_attn.o_proj.weight`, hidden, queries);
     yield* matrix(`${layer}.mlp.gate_proj.weight`, inner, hidden);
     yield* matrix(`${layer}.mlp.up_proj.weight`, inner, hidden);
     yield* matrix(`${layer}.mlp.down_proj.weight`, hidden, inner);

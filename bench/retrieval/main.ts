@@ -10,7 +10,8 @@ import { openCorpusStore, type Corpus } from './corpus.js';
 import { loadDatasets, sampleQuestions, type Dataset, type Question } from './datasets.js';
 import { chatDefault, comparedMethods, type Method } from './methods.js';
 import { median, qualityOf } from './quality.js';
-import { formatTable, rankOf, writeSection, type Row } from './report.js';
+import { writeSection } from '../harness/document.js';
+import { formatTable, rankOf, type Row } from './report.js';
 import { tuneHybrid } from './tune.js';
 
 const { values: flags } = parseArgs({
@@ -107,7 +108,7 @@ await corpora.close();
 await Promise.all([embedder.close(), reranker.close()]);
 const report = [introduction(), ...sections].join('\n\n');
 console.log(report);
-if (flags.write && !flags.tune) writeSection(report);
+if (flags.write && !flags.tune) writeSection('retrieval', 'npm run bench:retrieval', report);
 
 function introduction(): string {
   const { retrieval, reranking, chunking } = profile;

@@ -1,6 +1,3 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { projectRoot } from '#service-kit';
 import type { ChunkHit } from '#storage';
 import type { Question } from './datasets.js';
 import type { Quality } from './quality.js';
@@ -42,20 +39,4 @@ export function formatTable(rows: readonly Row[]): string {
     '| --- | --- | --- | --- | --- |',
     ...lines,
   ].join('\n');
-}
-
-const page = join(projectRoot, 'docs', 'benchmarks.md');
-const start = '<!-- retrieval: written by npm run bench:retrieval -->';
-const end = '<!-- end of retrieval -->';
-
-/** Puts the section between its marks in docs/benchmarks.md, in place of the one before. */
-export function writeSection(markdown: string): void {
-  const section = `${start}\n\n${markdown.trim()}\n\n${end}`;
-  const text = existsSync(page) ? readFileSync(page, 'utf8') : '# Benchmarks\n';
-  const [from, to] = [text.indexOf(start), text.indexOf(end)];
-  const replaced =
-    from >= 0 && to > from
-      ? text.slice(0, from) + section + text.slice(to + end.length)
-      : `${text.trimEnd()}\n\n${section}\n`;
-  writeFileSync(page, replaced);
 }

@@ -14,6 +14,7 @@ export { devices, type Device } from './runtime/execution-providers.js';
 export { loadGenerator, type GeneratorLoadOptions } from './generator/generator.js';
 export {
   type ChatTemplate,
+  type EngineLoad,
   type GenerateRequest,
   type GenerationEvent,
   type Generator,

@@ -18,6 +18,14 @@ export interface ForwardItem<Sequence extends DecoderSequence = DecoderSequence>
   readonly logits: number;
 }
 
+/** Memory that a backend holds at the moment. */
+export interface HeldBytes {
+  /** Keys and values of the sequences that are open. */
+  readonly sequences: number;
+  /** The beginnings of earlier prompts. */
+  readonly prefixes: number;
+}
+
 /** One decoder model on one device: appends tokens to sequences and says what comes next. */
 export interface DecoderBackend<Sequence extends DecoderSequence = DecoderSequence> {
   /** What runs it, e.g. `onnx-cpu`. */
@@ -34,6 +42,7 @@ export interface DecoderBackend<Sequence extends DecoderSequence = DecoderSequen
    * tokens are closer than that, only a pass over one token decides.
    */
   readonly draftMargin: number;
+  readonly heldBytes: HeldBytes;
   /** False while a sequence of so many tokens would exceed the memory set aside for keys and values. */
   hasRoomFor(tokens: number): boolean;
   /**

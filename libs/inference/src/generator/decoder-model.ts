@@ -4,8 +4,13 @@ import { TextTokenizer } from '../tokenizer/text-tokenizer.js';
 import { TokenVocabulary } from '../tokenizer/token-vocabulary.js';
 import type { CallContext } from '../workers/serve-worker.js';
 import { GenerationScheduler } from './generation-scheduler.js';
-import type { GenerationEvent } from './generator-interface.js';
-import type { GeneratorCall, GeneratorReady, GeneratorSettings } from './generator-messages.js';
+import type { EngineLoad, GenerationEvent } from './generator-interface.js';
+import type {
+  GeneratorCall,
+  GeneratorReady,
+  GeneratorResult,
+  GeneratorSettings,
+} from './generator-messages.js';
 import { promptIds } from './prompt-ids.js';
 import { loadBackend, type LoadedBackend } from './load-backend.js';
 
@@ -39,7 +44,8 @@ export class DecoderModel {
   }
 
   /** Answers a call with the tokens of its prompt; `generate` emits events before. */
-  async handle(call: GeneratorCall, context: CallContext<GenerationEvent>): Promise<number> {
+  async handle(call: GeneratorCall, context: CallContext<GenerationEvent>): Promise<GeneratorResult> {
+    if (call.kind === 'load') return this.engineLoad;
     if (call.kind === 'count') {
       return promptIds(this.tokenizer, call.messages, call.chatTemplateKwargs).length;
     }
@@ -57,6 +63,11 @@ export class DecoderModel {
 
   dispose(): Promise<void> {
     return this.loaded.backend.dispose();
+  }
+
+  private get engineLoad(): EngineLoad {
+    const { sequences, prefixes } = this.loaded.backend.heldBytes;
+    return { ...this.scheduler.requests, sequenceBytes: sequences, prefixBytes: prefixes };
   }
 
   private check(

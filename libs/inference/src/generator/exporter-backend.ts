@@ -3,7 +3,7 @@ import type { DecoderConfig } from '../model/model-config.js';
 import { ModelLoadError } from '../model/model-load-error.js';
 import { createSession, type SessionSettings } from '../runtime/session.js';
 import { toFloat32 } from '../runtime/tensor-values.js';
-import type { DecoderBackend, DecoderSequence, ForwardItem } from './decoder-backend.js';
+import type { DecoderBackend, DecoderSequence, ForwardItem, HeldBytes } from './decoder-backend.js';
 
 type Cache = Readonly<Record<string, Tensor>>;
 
@@ -62,6 +62,11 @@ export class ExporterBackend implements DecoderBackend<ExporterSequence> {
 
   get vocabularySize(): number {
     return this.config.vocabularySize;
+  }
+
+  /** Unknown: the cache lives in the runtime's own memory. */
+  get heldBytes(): HeldBytes {
+    return { sequences: 0, prefixes: 0 };
   }
 
   /** The cache lives in the runtime's own memory; only the number of answers limits it. */

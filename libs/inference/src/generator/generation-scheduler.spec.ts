@@ -48,6 +48,8 @@ class CountingBackend implements DecoderBackend<FakeSequence> {
     private readonly room = Infinity,
   ) {}
 
+  readonly heldBytes = { sequences: 0, prefixes: 0 };
+
   hasRoomFor(tokens: number): boolean {
     return tokens <= this.room;
   }

@@ -24,6 +24,11 @@ export class GenerationScheduler {
     private readonly maxAnswers: number,
   ) {}
 
+  /** Requests that have a place, and requests that wait for one. */
+  get requests(): { running: number; waiting: number } {
+    return { running: this.running.length, waiting: this.waiting.length };
+  }
+
   /** Resolves after the last event of the request. Errors: cancelled. */
   run(work: GenerationWork): Promise<void> {
     const task = new GenerationTask(work, this.model);

@@ -2,6 +2,7 @@ import type {
   ChatMessage,
   GenerationParameters,
   ModelInfo,
+  RequestLabels,
   TokenLogprob,
   TokenUsage,
   Tool,
@@ -26,6 +27,8 @@ export interface GenerateRequest {
   readonly tools?: readonly Tool[];
   readonly toolChoice?: ToolChoice;
   readonly parallelToolCalls?: boolean;
+  /** For engines elsewhere. */
+  readonly labels?: RequestLabels;
 }
 
 /** A step of one of the answers. */

@@ -3,7 +3,7 @@ import type { EngineChoice, EngineSettings } from '../model/engine-settings.js';
 import type { DecoderConfig } from '../model/model-config.js';
 import type { Device } from '../runtime/execution-providers.js';
 import type { DeltaMemory } from './delta/delta-backend.js';
-import type { GenerateRequest } from './generator-interface.js';
+import type { EngineLoad, GenerateRequest } from './generator-interface.js';
 
 /** What the decoder worker needs to load its model. */
 export interface GeneratorSettings {
@@ -25,6 +25,7 @@ export interface GeneratorReady extends EngineChoice {
 }
 
 export type GeneratorCall =
+  | { readonly kind: 'load' }
   | { readonly kind: 'generate'; readonly request: GenerateRequest }
   | {
       readonly kind: 'count';
@@ -32,5 +33,5 @@ export type GeneratorCall =
       readonly chatTemplateKwargs?: Readonly<Record<string, unknown>>;
     };
 
-/** Tokens of the prompt. */
-export type GeneratorResult = number;
+/** Tokens of the prompt; for `load` what was asked. */
+export type GeneratorResult = number | EngineLoad;

@@ -11,7 +11,13 @@ import { WorkerChannel } from '../workers/worker-channel.js';
 import { workerEntry } from '../workers/worker-entry.js';
 import { promptIds, promptLength } from './prompt-ids.js';
 import { EventQueue } from './event-queue.js';
-import type { ChatTemplate, GenerateRequest, GenerationEvent, Generator } from './generator-interface.js';
+import type {
+  ChatTemplate,
+  EngineLoad,
+  GenerateRequest,
+  GenerationEvent,
+  Generator,
+} from './generator-interface.js';
 import type {
   GeneratorCall,
   GeneratorReady,
@@ -126,9 +132,13 @@ class OnnxGenerator implements Generator {
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number> {
     if (promptLength(messages) > longestCountedHere) {
-      return this.channel.call({ kind: 'count', messages, chatTemplateKwargs });
+      return (await this.channel.call({ kind: 'count', messages, chatTemplateKwargs })) as number;
     }
     return promptIds(this.tokenizer, messages, chatTemplateKwargs).length;
+  }
+
+  async load(): Promise<EngineLoad> {
+    return (await this.channel.call({ kind: 'load' })) as EngineLoad;
   }
 
   close(): Promise<void> {

@@ -39,4 +39,19 @@ describe('Metrics', () => {
     for (const value of ['p50', 'p99', 'max'])
       expect(text).toContain(`nodejs_eventloop_lag_${value}_seconds{`);
   });
+
+  it('reads watched numbers when asked, and keeps the last ones where it cannot', async () => {
+    const metrics = new Metrics('test');
+    const readings = [{ waiting: 3, running: 1 }];
+    metrics.watch({ name: 'slots', help: 'Slots', label: 'state' }, async () => {
+      const reading = readings.shift();
+      if (!reading) throw new Error('away');
+      return reading;
+    });
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const text = await metrics.registry.metrics();
+      expect(text).toContain('slots{state="waiting",service="test"} 3');
+      expect(text).toContain('slots{state="running",service="test"} 1');
+    }
+  });
 });

@@ -93,6 +93,28 @@ export class Metrics {
     }
   }
 
+  /**
+   * Shows numbers that are read when somebody asks for the metrics, one for each value of a label. What cannot be read keeps
+   * its last value.
+   */
+  watch(
+    gauge: { name: string; help: string; label: string },
+    read: () => Promise<Readonly<Record<string, number>>>,
+  ): void {
+    const { name, help, label } = gauge;
+    const shown = new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [],
+      async collect() {
+        const values = await read().catch(() => ({}));
+        for (const [value, number] of Object.entries(values)) this.set({ [label]: value }, number);
+      },
+    });
+    this.registry.registerMetric(shown);
+  }
+
   countTokens(kind: 'prompt' | 'completion', count: number): void {
     this.#tokens.inc({ kind }, count);
   }

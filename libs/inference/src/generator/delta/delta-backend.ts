@@ -1,12 +1,12 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import type { CompiledDecoder } from '../../compiler/index.js';
 import { createSession, type SessionSettings } from '../../runtime/session.js';
-import type { DecoderBackend, ForwardItem, SequenceOptions } from '../decoder-backend.js';
+import type { DecoderBackend, ForwardItem, HeldBytes, SequenceOptions } from '../decoder-backend.js';
 import { DeltaSequence, type SequenceOwner } from './delta-sequence.js';
 import { blockSize, PrefixCache } from './prefix-cache.js';
 import { roundCapacity, SlabGroup } from './slab-group.js';
 import { bytesPerPosition, planesOf, type Plane } from './slab-layout.js';
-import { SlabSet } from './slab-set.js';
+import { NewKeyValues, SlabSet } from './slab-set.js';
 
 export interface DeltaMemory {
   /** Bytes for the keys and values of requests under way. */
@@ -77,10 +77,14 @@ export class DeltaBackend implements DecoderBackend<DeltaSequence>, SequenceOwne
     return this.model.vocabularySize;
   }
 
-  hasRoomFor(tokens: number): boolean {
+  get heldBytes(): HeldBytes {
     const groups = [...this.groups.values()].reduce((sum, { bytes }) => sum + bytes, 0);
     const alone = [...this.alone].reduce((sum, { slabs }) => sum + (slabs?.bytes ?? 0), 0);
-    return groups + alone + tokens * bytesPerPosition(this.model) <= this.memory.sequenceBytes;
+    return { sequences: groups + alone, prefixes: this.prefixes.bytes };
+  }
+
+  hasRoomFor(tokens: number): boolean {
+    return this.heldBytes.sequences + tokens * bytesPerPosition(this.model) <= this.memory.sequenceBytes;
   }
 
   openSequence(prompt: readonly number[], options: SequenceOptions = {}): DeltaSequence {
@@ -169,11 +173,11 @@ export class DeltaBackend implements DecoderBackend<DeltaSequence>, SequenceOwne
       ...slabs.feeds(firstSlot, rows.length),
     };
     const outputs = await this.session.run(feeds, this.fetches(wanted.length > 0));
-    rows.forEach(({ sequence, tokens }, row) => {
-      if (tokens.length === 0) return;
-      const news = { outputs, batch: rows.length, tokens: width };
-      slabs.append(news, row, sequence.slot, sequence.length, tokens.length);
-      sequence.length += tokens.length;
+    const news = new NewKeyValues(outputs, rows.length, width);
+    rows.forEach(({ sequence, tokens: { length: count } }, batchRow) => {
+      if (count === 0) return;
+      slabs.append(news, { batchRow, slot: sequence.slot, start: sequence.length, count });
+      sequence.length += count;
     });
     return this.splitLogits(outputs['logits'], rows);
   }
@@ -196,5 +200,7 @@ export class DeltaBackend implements DecoderBackend<DeltaSequence>, SequenceOwne
 }
 
 function int64(values: readonly number[], dims: readonly number[]): Tensor {
-  return new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
+  const data = new BigInt64Array(values.length);
+  for (const [index, value] of values.entries()) data[index] = BigInt(value);
+  return new Tensor('int64', data, dims);
 }

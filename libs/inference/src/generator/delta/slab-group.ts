@@ -28,11 +28,13 @@ export class SlabGroup {
     return this.set!;
   }
 
-  /** Takes a sequence in, with its positions. */
+  /** Takes a sequence in, with its positions. The first one brings its own slabs along, unless others use them. */
   add(sequence: DeltaSequence, positions: number): void {
+    if (this.members.length === 0 && !sequence.group) this.set = sequence.slabs;
     this.reserve(this.members.length + 1, Math.max(this.longest(), positions));
     const slot = this.members.length;
-    this.set!.copyFrom({ set: sequence.slabs!, slot: sequence.slot, start: 0 }, slot, 0, sequence.length);
+    if (this.set !== sequence.slabs)
+      this.set!.copyFrom({ set: sequence.slabs!, slot: sequence.slot, start: 0 }, slot, 0, sequence.length);
     sequence.group?.remove(sequence);
     sequence.group = this;
     sequence.slabs = this.set;

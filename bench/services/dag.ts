@@ -1,11 +1,10 @@
+/** What the engine of mega services itself costs: six nodes that do nothing, in a row and side by side, in one process. */
 import { z } from 'zod';
 import { createServiceRegistry, parseMegaService, runDag, type MegaServiceDefinition } from '#dag';
+import { table } from '../harness/markdown.js';
+import { quantile } from '../harness/quantile.js';
 
-/**
- * What the engine itself costs: six nodes that do nothing, one after the other and side by side, in one process.
- * Run: npm run build && node dist/bench/dag.js [runs, default 20000]
- */
-const runs = Number(process.argv[2] ?? 20_000);
+const runs = 20_000;
 const nodeCount = 6;
 
 const registry = createServiceRegistry([
@@ -40,18 +39,23 @@ async function measure(definition: MegaServiceDefinition, signal?: AbortSignal):
     await runDag({ definition, request: {}, parameters: { k: 2 }, run, signal, deadline }).result;
     if (index >= 1000) microseconds.push((performance.now() - start) * 1000);
   }
-  return microseconds.sort((a, b) => a - b);
+  return microseconds;
 }
 
-function report(name: string, microseconds: number[]): void {
-  const at = (share: number) => microseconds[Math.floor(share * (microseconds.length - 1))] ?? 0;
-  const columns = [at(0.5), at(0.99), at(0.5) / nodeCount].map((value) => value.toFixed(1).padStart(10));
-  console.log(name.padEnd(44) + columns.join(''));
+/** A table of the times of the graphs, in microseconds. */
+export async function measureDag(): Promise<string> {
+  const { signal } = new AbortController();
+  const graphs: [string, MegaServiceDefinition, AbortSignal?][] = [
+    ['one after the other', define(sequential, '')],
+    ['side by side', define(parallel, '')],
+    ['one after the other, deadline, signal, all policies', define(sequential, allPolicies), signal],
+    ['side by side, deadline, signal, all policies', define(parallel, allPolicies), signal],
+  ];
+  const rows: string[][] = [];
+  for (const [name, definition, ending] of graphs) {
+    const times = await measure(definition, ending);
+    const at = (share: number) => quantile(times, share);
+    rows.push([name, ...[at(0.5), at(0.99), at(0.5) / nodeCount].map((value) => value.toFixed(1))]);
+  }
+  return table([`${nodeCount} nodes, ${runs} runs, µs`, 'p50', 'p99', 'p50 a node'], rows);
 }
-
-console.log(`${nodeCount} no-op nodes, ${runs} runs, µs`.padEnd(44) + '       p50       p99  p50/node');
-report('sequential', await measure(define(sequential, '')));
-report('parallel', await measure(define(parallel, '')));
-const { signal } = new AbortController();
-report('sequential, deadline, signal, all policies', await measure(define(sequential, allPolicies), signal));
-report('parallel, deadline, signal, all policies', await measure(define(parallel, allPolicies), signal));

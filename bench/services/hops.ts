@@ -1,16 +1,16 @@
-import { loadavg } from 'node:os';
+/**
+ * What a hop costs: no-op nodes of a mega service, called over a real NATS server in a service of its own process. The
+ * graphs take turns run by run, so that a busy machine slows them alike.
+ */
 import { createServiceRegistry, parseMegaService, runDag, type MegaServiceDefinition } from '#dag';
 import { MessagingConnection, RpcClient } from '#messaging';
 import { startNats } from '#testing';
 import { z } from 'zod';
+import { table } from '../harness/markdown.js';
+import { quantile } from '../harness/quantile.js';
 import { startStepService, step } from './step-service.js';
 
-/**
- * What a hop costs: no-op nodes of a mega service, called over a real NATS server in a service of its own process. The
- * graphs take turns run by run, so that a busy machine slows them alike.
- * Run: npm run build && node dist/bench/hops/main.js [runs, default 3000]
- */
-const runs = Number(process.argv[2] ?? 3_000);
+const runs = 2_000;
 const warmUp = 300;
 const nodeCount = 6;
 
@@ -40,12 +40,31 @@ const subjects = [
   { name: `${nodeCount} nodes side by side`, definition: define(nodeCount, () => ''), hops: 1 },
 ];
 
-const nats = await startNats();
-const service = await startStepService(nats.url);
-const connection = await MessagingConnection.open({ url: nats.url, name: 'bench' });
-const client = new RpcClient(connection);
+/** A table of the times of the graphs, in milliseconds. */
+export async function measureHops(): Promise<string> {
+  const nats = await startNats();
+  const service = await startStepService(nats.url);
+  const connection = await MessagingConnection.open({ url: nats.url, name: 'bench' });
+  const client = new RpcClient(connection);
+  const times = subjects.map((): number[] => []);
+  for (let round = 0; round < runs + warmUp; round++) {
+    for (const [index, { definition }] of subjects.entries()) {
+      const milliseconds = await runOnce(client, definition);
+      if (round >= warmUp) times[index]!.push(milliseconds);
+    }
+  }
+  service.disconnect();
+  client.close();
+  await connection.close();
+  await nats.stop();
+  const rows = subjects.map(({ name, hops }, index) => {
+    const at = (share: number) => quantile(times[index]!, share);
+    return [name, ...[at(0.05), at(0.5), at(0.99), at(0.5) / hops].map((value) => value.toFixed(2))];
+  });
+  return table([`${runs} runs, ms`, 'p5', 'p50', 'p99', 'p50 a hop'], rows);
+}
 
-async function runOnce(definition: MegaServiceDefinition): Promise<number> {
+async function runOnce(client: RpcClient, definition: MegaServiceDefinition): Promise<number> {
   const deadline = Date.now() + 60_000;
   const start = performance.now();
   await runDag({
@@ -56,26 +75,3 @@ async function runOnce(definition: MegaServiceDefinition): Promise<number> {
   }).result;
   return performance.now() - start;
 }
-
-const times = subjects.map((): number[] => []);
-for (let round = 0; round < runs + warmUp; round++) {
-  for (const [index, { definition }] of subjects.entries()) {
-    const milliseconds = await runOnce(definition);
-    if (round >= warmUp) times[index]?.push(milliseconds);
-  }
-}
-
-const [load = 0] = loadavg();
-console.log(`${runs} runs of each graph, milliseconds; load of the machine ${load.toFixed(1)}\n`);
-console.log('| graph | p5 | p50 | p99 | p50 a hop |\n| --- | --- | --- | --- | --- |');
-for (const [index, { name, hops }] of subjects.entries()) {
-  const sorted = (times[index] ?? []).toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
-  const cells = [at(0.05), at(0.5), at(0.99), at(0.5) / hops].map((value) => value.toFixed(2));
-  console.log(`| ${name} | ${cells.join(' | ')} |`);
-}
-
-service.disconnect();
-client.close();
-await connection.close();
-await nats.stop();

@@ -3,7 +3,7 @@ import { type CompiledDecoder, compileDecoder, exportDecoder } from '#inference'
 import { shape135m } from './random-decoder.js';
 
 /** One way to run decode steps: prepared for a batch and a past, it runs one token for each sequence. */
-export interface Subject {
+export interface GraphStep {
   readonly name: string;
   /** Returns a function that runs one step. */
   readonly prepare: (batch: number, past: number) => () => Promise<void>;
@@ -22,12 +22,12 @@ const load = (path: string, threads: number): Promise<InferenceSession> =>
   InferenceSession.create(path, { intraOpNumThreads: threads, logSeverityLevel: 3 });
 
 /** The dense graph as exporters write it: its whole past goes in and comes out again, longer by one. */
-export async function exporterSubject(
+export async function exporterStep(
   directory: string,
   target: string,
   weights: 'fp32' | 'int8',
   threads: number,
-): Promise<Subject> {
+): Promise<GraphStep> {
   const session = await load(await exportDecoder(directory, target, weights), threads);
   return {
     name: `exporter ${weights}`,
@@ -52,26 +52,41 @@ export async function exporterSubject(
 }
 
 /** The compiled graph over slabs of the caller; the new keys and values are written behind the past after each step. */
-export async function deltaSubject(
+export async function deltaStep(
   directory: string,
   cacheDir: string,
   precision: Pick<CompiledDecoder, 'weights' | 'kv'>,
   threads: number,
-): Promise<Subject> {
+): Promise<GraphStep> {
   const model = await compileDecoder(directory, { cacheDir, ...precision });
   const session = await load(model.onnxPath, threads);
   return {
     name: `delta ${precision.weights}${precision.kv === 'int8' ? ' + int8 KV' : ''}`,
     prepare: (batch, past) => {
       const slabs = new Slabs(precision.kv, batch, past);
-      const feeds = {
-        input_ids: int64(repeat(100, batch), [batch, 1]),
-        past_lengths: int64(repeat(past - 1, batch), [batch]),
-        logit_positions: int64([...repeat(0, batch).keys()], [batch]),
-        ...slabs.feeds,
-      };
+      const feeds = { ...stepFeeds(batch, past, 1), ...slabs.feeds };
       return async () => slabs.append(await session.run(feeds), past - 1);
     },
+  };
+}
+
+/** Everything that a pass of a compiled graph over `tokens` tokens of each sequence wants; the cache holds noise. */
+export function slabFeeds(
+  kv: 'float' | 'int8',
+  batch: number,
+  past: number,
+  tokens: number,
+): Record<string, Tensor> {
+  return { ...stepFeeds(batch, past, tokens), ...new Slabs(kv, batch, past).feeds };
+}
+
+/** The logits behind the last token of each sequence are wanted. */
+function stepFeeds(batch: number, past: number, tokens: number): Record<string, Tensor> {
+  const last = Array.from({ length: batch }, (_unused, row) => (row + 1) * tokens - 1);
+  return {
+    input_ids: int64(repeat(100, batch * tokens), [batch, tokens]),
+    past_lengths: int64(repeat(past - 1, batch), [batch]),
+    logit_positions: int64(last, [batch]),
   };
 }
 

@@ -1,0 +1,53 @@
+import { cpus, loadavg } from 'node:os';
+import type { Result } from './interleave.js';
+
+/** A table in Markdown. */
+export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** Speeds beside each other; the ratios compare each with the one of the given name, the last one by default. */
+export function resultTable(unit: string, results: readonly Result[], base = results.at(-1)!.name): string {
+  const rows = results.map(({ name, perSecond, perCpuSecond }) => [
+    name,
+    perSecond.toPrecision(3),
+    ratioOf(results, 'perSecond', name, base).toFixed(2),
+    perCpuSecond.toPrecision(3),
+    ratioOf(results, 'perCpuSecond', name, base).toFixed(2),
+  ]);
+  return table(['', `${unit}/s`, 'ratio', `${unit} per CPU second`, 'ratio'], rows);
+}
+
+/** A line of a table of targets: how many times as fast the one is as the other, by the clock and by processor time. */
+export function targetRow(
+  what: string,
+  target: string,
+  results: readonly Result[],
+  [name, base]: readonly [string, string],
+): string[] {
+  const [wall, cpu] = (['perSecond', 'perCpuSecond'] as const).map((key) =>
+    ratioOf(results, key, name, base).toFixed(2),
+  );
+  return [what, target, `${wall}`, `${cpu}`];
+}
+
+/** The head of a table of {@link targetRow}s. */
+export const targetHead = ['', 'target', 'by the clock', 'by processor time'];
+
+function ratioOf(
+  results: readonly Result[],
+  key: 'perSecond' | 'perCpuSecond',
+  name: string,
+  base: string,
+): number {
+  const valueOf = (wanted: string) => results.find((result) => result.name === wanted)?.[key];
+  const [value, other] = [valueOf(name), valueOf(base)];
+  return value !== undefined && other ? value / other : Number.NaN;
+}
+
+/** What the numbers were taken on, and how busy it was. */
+export function machine(): string {
+  const [{ model } = { model: 'unknown' }] = cpus();
+  return `${cpus().length} × ${model.trim()}, load ${loadavg()[0]!.toFixed(1)}, Node ${process.versions.node}`;
+}

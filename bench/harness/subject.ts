@@ -1,0 +1,15 @@
+/** What the command line asks of every subject. */
+export interface BenchOptions {
+  /** Threads of each contender. */
+  readonly threads: number;
+  /** Turns of each contender; the medians count. */
+  readonly rounds: number;
+  /** Requests of the soak. */
+  readonly requests: number;
+}
+
+/** Something that can be measured. */
+export interface Subject {
+  /** Measures and returns its section of docs/benchmarks.md in Markdown, beginning with a heading of the second level. */
+  run(options: BenchOptions): Promise<string>;
+}

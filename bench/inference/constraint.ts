@@ -1,0 +1,143 @@
+/**
+ * Constraints over a vocabulary of 150,000 tokens: how long a new one takes until the first token, and what its compilation
+ * does to an answer that is being written beside it.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { OutputConstraint } from '#contracts';
+import { loadGenerator, type Generator } from '#inference';
+import { table } from '../harness/markdown.js';
+import { quantile } from '../harness/quantile.js';
+import type { Subject } from '../harness/subject.js';
+import { benchFolder, bundledModel } from './models.js';
+import { makeRandomDecoder, shape135m } from './random-decoder.js';
+
+const vocabularySize = 150_000;
+const shape = {
+  ...shape135m,
+  hidden_size: 64,
+  num_hidden_layers: 1,
+  num_attention_heads: 1,
+  num_key_value_heads: 1,
+  intermediate_size: 64,
+  vocab_size: vocabularySize,
+};
+
+/** A model as small as it gets with as many tokens as large ones have; its tokenizer is nano-chat's with made-up words behind. */
+async function makeModel(): Promise<string> {
+  const folder = await makeRandomDecoder(path.join(benchFolder, 'random-150k-tokens'), shape);
+  const source = bundledModel('nano-chat');
+  if (existsSync(path.join(folder, 'tokenizer_config.json'))) return folder;
+  await mkdir(folder, { recursive: true });
+  const tokenizer = JSON.parse(await readFile(path.join(source, 'tokenizer.json'), 'utf8')) as {
+    model: { vocab: Record<string, number> };
+  };
+  const { vocab } = tokenizer.model;
+  const known = Object.keys(vocab).filter((piece) => piece.length > 1);
+  for (let id = Object.keys(vocab).length, pair = 0; id < vocabularySize; pair++) {
+    const turn = Math.floor(pair / known.length);
+    const [left, right] = [known[pair % known.length]!, known[(pair + 97 * turn + 13) % known.length]!];
+    if (left + right in vocab) continue;
+    vocab[left + right] = id++;
+  }
+  await writeFile(path.join(folder, 'tokenizer.json'), JSON.stringify(tokenizer));
+  await writeFile(
+    path.join(folder, 'tokenizer_config.json'),
+    await readFile(path.join(source, 'tokenizer_config.json')),
+  );
+  return folder;
+}
+
+/** Constraints of growing size; each number makes others that were never compiled before. */
+const constraints: Readonly<Record<string, (seed: number) => OutputConstraint>> = {
+  'a choice of three': (seed) => ({ type: 'choice', choices: [`yes ${seed}`, `no ${seed}`, 'perhaps'] }),
+  'an expression': (seed) => ({ type: 'regex', pattern: `[A-Z]{2}-\\d{4}-${seed}[a-z]*` }),
+  'a schema of 5 fields': (seed) => schemaOf(5, seed),
+  'a schema of 40 fields': (seed) => schemaOf(40, seed),
+};
+
+function schemaOf(fields: number, seed: number): OutputConstraint {
+  const types = [
+    { type: 'string' },
+    { type: 'integer' },
+    { type: 'boolean' },
+    { enum: ['a', 'b', 'c'] },
+    { type: 'array', items: { type: 'number' } },
+  ];
+  const names = Array.from({ length: fields }, (_unused, index) => `field_${seed}_${index}`);
+  const properties = Object.fromEntries(names.map((name, index) => [name, types[index % types.length]]));
+  return {
+    type: 'json_schema',
+    schema: { type: 'object', properties, required: names, additionalProperties: false },
+  };
+}
+
+async function firstTokenMs(generator: Generator, constraint?: OutputConstraint): Promise<number> {
+  const startedAt = performance.now();
+  const parameters = { max_tokens: 1, constraint, temperature: 0 };
+  await generator.generate({ messages: 'A', parameters }).next();
+  return performance.now() - startedAt;
+}
+
+/** The longest gap between two tokens of a running answer while `work` goes on. */
+async function longestGapDuring(generator: Generator, work: () => Promise<unknown>): Promise<number> {
+  const leaving = new AbortController();
+  let [last, longest] = [0, 0];
+  const stream = (async () => {
+    const parameters = { ignore_eos: true, temperature: 0 };
+    for await (const { choice } of generator.generate({ messages: 'B', parameters }, leaving.signal)) {
+      if (choice > 0) continue;
+      const now = performance.now();
+      if (last > 0) longest = Math.max(longest, now - last);
+      last = now;
+    }
+  })().catch(() => undefined);
+  await work();
+  leaving.abort();
+  await stream;
+  return longest;
+}
+
+export const subject: Subject = {
+  async run({ threads, rounds }) {
+    const folder = await makeModel();
+    const generator = await loadGenerator(folder, {
+      cacheDirectory: benchFolder,
+      threads,
+      engine: 'compiled',
+    });
+    const plain = await firstTokenMs(generator);
+    const first = await firstTokenMs(generator, { type: 'choice', choices: ['a'] });
+    const rows: string[][] = [];
+    let seed = 0;
+    for (const [name, make] of Object.entries(constraints)) {
+      const times: { cold: number[]; known: number[]; gap: number[] } = { cold: [], known: [], gap: [] };
+      for (let round = 0; round < rounds; round++) {
+        const constraint = make(seed++);
+        times.cold.push(await firstTokenMs(generator, constraint));
+        times.known.push(await firstTokenMs(generator, constraint));
+        times.gap.push(await longestGapDuring(generator, () => firstTokenMs(generator, make(seed++))));
+      }
+      rows.push([
+        name,
+        ...[times.cold, times.known, times.gap].map((values) => quantile(values, 0.5).toFixed(0)),
+      ]);
+    }
+    const quiet = await longestGapDuring(generator, () => firstTokenMs(generator));
+    await generator.close();
+    return [
+      '## Constraints',
+      `A vocabulary of ${vocabularySize} tokens under one small layer, ${threads} thread(s). First token without a constraint: ${plain.toFixed(0)} ms; with the very first one, which loads the library and tells it the vocabulary: ${first.toFixed(0)} ms; longest gap between tokens with nothing compiled: ${quiet.toFixed(0)} ms.`,
+      table(
+        [
+          'milliseconds',
+          'first token, new constraint',
+          'the same again',
+          'longest gap of an answer beside a new one',
+        ],
+        rows,
+      ),
+    ].join('\n\n');
+  },
+};

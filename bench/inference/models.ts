@@ -1,0 +1,42 @@
+import { copyFile } from 'node:fs/promises';
+import path from 'node:path';
+import { env } from '@xenova/transformers';
+import { exportModel } from '#inference';
+import { projectRoot } from '#service-kit';
+import { makeRandomDecoder } from './random-decoder.js';
+
+/** Checkpoints of random weights, graphs and whatever else a benchmark makes and keeps. */
+export const benchFolder = path.join(projectRoot, '.data', 'bench');
+
+/** Folder of a model that ships with the product. */
+export function bundledModel(name: string): string {
+  return path.join(projectRoot, 'models', name);
+}
+
+/** The decoder of SmolLM-135M's shape with random weights, and a tokenizer in which every digit is a token. */
+export async function randomDecoder(): Promise<string> {
+  const folder = await makeRandomDecoder(path.join(benchFolder, 'random-135m'));
+  for (const file of ['tokenizer.json', 'tokenizer_config.json']) {
+    await copyFile(path.join(bundledModel('nano-chat'), file), path.join(folder, file));
+  }
+  return folder;
+}
+
+/** A prompt of so many tokens for models whose digits are tokens; another one for each seed. */
+export function digits(tokens: number, seed: number): string {
+  let state = seed + 1;
+  const next = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) >>> 24;
+  return Array.from({ length: tokens }, () => next() % 10).join('');
+}
+
+/**
+ * The same weights as transformers.js takes them, in a folder below {@link benchFolder}: fp32, or int8 as exporters write
+ * it. Returns the name that `pipeline` and `from_pretrained` find it by, with `dtype: 'fp32'` for both.
+ */
+export async function forTransformersJs(folder: string, weights: 'fp32' | 'int8'): Promise<string> {
+  const name = `${path.basename(folder)}-exported-${weights}`;
+  await exportModel(folder, path.join(benchFolder, name), weights);
+  env.localModelPath = `${benchFolder}/`;
+  env.allowRemoteModels = false;
+  return name;
+}

@@ -1,0 +1,74 @@
+/**
+ * Everything that is measured, by one command: `npm run bench -- <subject> [--threads N] [--rounds N] [--requests N]
+ * [--write]`. The
+ * subjects stand below; `all` runs the main ones, each in a process of its own. `--write` puts the section into
+ * docs/benchmarks.md; nobody else should work on the machine then.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { writeSection } from './harness/document.js';
+import { machine } from './harness/markdown.js';
+import type { Subject } from './harness/subject.js';
+
+/** What `all` means, in this order. */
+const main = ['embedding', 'rerank', 'decode', 'prefill', 'pipeline', 'gateway', 'soak'] as const;
+
+const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = {
+  embedding: () => import('./inference/embedding.js'),
+  rerank: () => import('./inference/rerank.js'),
+  decode: () => import('./inference/decode.js'),
+  prefill: () => import('./inference/prefill.js'),
+  pipeline: () => import('./services/pipeline.js'),
+  gateway: () => import('./services/gateway.js'),
+  soak: () => import('./services/soak.js'),
+  constraint: () => import('./inference/constraint.js'),
+  graphs: () => import('./inference/graphs.js'),
+  exactness: () => import('./inference/exactness.js'),
+  profile: () => import('./inference/profile.js'),
+};
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    threads: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '3' },
+    requests: { type: 'string', default: '10000' },
+    write: { type: 'boolean', default: false },
+  },
+});
+
+async function measure(name: string): Promise<void> {
+  const { subject } = await subjects[name]!();
+  const options = {
+    threads: Number(flags.threads),
+    rounds: Number(flags.rounds),
+    requests: Number(flags.requests),
+  };
+  const section = `${await subject.run(options)}\n\n${machine()}; ${options.threads} thread(s), ${options.rounds} rounds.`;
+  console.log(section);
+  if (flags.write) writeSection(name, `npm run bench -- ${name}`, section);
+}
+
+/** In a process of its own, so that no subject is slowed by what another left behind. Returns the exit code. */
+async function measureApart(name: string): Promise<number> {
+  const own = process.argv.slice(2).filter((argument) => argument !== 'all');
+  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), name, ...own], {
+    stdio: 'inherit',
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
+}
+
+const [name = ''] = positionals;
+if (name === 'all') {
+  for (const each of main) if ((await measureApart(each)) !== 0) process.exitCode = 1;
+} else if (name in subjects) {
+  await measure(name);
+} else {
+  console.error(
+    `Usage: npm run bench -- ${[...Object.keys(subjects), 'all'].join('|')} [--threads N] [--rounds N] [--write]`,
+  );
+  process.exitCode = 2;
+}
