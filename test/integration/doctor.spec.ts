@@ -66,6 +66,7 @@ describe('the doctor', () => {
       'pgvector',
       'embedding',
       'llm',
+      'asr',
       'ports',
     ])
       expect(checks).toContain(check);
@@ -92,10 +93,17 @@ describe('the doctor', () => {
     const broken = join(folder.path, 'broken-model');
     mkdirSync(broken);
     writeFileSync(join(broken, 'config.json'), '{}');
-    const findings = await examineWith({ LLM_MODEL_ID: 'no-such-model', EMBEDDING_MODEL_ID: broken });
+    const findings = await examineWith({
+      LLM_MODEL_ID: 'no-such-model',
+      EMBEDDING_MODEL_ID: broken,
+      ASR_MODEL_ID: broken,
+      GUARDRAIL_MODEL_ID: 'no-such-classifier',
+    });
     expect(faults(findings)).toMatchObject([
       { check: 'embedding', message: expect.stringContaining('lacks tokenizer.json, weights') as string },
       { check: 'llm', message: expect.stringContaining('no-such-model') as string },
+      { check: 'asr', message: expect.stringContaining('lacks weights') as string },
+      { check: 'guardrail', fix: expect.stringContaining('GUARDRAIL_MODEL_ID') as string },
     ]);
   });
 
@@ -107,8 +115,9 @@ describe('the doctor', () => {
     const findings = await examineWith({
       EMBEDDING_MODEL_ID: small,
       LLM_ENDPOINT: `http://127.0.0.1:${await freePort()}/v1`,
+      TEI_GUARDRAIL_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
     });
-    expect(faults(findings).map(({ check }) => check)).toEqual(['llm']);
+    expect(faults(findings).map(({ check }) => check)).toEqual(['llm', 'guardrail']);
     expect(findings).toContainEqual(
       expect.objectContaining({
         check: 'embedding',

@@ -3,19 +3,13 @@ import {
   embeddingRequestSchema,
   embeddingResponse,
   embeddingResponseSchema,
+  type EmbeddingRequest,
   type EmbeddingResponse,
 } from '#openai-api';
 import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { z } from 'zod';
 import { EmbeddingService } from './embedding.service.js';
-
-/** OpenAI's body, or the reference's older `{text}`. */
-const requestSchema = z.preprocess(
-  (body) =>
-    isObject(body) && 'text' in body && !('input' in body) ? { ...body, input: body['text'] } : body,
-  embeddingRequestSchema,
-);
 
 /** Text Embeddings Inference's own body. */
 const teiRequestSchema = z.object({
@@ -32,7 +26,7 @@ export class EmbeddingController {
   @ApiOperation({ summary: 'Turn texts into vectors', answer: embeddingResponseSchema })
   @HttpCode(200)
   async embeddings(
-    @Body(new SchemaPipe(requestSchema)) body: z.infer<typeof embeddingRequestSchema>,
+    @Body(new SchemaPipe(embeddingRequestSchema)) body: EmbeddingRequest,
     @Call() call: HttpCall,
   ): Promise<EmbeddingResponse> {
     const { inputs, dimensions, encoding_format } = body;
@@ -53,8 +47,4 @@ export class EmbeddingController {
     const reply = await this.embedding.embed({ inputs, truncate: body.truncate }, call.signal);
     return decodeVectors(reply.vectors, reply.dimensions).map((vector) => [...vector]);
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

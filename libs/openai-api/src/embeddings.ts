@@ -12,16 +12,22 @@ const inputSchema = z.union(
   },
 );
 
-/** The body of `POST /v1/embeddings`; `inputs` is the input as a list. */
+/** The body of `POST /v1/embeddings`, also with OPEA's older `text`; `inputs` is the input as a list. */
 export const embeddingRequestSchema = z
   .object({
-    input: inputSchema,
+    input: inputSchema.optional(),
+    text: inputSchema.optional().describe('OPEA’s older name of the input, for bodies without one'),
     model: z.string().optional(),
     encoding_format: z.enum(['float', 'base64']).default('float'),
     dimensions: z.int().min(1).optional(),
     user: z.string().optional(),
   })
-  .transform(({ input, ...rest }) => ({ ...rest, inputs: toList(input) }));
+  .transform(({ input, text: older, ...rest }, context) => {
+    const given = input ?? older;
+    if (given !== undefined) return { ...rest, inputs: toList(given) };
+    context.addIssue({ code: 'custom', path: ['input'], message: 'is required' });
+    return z.NEVER;
+  });
 export type EmbeddingRequest = z.output<typeof embeddingRequestSchema>;
 
 export interface EmbeddingResponse {

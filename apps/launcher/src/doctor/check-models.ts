@@ -23,7 +23,11 @@ interface Role {
   variable: string;
   source: string;
   endpoint?: string;
+  /** What its folder holds beside the weights. */
+  files: readonly string[];
 }
+
+const textModelFiles = ['config.json', 'tokenizer.json'];
 
 /** Words are at most about this many tokens in English text. */
 const tokensPerWord = 1.5;
@@ -37,8 +41,8 @@ export async function checkModels(environment: LauncherEnvironment): Promise<Mod
   } catch (error) {
     return { findings: [fail('profile', reasonOf(error), 'set MEGANEST_PROFILE to one of them')] };
   }
-  const { EMBEDDING_MODEL_ID, RERANK_MODEL_ID, LLM_MODEL_ID } = environment;
-  const { TEI_EMBEDDING_ENDPOINT, TEI_RERANKING_ENDPOINT, LLM_ENDPOINT } = environment;
+  const { EMBEDDING_MODEL_ID, RERANK_MODEL_ID, LLM_MODEL_ID, ASR_MODEL_ID } = environment;
+  const { TEI_EMBEDDING_ENDPOINT, TEI_RERANKING_ENDPOINT, LLM_ENDPOINT, ASR_ENDPOINT } = environment;
   const roles: Role[] = [
     role(
       'embedding',
@@ -48,6 +52,8 @@ export async function checkModels(environment: LauncherEnvironment): Promise<Mod
     ),
     role('reranking', 'RERANK_MODEL_ID', RERANK_MODEL_ID ?? profile.reranking.model, TEI_RERANKING_ENDPOINT),
     role('llm', 'LLM_MODEL_ID', LLM_MODEL_ID ?? profile.llm.model, LLM_ENDPOINT),
+    role('asr', 'ASR_MODEL_ID', ASR_MODEL_ID ?? profile.asr.model, ASR_ENDPOINT, ['config.json']),
+    ...guardrailRole(environment),
   ];
   const reports = await Promise.all(roles.map((one) => checkRole(one, environment, profile)));
   const [embedding, reranking, llm] = reports.map(({ facts }) => facts);
@@ -55,12 +61,24 @@ export async function checkModels(environment: LauncherEnvironment): Promise<Mod
   return { findings: [...reports.map(({ finding }) => finding), ...limits], embedding };
 }
 
-function role(check: string, variable: string, source: string, endpoint?: string): Role {
-  return { check, variable, source, endpoint };
+function role(
+  check: string,
+  variable: string,
+  source: string,
+  endpoint?: string,
+  files: readonly string[] = textModelFiles,
+): Role {
+  return { check, variable, source, endpoint, files };
+}
+
+/** The guardrail judges by rules alone unless a classifier is named. */
+function guardrailRole({ GUARDRAIL_MODEL_ID: model, TEI_GUARDRAIL_ENDPOINT: endpoint }: LauncherEnvironment) {
+  if (model === undefined && endpoint === undefined) return [];
+  return [role('guardrail', 'GUARDRAIL_MODEL_ID', model ?? '', endpoint)];
 }
 
 async function checkRole(
-  { check, variable, source, endpoint }: Role,
+  { check, variable, source, endpoint, files }: Role,
   environment: LauncherEnvironment,
   profile: Profile,
 ): Promise<{ finding: Finding; facts?: ModelFacts }> {
@@ -74,14 +92,21 @@ async function checkRole(
     const fix = `correct ${variable}, or use MEGANEST_PROFILE=hub for models of the hub`;
     return { finding: fail(check, `the model ${source} was not found`, fix) };
   }
-  const missing = missingFiles(folder);
+  const missing = missingFiles(folder, files);
   if (missing.length > 0)
     return {
       finding: fail(check, `${folder} lacks ${missing.join(', ')}`, 'copy the whole model folder again'),
     };
   const facts = readFacts(folder);
-  const shown = `${source}: ${facts.maxTokens ?? '?'} tokens, width ${facts.width ?? '?'}`;
-  return { finding: ok(check, shown), facts };
+  return { finding: ok(check, `${source}${describeFacts(facts)}`), facts };
+}
+
+function describeFacts({ maxTokens, width }: ModelFacts): string {
+  const facts = [
+    ...(maxTokens === undefined ? [] : [`${maxTokens} tokens`]),
+    ...(width === undefined ? [] : [`width ${width}`]),
+  ];
+  return facts.length > 0 ? `: ${facts.join(', ')}` : '';
 }
 
 function folderOf(source: string, environment: LauncherEnvironment): string | undefined {
@@ -93,10 +118,10 @@ function folderOf(source: string, environment: LauncherEnvironment): string | un
   return candidates.find((candidate) => existsSync(candidate));
 }
 
-/** A folder in Hugging Face layout has a configuration, a tokenizer and weights of one kind. */
-function missingFiles(folder: string): string[] {
+/** A folder in Hugging Face layout has a configuration, a tokenizer where it reads text, and weights of one kind. */
+function missingFiles(folder: string, wanted: readonly string[]): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const needed = ['config.json', 'tokenizer.json'].filter((name) => !files.includes(name));
+  const needed = wanted.filter((name) => !files.includes(name));
   const hasWeights = files.some((name) => name.endsWith('.safetensors') || name.endsWith('.onnx'));
   return hasWeights ? needed : [...needed, 'weights (*.safetensors or *.onnx)'];
 }

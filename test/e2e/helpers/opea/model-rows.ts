@@ -44,6 +44,21 @@ export const embeddingRows: Row[] = [
     body: { text: question },
     answer: embeddings,
   },
+  {
+    service: 'embedding',
+    path: '/v1/embeddings',
+    form: 'reference {text}, empty',
+    body: { text: [] },
+    status: 400,
+    answer: error('text'),
+  },
+  {
+    service: 'gateway',
+    path: '/v1/embeddings',
+    form: 'reference {text}',
+    body: { text: question },
+    answer: embeddings,
+  },
   { service: 'embedding', path: '/embed', form: 'TEI', body: { inputs: question }, answer: [vector] },
   {
     service: 'embedding',
