@@ -113,8 +113,8 @@ class Checkpoint {
   /** @param heads Of a matrix that makes rotated heads: llama.cpp rotates neighbours, so the halves of a head interleave. */
   matrix(name: string, from: string, heads?: number): GgufTensor {
     const { shape, bytes } = this.read(`${from}.weight`);
-    const scaleBytes = this.read(`${from}.weight_scale`).bytes.slice();
-    const scales = new Float32Array(scaleBytes.buffer);
+    // A copy, as the numbers may lie anywhere in the file; Buffer's own slice would be a view.
+    const scales = new Float32Array(Uint8Array.from(this.read(`${from}.weight_scale`).bytes).buffer);
     const [rows = 0, columns = 0] = shape;
     const rowBytes = (columns / blockSize) * (blockSize + 2);
     const blocks = new Uint8Array(rows * rowBytes);

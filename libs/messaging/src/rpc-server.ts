@@ -1,11 +1,12 @@
 import { MegaNestError, parseOrThrow, startSpan, type RpcMethod } from '#contracts';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { Svcm, type Service, type ServiceMsg } from '@nats-io/services';
-import type { Subscription } from '@nats-io/transport-node';
+import type { MsgHdrs, Subscription } from '@nats-io/transport-node';
 import { lastValueFrom, type Observable } from 'rxjs';
 import { defaultTimeoutMs } from './call-options.js';
 import type { MessagingConnection } from './connection.js';
 import { methodOf } from './rpc-handler.decorator.js';
+import { Outbox } from './outbox.js';
 import type { RpcContext } from './rpc-context.js';
 import { RunningCalls } from './running-calls.js';
 import {
@@ -36,6 +37,7 @@ const drainLimitMs = 5_000;
  */
 export class RpcServer extends Server implements CustomTransportStrategy {
   readonly #running = new RunningCalls();
+  readonly #outbox = new Outbox((error) => this.logger.debug?.('An answer could not be sent.', error));
   #service: Service | undefined;
   #cancellations: Subscription | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
@@ -61,6 +63,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     await this.#service?.stop();
     await this.#running.idle(drainLimitMs);
     this.#running.cancelAll();
+    this.#outbox.flush();
     clearInterval(this.#heartbeat);
     this.#cancellations?.unsubscribe();
   }
@@ -144,21 +147,28 @@ export class RpcServer extends Server implements CustomTransportStrategy {
 
   async #reply(method: RpcMethod, message: ServiceMsg, result: unknown, context: RpcContext): Promise<void> {
     if (!method.streaming) {
-      message.respond(encodeJson(result));
+      this.#respond(message, encodeJson(result));
       return;
     }
     let count = 0;
     for await (const item of result as AsyncIterable<unknown>) {
       if (context.signal.aborted) throw new MegaNestError('cancelled');
-      message.respond(encodeJson(item));
+      this.#respond(message, encodeJson(item));
       count += 1;
     }
-    message.respond(new Uint8Array(), { headers: streamHeaders('end', count) });
+    this.#respond(message, new Uint8Array(), streamHeaders('end', count));
+  }
+
+  #respond(message: ServiceMsg, data: Uint8Array, headers?: MsgHdrs): void {
+    const limit = this.connection.nats.info?.max_payload ?? Infinity;
+    if (data.length > limit)
+      throw new MegaNestError('payload_too_large', { what: 'The answer', limit: `${limit} bytes` });
+    this.#outbox.add(() => message.respond(data, headers && { headers }));
   }
 
   #replyError(message: ServiceMsg, error: MegaNestError): void {
     if (error.code === 'internal_error') this.logger.error(error.message, error.cause);
-    message.respond(encodeJson(error.toBody()), { headers: errorHeaders(error) });
+    this.#respond(message, encodeJson(error.toBody()), errorHeaders(error));
   }
 
   #sendHeartbeats(): void {

@@ -5,8 +5,11 @@ import { sendError } from './error.filter.js';
 /** Frames of a server-sent event stream, as text that ends in a blank line. */
 export type Frames = AsyncIterable<string>;
 
+/** Characters that are written without waiting for the end of the turn. */
+const longestWait = 65_536;
+
 /**
- * Writes server-sent events, one write a frame. The head is sent with the first frame, so that an error before it
+ * Writes server-sent events; what one turn of the event loop brings is one write. The head is sent with the first frame, so that an error before it
  * still gets its own status; an error after it becomes the frame that `onError` makes. Waits for slow readers.
  */
 export async function sendEventStream(
@@ -15,19 +18,47 @@ export async function sendEventStream(
   onError: (error: MegaNestError) => string,
 ): Promise<void> {
   const { raw } = reply;
+  const writer = new FrameWriter(reply);
   try {
     for await (const frame of frames) {
       if (!raw.headersSent) writeHead(reply);
       if (raw.destroyed) return;
-      if (!raw.write(frame)) await drained(reply);
+      await writer.write(frame);
     }
     if (!raw.headersSent) writeHead(reply);
   } catch (thrown) {
     const error = MegaNestError.from(thrown, 'gateway');
     if (!raw.headersSent) return sendError(reply, error);
-    if (!raw.destroyed) raw.write(onError(error));
+    if (!raw.destroyed) await writer.write(onError(error));
   }
-  raw.end();
+  writer.end();
+}
+
+/** Gathers frames until the turn of the event loop ends. */
+class FrameWriter {
+  #waiting = '';
+  #ended = false;
+
+  constructor(private readonly reply: FastifyReply) {}
+
+  /** Resolves at once, or when a slow reader has read on. */
+  async write(frame: string): Promise<void> {
+    if (this.#waiting === '') setImmediate(() => this.#flush());
+    this.#waiting += frame;
+    if (this.#waiting.length > longestWait) this.#flush();
+    if (this.reply.raw.writableNeedDrain) await drained(this.reply);
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.reply.raw.end(this.#waiting);
+  }
+
+  #flush(): void {
+    const text = this.#waiting;
+    this.#waiting = '';
+    if (text !== '' && !this.#ended && !this.reply.raw.destroyed) this.reply.raw.write(text);
+  }
 }
 
 function writeHead(reply: FastifyReply): void {
