@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createTemporaryDirectory, repositoryRoot, startStack, type TestStack } from '#testing';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sendLive } from '../support/live-audio.js';
 import { writeSpeechModel } from '../support/speech-model.js';
 import { ingestText } from './helpers/ingest.js';
 
@@ -100,5 +101,11 @@ describe('spoken questions', () => {
     expect(types).toEqual(['transcript.text.delta', 'transcript.text.done']);
     const legacy = await post('/v1/asr', { audio: question.toString('base64') });
     expect(await legacy.json()).toEqual({ text: asked, asr_result: asked });
+  });
+
+  it('are written down while they are said', async () => {
+    const events = await sendLive(gateway, question, 16_000);
+    expect(events.map(({ type }) => type)).toContain('conversation.item.input_audio_transcription.delta');
+    expect(events.at(-1)).toMatchObject({ transcript: asked, usage: { type: 'duration' } });
   });
 });

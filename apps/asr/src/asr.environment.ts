@@ -1,4 +1,4 @@
-import { audioEnvironmentShape } from '#audio-api';
+import { audioEnvironmentShape, liveEnvironmentShape } from '#audio-api';
 import { baseEnvironmentSchema, portSchema } from '#service-kit';
 import { z } from 'zod';
 
@@ -21,5 +21,6 @@ export const asrEnvironmentSchema = baseEnvironmentSchema.extend({
   /** Longer audio is refused. */
   ASR_MAX_SECONDS: z.coerce.number().min(1).default(7_200),
   ...audioEnvironmentShape,
+  ...liveEnvironmentShape,
 });
 export type AsrEnvironment = z.infer<typeof asrEnvironmentSchema>;

@@ -1,4 +1,4 @@
-import { audioEnvironmentShape } from '#audio-api';
+import { audioEnvironmentShape, liveEnvironmentShape } from '#audio-api';
 import { uploadEnvironmentSchema } from '#dataprep-api';
 import { baseEnvironmentSchema, databaseEnvironmentSchema, portSchema } from '#service-kit';
 import { z } from 'zod';
@@ -13,6 +13,7 @@ export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   DEFAULT_MEGASERVICE: z.string().default('chatqna'),
   ...uploadEnvironmentSchema.shape,
   ...audioEnvironmentShape,
+  ...liveEnvironmentShape,
   ...databaseEnvironmentSchema.shape,
   ...responsesEnvironmentShape,
   ...filesEnvironmentShape,

@@ -1,3 +1,4 @@
+import { serveLiveAudio } from '#audio-api';
 import { MegaNestError } from '#contracts';
 import { readEnvironment, runMain, startService } from '#service-kit';
 import multipart from '@fastify/multipart';
@@ -22,6 +23,7 @@ async function configure(app: NestFastifyApplication, environment: GatewayEnviro
   await app.register(multipart);
   if (environment.RATE_LIMIT_PER_MINUTE > 0) await limitRate(app, environment.RATE_LIMIT_PER_MINUTE);
   await serveResponseSockets(app, { maxMessageBytes: environment.BODY_LIMIT_BYTES });
+  await serveLiveAudio(app, environment, environment.RESPONSES_ALLOWED_ORIGINS);
 }
 
 /** Asked by machines that watch over the gateway, not by those who use it. */

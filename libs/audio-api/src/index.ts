@@ -2,5 +2,6 @@ export { AsrController } from './asr.controller.js';
 export { decodeBase64 } from './asr-request.js';
 export { AudioController } from './audio.controller.js';
 export { audioEnvironmentShape, audioLimits, audioLimitsOf, type AudioLimits } from './audio-limits.js';
+export { liveEnvironmentShape, serveLiveAudio } from './live/live-route.js';
 export { beginTranscript, finishTranscript } from './transcript.js';
 export { Transcription, type AudioFile, type TranscriptionRequest } from './transcription.js';

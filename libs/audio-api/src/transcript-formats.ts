@@ -119,7 +119,8 @@ function clock(seconds: number, point: ',' | '.'): string {
   return `${hours}:${part(60_000, 60)}:${part(1000, 60)}${point}${rest}`;
 }
 
-function usageOf({ audio }: Transcript) {
+/** What is counted: whole seconds of audio. */
+export function usageOf({ audio }: Transcript) {
   return { type: 'duration' as const, seconds: Math.ceil(audio.seconds) };
 }
 

@@ -1,5 +1,5 @@
 import { MegaNestError } from '#contracts';
-import { createLogger } from '#service-kit';
+import { createLogger, originAllowed } from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -7,7 +7,6 @@ import { gatewayEnvironment, type GatewayEnvironment } from '../../gateway.envir
 import { ownerOf } from '../owner.js';
 import { ResponsePlanner } from '../response-planner.js';
 import { ResponseRuns } from '../response-runs.js';
-import { originAllowed } from './origin.js';
 import { ResponseSocket, type ResponseSocketOptions, type SocketBounds } from './response-socket.js';
 
 const fixedBounds = {

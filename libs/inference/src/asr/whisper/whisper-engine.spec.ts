@@ -71,9 +71,8 @@ class RisingTimes extends LogitsProcessor {
     const times = tokens.filter((token) => token >= firstTimestamp);
     if (times.length === 0) return logits;
     const single = tokens.at(-1)! >= firstTimestamp && (tokens.at(-2) ?? Infinity) < firstTimestamp;
-    (logits[0] as Tensor & { data: Float32Array }).data
-      .subarray(firstTimestamp, times.at(-1)! + (single ? 0 : 1))
-      .fill(-Infinity);
+    const [scores] = [...logits] as unknown as { data: Float32Array }[];
+    scores!.data.subarray(firstTimestamp, times.at(-1)! + (single ? 0 : 1)).fill(-Infinity);
     return logits;
   }
 }

@@ -1,0 +1,130 @@
+/** Where turns begin and end. */
+export interface TurnRules {
+  /** 0 to 1: speech stands 18 decibels times this above the quiet around it. */
+  threshold: number;
+  /** Milliseconds of audio before the speech that belong to the turn. */
+  prefixMs: number;
+  /** Milliseconds of quiet that end a turn. */
+  silenceMs: number;
+}
+
+/** A turn has begun, or has ended with its audio; times are milliseconds from the beginning of the connection's audio. */
+export type TurnEvent =
+  | { readonly kind: 'started'; readonly at: number }
+  | { readonly kind: 'stopped'; readonly at: number; readonly samples: Int16Array };
+
+const frameMs = 20;
+/** Frames of speech in a row that begin a turn. */
+const leastFrames = 3;
+/** Longer turns are cut: what is heard at once is bounded. */
+const mostTurnMs = 30_000;
+/** Decibels below full scale: nothing below is speech, and the quiet is taken for this much at first. */
+const silence = -50;
+/** Decibels by which the quiet may rise within a second. */
+const riseInASecond = 3;
+
+/**
+ * Audio as it comes from a microphone. With rules it tells turns apart by loudness above the quiet; without them audio
+ * is kept until it is taken.
+ */
+export class AudioBuffer {
+  private frames: Int16Array[] = [];
+  private rest = new Int16Array();
+  /** Frames seen. */
+  private count = 0;
+  private floor = silence;
+  private speaking = false;
+  /** Frames in a row that are speech, and that are not. */
+  private loud = 0;
+  private quiet = 0;
+
+  constructor(
+    readonly rate: number,
+    private readonly rules: TurnRules | undefined,
+  ) {}
+
+  /** Milliseconds of audio that wait. */
+  get milliseconds(): number {
+    return this.frames.length * frameMs + (this.rest.length * 1000) / this.rate;
+  }
+
+  /** True within a turn. */
+  get isSpeaking(): boolean {
+    return this.speaking;
+  }
+
+  push(samples: Int16Array): TurnEvent[] {
+    const events: TurnEvent[] = [];
+    const size = Math.round((this.rate * frameMs) / 1000);
+    const all = joined([this.rest, samples]);
+    let start = 0;
+    for (; start + size <= all.length; start += size) {
+      const event = this.#take(all.slice(start, start + size));
+      if (event) events.push(event);
+    }
+    this.rest = all.slice(start);
+    return events;
+  }
+
+  /** The audio so far; it stays. */
+  peek(): Int16Array {
+    return joined(this.frames);
+  }
+
+  /** The audio so far, which begins anew. */
+  take(): Int16Array {
+    const samples = joined([...this.frames, this.rest]);
+    this.frames = [];
+    this.rest = new Int16Array();
+    this.speaking = false;
+    this.loud = 0;
+    return samples;
+  }
+
+  #take(frame: Int16Array): TurnEvent | undefined {
+    this.frames.push(frame);
+    this.count += 1;
+    if (!this.rules) return undefined;
+    const isLoud = this.#isLoud(frame, this.rules.threshold);
+    this.loud = isLoud ? this.loud + 1 : 0;
+    this.quiet = isLoud ? 0 : this.quiet + 1;
+    return this.speaking ? this.#end(this.rules) : this.#begin(this.rules);
+  }
+
+  #begin({ prefixMs }: TurnRules): TurnEvent | undefined {
+    const kept = Math.ceil(prefixMs / frameMs) + leastFrames;
+    this.frames = this.frames.slice(-kept);
+    if (this.loud < leastFrames) return undefined;
+    this.speaking = true;
+    return { kind: 'started', at: (this.count - this.frames.length) * frameMs };
+  }
+
+  #end({ silenceMs }: TurnRules): TurnEvent | undefined {
+    const isOver = this.quiet * frameMs >= silenceMs;
+    if (!isOver && this.frames.length * frameMs < mostTurnMs) return undefined;
+    const samples = joined(this.frames);
+    this.frames = [];
+    this.speaking = false;
+    this.loud = 0;
+    return { kind: 'stopped', at: this.count * frameMs, samples };
+  }
+
+  /** The quiet is the lowest level of late: it falls at once and rises slowly. */
+  #isLoud(frame: Int16Array, threshold: number): boolean {
+    const power = frame.reduce((sum, sample) => sum + (sample / 32_768) ** 2, 0) / frame.length;
+    const level = 10 * Math.log10(power + 1e-12);
+    const isLoud = level > Math.max(silence, this.floor + 18 * threshold);
+    this.floor = Math.max(-90, Math.min(level, this.floor + (riseInASecond * frameMs) / 1000));
+    return isLoud;
+  }
+}
+
+function joined(parts: readonly Int16Array[]): Int16Array {
+  const all = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let place = 0;
+  for (const part of parts) {
+    all.set(part, place);
+    place += part.length;
+  }
+  return all;
+}

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { MegaNestError, parseOrThrow } from '#contracts';
+import { errorEnvelope, parseJsonBody, type HttpCall } from '#service-kit';
+import type { WebSocket } from '@fastify/websocket';
+import { z } from 'zod';
+import { decodeBase64 } from '../asr-request.js';
+import { AudioBuffer, type TurnEvent } from './audio-buffer.js';
+import { LiveTurns } from './live-turns.js';
+import {
+  sessionObject,
+  updatedSettings,
+  usualSettings,
+  type Dialect,
+  type LiveSettings,
+} from './live-settings.js';
+import type { Transcription } from '../transcription.js';
+
+/** What one connection may take. */
+export interface LiveBounds {
+  /** Most seconds of audio. */
+  maxSeconds: number;
+  /** Milliseconds without a message after which it is closed. */
+  idleMs: number;
+  /** Deadline of a turn in milliseconds. */
+  turnTimeoutMs: number;
+  /** Bytes of one message. */
+  maxMessageBytes: number;
+}
+
+export interface LiveConnectionOptions {
+  bounds: LiveBounds;
+  dialect: Dialect;
+  transcription: Transcription;
+  traceparent: string;
+}
+
+const messageSchema = z.looseObject({ type: z.string(), event_id: z.string().optional() });
+const appendSchema = z.looseObject({ audio: z.string() });
+/** A client that says where turns end keeps so much at most, in milliseconds. */
+const mostWaitingMs = 300_000;
+/** WebSocket close codes (RFC 6455). */
+const closeCodes = { normal: 1000, unsupportedData: 1003, limitReached: 1008 } as const;
+
+/**
+ * One client's WebSocket in the shape of OpenAI's Realtime API for transcription: audio comes in pieces, turns are told
+ * apart, and each is written down, with text that is sure already while it is still being said. What runs is stopped
+ * when the client goes away.
+ */
+export class LiveConnection {
+  readonly #id = `sess_${randomUUID()}`;
+  readonly #gone = new AbortController();
+  readonly #expiresAt: number;
+  readonly #turns: LiveTurns;
+  #settings: LiveSettings = usualSettings;
+  #buffer = new AudioBuffer(usualSettings.rate, usualSettings.turns);
+  #seconds = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly options: LiveConnectionOptions,
+  ) {
+    const { bounds, dialect, transcription } = options;
+    this.#expiresAt = Date.now() + bounds.maxSeconds * 1000;
+    this.#turns = new LiveTurns({
+      dialect,
+      transcription,
+      send: (event) => this.#send(event),
+      newCall: () => this.#newCall(),
+      // A client that sends faster than its audio is heard waits.
+      onBusy: (isBusy) => (isBusy ? socket.pause() : socket.resume()),
+    });
+    socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
+    socket.once('close', () => this.#leave());
+    this.#rest();
+    this.#tellSession('created');
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    this.#rest();
+    if (isBinary) return this.socket.close(closeCodes.unsupportedData, 'send JSON as text');
+    let eventId: string | undefined;
+    try {
+      const message = parseOrThrow(messageSchema, parseJsonBody(data.toString('utf8')));
+      eventId = message.event_id;
+      this.#handle(message);
+    } catch (thrown) {
+      const error = MegaNestError.from(thrown, 'asr');
+      this.#send({ type: 'error', error: { ...errorEnvelope(error).error, event_id: eventId ?? null } });
+      if (error.code === 'websocket_connection_limit_reached')
+        this.socket.close(closeCodes.limitReached, error.code);
+    }
+  }
+
+  #handle(message: z.output<typeof messageSchema>): void {
+    const { type, session } = message;
+    if (type === 'input_audio_buffer.append') return this.#append(parseOrThrow(appendSchema, message).audio);
+    if (type === 'input_audio_buffer.commit') return this.#commit();
+    if (type === 'input_audio_buffer.clear') {
+      this.#buffer.take();
+      this.#turns.drop();
+      return this.#send({ type: 'input_audio_buffer.cleared' });
+    }
+    if (type === 'session.update') return this.#update(session, 'ga');
+    if (type === 'transcription_session.update') return this.#update(session, 'beta');
+    throw new MegaNestError('invalid_request', {
+      detail: `type: ${type} is not known here; send session.update or input_audio_buffer.append, .commit or .clear`,
+      param: 'type',
+    });
+  }
+
+  #update(session: unknown, dialect: Dialect): void {
+    const { settings, ignored } = updatedSettings(this.#settings, session, dialect);
+    const { rate, turns } = settings;
+    const isOther = rate !== this.#settings.rate || turns !== this.#settings.turns;
+    if (isOther && this.#buffer.isSpeaking)
+      throw new MegaNestError('invalid_request', {
+        detail: 'session: format and turn detection cannot change within a turn; commit or clear it first',
+        param: 'session',
+      });
+    if (isOther) this.#buffer = new AudioBuffer(rate, turns);
+    this.#settings = settings;
+    this.#tellSession('updated', ignored);
+  }
+
+  #append(base64: string): void {
+    const limits = { maxBytes: this.options.bounds.maxMessageBytes };
+    const { bytes } = decodeBase64(base64, limits, 'audio');
+    if (bytes.length % 2 === 1)
+      throw new MegaNestError('invalid_request', {
+        detail: 'audio: must be whole samples of 16 bits',
+        param: 'audio',
+      });
+    this.#admit(bytes.length / 2 / this.#settings.rate);
+    const samples = new Int16Array(Uint8Array.from(bytes).buffer);
+    for (const event of this.#buffer.push(samples)) this.#follow(event);
+    if (this.#buffer.isSpeaking) this.#turns.hearSoFar(this.#buffer, this.#settings);
+  }
+
+  #admit(seconds: number): void {
+    this.#seconds += seconds;
+    const { maxSeconds } = this.options.bounds;
+    if (this.#seconds > maxSeconds || Date.now() > this.#expiresAt)
+      throw new MegaNestError('websocket_connection_limit_reached');
+    if (!this.#settings.turns && this.#buffer.milliseconds + seconds * 1000 > mostWaitingMs)
+      throw new MegaNestError('payload_too_large', {
+        what: 'The audio buffer',
+        limit: `${mostWaitingMs / 1000} seconds; commit it`,
+        param: 'audio',
+      });
+  }
+
+  #follow(event: TurnEvent): void {
+    if (event.kind === 'started') return this.#turns.begin(event.at);
+    this.#turns.end(event.samples, this.#settings, event.at);
+  }
+
+  #commit(): void {
+    const { milliseconds } = this.#buffer;
+    const samples = this.#buffer.take();
+    if (milliseconds < 100)
+      throw new MegaNestError('invalid_request', {
+        detail: `The buffer holds ${Math.round(milliseconds)} ms of audio; at least 100 ms are needed.`,
+        param: 'audio',
+      });
+    this.#turns.end(samples, this.#settings);
+  }
+
+  #tellSession(what: 'created' | 'updated', ignored: readonly string[] = []): void {
+    const { dialect } = this.options;
+    const type = `${dialect === 'beta' ? 'transcription_session' : 'session'}.${what}`;
+    const session = sessionObject(this.#id, this.#settings, dialect, this.#expiresAt);
+    const headers = { 'x-meganest-ignored': ignored.join(', ') };
+    this.#send({ type, session, ...(ignored.length > 0 && { headers }) });
+  }
+
+  #newCall(): HttpCall {
+    return {
+      requestId: randomUUID(),
+      deadline: Date.now() + this.options.bounds.turnTimeoutMs,
+      traceparent: this.options.traceparent,
+      signal: this.#gone.signal,
+    };
+  }
+
+  #send(event: object): void {
+    if (this.socket.readyState !== this.socket.OPEN) return;
+    this.socket.send(JSON.stringify({ event_id: `event_${randomUUID()}`, ...event }));
+  }
+
+  /** Begins to wait for the next message. */
+  #rest(): void {
+    clearTimeout(this.#idle);
+    const close = () => this.socket.close(closeCodes.normal, 'idle');
+    this.#idle = setTimeout(close, this.options.bounds.idleMs).unref();
+  }
+
+  #leave(): void {
+    clearTimeout(this.#idle);
+    this.#gone.abort();
+  }
+}

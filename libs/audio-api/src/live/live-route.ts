@@ -1,0 +1,89 @@
+import { MegaNestError } from '#contracts';
+import { originAllowed, sendError } from '#service-kit';
+import websocket from '@fastify/websocket';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { Transcription } from '../transcription.js';
+import { LiveConnection, type LiveBounds } from './live-connection.js';
+import { checkIntent } from './live-settings.js';
+
+/** The variables that bound live audio. */
+export const liveEnvironmentShape = {
+  /** Most seconds of audio, and of time, that one connection may take. */
+  LIVE_AUDIO_MAX_SECONDS: z.coerce.number().min(1).default(3_600),
+  /** A connection that sends nothing for so long is closed. */
+  LIVE_AUDIO_IDLE_MS: z.coerce.number().int().min(100).default(60_000),
+  /** Most connections with live audio open at once. */
+  LIVE_AUDIO_MAX_SOCKETS: z.coerce.number().int().min(0).default(64),
+};
+
+interface LiveEnvironment {
+  LIVE_AUDIO_MAX_SECONDS: number;
+  LIVE_AUDIO_IDLE_MS: number;
+  LIVE_AUDIO_MAX_SOCKETS: number;
+  REQUEST_TIMEOUT_MS: number;
+  BODY_LIMIT_BYTES: number;
+  API_KEYS: readonly string[];
+}
+
+/**
+ * Serves live audio on GET /v1/realtime?intent=transcription, a WebSocket. Registered before the service listens, so that
+ * keys and request ids hold for the upgrade as for any request; `allowedOrigins`: of pages beside the server's own.
+ */
+export async function serveLiveAudio(
+  app: NestFastifyApplication,
+  environment: LiveEnvironment,
+  allowedOrigins: readonly string[] = [],
+): Promise<void> {
+  const server = app.getHttpAdapter().getInstance();
+  const { BODY_LIMIT_BYTES: maxMessageBytes, LIVE_AUDIO_MAX_SOCKETS: most, API_KEYS } = environment;
+  if (!server.hasDecorator('websocketServer'))
+    await app.register(websocket, { options: { maxPayload: maxMessageBytes } });
+  const transcription = app.get(Transcription);
+  const policy = { allowed: [...allowedOrigins], keyed: API_KEYS.length > 0 };
+  let open = 0;
+  const check = ({ ws, headers, query }: FastifyRequest): void => {
+    if (!ws)
+      throw new MegaNestError('method_not_allowed', { method: 'GET', path: '/v1/realtime; use a WebSocket' });
+    if (!originAllowed(headers.origin, headers.host, policy))
+      throw new MegaNestError('forbidden_origin', { origin: headers.origin ?? '' });
+    checkIntent(query);
+    const detail = `${most} connections with live audio`;
+    if (open >= most) throw new MegaNestError('overloaded', { service: 'asr', detail, retryAfter: 5 });
+  };
+  server.route({
+    method: 'GET',
+    url: '/v1/realtime',
+    preHandler: (request, reply, done) => {
+      try {
+        check(request);
+        done();
+      } catch (error) {
+        sendError(reply, MegaNestError.from(error, 'asr'));
+      }
+    },
+    handler: (_request: FastifyRequest, reply: FastifyReply) => reply,
+    wsHandler: (socket, request) => {
+      open += 1;
+      socket.once('close', () => (open -= 1));
+      const dialect = /realtime=v1/.test(String(request.headers['openai-beta'] ?? '')) ? 'beta' : 'ga';
+      const traceparent = request.meganestCall?.traceparent ?? '';
+      return void new LiveConnection(socket, {
+        bounds: boundsOf(environment),
+        dialect,
+        transcription,
+        traceparent,
+      });
+    },
+  });
+}
+
+function boundsOf(environment: LiveEnvironment): LiveBounds {
+  return {
+    maxSeconds: environment.LIVE_AUDIO_MAX_SECONDS,
+    idleMs: environment.LIVE_AUDIO_IDLE_MS,
+    turnTimeoutMs: environment.REQUEST_TIMEOUT_MS,
+    maxMessageBytes: environment.BODY_LIMIT_BYTES,
+  };
+}

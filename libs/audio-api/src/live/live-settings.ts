@@ -1,0 +1,160 @@
+import { MegaNestError, parseOrThrow, transcriptionParametersSchema } from '#contracts';
+import { z } from 'zod';
+import type { TurnRules } from './audio-buffer.js';
+
+/** The two spellings of OpenAI's Realtime API: of today, and of its beta, asked for by `OpenAI-Beta: realtime=v1`. */
+export type Dialect = 'ga' | 'beta';
+
+/** How a connection wants its audio heard. */
+export interface LiveSettings {
+  model?: string;
+  language?: string;
+  prompt?: string;
+  /** Samples a second. */
+  rate: number;
+  /** Without them the client says where a turn ends. */
+  turns: TurnRules | undefined;
+  logprobs: boolean;
+}
+
+const usualTurns: TurnRules = { threshold: 0.5, prefixMs: 300, silenceMs: 500 };
+export const usualSettings: LiveSettings = { rate: 24_000, turns: usualTurns, logprobs: false };
+
+const { language, prompt } = transcriptionParametersSchema.shape;
+const transcription = z.looseObject({
+  model: z.string().nullish(),
+  language: language.nullable(),
+  prompt: prompt.nullable(),
+});
+const turnDetection = z.looseObject({
+  type: z.literal('server_vad', 'must be server_vad, or null for no detection').default('server_vad'),
+  threshold: z.number().min(0).max(1).default(usualTurns.threshold),
+  prefix_padding_ms: z.int().min(0).max(5_000).default(usualTurns.prefixMs),
+  silence_duration_ms: z.int().min(100).max(10_000).default(usualTurns.silenceMs),
+});
+const include = z.array(z.enum(['item.input_audio_transcription.logprobs']));
+const common = { transcription: transcription.nullish(), turn_detection: turnDetection.nullish() };
+
+const sessionSchema = z.looseObject({
+  type: z.literal('transcription', 'must be transcription: conversations by voice are not served'),
+  audio: z
+    .looseObject({
+      input: z
+        .looseObject({
+          ...common,
+          format: z
+            .looseObject({
+              type: z.literal('audio/pcm', 'must be audio/pcm: 16 bits, little endian, one channel'),
+              rate: z.int().min(8_000).max(48_000).default(usualSettings.rate),
+            })
+            .nullish(),
+          noise_reduction: z.unknown().optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+  include: include.nullish(),
+});
+
+const betaSchema = z.looseObject({
+  input_audio_format: z.literal('pcm16', 'must be pcm16').nullish(),
+  input_audio_transcription: common.transcription,
+  turn_detection: common.turn_detection,
+  input_audio_noise_reduction: z.unknown().optional(),
+  include: include.nullish(),
+});
+
+/** What an update says; what it does not mention stays. Errors: invalid_request with the field's path. */
+export function updatedSettings(
+  before: LiveSettings,
+  session: unknown,
+  dialect: Dialect,
+): { settings: LiveSettings; ignored: string[] } {
+  const given = dialect === 'ga' ? readSession(session) : readBetaSession(session);
+  const { format, transcription: model, turn_detection: turns, noise_reduction: noise } = given;
+  return {
+    settings: {
+      ...before,
+      ...(format && { rate: format.rate }),
+      ...(model && {
+        model: model.model ?? undefined,
+        language: model.language ?? undefined,
+        prompt: model.prompt ?? undefined,
+      }),
+      ...(turns !== undefined && { turns: turns ? turnRules(turns) : undefined }),
+      ...(given.include && { logprobs: given.include.length > 0 }),
+    },
+    ignored: noise ? ['noise_reduction'] : [],
+  };
+}
+
+function readSession(session: unknown) {
+  const { audio, include: wanted } = parseOrThrow(z.object({ session: sessionSchema }), { session }).session;
+  return { ...audio?.input, include: wanted };
+}
+
+function readBetaSession(session: unknown) {
+  const { session: given } = parseOrThrow(z.object({ session: betaSchema }), { session });
+  return {
+    format: given.input_audio_format ? { rate: usualSettings.rate } : undefined,
+    transcription: given.input_audio_transcription,
+    turn_detection: given.turn_detection,
+    noise_reduction: given.input_audio_noise_reduction,
+    include: given.include,
+  };
+}
+
+function turnRules(given: z.output<typeof turnDetection>): TurnRules {
+  return {
+    threshold: given.threshold,
+    prefixMs: given.prefix_padding_ms,
+    silenceMs: given.silence_duration_ms,
+  };
+}
+
+/** The session as it is told to the client. */
+export function sessionObject(
+  id: string,
+  settings: LiveSettings,
+  dialect: Dialect,
+  expiresAt: number,
+): object {
+  const { model = '', language: spoken = null, prompt: hint = '', rate, turns, logprobs } = settings;
+  const heard = { model, language: spoken, prompt: hint };
+  const detection = turns && {
+    type: 'server_vad',
+    threshold: turns.threshold,
+    prefix_padding_ms: turns.prefixMs,
+    silence_duration_ms: turns.silenceMs,
+  };
+  const shared = {
+    id,
+    object: 'realtime.transcription_session',
+    expires_at: Math.floor(expiresAt / 1000),
+    include: logprobs ? ['item.input_audio_transcription.logprobs'] : null,
+  };
+  if (dialect === 'beta')
+    return {
+      ...shared,
+      input_audio_format: 'pcm16',
+      input_audio_transcription: heard,
+      turn_detection: detection ?? null,
+      input_audio_noise_reduction: null,
+    };
+  const input = { format: { type: 'audio/pcm', rate }, transcription: heard, noise_reduction: null };
+  return {
+    ...shared,
+    type: 'transcription',
+    audio: { input: { ...input, turn_detection: detection ?? null } },
+  };
+}
+
+/** What `intent` must be. Errors: invalid_request. */
+export function checkIntent(query: unknown): void {
+  const { intent } = z.looseObject({ intent: z.unknown().optional() }).parse(query);
+  if (intent !== 'transcription')
+    throw new MegaNestError('invalid_request', {
+      detail: 'intent: must be transcription; conversations by voice are not served',
+      param: 'intent',
+    });
+}
