@@ -49,8 +49,13 @@ export async function writeGguf(directory: string, config: typeof shape135m): Pr
 
 function metadataOf(config: typeof shape135m): Record<string, MetadataValue> {
   const { vocab_size: vocabulary, num_attention_heads: heads, head_dim: headDim } = config;
-  const marks = ['<unk>', '<s>', '</s>'];
-  const tokens = Array.from({ length: vocabulary }, (_unused, id) => marks[id] ?? `t${id}`);
+  // The library looks for the tokens of bytes; the others may say anything.
+  const bytes = Array.from(
+    { length: 256 },
+    (_unused, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`,
+  );
+  const known = ['<unk>', '<s>', '</s>', ...bytes];
+  const tokens = Array.from({ length: vocabulary }, (_unused, id) => known[id] ?? `t${id}`);
   return {
     'general.architecture': 'llama',
     'general.name': 'random',
@@ -67,8 +72,11 @@ function metadataOf(config: typeof shape135m): Record<string, MetadataValue> {
     'tokenizer.ggml.model': 'llama',
     'tokenizer.ggml.tokens': tokens,
     'tokenizer.ggml.scores': new Float32Array(vocabulary),
-    // 1: normal, 2: unknown, 3: control.
-    'tokenizer.ggml.token_type': Int32Array.from(tokens, (_token, id) => (id === 0 ? 2 : id < 3 ? 3 : 1)),
+    // 1: normal, 2: unknown, 3: control, 6: byte.
+    'tokenizer.ggml.token_type': Int32Array.from(
+      tokens,
+      (_token, id) => [2, 3, 3][id] ?? (id < known.length ? 6 : 1),
+    ),
     'tokenizer.ggml.bos_token_id': { uint32: 1 },
     'tokenizer.ggml.eos_token_id': { uint32: 2 },
   };

@@ -3,11 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { GenerationParameters } from '#contracts';
 import { randomTensors, writeCheckpoint } from '../compiler/checkpoint.fixture.js';
-import { compileDecoder } from '../compiler/index.js';
+import { compileDecoder, exportDecoder } from '../compiler/index.js';
 import { decoderShapes } from '../compiler/reference-decoder.fixture.js';
+import type { DecoderBackend } from '../generator/decoder-backend.js';
 import { DeltaBackend } from '../generator/delta/delta-backend.js';
+import { ExporterBackend } from '../generator/exporter-backend.js';
 import { GenerationScheduler } from '../generator/generation-scheduler.js';
 import type { GenerationEvent } from '../generator/generator-interface.js';
+import type { DecoderConfig } from '../model/model-config.js';
 import { TokenVocabulary } from '../tokenizer/token-vocabulary.js';
 import { GrammarCompiler } from './grammar-compiler.js';
 
@@ -57,7 +60,7 @@ export class RandomWriter {
 
   private constructor(
     private readonly folder: string,
-    private readonly backend: DeltaBackend,
+    private readonly backend: DecoderBackend,
     private readonly scheduler: GenerationScheduler,
     private readonly grammars: GrammarCompiler,
   ) {
@@ -68,7 +71,8 @@ export class RandomWriter {
     };
   }
 
-  static async open(): Promise<RandomWriter> {
+  /** @param engine What runs the model: the compiled graph or one as exporters write it. */
+  static async open(engine: 'compiled' | 'exporter' = 'compiled'): Promise<RandomWriter> {
     const folder = await mkdtemp(path.join(tmpdir(), 'random-writer-'));
     await writeCheckpoint(folder, config, randomTensors(decoderShapes(config)));
     const vocab = Object.fromEntries(vocabulary.map((piece, id) => [piece, id]));
@@ -79,24 +83,19 @@ export class RandomWriter {
     };
     const tokenizer = { added_tokens: added, decoder, model: { vocab } };
     await writeFile(path.join(folder, 'tokenizer.json'), JSON.stringify(tokenizer));
-    const compiled = await compileDecoder(folder, { cacheDir: folder, weights: 'fp32', kv: 'float' });
-    const memory = { sequenceBytes: 2 ** 28, prefixBytes: 0 };
-    const backend = await DeltaBackend.load(compiled, { device: 'cpu', threads: 1 }, memory);
     const tokens = await TokenVocabulary.load(folder);
-    const model = {
-      config: {
-        modelType: 'llama',
-        vocabularySize: config.vocab_size,
-        layers: 1,
-        keyValueHeads: 1,
-        headDimension: 24,
-        contextLength: 4096,
-        endTokenIds: [2],
-        defaults: { temperature: 1 },
-      },
-      vocabulary: tokens,
-      backend,
+    const decoderConfig = {
+      modelType: 'llama',
+      vocabularySize: config.vocab_size,
+      layers: 1,
+      keyValueHeads: 1,
+      headDimension: 24,
+      contextLength: 4096,
+      endTokenIds: [2],
+      defaults: { temperature: 1 },
     };
+    const backend = await openBackend(folder, decoderConfig, engine);
+    const model = { config: decoderConfig, vocabulary: tokens, backend };
     const grammars = new GrammarCompiler(tokens, config.vocab_size, [2]);
     return new RandomWriter(folder, backend, new GenerationScheduler(model, 16), grammars);
   }
@@ -135,6 +134,19 @@ export class RandomWriter {
     await this.backend.dispose();
     await rm(this.folder, { recursive: true });
   }
+}
+
+async function openBackend(
+  folder: string,
+  decoder: DecoderConfig,
+  engine: 'compiled' | 'exporter',
+): Promise<DecoderBackend> {
+  const session = { device: 'cpu', threads: 1 } as const;
+  if (engine === 'exporter') {
+    return ExporterBackend.load(await exportDecoder(folder, folder, 'fp32'), decoder, session);
+  }
+  const compiled = await compileDecoder(folder, { cacheDir: folder, weights: 'fp32', kv: 'float' });
+  return DeltaBackend.load(compiled, session, { sequenceBytes: 2 ** 28, prefixBytes: 0 });
 }
 
 const closing = Object.fromEntries(

@@ -46,9 +46,16 @@ export class TokenConstraint {
 
   /** Sets the logits of tokens that may not follow to −Infinity, in place; `ends` may where the text may end. */
   restrict(logits: Float32Array, ends: ReadonlySet<number>): void {
-    for (let token = 0; token < logits.length; token++) {
-      const fits = this.allows(token) || (this.mayEnd && ends.has(token));
-      if (!fits) logits[token] = Number.NEGATIVE_INFINITY;
+    const { mayEnd } = this;
+    for (let start = 0; start < logits.length; start += 32) {
+      const word = this.mask[start >> 5]!;
+      // Most words of a large vocabulary are all or nothing.
+      if (word === -1) continue;
+      const end = Math.min(start + 32, logits.length);
+      for (let token = start; token < end; token++) {
+        if (((word >>> (token & 31)) & 1) === 1 || (mayEnd && ends.has(token))) continue;
+        logits[token] = Number.NEGATIVE_INFINITY;
+      }
     }
   }
 
