@@ -50,6 +50,21 @@ describe('conversations', () => {
     expect(await failureOf(client.conversations.retrieve(id))).toMatchObject({ status: 404 });
   });
 
+  it('are read and changed by the client, items too', async () => {
+    const { id } = await client.conversations.create({ metadata: { a: '1' } });
+    expect(await client.conversations.update(id, { metadata: { b: '2' } })).toMatchObject({
+      metadata: { a: '1', b: '2' },
+    });
+    const items = [
+      { type: 'message' as const, role: 'user' as const, content: 'one' },
+      { type: 'function_call' as const, call_id: 'c', name: 'add', arguments: '{}' },
+    ];
+    const added = await client.conversations.items.create(id, { items });
+    expect(added.data).toMatchObject([{ role: 'user' }, { type: 'function_call', call_id: 'c' }]);
+    expect(added).toMatchObject({ object: 'list', first_id: added.data[0]?.id, has_more: false });
+    expect((await client.conversations.retrieve(id)).metadata).toEqual({ a: '1', b: '2' });
+  });
+
   it('are the context of a response and get its items', async () => {
     const { id } = await client.conversations.create({ items: [{ role: 'user', content: 'before' }] });
     const first = await create({ input: 'one', conversation: id });

@@ -1,10 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { startService, startStack, type TestService, type TestStack } from '#testing';
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCallingEngine, type CallingEngine } from './helpers/calling-engine.js';
+import { postJson } from './helpers/http.js';
 import {
   assertNumbered,
   collect,
@@ -82,6 +81,40 @@ function assertCited(
   }
 }
 
+describe('files of a vector store', () => {
+  it('are uploaded, listed, looked at and awaited by the client', async () => {
+    const store = await client.vectorStores.create({});
+    const within = { vector_store_id: store.id };
+    const names = ['one', 'two', 'three'];
+    const [one, two, three] = await Promise.all(
+      names.map(async (name) => {
+        const file = await toFile(Buffer.from(`${name} zorps.`), `${name}.md`);
+        return client.files.create({ file, purpose: 'user_data' });
+      }),
+    );
+    expect(await client.files.waitForProcessing(one?.id ?? '')).toMatchObject({ status: 'processed' });
+    const file = await toFile(Buffer.from('No zorps.'), 'none.md');
+    const uploaded = await client.vectorStores.files.upload(store.id, file);
+    const file_ids = [one, two].map((each) => each?.id ?? '');
+    const fast = { pollIntervalMs: 50 };
+    const batch = await client.vectorStores.fileBatches.createAndPoll(store.id, { file_ids }, fast);
+    expect(batch).toMatchObject({ status: 'completed', file_counts: { completed: 2, total: 2 } });
+    expect(await client.vectorStores.fileBatches.retrieve(batch.id, within)).toEqual(batch);
+    const begun = await client.vectorStores.fileBatches.create(store.id, { file_ids: [three?.id ?? ''] });
+    expect(await client.vectorStores.fileBatches.poll(store.id, begun.id, fast)).toMatchObject({
+      status: 'completed',
+    });
+    await client.vectorStores.files.poll(store.id, uploaded.id, fast);
+    const listed: string[] = [];
+    for await (const each of client.vectorStores.files.list(store.id, { limit: 3 })) listed.push(each.id);
+    expect(new Set(listed)).toEqual(new Set([...file_ids, three?.id, uploaded.id]));
+    expect(await client.vectorStores.files.retrieve(uploaded.id, within)).toMatchObject({
+      status: 'completed',
+      vector_store_id: store.id,
+    });
+  });
+});
+
 describe('file_search for a model that calls no tools', () => {
   const model = 'nano-chat';
 
@@ -124,6 +157,23 @@ describe('file_search for a model that calls no tools', () => {
     expect(searchOf(responseOf(events)).results ?? null).toBeNull();
   });
 
+  it('answers without passages, and cites nothing, where nothing is found', async () => {
+    const filters = { type: 'eq' as const, key: 'kind', value: 'nothing' };
+    const response = await client.responses.create({
+      model,
+      input: question,
+      tools: [tool({ filters })],
+      tool_choice: { type: 'file_search' },
+      include: ['file_search_call.results'],
+    });
+    expect(response.status).toBe('completed');
+    expect(searchOf(response).results).toEqual([]);
+    const answer = answerOf(response);
+    expect(answer.annotations).toEqual([]);
+    expect(answer.text).not.toBe('');
+    expect(problemsOf('Response', response)).toEqual([]);
+  });
+
   it('looks at the files that pass its filter, and says what is wrong with a tool', async () => {
     const response = await client.responses.create({
       model,
@@ -143,21 +193,17 @@ describe('file_search for a model that calls no tools', () => {
 });
 
 describe('file_search for a model that calls tools', () => {
-  let engine: Server;
+  let engine: CallingEngine;
   let llm: TestService;
-  const asked: Record<string, unknown>[] = [];
 
   beforeAll(async () => {
-    engine = createServer((message, reply) => void answerAsEngine(message, reply, asked));
-    engine.listen(0, '127.0.0.1');
-    await once(engine, 'listening');
+    engine = await startCallingEngine();
     await stack.service('llm').stop();
-    const endpoint = `http://127.0.0.1:${(engine.address() as AddressInfo).port}`;
-    llm = await startService('llm', { ...stack.env, LLM_ENDPOINT: endpoint });
+    const settings = { LLM_ENDPOINT: engine.url, LLM_MODALITIES: 'text,image' };
+    llm = await startService('llm', { ...stack.env, ...settings });
   });
   afterAll(async () => {
     await llm?.stop();
-    engine?.closeAllConnections();
     engine?.close();
   });
 
@@ -168,8 +214,8 @@ describe('file_search for a model that calls tools', () => {
       tools: [tool({ max_num_results: 2 })],
       include: ['file_search_call.results'],
     });
-    expect(asked[0]).toMatchObject({ tools: [{ function: { name: 'file_search' } }] });
-    const { messages } = asked[1] as { messages: { role: string; content: string }[] };
+    expect(engine.asked[0]).toMatchObject({ tools: [{ function: { name: 'file_search' } }] });
+    const { messages } = engine.asked[1] as { messages: { role: string; content: string }[] };
     const told = messages.at(-1);
     expect(told?.role).toBe('tool');
     expect(told?.content).toContain(`[1] engine.md\n${engineText}`);
@@ -181,37 +227,66 @@ describe('file_search for a model that calls tools', () => {
     expect(answer.annotations).toMatchObject([{ type: 'file_citation', file_id: engineFile }]);
     expect(problemsOf('Response', response)).toEqual([]);
   });
+
+  describe('and sees', () => {
+    const png = Buffer.from('89504e470d0a1a0a00', 'hex');
+    const url = `data:image/png;base64,${png.toString('base64')}`;
+    const seen = (text: string) => [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text },
+          { type: 'image_url', image_url: { url, detail: 'low' } },
+        ],
+      },
+    ];
+    const shown = (image_url: string): OpenAI.ChatCompletionMessageParam[] => [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What?' },
+          { type: 'image_url', image_url: { url: image_url, detail: 'low' } },
+        ],
+      },
+    ];
+
+    it('is shown images of chats and responses, stored ones too', async () => {
+      const completion = await client.chat.completions.create({ model: 'caller', messages: shown(url) });
+      expect(completion.choices[0]?.message.content).toBe('I see.');
+      expect(engine.asked.at(-1)?.['messages']).toEqual(seen('What?'));
+      const file = await client.files.create({ file: await toFile(png, 'a.png'), purpose: 'vision' });
+      const part = { type: 'input_image' as const, file_id: file.id, detail: 'low' as const };
+      const content = [{ type: 'input_text' as const, text: 'And this?' }, part];
+      const input = [{ role: 'user' as const, content }];
+      const first = await client.responses.create({ model: 'caller', input, background: true });
+      await expect.poll(async () => (await client.responses.retrieve(first.id)).status).toBe('completed');
+      expect(engine.asked.at(-1)?.['messages']).toEqual(seen('And this?'));
+      await client.responses.create({ model: 'caller', input: 'More?', previous_response_id: first.id });
+      expect(engine.asked.at(-1)?.['messages']).toMatchObject([
+        ...seen('And this?'),
+        {},
+        { content: 'More?' },
+      ]);
+    });
+
+    it('is shown no address inside the network, and nothing that is no image', async () => {
+      const ask = (image: string) =>
+        failureOf(client.chat.completions.create({ model: 'caller', messages: shown(image) }));
+      const param = 'messages.0.content.1';
+      expect(await ask(`${engine.url}/cat.png`)).toEqual({ status: 400, code: 'forbidden_url', param });
+      const text = `data:image/png;base64,${Buffer.from('words').toString('base64')}`;
+      expect(await ask(text)).toEqual({ status: 400, code: 'unsupported_file', param });
+      const guarded = client.chat.completions.create({ model: 'chatqna', messages: shown(url) });
+      expect(await failureOf(guarded)).toEqual({ status: 400, code: 'unsupported_parameter', param });
+    });
+
+    it('is told of grammars, which the answer says it is not held to', async () => {
+      const format = { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } };
+      const tools = [{ type: 'custom', custom: { name: 'patch', format } }];
+      const body = { model: 'caller', messages: 'Hello', tools };
+      const answer = await postJson(`${stack.service('gateway').url}/v1/chat/completions`, body);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('x-meganest-ignored')).toBe('tools.patch.format');
+    });
+  });
 });
-
-/** An OpenAI-compatible engine whose model calls file_search, and answers once it was told the result. */
-async function answerAsEngine(
-  message: IncomingMessage,
-  reply: ServerResponse,
-  asked: Record<string, unknown>[],
-): Promise<void> {
-  if (message.url === '/v1/models') {
-    reply.setHeader('content-type', 'application/json');
-    reply.end(JSON.stringify({ object: 'list', data: [{ id: 'caller', object: 'model' }] }));
-    return;
-  }
-  const pieces: Buffer[] = [];
-  for await (const piece of message) pieces.push(piece as Buffer);
-  const body = JSON.parse(Buffer.concat(pieces).toString()) as { messages: { role: string }[] };
-  asked.push(body);
-  const isTold = body.messages.some(({ role }) => role === 'tool');
-  const input = JSON.stringify({ queries: ['engine fuel', 'plum juice'] });
-  const call = { index: 0, id: 'call_1', function: { name: 'file_search', arguments: input } };
-  const deltas = isTold
-    ? [{ content: 'It runs on plum juice [1], or on sand [9].' }]
-    : [{ tool_calls: [call] }];
-  reply.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const delta of deltas) reply.write(frame({ choices: [{ index: 0, delta }] }));
-  const finish_reason = isTold ? 'stop' : 'tool_calls';
-  reply.write(frame({ choices: [{ index: 0, delta: {}, finish_reason }] }));
-  reply.write(frame({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 9 } }));
-  reply.end('data: [DONE]\n\n');
-}
-
-function frame(chunk: unknown): string {
-  return `data: ${JSON.stringify(chunk)}\n\n`;
-}

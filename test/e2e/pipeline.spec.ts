@@ -59,11 +59,13 @@ describe('the mega service over HTTP', () => {
     const { headers } = await postJson(`${url}/v1/chat/completions`, {
       messages: 'When does the office open?',
       user: 'me',
+      prompt_cache_key: 'k',
+      length_penalty: 2,
     });
     expect(headers.get('server-timing')).toMatch(
       /^embedding;dur=.+retrieval;dur=.+reranking;.+llm;dur=.+total;dur=/,
     );
-    expect(headers.get('x-meganest-ignored')).toBe('user');
+    expect(headers.get('x-meganest-ignored')).toBe('length_penalty, prompt_cache_key');
     expect(headers.get('x-request-id')).toMatch(/\S+/);
   });
 

@@ -6,9 +6,12 @@ import {
   askerOf,
   assertNumbered,
   collect,
+  failureOf,
   newClient,
   responseOf,
   textOf,
+  type Failure,
+  type Response,
 } from './helpers/response-events.js';
 import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';
 
@@ -57,5 +60,32 @@ describe('a database that is killed and comes back', () => {
       expect(textOf(events)).toBe(responseOf(events).output_text);
       expect(textOf(events).trim().split(' ')).toHaveLength(60);
     }
+  });
+
+  it('has what is asked meanwhile wait or fail clearly, and keeps all that was answered', async () => {
+    const answered: Response[] = [];
+    const conversations: string[] = [];
+    const failures: Failure[] = [];
+    const running = new AbortController();
+    const load = async (worker: number) => {
+      for (let turn = 0; !running.signal.aborted; turn += 1) {
+        try {
+          answered.push(await create({ input: `${worker} ${turn} count 2 every 20` }));
+          conversations.push((await client.conversations.create({ metadata: { turn: String(turn) } })).id);
+        } catch (error) {
+          failures.push(await failureOf(Promise.reject(error)));
+        }
+      }
+    };
+    const workers = [1, 2, 3, 4].map(load);
+    await expect.poll(() => conversations.length).toBeGreaterThan(8);
+    await restartPostgres();
+    const before = conversations.length;
+    await expect.poll(() => conversations.length).toBeGreaterThan(before + 8);
+    running.abort();
+    await Promise.all(workers);
+    expect(failures).toEqual(failures.map(() => ({ status: 503, code: 'service_unavailable', param: null })));
+    for (const response of answered) expect(await client.responses.retrieve(response.id)).toEqual(response);
+    for (const id of conversations) expect((await client.conversations.retrieve(id)).id).toBe(id);
   });
 });

@@ -24,6 +24,9 @@ describe('the store', () => {
     expect(await deleted.json()).toEqual({ id: response.id, object: 'response', deleted: true });
     expect(await failureOf(client.responses.retrieve(response.id))).toMatchObject({ status: 404 });
     expect(await failureOf(client.responses.delete(response.id))).toMatchObject({ status: 404 });
+    const other = await create({ input: 'y' });
+    await client.responses.delete(other.id);
+    expect(await failureOf(client.responses.retrieve(other.id))).toMatchObject({ status: 404 });
     const unkept = await create({ input: 'x', store: false });
     assertValid(unkept);
     expect(await failureOf(client.responses.retrieve(unkept.id))).toMatchObject({ status: 404 });

@@ -134,6 +134,30 @@ describe('creating a response', () => {
     assertValid(plain);
   });
 
+  it('shows a refusal as a part of its own, with its events', async () => {
+    const events = await collect(await stream({ input: 'refuse: I will not.' }));
+    assertValidLog(events);
+    expect(events.map(({ type }) => type).filter((type) => type.includes('refusal'))).toEqual([
+      'response.refusal.delta',
+      'response.refusal.delta',
+      'response.refusal.delta',
+      'response.refusal.done',
+    ]);
+    const response = responseOf(events);
+    expect(response).toMatchObject({ status: 'completed', output_text: '' });
+    expect(response.output).toMatchObject([{ content: [{ type: 'refusal', refusal: 'I will not.' }] }]);
+    const next = await create({ input: 'recall', previous_response_id: response.id });
+    expect(next.output_text).toContain('assistant: I will not.');
+  });
+
+  it('repeats labels and hands them to the engine', async () => {
+    const labels = { user: 'u', safety_identifier: 's', prompt_cache_key: 'k' };
+    const answer = await postJson(`${url}/v1/responses`, { model, input: 'x', length_penalty: 2, ...labels });
+    expect(answer.body).toMatchObject(labels);
+    expect(stack.witness.asked?.labels).toEqual(labels);
+    expect(answer.headers.get('x-meganest-ignored')).toBe('length_penalty');
+  });
+
   it('accepts tools that it cannot call, and says so', async () => {
     const tools = [{ type: 'namespace', name: 'n', tools: [] }, { type: 'web_search' }];
     const answer = await postJson(`${url}/v1/responses`, {
@@ -165,6 +189,9 @@ describe('creating a response', () => {
       'previous_response_id',
     ],
     [{ input: 'x', conversation: 'conv_0' }, 404, 'not_found', 'conversation'],
+    [{ input: 'x', n: 2 }, 400, 'unsupported_parameter', 'n'],
+    [{ input: 'x', best_of: 2 }, 400, 'unsupported_parameter', 'best_of'],
+    [{ input: 'x', prompt: { id: 'pmpt_1' } }, 400, 'unsupported_parameter', 'prompt'],
     [{ input: [{ id: 'msg_0' }] }, 404, 'not_found', 'input.0.id'],
     [
       { input: 'x', previous_response_id: 'a', conversation: 'b' },

@@ -1,6 +1,7 @@
 import { startService, startStack, type TestService, type TestStack } from '#testing';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postJson } from './helpers/http.js';
 import { failureOf, newClient, problemsOf } from './helpers/response-events.js';
 
 let stack: TestStack;
@@ -247,13 +248,11 @@ describe('searches', () => {
     expect(both.map(({ filename }) => filename).toSorted()).toEqual(['clock.md', 'engine.md']);
     const [first, second] = both.map(({ score }) => score);
     expect(first).toBeGreaterThanOrEqual(second ?? 1);
-    const answer = await fetch(`${gateway.url}/v1/vector_stores/${storeId}/search`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer first-key', 'content-type': 'application/json' },
-      body: JSON.stringify({ query: 'engine', rewrite_query: true }),
-    });
-    expect(problemsOf('VectorStoreSearchResultsPage', await answer.json())).toEqual([]);
-    expect(answer.headers.get('x-meganest-ignored')).toBe('rewrite_query');
+    const asked = { query: 'Hi, please tell me about the engine.', rewrite_query: true };
+    const url = `${gateway.url}/v1/vector_stores/${storeId}/search`;
+    const { body } = await postJson(url, asked, { authorization: 'Bearer first-key' });
+    expect(problemsOf('VectorStoreSearchResultsPage', body)).toEqual([]);
+    expect(body).toMatchObject({ search_query: ['the engine'], data: [{ filename: 'engine.md' }, {}] });
   });
 
   it('look at attributes as they are now', async () => {

@@ -9,6 +9,7 @@ import {
   modelListSchema,
   modelObject,
   namingToolParams,
+  unusedLabels,
   type CompletionIdentity,
 } from '#openai-api';
 import { ApiOperation, Call, SchemaPipe, type HttpCall, withinDeadline } from '#service-kit';
@@ -39,6 +40,7 @@ export class LlmController {
     const ignored = ignoredFields(extra);
     // The gateway knows what the template makes of it; here the template's own variables are at hand.
     if (chat.reasoningEffort) ignored.push(chat.reasoningEffort.field);
+    ignored.push(...unusedLabels(chat.labels, this.llm.model));
     if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
     const request = {
       ...parameters,
@@ -50,6 +52,7 @@ export class LlmController {
       tool_choice: chat.toolChoice,
       parallel_tool_calls: chat.parallelToolCalls,
       chat_template_kwargs: chat.chatTemplateKwargs,
+      labels: chat.labels,
     };
     const written = withinDeadline(call, (signal) => this.llm.generate(request, signal));
     const chunks = namingToolParams(written, chatToolParam);

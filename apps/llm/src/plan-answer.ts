@@ -39,7 +39,7 @@ export async function planAnswer(
   settings: LlmSettings,
   generator: Model,
 ): Promise<AnswerPlan> {
-  const { messages, documents, chat_template, model: _model, ...rest } = request;
+  const { messages, documents, chat_template, labels, model: _model, ...rest } = request;
   const { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint, ...given } = rest;
   const parameters = { ...settings.parameters, ...withoutUndefined(given) };
   const turns = messages.map(withKnownRole);
@@ -53,7 +53,8 @@ export async function planAnswer(
       ...calls
     } = planCalls(prompt, callOptions, generator.template);
     const held = calls.constraint ? { ...parameters, constraint: calls.constraint } : parameters;
-    return { request: { messages: asked, parameters: held, chatTemplateKwargs, ...native }, read, check };
+    const model = { ...native, ...(labels && { labels }) };
+    return { request: { messages: asked, parameters: held, chatTemplateKwargs, ...model }, read, check };
   };
   if (!documents)
     return plan(chat_template === undefined ? turns : fillChatTemplate(turns, chat_template), passThrough);

@@ -75,6 +75,7 @@ export {
   type GenerationChunk,
   type GenerationParameters,
   type OutputConstraint,
+  type RequestLabels,
   type TokenLogprob,
   type Tool,
   type ToolCall,

@@ -206,6 +206,14 @@ export const generationChunkSchema = z.object({
 });
 export type GenerationChunk = z.infer<typeof generationChunkSchema>;
 
+/** Who asks, and which requests begin alike: for engines elsewhere that keep accounts, or caches by key. */
+const requestLabelsSchema = z.object({
+  user: z.string().optional(),
+  safety_identifier: z.string().optional(),
+  prompt_cache_key: z.string().optional(),
+});
+export type RequestLabels = z.infer<typeof requestLabelsSchema>;
+
 /**
  * `llm.generate`: a stream of text chunks for a conversation. With `documents` the answer is grounded: the service
  * writes the prompt that its model wants, checks quotes and resolves `[n]` to the documents.
@@ -221,6 +229,7 @@ export const generate = defineMethod({
     tools: z.array(toolSchema).max(512).optional(),
     tool_choice: toolChoiceSchema.optional(),
     parallel_tool_calls: z.boolean().optional().describe('false: at most one call in an answer'),
+    labels: requestLabelsSchema.optional(),
     chat_template_kwargs: z
       .record(z.string(), z.unknown())
       .optional()

@@ -1,6 +1,6 @@
 import { parseOrThrow } from '#contracts';
 import { describe, expect, it } from 'vitest';
-import { chatCompletionRequestSchema, ignoredFields } from './chat-request.js';
+import { chatCompletionRequestSchema, ignoredFields, unusedLabels } from './chat-request.js';
 
 const messages = [{ role: 'user', content: 'Hi' }];
 const image = { type: 'image_url', image_url: { url: 'https://a.example/cat.png', detail: 'low' } };
@@ -157,6 +157,19 @@ describe('tools and forms in a chat request', () => {
     [{ structured_outputs: { json_object: true } }, { type: 'json_object' }],
   ])('holds the answer to %j', (fields, constraint) => {
     expect(parse({ messages, ...fields }).parameters.constraint).toEqual(constraint);
+  });
+});
+
+describe('labels of a request', () => {
+  const { labels } = parse({ messages, user: 'u', safety_identifier: 's', prompt_cache_key: 'k' });
+
+  it('are no parameters, and are ignored only where nobody looks at them', () => {
+    expect(labels).toEqual({ user: 'u', safety_identifier: 's', prompt_cache_key: 'k' });
+    expect(parse({ messages, user: null }).labels).toBeUndefined();
+    expect(unusedLabels(labels, { templateVariables: [] })).toEqual(['prompt_cache_key']);
+    expect(unusedLabels(labels, undefined)).toEqual(['prompt_cache_key']);
+    expect(unusedLabels(labels, {})).toEqual([]);
+    expect(unusedLabels({ user: 'u' }, { templateVariables: [] })).toEqual([]);
   });
 });
 

@@ -3,6 +3,8 @@ import {
   MegaNestError,
   type ChatMessage,
   type GenerationParameters,
+  type ModelInfo,
+  type RequestLabels,
   type RetrievedDocument,
 } from '#contracts';
 import { z } from 'zod';
@@ -33,6 +35,9 @@ const bodySchema = z.looseObject({
   stream: nullable(z.boolean()),
   reasoning_effort: nullable(z.string().min(1)),
   chat_template_kwargs: nullable(z.record(z.string(), z.unknown())),
+  user: nullable(z.string()),
+  safety_identifier: nullable(z.string().max(64)),
+  prompt_cache_key: nullable(z.string().max(64)),
   stream_options: nullable(z.looseObject({ include_usage: nullable(z.boolean()) })),
 });
 
@@ -46,6 +51,7 @@ export interface ChatCompletionRequest extends ChatTools {
   reasoningEffort?: { value: string; field: string };
   /** Passages to answer from, where there is no mega service that finds them. */
   documents?: RetrievedDocument[];
+  labels?: RequestLabels;
   /** Absent when the caller did not say. */
   stream?: boolean;
   includeUsage: boolean;
@@ -69,11 +75,35 @@ export const chatCompletionRequestSchema = bodySchema.transform((body, context):
     parameters: generationParameters(body),
     ...(effort !== undefined && { reasoningEffort: { value: effort, field: 'reasoning_effort' } }),
     ...(body.chat_template_kwargs && { chatTemplateKwargs: body.chat_template_kwargs }),
+    ...labelsOf(body),
     stream: body.stream,
     includeUsage: body.stream_options?.include_usage ?? false,
     extra: extraFields(body),
   };
 });
+
+function labelsOf({
+  user,
+  safety_identifier,
+  prompt_cache_key,
+}: z.output<typeof bodySchema>): Pick<ChatCompletionRequest, 'labels'> {
+  const given = Object.entries({ user, safety_identifier, prompt_cache_key }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return given.length > 0 ? { labels: Object.fromEntries(given) } : {};
+}
+
+/**
+ * Labels without effect: a model that runs here finds the beginnings that it knows by their content, without a key; who
+ * asks stands in the log. An engine elsewhere is sent all of them.
+ */
+export function unusedLabels(
+  labels: RequestLabels | undefined,
+  model: Pick<ModelInfo, 'templateVariables'> | undefined,
+): string[] {
+  const isElsewhere = model !== undefined && model.templateVariables === undefined;
+  return labels?.prompt_cache_key !== undefined && !isElsewhere ? ['prompt_cache_key'] : [];
+}
 
 const ownFields = new Set(Object.keys(bodySchema.shape));
 /** Splits what the caller sent beyond the known fields: refused, or named as ignored. Errors: unsupported_parameter. */

@@ -10,7 +10,12 @@ export {
 export { type CompletionToolCall, type ToolCallPiece } from './chat-calls.js';
 export { chatToolParam } from './chat-tools.js';
 export { messagesSchema, toChatMessages, wireMessage } from './chat-messages.js';
-export { chatCompletionRequestSchema, ignoredFields, type ChatCompletionRequest } from './chat-request.js';
+export {
+  chatCompletionRequestSchema,
+  ignoredFields,
+  unusedLabels,
+  type ChatCompletionRequest,
+} from './chat-request.js';
 export {
   chatCompletionChunks,
   collectChatCompletion,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   countPromptTokens,
@@ -45,6 +46,18 @@ export class Witness {
   stopped = 0;
   /** What the model was asked last. */
   asked: GenerateRequest | undefined;
+  readonly #gate = new AbortController();
+
+  /** Lets answers go that are `held`, those of now and of later. */
+  release(): void {
+    this.#gate.abort();
+  }
+
+  /** Resolves once they are let go, or nobody wants this one any more. */
+  async released(signal: AbortSignal): Promise<void> {
+    const either = AbortSignal.any([this.#gate.signal, signal]);
+    if (!either.aborted) await once(either, 'abort');
+  }
 }
 
 type GenerateRequest = ParsedRequestOf<typeof generate>;
@@ -52,7 +65,7 @@ type GenerateRequest = ParsedRequestOf<typeof generate>;
 /**
  * A test double of every service, never shipped: the model does what the last user message says.
  * `count 5 every 20`: five numbers with a pause of 20 ms before each. `break after 3`: fails after three words.
- * `recall`: repeats the conversation as JSON. `overloaded`: refuses. `think about it: x`: thinks "about it", says x.
+ * `held: x`: says x once the witness lets it. `refuse: x`: refuses with x. `recall`: repeats the conversation as JSON. `overloaded`: refuses. `think about it: x`: thinks "about it", says x.
  * `use add {"a":1}` calls that tool, one a line, and repeats what came of it; the input of a custom tool may be any
  * text. Anything else is repeated word by word.
  */
@@ -72,6 +85,7 @@ class ScriptedController {
     this.witness.started += 1;
     this.witness.asked = request;
     const script = scriptOf(request);
+    if (script.held) await this.witness.released(signal);
     if (script.thought) yield { choice: 0, text: '', reasoning: script.thought };
     for (const call of script.calls ?? []) yield { choice: 0, text: '', toolCalls: [call] };
     const words = script.words.slice(0, request.max_tokens ?? Infinity);
@@ -84,7 +98,8 @@ class ScriptedController {
       if (index === script.breakAfter)
         throw new MegaNestError('internal_error', { service: 'llm', detail: 'the script broke' });
       this.witness.tokens += 1;
-      yield { choice: 0, text, ...(request.logprobs && { logprobs: [logprobOf(text)] }) };
+      const refusal = script.refuses && { refusal: true };
+      yield { choice: 0, text, ...refusal, ...(request.logprobs && { logprobs: [logprobOf(text)] }) };
     }
     yield {
       choice: 0,
@@ -179,6 +194,8 @@ interface Script {
   breakAfter?: number;
   thought?: string;
   calls?: ToolCallDelta[];
+  held?: boolean;
+  refuses?: boolean;
 }
 
 function scriptOf({ messages, tools = [] }: GenerateRequest): Script {
@@ -206,6 +223,11 @@ function scriptOf({ messages, tools = [] }: GenerateRequest): Script {
         ...input.split(/(?<=\s)/).map((piece) => ({ index, input: piece })),
       ]),
     };
+  const [, manner, said = ''] = /^(held|refuse): (.*)$/s.exec(text) ?? [];
+  if (manner) {
+    const words = said.split(/(?<=\s)/);
+    return { words, pauseMs: 0, held: manner === 'held', refuses: manner === 'refuse' };
+  }
   const thinking = /^think (.*?): (.*)$/s.exec(text);
   if (thinking) return { words: [thinking[2] ?? ''], pauseMs: 0, thought: thinking[1] };
   if (text === 'overloaded')

@@ -5,6 +5,7 @@ import {
   chatToolParam,
   ignoredFields,
   namingToolParams,
+  unusedLabels,
   type ChatCompletionRequest,
   type CompletionIdentity,
 } from '#openai-api';
@@ -75,7 +76,8 @@ export class ChatService {
     if (request.model !== info.id) throw this.#unknownModel(request.model ?? '', info.id);
     assertTakesImages(request.messages, modalitiesOf(info));
     const thinking = planThinking(request, info);
-    const ignored = [...ignoredFields(request.extra), ...thinking.ignored];
+    const { extra, labels } = request;
+    const ignored = [...ignoredFields(extra), ...thinking.ignored, ...unusedLabels(labels, info)];
     const start: PreparedChat['start'] = (given, ...rest) =>
       this.#generate(info, ignored, { ...given, chatTemplateKwargs: thinking.kwargs }, ...rest);
     const unheld = (tools: readonly Tool[]) => unheldGrammars(tools, info);
@@ -119,6 +121,7 @@ export class ChatService {
     const parameters = pickParameters(definition, { ...request.extra, ...given });
     const ignored = ignoredFields(request.extra, new Set(Object.keys(parameters)));
     if (request.chatTemplateKwargs) ignored.push('chat_template_kwargs');
+    ignored.push(...unusedLabels(request.labels, undefined));
     const { reasoningEffort: effort } = request;
     if (effort && !littleEffort.has(effort.value)) ignored.push(effort.field);
     return { parameters, ignored };

@@ -66,8 +66,16 @@ export class LanguageModelClient {
 }
 
 function generateRequest(request: ChatCompletionRequest): RequestOf<typeof generate> {
-  const { parameters, messages, tools, toolChoice, parallelToolCalls, chatTemplateKwargs, documents } =
-    request;
+  const {
+    parameters,
+    messages,
+    tools,
+    toolChoice,
+    parallelToolCalls,
+    chatTemplateKwargs,
+    documents,
+    labels,
+  } = request;
   return {
     ...parameters,
     messages,
@@ -76,5 +84,6 @@ function generateRequest(request: ChatCompletionRequest): RequestOf<typeof gener
     parallel_tool_calls: parallelToolCalls,
     chat_template_kwargs: chatTemplateKwargs,
     documents,
+    labels,
   };
 }

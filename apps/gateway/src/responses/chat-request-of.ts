@@ -6,6 +6,7 @@ import type { ResponseRequest } from '#responses';
 export function chatRequestOf(request: ResponseRequest, messages: ChatMessage[]): ChatCompletionRequest {
   const { settings, parameters, model, extra, chatTemplateKwargs } = request;
   const { effort } = settings.reasoning;
+  const labels = labelsOf(settings);
   return {
     messages,
     model,
@@ -14,6 +15,19 @@ export function chatRequestOf(request: ResponseRequest, messages: ChatMessage[])
     parallelToolCalls: settings.parallel_tool_calls,
     ...(chatTemplateKwargs && { chatTemplateKwargs }),
     ...(effort !== null && { reasoningEffort: { value: effort, field: 'reasoning.effort' } }),
+    ...(Object.keys(labels).length > 0 && { labels }),
     includeUsage: true,
+  };
+}
+
+function labelsOf({
+  user,
+  safety_identifier,
+  prompt_cache_key,
+}: ResponseRequest['settings']): NonNullable<ChatCompletionRequest['labels']> {
+  return {
+    ...(user !== undefined && { user }),
+    ...(safety_identifier !== null && { safety_identifier }),
+    ...(prompt_cache_key !== null && { prompt_cache_key }),
   };
 }

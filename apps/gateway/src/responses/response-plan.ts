@@ -17,6 +17,8 @@ export interface GenerationJob {
   compaction?: PlannedCompaction;
   /** Items of the conversation that are no turns, for the tools that the server runs: approvals, lists of tools. */
   toolItems: StoredItem[];
+  /** What tools need of the request and is not shown, sealed; absent where it may not be kept. */
+  toolSecrets?: string;
 }
 
 /** A compaction that belongs to a response. */
@@ -40,7 +42,7 @@ export interface ResponsePlan {
   /** The new items of the request, references resolved. */
   inputItems: StoredItem[];
   job: GenerationJob;
-  /** What tools need of the request and nobody keeps; another process that takes the response over does not have it. */
+  /** What tools need of the request and nobody may see; kept only sealed, and only with a background response. */
   toolSecrets: ReadonlyMap<string, ToolSecrets>;
   /** Fields of the request without effect. */
   ignored: string[];

@@ -8,6 +8,7 @@ import { GenerationStarter } from './generation-starter.js';
 import { BackgroundJournal, ForegroundJournal, LeaseLostError, noJournal, type Journal } from './journal.js';
 import type { ResponsePlan } from './response-plan.js';
 import { ResponseRun } from './response-run.js';
+import { keptSecrets, openSecrets } from './tools/mcp/kept-secrets.js';
 
 export interface ForegroundOptions {
   call: HttpCall;
@@ -98,12 +99,23 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     plan: ResponsePlan,
     idempotency?: { key: string; fingerprint: string },
   ): BackgroundJournal {
-    const leaseMs = this.environment.RESPONSES_LEASE_MS;
-    return new BackgroundJournal(this.responses, this.leases, plan, {
+    const { RESPONSES_LEASE_MS: leaseMs, RESPONSES_ENCRYPTION_KEYS: keys } = this.environment;
+    const { owner, toolSecrets: secrets } = plan;
+    const keysAreElsewhere = keys.length > 0;
+    const toolSecrets = keptSecrets(secrets, { sealer: this.sealer, owner, keysAreElsewhere });
+    const kept = toolSecrets === undefined ? plan : { ...plan, job: { ...plan.job, toolSecrets } };
+    return new BackgroundJournal(this.responses, this.leases, kept, {
       leaseOwner: this.leaseOwner,
       leaseMs,
       idempotency,
     });
+  }
+
+  /** The plan of a response that another process began, with what its tools need. Errors: internal_error. */
+  withSecrets(plan: ResponsePlan): ResponsePlan {
+    const { owner, initial, job } = plan;
+    const toolSecrets = openSecrets(job.toolSecrets, initial.tools, { sealer: this.sealer, owner });
+    return { ...plan, toolSecrets };
   }
 
   #create(

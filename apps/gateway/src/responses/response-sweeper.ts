@@ -14,6 +14,10 @@ import type { GenerationJob, ResponsePlan } from './response-plan.js';
 import { ResponseRuns } from './response-runs.js';
 
 const claimedAtOnce = 20;
+const stoppedWriting = new MegaNestError('internal_error', {
+  service: 'gateway',
+  detail: 'it stopped while it was writing this response; ask again',
+});
 
 /** Takes up responses that a dead gateway left. */
 @Injectable()
@@ -56,17 +60,19 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
     const begun = (await this.leases.readEvents(stored.id)) as unknown as ResponseEvent[];
     const plan = planOf(stored, begun);
     this.#logger.warn({ response: stored.id, events: begun.length }, 'taking over a response');
-    if (stored.request && !begun.some(isOutput)) {
-      this.runs.startBackground(plan, this.runs.backgroundJournal(plan), begun);
-      return;
+    if (!stored.request || begun.some(isOutput)) return this.#fail(plan, begun, stoppedWriting);
+    try {
+      const whole = this.runs.withSecrets(plan);
+      this.runs.startBackground(whole, this.runs.backgroundJournal(whole), begun);
+    } catch (error) {
+      await this.#fail(plan, begun, MegaNestError.from(error, 'gateway'));
     }
+  }
+
+  async #fail(plan: ResponsePlan, begun: readonly ResponseEvent[], error: MegaNestError): Promise<void> {
     const machine = new ResponseMachine(plan.initial, begun.length);
     const opening = begun.length === 0 ? machine.create() : [];
-    const detail = 'it stopped while it was writing this response; ask again';
-    const events = [
-      ...opening,
-      ...machine.fail(new MegaNestError('internal_error', { service: 'gateway', detail })),
-    ];
+    const events = [...opening, ...machine.fail(error)];
     await this.runs.backgroundJournal(plan).finish(events, machine.response);
   }
 }

@@ -1,9 +1,9 @@
 import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { VectorStoresRepository } from '#storage';
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { listOf, listSchemaOf } from '../files/file-objects.js';
 import { Owner } from '../responses/owner.js';
+import { rewriteQuery } from './rewrite-query.js';
 import { requireStore } from './require-store.js';
 import {
   deletedSchemaOf,
@@ -76,7 +76,7 @@ export class VectorStoresController {
     return { id, object: 'vector_store.deleted' as const, deleted: true };
   }
 
-  /** Queries are searched as they are: `rewrite_query` has no effect and is named as ignored. */
+  /** With `rewrite_query` the talk around the questions is taken out first; `search_query` says what was searched. */
   @Post(':id/search')
   @ApiOperation({ summary: 'Search a vector store', answer: searchResultsSchema })
   @HttpCode(200)
@@ -85,13 +85,12 @@ export class VectorStoresController {
     @Body(new SchemaPipe(searchSchema)) body: SearchVectorStore,
     @Owner() owner: string,
     @Call() call: HttpCall,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     await requireStore(this.repository, owner, id);
-    if (body.rewrite_query) void reply.header('x-meganest-ignored', 'rewrite_query');
+    const queries = body.rewrite_query ? body.query.map(rewriteQuery) : body.query;
     const search = {
       storeIds: [id],
-      queries: body.query,
+      queries,
       filters: body.filters ?? undefined,
       maxResults: body.max_num_results,
       ranking: body.ranking_options,
@@ -99,7 +98,7 @@ export class VectorStoresController {
     const found = await this.searches.search(search, call);
     return {
       object: 'vector_store.search_results.page' as const,
-      search_query: body.query,
+      search_query: queries,
       data: found.map(({ file, passage, score }) => ({
         file_id: file.fileId,
         filename: file.filename,

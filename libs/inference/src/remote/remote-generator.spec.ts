@@ -118,6 +118,7 @@ describe('openRemoteGenerator', () => {
       messages,
       parameters: { top_k: 5, seed: 0 },
       chatTemplateKwargs: { enable_thinking: false },
+      labels: { user: 'u', prompt_cache_key: 'k' },
     };
     for await (const event of generator.generate(request)) events.push(event);
     expect(events[0]?.logprobs).toEqual([{ token: 'a', logprob: -1, bytes: null, top_logprobs: [] }]);
@@ -128,6 +129,8 @@ describe('openRemoteGenerator', () => {
       top_k: 5,
       seed: 0,
       chat_template_kwargs: { enable_thinking: false },
+      user: 'u',
+      prompt_cache_key: 'k',
     });
   });
 

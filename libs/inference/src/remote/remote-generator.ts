@@ -99,7 +99,7 @@ class OpenAiGenerator implements RemoteGenerator {
   }
 
   #call(request: GenerateRequest) {
-    const { messages, parameters, chatTemplateKwargs } = request;
+    const { messages, parameters, chatTemplateKwargs, labels } = request;
     const prompt =
       typeof messages === 'string'
         ? { prompt: messages }
@@ -107,6 +107,7 @@ class OpenAiGenerator implements RemoteGenerator {
     const body = {
       ...remoteParameters(parameters),
       ...prompt,
+      ...labels,
       model: this.info.id,
       stream: true,
       stream_options: { include_usage: true },

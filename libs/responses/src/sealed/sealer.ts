@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
 /** What a sealed text is; one kind cannot be passed off as another. */
-export type SealedKind = 'reasoning' | 'compaction';
+export type SealedKind = 'reasoning' | 'compaction' | 'tool_secrets';
 
 export interface SealLabel {
   kind: SealedKind;

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { BaseEnvironment } from '../config/environment.js';
 import { ApiKeys } from './api-keys.js';
+import { callerLabels } from './caller-labels.js';
 import { sendError } from './error.filter.js';
 import { callOf, requestIdOf } from './http-call.js';
 import { decodeBody, parseJsonBody } from './json-body.js';
@@ -57,7 +58,14 @@ function addHooks(server: FastifyInstance, apiKeys: ApiKeys, logger: Logger): vo
     const { method, url, id: requestId } = request;
     const milliseconds = Math.round(reply.elapsedTime);
     logger.info(
-      { method, path: url.split('?')[0], status: reply.statusCode, milliseconds, requestId },
+      {
+        method,
+        path: url.split('?')[0],
+        status: reply.statusCode,
+        milliseconds,
+        requestId,
+        ...callerLabels(request.body),
+      },
       'request',
     );
     done();

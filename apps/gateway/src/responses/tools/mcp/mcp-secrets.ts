@@ -41,6 +41,11 @@ export function separateSecrets(tools: readonly ResponseTool[]): SeparatedTools 
   return { tools: shown, secrets };
 }
 
+/** Whether a tool, as the response repeats it, was given something that is not repeated. */
+export function hidesSecrets(tool: ResponseTool): boolean {
+  return tool.type === 'mcp' && JSON.stringify(tool).includes(redacted);
+}
+
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
