@@ -5,7 +5,8 @@ export interface LoadOptions {
   url: string;
   /** Chats under way at most. */
   connections: number;
-  seconds: number;
+  /** For so long, what is under way at the end being cut off; or so many chats, each to its end. */
+  extent: { seconds: number } | { chats: number };
   /** Chats that begin in a second, whatever becomes of the earlier ones; as many as are answered where absent. */
   arrivalsPerSecond?: number;
   questions: readonly string[];
@@ -32,11 +33,12 @@ const timeoutSeconds = 60;
  * it was due, so that a slow server does not hide its own queue (coordinated omission).
  */
 export async function drive(options: LoadOptions): Promise<LoadResult> {
+  const { extent } = options;
   const outcomes: Record<ChatOutcome, number> = { answered: 0, lost: 0, broken: 0 };
   const result = await autocannon({
     url: `${options.url}/v1/chat/completions`,
     connections: options.connections,
-    duration: options.seconds,
+    ...('chats' in extent ? { amount: extent.chats } : { duration: extent.seconds }),
     timeout: timeoutSeconds,
     ...(options.arrivalsPerSecond && { overallRate: options.arrivalsPerSecond }),
     method: 'POST',

@@ -1,7 +1,8 @@
 /**
  * Chats at once against the whole of MegaNest on this machine: `npm run bench:load -- [--connections 64] [--seconds 30]
- * [--kill-every 10]`. First as many as it takes, then open-loop arrivals at 70% of that, then the same while instances
- * of the services are killed. Exits with 1 where a chat was lost that had not begun to stream.
+ * [--kill-every 10] [--arrivals N]`. First as many as it takes, then open-loop arrivals, N a second or 70% of what it took;
+ * then both again, twice as long, while instances of the services are killed. Exits with 1 where a chat was lost that had
+ * not begun to stream, or where an operation is still pending at the end.
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -15,6 +16,7 @@ const { values: flags } = parseArgs({
     connections: { type: 'string', default: '64' },
     seconds: { type: 'string', default: '30' },
     'kill-every': { type: 'string', default: '10' },
+    arrivals: { type: 'string' },
   },
 });
 const connections = Number(flags.connections);
@@ -50,14 +52,19 @@ try {
   const { url } = stack.service('gateway');
   await ingest(url);
   const common = { url, connections, questions };
-  await drive({ ...common, connections: 4, seconds: 3 });
-  const closed = await drive({ ...common, seconds });
-  const arrivalsPerSecond = Math.max(1, Math.floor(closed.throughput * 0.7));
-  const open = await drive({ ...common, seconds, arrivalsPerSecond });
+  await drive({ ...common, connections: 4, extent: { seconds: 3 } });
+  const closed = await drive({ ...common, extent: { seconds } });
+  const arrivalsPerSecond = Number(flags.arrivals ?? Math.max(1, Math.floor(closed.throughput * 0.7)));
+  const open = await drive({ ...common, extent: { chats: arrivalsPerSecond * seconds }, arrivalsPerSecond });
   const instances = new Map<ServiceName, TestService>(workers.map((name) => [name, stack.service(name)]));
   saboteur = await Saboteur.start(stack.env, instances);
   saboteur.killEvery(Number(flags['kill-every']));
-  const sabotaged = await drive({ ...common, seconds: seconds * 2, arrivalsPerSecond });
+  // Every chat to its end: one that hangs is a timeout, and not cut off with the rest.
+  const extent = { chats: arrivalsPerSecond * seconds * 2 };
+  const sabotaged = await drive({ ...common, extent, arrivalsPerSecond });
+  const killedInOpen = saboteur.killed;
+  const crowded = await drive({ ...common, extent });
+  const killed = [killedInOpen, saboteur.killed - killedInOpen];
   const pending = await settledPendingOperations([url]);
 
   console.log(
@@ -69,9 +76,11 @@ try {
   console.log(`|${'---|'.repeat(11)}`);
   console.log(row('as many as it takes', closed));
   console.log(row(`open loop, ${arrivalsPerSecond}/s`, open));
-  console.log(row(`the same, ${saboteur.killed} instances killed`, sabotaged));
+  console.log(row(`the same, ${killed[0]} instances killed`, sabotaged));
+  console.log(row(`as many as it takes, ${killed[1]} instances killed`, crowded));
   console.log(`\nOperations still pending on the gateway at the end: ${pending}`);
-  if (lost(closed) + lost(open) + lost(sabotaged) + pending > 0) process.exitCode = 1;
+  const losses = [closed, open, sabotaged, crowded].map(lost).reduce((sum, count) => sum + count, 0);
+  if (losses + pending > 0) process.exitCode = 1;
 } finally {
   await saboteur?.stop();
   await stack.stop().catch((error: unknown) => console.error(error));
