@@ -23,6 +23,7 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   pipeline: () => import('./services/pipeline.js'),
   gateway: () => import('./services/gateway.js'),
   soak: () => import('./services/soak.js'),
+  transcription: () => import('./asr/transcription.js'),
   constraint: () => import('./inference/constraint.js'),
   graphs: () => import('./inference/graphs.js'),
   exactness: () => import('./inference/exactness.js'),

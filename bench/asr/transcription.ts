@@ -1,0 +1,140 @@
+/**
+ * Speech to text with a Whisper model of the tiny one's shape and random weights, beside transformers.js's pipeline: four
+ * files of 29 seconds at the same time, and one alone, 100 tokens each. Ours has a thread of its own for each of the
+ * threads, theirs an operator over them; theirs gets samples, ours WAV files. Weights stay in .data/bench.
+ */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { env, pipeline } from '@xenova/transformers';
+import { exportModel, loadTranscriber, type Transcriber } from '#inference';
+import { whisperMarks, writeWhisperModel, type WhisperSizes } from '../../test/support/whisper-model.js';
+import { interleave, type Contender } from '../harness/interleave.js';
+import { resultTable } from '../harness/markdown.js';
+import type { BenchOptions, Subject } from '../harness/subject.js';
+
+/** Whisper tiny's, but for half the length of transcripts: 30 seconds of speech have about 100 tokens. */
+const sizes: WhisperSizes = {
+  bands: 80,
+  hidden: 384,
+  layers: 4,
+  heads: 6,
+  feedForward: 1536,
+  sourcePositions: 1500,
+  targetPositions: 200,
+  textTokens: 50_257,
+};
+const tokens = sizes.targetPositions / 2;
+const folder = path.resolve('.data', 'bench');
+const rate = 16_000;
+const seconds = 29;
+const concurrency = 4;
+
+export const subject: Subject = {
+  async run({ threads, rounds }: BenchOptions): Promise<string> {
+    const directory = await makeModel();
+    const clips = Array.from({ length: concurrency }, (_, number) => clip(number));
+    const ours = await loadTranscriber(directory, { cacheDirectory: folder, workers: threads, windows: 4 });
+    const others = [
+      await peer('transformers.js int8, timestamps', directory, { threads, timestamps: true }),
+      await peer('transformers.js int8, no timestamps', directory, { threads, timestamps: false }),
+    ];
+    const own = { name: 'MegaNest int8, timestamps', hear: (samples: Float32Array) => hear(ours, samples) };
+    const contend = (count: number): Contender[] =>
+      [own, ...others].map(({ name, hear: write }) => ({
+        name,
+        run: async () => {
+          await Promise.all(clips.slice(0, count).map(write));
+          return count * seconds;
+        },
+      }));
+    const atOnce = await interleave(contend(concurrency), rounds);
+    const alone = await interleave(contend(1), rounds);
+    await ours.close();
+    return [
+      '## Speech to text: a Whisper model of random weights, of the size of tiny',
+      'Seconds of audio in a second (the inverse of the real-time factor), one encoder pass and 100 tokens for each 29 s.',
+      `${concurrency} files at the same time:`,
+      resultTable('seconds', atOnce),
+      'One file alone:',
+      resultTable('seconds', alone),
+    ].join('\n\n');
+  },
+};
+
+/** Never a second timestamp, so that each file is one window here and there; sure of itself, so that none is heard twice. */
+async function makeModel(): Promise<string> {
+  const directory = path.join(folder, 'random-whisper-tiny');
+  if (existsSync(path.join(directory, 'model.safetensors'))) return directory;
+  const first = whisperMarks(sizes)['<|notimestamps|>']! + 1;
+  const times = Array.from({ length: sizes.sourcePositions + 1 }, (_, step) => [String(first + step), -200]);
+  const end: [string, number] = ['<|endoftext|>', -200];
+  const preferred = Object.fromEntries([...times, end]) as Record<string, number>;
+  await writeWhisperModel(directory, sizes, { preferred, confidence: 12 });
+  return directory;
+}
+
+/** Noise in syllables, a little different for each number. */
+function clip(number: number): Float32Array {
+  let state = number + 1;
+  return Float32Array.from({ length: seconds * rate }, (_, n) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return 0.3 * (state / 2 ** 31 - 1) * (0.6 + 0.4 * Math.sin(n / (600 + 50 * number)));
+  });
+}
+
+async function hear(transcriber: Transcriber, samples: Float32Array): Promise<void> {
+  const segments = [];
+  for await (const event of transcriber.transcribe({ audio: wav(samples), language: 'en' }))
+    if (event.kind === 'segment') segments.push(event.segment);
+  const [segment] = segments;
+  if (segments.length !== 1 || segment!.temperature !== 0 || segment!.tokens.length !== tokens - 1)
+    throw new Error(`Not one window of ${tokens} tokens at temperature 0: ${JSON.stringify(segments)}`);
+}
+
+async function peer(
+  name: string,
+  directory: string,
+  { threads, timestamps }: { threads: number; timestamps: boolean },
+) {
+  const exported = 'exported-whisper-int8';
+  if (!existsSync(path.join(folder, exported, 'onnx', 'decoder_model_merged.onnx')))
+    await exportModel(directory, path.join(folder, exported), 'int8');
+  env.localModelPath = `${folder}/`;
+  const recognise = await pipeline('automatic-speech-recognition', exported, {
+    dtype: 'fp32',
+    local_files_only: true,
+    session_options: { intraOpNumThreads: threads, interOpNumThreads: 1 },
+  });
+  const options = {
+    language: 'en',
+    task: 'transcribe',
+    return_timestamps: timestamps,
+    max_new_tokens: tokens,
+  };
+  return {
+    name,
+    hear: async (samples: Float32Array) => {
+      await recognise(samples, options);
+    },
+  };
+}
+
+/** 16-bit PCM with the shortest head. */
+function wav(samples: Float32Array): Uint8Array {
+  const bytes = Buffer.alloc(44 + 2 * samples.length);
+  bytes.write('RIFF', 0);
+  bytes.writeUInt32LE(36 + 2 * samples.length, 4);
+  bytes.write('WAVEfmt ', 8);
+  bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20);
+  bytes.writeUInt16LE(1, 22);
+  bytes.writeUInt32LE(rate, 24);
+  bytes.writeUInt32LE(2 * rate, 28);
+  bytes.writeUInt16LE(2, 32);
+  bytes.writeUInt16LE(16, 34);
+  bytes.write('data', 36);
+  bytes.writeUInt32LE(2 * samples.length, 40);
+  for (const [index, sample] of samples.entries())
+    bytes.writeInt16LE(Math.round(sample * 32_767), 44 + 2 * index);
+  return bytes;
+}
