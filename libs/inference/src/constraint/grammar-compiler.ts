@@ -31,7 +31,8 @@ interface KeptGrammar {
 }
 
 /**
- * Compiles constraints for one vocabulary. Nothing is loaded before the first one; the last 32 are kept compiled.
+ * Compiles constraints for one vocabulary. Nothing is loaded before the first one, unless {@link prepare} is called; the last
+ * 32 are kept compiled.
  */
 export class GrammarCompiler {
   private instance?: Promise<Instance>;
@@ -47,6 +48,11 @@ export class GrammarCompiler {
     private readonly vocabularySize: number,
     private readonly endTokenIds: readonly number[],
   ) {}
+
+  /** Loads the library and tells it the vocabulary, which the first constraint otherwise waits for. */
+  async prepare(): Promise<void> {
+    await (this.instance ??= this.load());
+  }
 
   /** One at a time. Errors: invalid_request, with the path of what the constraint asks in vain. */
   compile(constraint: OutputConstraint): Promise<CompiledConstraint> {

@@ -14,6 +14,12 @@ import type {
 import { promptIds } from './prompt-ids.js';
 import { loadBackend, type LoadedBackend } from './load-backend.js';
 
+/**
+ * Tokens from which on reading the vocabulary for constraints takes so long (a second for 150,000) that it is done before
+ * anybody waits, rather than between the passes of running answers.
+ */
+const largeVocabulary = 32_768;
+
 /** A decoder in its worker: conversations in, events out. */
 export class DecoderModel {
   private constructor(
@@ -40,6 +46,7 @@ export class DecoderModel {
     const grammars = new GrammarCompiler(vocabulary, config.vocabularySize, config.endTokenIds);
     const model = new DecoderModel(settings, tokenizer, scheduler, grammars, loaded);
     await model.warmUp();
+    if (config.vocabularySize >= largeVocabulary) await grammars.prepare();
     return model;
   }
 

@@ -22,8 +22,18 @@ export function modelOptions(environment: BaseEnvironment, profile: Profile) {
   };
 }
 
-/** A model that could not be compiled runs all the same, but slower: the log says why. */
-export function announceModel<Model extends { fallback?: string }>(model: Model): Model {
+interface LoadedModel {
+  readonly info: { readonly id: string; readonly backend?: string };
+  readonly fallback?: string;
+}
+
+/**
+ * Says in the log what runs a model, which with `DEVICE=auto` nobody has chosen. One that could not be compiled runs all the
+ * same, but slower: the log says why.
+ */
+export function announceModel<Model extends LoadedModel>(model: Model): Model {
+  const { id, backend } = model.info;
+  if (backend) new Logger('model').log(`${id} runs on ${backend}`);
   if (model.fallback) new Logger('model').warn(model.fallback);
   return model;
 }

@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Device, providersFor } from './execution-providers.js';
+
+const runtime = path.dirname(createRequire(import.meta.url).resolve('onnxruntime-node/package.json'));
+const folder = path.join(runtime, 'bin', 'napi-v6', process.platform, process.arch);
+const hasCuda = existsSync(path.join(folder, 'libonnxruntime_providers_cuda.so'));
+
+describe('providersFor', () => {
+  it('takes what was asked for, and of auto the best that is installed', () => {
+    expect(providersFor('cpu')).toEqual(['cpu']);
+    expect(providersFor('webgpu')).toEqual(['webgpu']);
+    expect(providersFor('auto')).toEqual(hasCuda ? ['cuda', 'cpu'] : ['cpu']);
+  });
+
+  it.skipIf(hasCuda)('says how CUDA would be installed where it is not', () => {
+    expect(() => providersFor('cuda')).toThrow(/ONNXRUNTIME_NODE_INSTALL=cuda12 .*CUDA 12 and cuDNN 9/);
+  });
+
+  it('refuses a device that it does not know, and names those that it does', () => {
+    expect(() => providersFor('tpu' as Device)).toThrow(
+      /"tpu" is unknown; use one of auto, cpu, cuda, webgpu/,
+    );
+  });
+});
