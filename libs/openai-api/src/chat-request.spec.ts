@@ -1,5 +1,6 @@
 import { parseOrThrow } from '#contracts';
 import { describe, expect, it } from 'vitest';
+import { wireMessage } from './chat-messages.js';
 import { chatCompletionRequestSchema, ignoredFields, unusedLabels } from './chat-request.js';
 
 const messages = [{ role: 'user', content: 'Hi' }];
@@ -29,6 +30,12 @@ describe('chatCompletionRequestSchema', () => {
       content: 'What is it?',
       images: [{ url: 'https://a.example/cat.png', detail: 'low', param: 'messages.0.content.1' }],
     });
+  });
+
+  it('gives a turn with images back as it came, to whoever stored it', () => {
+    const content = [{ type: 'text', text: 'What is it?' }, image];
+    const [message] = parse({ messages: [{ role: 'user', content }] }).messages;
+    expect(message && wireMessage(message)).toEqual({ role: 'user', content });
   });
 
   it('keeps explicit zeros and false, and takes null as unset', () => {
