@@ -89,6 +89,9 @@ class Download {
     for (const file of candidates) {
       if (!(await this.tryFetch(file))) continue;
       await this.tryFetch(`${file}_data`);
+      // Models that hear or read with an encoder have it in a graph beside.
+      const encoder = file.replace('decoder_model_merged', 'encoder_model');
+      if (encoder !== file && (await this.tryFetch(encoder))) await this.tryFetch(`${encoder}_data`);
       return;
     }
     throw new ModelLoadError(

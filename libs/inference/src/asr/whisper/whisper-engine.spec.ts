@@ -15,18 +15,25 @@ import { exportModel } from '../../compiler/index.js';
 import { TokenVocabulary } from '../../tokenizer/token-vocabulary.js';
 import { WhisperEngine } from './whisper-engine.js';
 import type { WindowTask } from './whisper-sequence.js';
-import { WhisperSession } from './whisper-session.js';
+import { openBackend } from './open-backend.js';
+import type { WhisperBackend } from './whisper-backend.js';
 import { readWhisperSettings } from './whisper-settings.js';
 
 const mark = whisperMarks(tinyWhisper);
 const firstTimestamp = mark['<|notimestamps|>']! + 1;
 let folder: string;
-const sessions: WhisperSession[] = [];
+const sessions: WhisperBackend[] = [];
 
-async function openEngine(directory: string, weights: 'fp32' | 'int8'): Promise<WhisperEngine> {
+async function openEngine(
+  directory: string,
+  weights: 'fp32' | 'int8',
+  exported?: string,
+): Promise<WhisperEngine> {
   const settings = await readWhisperSettings(directory);
-  const choice = { kind: 'compiled', compiledDirectory: join(folder, 'compiled'), weights } as const;
-  const session = await WhisperSession.load(directory, choice, { device: 'cpu', threads: 1 }, settings);
+  const compiledDirectory = join(folder, 'compiled');
+  const kind = exported ? 'auto' : 'compiled';
+  const choice = { kind, compiledDirectory, weights, onnxFile: exported } as const;
+  const session = await openBackend(directory, choice, { device: 'cpu', threads: 1 }, settings);
   sessions.push(session);
   return new WhisperEngine(session, settings, await TokenVocabulary.load(directory), 3);
 }
@@ -132,6 +139,24 @@ describe('WhisperEngine, beside transformers.js with the same weights', () => {
       expect(heard.every(([first = 0]) => first >= firstTimestamp)).toBe(timestamps);
     },
   );
+});
+
+describe('WhisperEngine over the graphs of an exporter', () => {
+  it('writes what it writes over its own', async () => {
+    const directory = join(folder, 'exported');
+    await exportModel(join(folder, 'tiny'), directory);
+    const own = await openEngine(join(folder, 'tiny'), 'fp32');
+    const file = join(directory, 'onnx', 'decoder_model_merged.onnx');
+    const exported = await openEngine(directory, 'fp32', file);
+    const tasks = [0, 1, 2, 3].map((number) =>
+      task({ samples: sweep(number), timestamps: number > 1, language: number % 2 ? 'de' : undefined }),
+    );
+    const heard = await Promise.all(tasks.map((one) => exported.hear(one)));
+    for (const [index, one] of tasks.entries()) {
+      const { tokens, language } = await own.hear(one);
+      expect(heard[index]).toMatchObject({ tokens, language });
+    }
+  });
 });
 
 describe('WhisperEngine', () => {

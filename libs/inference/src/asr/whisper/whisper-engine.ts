@@ -2,9 +2,9 @@ import { deflateSync } from 'node:zlib';
 import { MegaNestError } from '#contracts';
 import type { TokenVocabulary } from '../../tokenizer/token-vocabulary.js';
 import { TokenRules } from './token-rules.js';
+import type { WhisperBackend } from './whisper-backend.js';
 import { WhisperFeatures } from './whisper-features.js';
 import { type HeardWindow, WhisperSequence, type WindowTask } from './whisper-sequence.js';
-import type { WhisperSession } from './whisper-session.js';
 import type { WhisperSettings } from './whisper-settings.js';
 
 /** Of the reference: text that repeats itself, is improbable, or where nobody speaks. */
@@ -22,7 +22,7 @@ export class WhisperEngine {
   private isWorking = false;
 
   constructor(
-    private readonly session: WhisperSession,
+    private readonly session: WhisperBackend,
     private readonly settings: WhisperSettings,
     private readonly vocabulary: TokenVocabulary,
     /** Windows that are decoded together. */
@@ -71,11 +71,11 @@ export class WhisperEngine {
     if (sequence.task.signal.aborted) return sequence.fail(new MegaNestError('cancelled'));
     const slot = this.active.length;
     try {
-      this.session.slabs.reserve(slot + 1, this.mostTokens);
+      this.session.reserve(slot + 1, this.mostTokens);
       await this.session.encode(this.features.extract(sequence.task.samples), slot);
       sequence.language ??= await this.#languageIn(slot);
       sequence.begin(this.#promptOf(sequence));
-      this.session.slabs.reserve(slot + 1, sequence.mostPositions);
+      this.session.reserve(slot + 1, sequence.mostPositions);
     } catch (error) {
       sequence.fail(error);
       throw error;
@@ -160,7 +160,7 @@ export class WhisperEngine {
   #leave(slot: number): void {
     const last = this.active.pop()!;
     if (slot === this.active.length) return;
-    this.session.slabs.move(this.active.length, slot, last.positions);
+    this.session.move(this.active.length, slot, last.positions);
     this.active[slot] = last;
   }
 }

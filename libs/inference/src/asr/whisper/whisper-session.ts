@@ -1,22 +1,14 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { compileWhisper, type CompiledWhisper } from '../../compiler/index.js';
-import { chooseEngine, type EngineChoice, type EngineSettings } from '../../model/engine-settings.js';
-import { ModelLoadError } from '../../model/model-load-error.js';
+import type { EngineChoice, EngineSettings } from '../../model/engine-settings.js';
 import { createSession, type SessionSettings } from '../../runtime/session.js';
+import type { DecodeOptions, DecoderRows, WhisperBackend } from './whisper-backend.js';
 import { WhisperSlabs } from './whisper-slabs.js';
 import type { WhisperSettings } from './whisper-settings.js';
 
-/** What a run of the decoder tells of the rows that were asked for. */
-export interface DecoderRows {
-  /** Logarithms of probabilities, one array a row; the caller's to change. */
-  readonly scores: readonly Float32Array[];
-  /** Where each new token of each sequence looks: `[sequence][token]`, heads × source positions; with alignment heads. */
-  readonly alignment?: readonly (readonly Float32Array[])[];
-}
-
-/** The two networks of a Whisper model and the memory of the sequences that are decoded. */
-export class WhisperSession {
-  readonly slabs: WhisperSlabs;
+/** A Whisper model compiled from safetensors: all sequences run together. */
+export class WhisperSession implements WhisperBackend {
+  private readonly slabs: WhisperSlabs;
 
   private constructor(
     readonly model: CompiledWhisper,
@@ -31,28 +23,29 @@ export class WhisperSession {
   /** Compiles the model of a folder and loads it. Throws ModelLoadError and UnsupportedModelError. */
   static async load(
     directory: string,
-    engine: EngineSettings,
+    { compiledDirectory: cacheDir, weights }: EngineSettings,
     settings: SessionSettings,
     { alignmentHeads }: Pick<WhisperSettings, 'alignmentHeads'>,
-  ): Promise<WhisperSession> {
-    const compiled = async () => {
-      const { compiledDirectory: cacheDir, weights } = engine;
-      const model = await compileWhisper(directory, { cacheDir, weights, alignmentHeads });
-      const encoder = await createSession(model.encoderPath, settings);
-      const decoder = await createSession(model.decoderPath, settings);
-      return { model, encoder, decoder };
-    };
-    const exporter = () =>
-      Promise.reject(
-        new ModelLoadError(`${directory}: Whisper models are served from safetensors, not from ONNX graphs.`),
-      );
-    const { loaded, choice } = await chooseEngine(directory, engine, { compiled, exporter });
-    const { model, encoder, decoder } = loaded;
-    const backend = `${encoder.backend} compiled ${model.weights}`;
-    return new WhisperSession(model, encoder.session, decoder.session, backend, choice);
+  ): Promise<{ open: (choice: EngineChoice) => WhisperSession }> {
+    const model = await compileWhisper(directory, { cacheDir, weights, alignmentHeads });
+    const { session: encoder, backend } = await createSession(model.encoderPath, settings);
+    const { session: decoder } = await createSession(model.decoderPath, settings);
+    const name = `${backend} compiled ${model.weights}`;
+    return { open: (choice) => new WhisperSession(model, encoder, decoder, name, choice) };
   }
 
-  /** Hears one window, `[bands, 2 · sourcePositions]`, and puts it into a slot. */
+  get tellsAlignment(): boolean {
+    return this.decoder.outputNames.includes('alignment');
+  }
+
+  reserve(slots: number, positions: number): void {
+    this.slabs.reserve(slots, positions);
+  }
+
+  move(from: number, to: number, positions: number): void {
+    this.slabs.move(from, to, positions);
+  }
+
   async encode(features: Float32Array, slot: number): Promise<void> {
     const { bands, sourcePositions } = this.model;
     const input = new Tensor('float32', features, [1, bands, 2 * sourcePositions]);
@@ -61,15 +54,11 @@ export class WhisperSession {
     this.slabs.putAudio(slot, planes);
   }
 
-  /**
-   * New tokens of the sequences from slot `first` on, equally many of each, behind so many past ones. `wanted`: rows,
-   * `sequence × tokens + token`, whose scores are given. `keep`: remember the tokens' keys and values.
-   */
   async decode(
     first: number,
     pasts: readonly number[],
     tokens: readonly (readonly number[])[],
-    { wanted, keep = true }: { wanted: readonly number[]; keep?: boolean },
+    { wanted, keep = true }: DecodeOptions,
   ): Promise<DecoderRows> {
     const width = tokens[0]!.length;
     const outputs = await this.decoder.run({

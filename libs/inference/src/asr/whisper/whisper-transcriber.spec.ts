@@ -29,7 +29,7 @@ const settings = (directory: string): TranscriberSettings => ({
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'meganest-whisper-files-'));
-  await writeWhisperModel(join(folder, 'tiny'), tinyWhisper, { seed: 3 });
+  await writeWhisperModel(join(folder, 'tiny'), tinyWhisper, { seed: 3, confidence: 8 });
   const opened = await openModel(settings(join(folder, 'tiny')));
   if (!(opened instanceof WhisperTranscriber)) throw new Error('config.json says Whisper');
   model = opened;
@@ -115,7 +115,7 @@ describe('WhisperTranscriber', () => {
 
   it('leaves out words and refuses to translate where the model cannot', async () => {
     const directory = join(folder, 'english');
-    await writeWhisperModel(directory, tinyWhisper, { seed: 4 });
+    await writeWhisperModel(directory, tinyWhisper, { seed: 4, confidence: 8 });
     const file = join(directory, 'generation_config.json');
     const generation = JSON.parse(await readFile(file, 'utf8')) as object;
     const english = { ...generation, lang_to_id: {}, task_to_id: {}, alignment_heads: null };

@@ -10,9 +10,10 @@ import { openVoiceDetector } from '../vad/open-voice-detector.js';
 import { joinSpans, type SampleSpan } from '../vad/speech-spans.js';
 import { detectorRate, type VoiceDetector } from '../vad/voice-detector.js';
 import { thresholds, WhisperEngine } from './whisper-engine.js';
+import { openBackend } from './open-backend.js';
+import type { WhisperBackend } from './whisper-backend.js';
 import { splitWindow, type WindowSegment } from './whisper-segments.js';
 import type { HeardWindow } from './whisper-sequence.js';
-import { WhisperSession } from './whisper-session.js';
 import { readWhisperSettings, type WhisperSettings } from './whisper-settings.js';
 import { tokenTimes } from './word-times.js';
 import { wordsOf } from './whisper-words.js';
@@ -23,7 +24,7 @@ const ladder = [0, 0.2, 0.4, 0.6, 0.8, 1];
 const leastRest = 0.1;
 
 interface Parts {
-  session: WhisperSession;
+  session: WhisperBackend;
   settings: WhisperSettings;
   engine: WhisperEngine;
   tokenizer: TextTokenizer;
@@ -49,7 +50,7 @@ export class WhisperTranscriber {
       throw new ModelLoadError(
         `${directory}: hears ${settings.audio.sampling_rate} Hz; 16000 is known here.`,
       );
-    const session = await WhisperSession.load(directory, choice, { device, threads }, settings);
+    const session = await openBackend(directory, choice, { device, threads }, settings);
     const vocabulary = await TokenVocabulary.load(directory);
     const engine = new WhisperEngine(session, settings, vocabulary, windows);
     const tokenizer = await TextTokenizer.load(directory);
@@ -119,7 +120,7 @@ export class WhisperTranscriber {
   }
 
   #ignoredFields({ details }: TranscriberCall): string[] {
-    return details && this.parts.settings.alignmentHeads.length === 0 ? ['timestamp_granularities'] : [];
+    return details && !this.parts.session.tellsAlignment ? ['timestamp_granularities'] : [];
   }
 
   /** From the first speech to the last, cut at pauses into stretches of a window at most where pauses allow. */
@@ -165,14 +166,14 @@ export class WhisperTranscriber {
       timestamps: true,
       previous: prompt ? this.parts.tokenizer.encode(` ${prompt.trim()}`) : [],
       temperatures: temperature ? [temperature] : ladder,
-      withAlignment: details && this.parts.settings.alignmentHeads.length > 0,
+      withAlignment: details && this.parts.session.tellsAlignment,
     };
   }
 
   /** When each token of a window begins, where that was asked for and the model can tell. */
   #detailsOf(heard: HeardWindow, seconds: number, wanted: boolean): { times?: number[] } | undefined {
     if (!wanted) return undefined;
-    if (this.parts.settings.alignmentHeads.length === 0) return {};
+    if (!this.parts.session.tellsAlignment) return {};
     const { sourcePositions } = this.parts.session.model;
     return { times: tokenTimes(heard.alignment, sourcePositions, Math.ceil(seconds * 50)) };
   }
