@@ -21,6 +21,8 @@ export interface LarkSource {
 
 const deepestNesting = 50;
 const mostRepetitions = 20_000;
+/** A comment goes to the end of its line, whatever it holds: there is one way only to read it. */
+const nextOption = /(?:[ \t\r\n]|(?:\/\/|#)[^\n]*(?=\n|$))*\|/y;
 
 /** Reads Lark. Throws ConstraintError that names what is not supported and its line. */
 export function parseLark(source: string): LarkSource {
@@ -109,7 +111,7 @@ class LarkParser {
   private parseChoice(): LarkNode {
     if (++this.depth > deepestNesting) throw this.error('groups are nested too deep');
     const options = [this.parseAlternative()];
-    while (this.match(/(?:[ \t\r\n]|\/\/[^\n]*|#[^\n]*)*\|/y)) options.push(this.parseAlternative());
+    while (this.match(nextOption)) options.push(this.parseAlternative());
     this.depth--;
     return options.length === 1 ? options[0]! : { kind: 'choice', options };
   }
@@ -151,12 +153,13 @@ class LarkParser {
     return inner;
   }
 
-  private parseRepetition(item: LarkNode): LarkNode {
+  private parseRepetition(repeated: LarkNode): LarkNode {
     const start = this.at;
-    const sign = this.match(/[*+?]/y);
-    if (sign) {
+    let item = repeated;
+    for (let sign = this.match(/[*+?]/y); sign; sign = this.match(/[*+?]/y)) {
+      if (this.at - start > deepestNesting) throw this.error('a repetition is nested too deep', start);
       const max = sign === '?' ? 1 : Number.POSITIVE_INFINITY;
-      return this.parseRepetition({ kind: 'repeat', item, min: sign === '+' ? 1 : 0, max });
+      item = { kind: 'repeat', item, min: sign === '+' ? 1 : 0, max };
     }
     const count = this.match(/[ \t]*~[ \t]*\d+(?:[ \t]*\.\.[ \t]*\d+)?/y);
     if (count === undefined) return item;
