@@ -27,13 +27,18 @@ export function targetRow(
   [name, base]: readonly [string, string],
 ): string[] {
   const [wall, cpu] = (['perSecond', 'perCpuSecond'] as const).map((key) =>
-    ratioOf(results, key, name, base).toFixed(2),
+    formatRatio(ratioOf(results, key, name, base)),
   );
   return [what, target, `${wall}`, `${cpu}`];
 }
 
 /** The head of a table of {@link targetRow}s. */
 export const targetHead = ['', 'target', 'by the clock', 'by processor time'];
+
+/** A dash for what was not measured. */
+function formatRatio(ratio: number): string {
+  return Number.isNaN(ratio) ? '–' : ratio.toFixed(2);
+}
 
 function ratioOf(
   results: readonly Result[],
