@@ -61,7 +61,8 @@ class EbnfWriter {
 
   private repetition(item: GrammarNode, min: number, max: number): string {
     if (max === 0) return '""';
-    const written = this.expression(item);
+    // XGrammar reads one sign behind an element.
+    const written = item.kind === 'repeat' ? `(${this.expression(item)})` : this.expression(item);
     if (max === Number.POSITIVE_INFINITY) {
       return min <= 1 ? `${written}${min === 0 ? '*' : '+'}` : `(${this.exactly(written, min)} ${written}*)`;
     }

@@ -218,6 +218,18 @@ describe('the input of a custom tool, written by a random-weight model', { timeo
     expect(found.filter((text) => !takes(grammar, text))).toEqual([]);
   });
 
+  it.each([
+    ['start: start | "a"', /^a$/],
+    ['start: start* "b"', /^b+$/],
+    ['start: ("a"?)* "b"', /^a*b$/],
+    ['start: (A*)~2..3 "b"\nA: /(?:a*)+/', /^a*b$/],
+    ['start: x "a"\nx: y?\ny: x?', /^a$/],
+  ])('comes to an end with %j', async (source, expression) => {
+    const found = await inputs(source, { [writer.idOf('b')]: 8 });
+    expect(found.length).toBeGreaterThan(0);
+    for (const text of found) expect(text).toMatch(expression);
+  });
+
   it('keeps to rules that begin with themselves, and to what is ignored', async () => {
     const source =
       'start: sum\nsum: sum "+" term | term\nterm: DIGIT | "(" sum ")"\nDIGIT: "0".."9"\nSP: " "\n%ignore SP';
