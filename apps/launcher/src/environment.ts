@@ -31,6 +31,7 @@ const ownOfServices = [
   'ALLOW_PRIVATE_LINKS',
   'JOB_ABANDONED_AFTER_MS',
   'LLM_API_KEY',
+  'LLM_MODALITIES',
   'TEI_API_KEY',
   'ASR_API_KEY',
   'ASR_VAD_MODEL',

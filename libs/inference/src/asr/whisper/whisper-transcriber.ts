@@ -139,7 +139,8 @@ export class WhisperTranscriber {
     const { engine, settings } = this.parts;
     const segments: Segment[] = [];
     let { language } = request;
-    for (let at = start; at === start || end - at > leastRest * detectorRate;) {
+    const least = Math.min(end - start, leastRest * detectorRate);
+    for (let at = start; at < end && end - at >= least;) {
       const window = samples.subarray(at, Math.min(end, at + engine.windowSamples));
       const heard = await engine.hear(this.#taskOf(window, { ...request, language }, signal));
       language = heard.language;
