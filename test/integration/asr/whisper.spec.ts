@@ -13,6 +13,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendLive } from '../../support/live-audio.js';
 import { tinyWhisper, writeWhisperModel } from '../../support/whisper-model.js';
 
+const key = 'secret-of-the-test';
+const authorization = `Bearer ${key}`;
 const question = readFileSync(join(repositoryRoot, 'test/fixtures/asr/question.wav'));
 
 describe('the asr service with a Whisper model', () => {
@@ -26,7 +28,7 @@ describe('the asr service with a Whisper model', () => {
     await writeWhisperModel(model, tinyWhisper, { seed: 3 });
     nats = await startNats();
     const environment = { ASR_MODEL_ID: model, ASR_WORKERS: '1', MEGANEST_DATA_DIR: directory.path };
-    service = await startService('asr', { NATS_URL: nats.url, ...environment });
+    service = await startService('asr', { NATS_URL: nats.url, API_KEYS: key, ...environment });
   });
 
   afterAll(async () => {
@@ -38,7 +40,7 @@ describe('the asr service with a Whisper model', () => {
   const file = () => toFile(question, 'question.wav');
 
   it('transcribes with segments, words and probabilities, and translates', async () => {
-    const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: 'none', maxRetries: 0 });
+    const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: key, maxRetries: 0 });
     const common = { model: 'tiny-whisper', temperature: 0.001 } as const;
     const [verbose, plain, translated] = await Promise.all([
       client.audio.transcriptions.create({
@@ -70,7 +72,7 @@ describe('the asr service with a Whisper model', () => {
 
   describe('live', () => {
     it('writes down what comes in pieces, as OpenAI would', async () => {
-      const events = await sendLive(service.url, question, 16_000);
+      const events = await sendLive(service.url, question, 16_000, { headers: { authorization } });
       const types = events.map(({ type }) => type);
       expect(types[0]).toBe('session.created');
       expect(types).toContain('input_audio_buffer.speech_started');
@@ -84,12 +86,15 @@ describe('the asr service with a Whisper model', () => {
       ['/v1/realtime?intent=transcription', 405],
       ['/v1/realtime', 405],
     ])('refuses GET %s without an upgrade', async (path, status) => {
-      expect((await fetch(`${service.url}${path}`)).status).toBe(status);
+      expect((await fetch(`${service.url}${path}`, { headers: { authorization } })).status).toBe(status);
     });
 
-    it('refuses conversations and foreign pages', async () => {
-      await expect(sendLive(service.url, question, 16_000, { path: '/v1/realtime' })).rejects.toThrow('400');
-      const headers = { origin: 'https://elsewhere.example' };
+    it('refuses conversations, foreign pages, and whoever has no key', async () => {
+      await expect(
+        sendLive(service.url, question, 16_000, { path: '/v1/realtime', headers: { authorization } }),
+      ).rejects.toThrow('400');
+      await expect(sendLive(service.url, question, 16_000)).rejects.toThrow('401');
+      const headers = { authorization, origin: 'https://elsewhere.example' };
       await expect(sendLive(service.url, question, 16_000, { headers })).rejects.toThrow('403');
     });
   });
