@@ -1,4 +1,5 @@
-import { copyFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, cp } from 'node:fs/promises';
 import path from 'node:path';
 import { env } from '@xenova/transformers';
 import { exportModel } from '#inference';
@@ -27,6 +28,21 @@ export function digits(tokens: number, seed: number): string {
   let state = seed + 1;
   const next = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) >>> 24;
   return Array.from({ length: tokens }, () => next() % 10).join('');
+}
+
+/**
+ * The graph that another exporter wrote for a bundled model, where ../shared has it: slower than what {@link exportModel} writes,
+ * and what a user of transformers.js would have. Returns the name that it is found by, for `dtype: 'q8'`.
+ */
+export async function exportersOwnGraph(model: string): Promise<string | undefined> {
+  const source = path.join(projectRoot, '..', 'shared', 'models', model);
+  if (!existsSync(path.join(source, 'onnx', 'model_quantized.onnx'))) return undefined;
+  const name = `${model}-exporters-own`;
+  await cp(source, path.join(benchFolder, name), {
+    recursive: true,
+    filter: (file) => !file.endsWith('.safetensors'),
+  });
+  return name;
 }
 
 /**
