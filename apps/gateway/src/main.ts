@@ -6,6 +6,7 @@ import rateLimit from '@fastify/rate-limit';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { gatewayEnvironmentSchema, type GatewayEnvironment } from './gateway.environment.js';
 import { GatewayModule, identity } from './gateway.module.js';
+import { ownerOf } from './responses/owner.js';
 import { serveResponseSockets } from './responses/socket/socket-route.js';
 
 await runMain(() => {
@@ -21,7 +22,7 @@ await runMain(() => {
 
 async function configure(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {
   await app.register(multipart);
-  if (environment.RATE_LIMIT_PER_MINUTE > 0) await limitRate(app, environment.RATE_LIMIT_PER_MINUTE);
+  if (environment.RATE_LIMIT_PER_MINUTE > 0) await limitRate(app, environment);
   await serveResponseSockets(app, { maxMessageBytes: environment.BODY_LIMIT_BYTES });
   await serveLiveAudio(app, environment, environment.RESPONSES_ALLOWED_ORIGINS);
 }
@@ -29,11 +30,13 @@ async function configure(app: NestFastifyApplication, environment: GatewayEnviro
 /** Asked by machines that watch over the gateway, not by those who use it. */
 const unlimited = new Set(['/live', '/ready', '/metrics', '/v1/health_check']);
 
-async function limitRate(app: NestFastifyApplication, perMinute: number): Promise<void> {
+async function limitRate(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {
+  const hasKeys = environment.API_KEYS.length > 0;
   await app.register(rateLimit, {
-    max: perMinute,
+    max: environment.RATE_LIMIT_PER_MINUTE,
     timeWindow: '1 minute',
-    keyGenerator: (request) => request.headers.authorization ?? request.ip,
+    // A key counts once however it is written; without keys the header is anybody's to vary.
+    keyGenerator: ({ headers, ip }) => (hasKeys ? ownerOf(headers.authorization, environment) : ip),
     allowList: (request) => unlimited.has(request.routeOptions.url ?? ''),
     errorResponseBuilder: (_request, { max, ttl }) => {
       const retryAfter = Math.ceil(ttl / 1000);

@@ -121,6 +121,10 @@ export interface ErrorDetails {
   [placeholder: string]: unknown;
 }
 
+/** What a request says is repeated to it in part: an error must never be too large to be sent. */
+const longestMessage = 4_000;
+const longestParam = 500;
+
 /** Every error that a caller is meant to see. Anything else becomes `internal_error` at the process border. */
 export class MegaNestError extends Error {
   override readonly name = 'MegaNestError';
@@ -135,10 +139,10 @@ export class MegaNestError extends Error {
     details: ErrorDetails = {},
   ) {
     const row = errorTable[code];
-    super(fillTemplate(row.template, details), { cause: details.cause });
+    super(shortened(fillTemplate(row.template, details), longestMessage), { cause: details.cause });
     this.status = row.status;
     this.type = row.type;
-    this.param = details.param ?? null;
+    this.param = details.param == null ? null : shortened(details.param, longestParam);
     if (typeof details.service === 'string') this.service = details.service;
     this.retryAfter = details.retryAfter;
   }
@@ -165,7 +169,7 @@ export class MegaNestError extends Error {
       retryAfter: body.retryAfter,
       detail: '',
     });
-    error.message = body.message;
+    error.message = shortened(body.message, longestMessage);
     return error;
   }
 
@@ -175,6 +179,10 @@ export class MegaNestError extends Error {
     const detail = thrown instanceof Error ? thrown.message : String(thrown);
     return new MegaNestError('internal_error', { service, detail, cause: thrown });
   }
+}
+
+function shortened(text: string, limit: number): string {
+  return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }
 
 function fillTemplate(template: string, details: ErrorDetails): string {

@@ -166,6 +166,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     this.#outbox.add(() => message.respond(data, headers && { headers }));
   }
 
+  /** Never throws: an error is short, however long what it complains of. */
   #replyError(message: ServiceMsg, error: MegaNestError): void {
     if (error.code === 'internal_error') this.logger.error(error.message, error.cause);
     this.#respond(message, encodeJson(error.toBody()), errorHeaders(error));

@@ -53,8 +53,8 @@ export function streamHeaders(kind: 'end' | 'alive', count?: number): MsgHdrs {
 export function errorHeaders(error: MegaNestError): MsgHdrs {
   const result = headers();
   result.set(header.errorCode, String(error.status));
-  // Header values are single lines.
-  result.set(header.error, error.message.replaceAll(/[\r\n]+/g, ' '));
+  // Header values are single lines; the whole of a long message is in the body.
+  result.set(header.error, error.message.slice(0, 500).replaceAll(/[\r\n]+/g, ' '));
   return result;
 }
 

@@ -12,6 +12,7 @@ export const echo = defineMethod({
     text: z.string().min(1),
     fail: z.boolean().default(false),
     hang: z.boolean().default(false),
+    repeat: z.boolean().default(false),
   }),
   reply: z.object({ text: z.string(), instance: z.string() }),
 });
@@ -53,6 +54,7 @@ class EchoController {
 
   @RpcHandler(echo)
   async echo(request: ParsedRequestOf<typeof echo>, context: RpcContext) {
+    if (request.repeat) throw new Error(`not understood: ${request.text.repeat(3)}`);
     if (request.fail) throw new Error('the disk is on fire');
     if (request.hang) await this.#untilAborted(context.signal);
     return { text: request.text, instance: this.instance };

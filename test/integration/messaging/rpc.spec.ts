@@ -51,6 +51,13 @@ describe('a call over NATS', () => {
     });
   });
 
+  it('repeats only the beginning of what was sent, so that the error can be sent back', async () => {
+    const error = await failureOf(client.request(echo, { text: 'y'.repeat(400_000), repeat: true }));
+    expect(error).toMatchObject({ code: 'internal_error' });
+    expect(String(error).length).toBeLessThan(5_000);
+    expect(await client.request(echo, { text: 'goes on' })).toMatchObject({ text: 'goes on' });
+  });
+
   it('fails at once and names the service when nobody serves it', async () => {
     const error = await failureOf(client.request(nobody, {}));
     expect(error).toMatchObject({ code: 'service_unavailable', status: 503, service: 'nobody' });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { OutputConstraint } from '#contracts';
 import { ConstraintError } from './constraint-error.js';
-import { constraintGrammar } from './constraint-grammar.js';
+import { constraintGrammar, ebnfOf } from './constraint-grammar.js';
+import { larkGrammar } from './lark/lark-grammar.js';
 
 function refusal(constraint: OutputConstraint): { path: string; reason: string } {
   try {
@@ -98,5 +99,24 @@ describe('constraintGrammar', () => {
     );
     expect(refusal(schema({ properties: wide })).reason).toContain('too large');
     expect(refusal({ type: 'choice', choices: ['x'.repeat(300_000)] }).reason).toContain('longer');
+  });
+});
+
+describe('what is too long', () => {
+  const long = 65_536;
+
+  it.each([
+    ['a regular expression', { type: 'regex', pattern: 'a'.repeat(long + 1) }, 'pattern'],
+    ['a grammar', { type: 'grammar', grammar: `root ::= "${'a'.repeat(long)}"` }, 'grammar'],
+  ] as const)('is refused: %s', (_what, constraint, field) => {
+    expect(() => constraintGrammar(constraint)).toThrow(
+      expect.objectContaining({ reason: expect.stringContaining('65536 are allowed'), path: [field] }),
+    );
+  });
+
+  it('begins where reading is still quick', () => {
+    expect(constraintGrammar({ type: 'regex', pattern: 'a'.repeat(long) })).toHaveProperty('ebnf');
+    const options = Array.from({ length: long / 4 - 2 }, () => '"a"').join('|');
+    expect(ebnfOf(larkGrammar(`start: ${options}`))).toContain('root');
   });
 });

@@ -1,5 +1,5 @@
 import { characterSet, complement, type CharacterRange, type CharacterSet } from './character-set.js';
-import { ConstraintError } from './constraint-error.js';
+import { assertReadable, ConstraintError } from './constraint-error.js';
 import {
   characters,
   choice,
@@ -19,6 +19,7 @@ const deepestNesting = 50;
  * rule `root`. Throws ConstraintError that names line and column.
  */
 export function parseEbnf(source: string): Grammar {
+  assertReadable(source);
   return new EbnfParser(source).parse();
 }
 

@@ -10,7 +10,7 @@ import {
   union,
   type CharacterSet,
 } from './character-set.js';
-import { ConstraintError } from './constraint-error.js';
+import { assertReadable, ConstraintError } from './constraint-error.js';
 import { characters, choice, repeat, sequence, text, type GrammarNode } from './grammar.js';
 
 const parser = new RegExpParser({ ecmaVersion: 2025 });
@@ -34,6 +34,7 @@ export function regexGrammar(
   pattern: string,
   options: { search?: boolean; terminal?: TerminalOptions } = {},
 ): GrammarNode {
+  assertReadable(pattern);
   const { terminal } = options;
   const alternatives = unwrapGroup(parse(pattern).alternatives);
   const anything = repeat(characters(anyCharacter), 0);

@@ -1,5 +1,5 @@
 import { bothCases, characterSet, charactersOf } from '../character-set.js';
-import { ConstraintError } from '../constraint-error.js';
+import { assertReadable, ConstraintError } from '../constraint-error.js';
 import {
   characters,
   choice,
@@ -21,6 +21,7 @@ import { isTerminal, larkError, parseLark, type LarkNode, type LarkSource } from
  * always takes the longest terminal would allow fewer. Throws ConstraintError that names what is not supported.
  */
 export function larkGrammar(source: string): Grammar {
+  assertReadable(source);
   return new LarkCompiler(source).compile();
 }
 
