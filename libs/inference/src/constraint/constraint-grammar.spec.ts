@@ -114,9 +114,9 @@ describe('what is too long', () => {
     );
   });
 
-  it('would be refused as too large in the end, not by an error of the engine', () => {
+  it('begins where reading is still safe', () => {
     const options = Array.from({ length: long / 4 - 2 }, () => '"a"').join('|');
-    expect(() => ebnfOf(larkGrammar(`start: ${options}`))).toThrow(ConstraintError);
+    expect(() => ebnfOf(larkGrammar(`start: ${options}`))).not.toThrow();
     expect(() => constraintGrammar({ type: 'regex', pattern: '[ab]'.repeat(long / 4) })).not.toThrow(
       RangeError,
     );
