@@ -60,6 +60,30 @@ describe('AudioBuffer', () => {
   });
 });
 
+describe('AudioBuffer.change', () => {
+  it('keeps the time and the level of the quiet', () => {
+    const buffer = new AudioBuffer(rate, rules);
+    // Steady noise, whose level has to be learned anew by a buffer that knows nothing of it.
+    const noise = tone(10_010, 0.02);
+    expect(buffer.push(noise).filter(({ kind }) => kind === 'started').length).toBeLessThanOrEqual(1);
+    buffer.take();
+    buffer.change(2 * rate, { ...rules, threshold: 0.6 });
+    expect(buffer.push(new Int16Array(2 * tone(200, 0).length).fill(650))).toEqual([]);
+    const [started] = buffer.push(new Int16Array(2 * tone(200, 0).length).fill(16_000));
+    expect(started).toEqual({ kind: 'started', at: 10_110 });
+  });
+
+  it('keeps what waits, unless it has another rate', () => {
+    const buffer = new AudioBuffer(rate, rules);
+    buffer.push(tone(90, 0.001));
+    buffer.change(rate, undefined);
+    buffer.push(tone(500, 0.001));
+    expect(buffer.milliseconds).toBe(590);
+    buffer.change(2 * rate, undefined);
+    expect(buffer.milliseconds).toBe(0);
+  });
+});
+
 describe('AgreedText', () => {
   it('tells words when two hypotheses agree on them, and the rest at the end', () => {
     const text = new AgreedText();
@@ -100,14 +124,69 @@ describe('updatedSettings', () => {
     );
     const turns = { threshold: 0.7, prefixMs: 300, silenceMs: 800 };
     const common = { model: 'm', language: 'en', prompt: 'Ports', logprobs: true };
-    expect(ga).toEqual({ settings: { ...common, rate: 16_000, turns }, ignored: ['noise_reduction'] });
+    expect(ga).toEqual({
+      settings: { ...common, rate: 16_000, turns },
+      ignored: ['audio.input.noise_reduction'],
+    });
     const beta = updatedSettings(ga.settings, { input_audio_format: 'pcm16', turn_detection: null }, 'beta');
     expect(beta).toEqual({ settings: { ...common, rate: 24_000, turns: undefined }, ignored: [] });
     expect(updatedSettings(ga.settings, { type: 'transcription' }, 'ga').settings).toEqual(ga.settings);
   });
 
+  it('names what has no effect, and nothing that is null', () => {
+    const named = updatedSettings(
+      usualSettings,
+      {
+        type: 'transcription',
+        instructions: 'Sing',
+        tracing: null,
+        audio: {
+          output: { voice: 'x' },
+          input: {
+            format: { type: 'audio/pcm', channels: 2 },
+            transcription: { model: 'm', delay: 'low' },
+            turn_detection: { create_response: false, idle_timeout_ms: 5_000 },
+            noise_reduction: null,
+          },
+        },
+      },
+      'ga',
+    );
+    expect(named.ignored).toEqual([
+      'audio.input.transcription.delay',
+      'audio.input.turn_detection.create_response',
+      'audio.input.turn_detection.idle_timeout_ms',
+      'audio.input.format.channels',
+      'audio.output',
+      'instructions',
+    ]);
+    const beta = {
+      input_audio_noise_reduction: { type: 'near_field' },
+      turn_detection: { eagerness: 'low' },
+    };
+    expect(updatedSettings(usualSettings, beta, 'beta').ignored).toEqual([
+      'turn_detection.eagerness',
+      'input_audio_noise_reduction',
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`${n}`.padEnd(1_000), true]));
+    expect(updatedSettings(usualSettings, many, 'beta').ignored.join('').length).toBeLessThan(4_000);
+  });
+
+  it('turns logprobs off where include is null, and takes an empty model for none', () => {
+    const before = { ...usualSettings, logprobs: true, model: 'm' };
+    const update = (session: object) => updatedSettings(before, session, 'beta').settings;
+    expect(update({ include: null }).logprobs).toBe(false);
+    expect(update({ include: [] }).logprobs).toBe(false);
+    expect(update({}).logprobs).toBe(true);
+    expect(update({ input_audio_transcription: { model: '' } }).model).toBeUndefined();
+    expect(() => update({ input_audio_transcription: { model: 'm'.repeat(1_001) } })).toThrow(
+      expect.objectContaining({ param: 'session.input_audio_transcription.model' }),
+    );
+  });
+
   it.each([
     [{ type: 'realtime' }, 'session.type'],
+    [{ type: 'transcription', audio: { input: { transcription: null } } }, 'input.transcription'],
     [
       { type: 'transcription', audio: { input: { turn_detection: { type: 'semantic_vad' } } } },
       'turn_detection.type',

@@ -32,6 +32,8 @@ export class AudioBuffer {
   private rest = new Int16Array();
   /** Frames seen. */
   private count = 0;
+  /** Milliseconds of audio that was taken or forgotten before it filled a frame. */
+  private shift = 0;
   private floor = silence;
   private speaking = false;
   /** Frames in a row that are speech, and that are not. */
@@ -39,8 +41,8 @@ export class AudioBuffer {
   private quiet = 0;
 
   constructor(
-    readonly rate: number,
-    private readonly rules: TurnRules | undefined,
+    private rate: number,
+    private rules: TurnRules | undefined,
   ) {}
 
   /** Milliseconds of audio that wait. */
@@ -51,6 +53,16 @@ export class AudioBuffer {
   /** True within a turn. */
   get isSpeaking(): boolean {
     return this.speaking;
+  }
+
+  /**
+   * Goes on with other rules or another rate: time and the level of the quiet stay, and the audio that waits, unless it has
+   * another rate.
+   */
+  change(rate: number, rules: TurnRules | undefined): void {
+    if (rate !== this.rate) this.#empty();
+    this.rate = rate;
+    this.rules = rules;
   }
 
   push(samples: Int16Array): TurnEvent[] {
@@ -74,11 +86,21 @@ export class AudioBuffer {
   /** The audio so far, which begins anew. */
   take(): Int16Array {
     const samples = joined([...this.frames, this.rest]);
+    this.#empty();
+    return samples;
+  }
+
+  #empty(): void {
+    this.shift += (this.rest.length * 1000) / this.rate;
     this.frames = [];
     this.rest = new Int16Array();
     this.speaking = false;
     this.loud = 0;
-    return samples;
+  }
+
+  /** Milliseconds from the beginning to so many frames ago. */
+  #time(framesAgo = 0): number {
+    return Math.round(this.shift + (this.count - framesAgo) * frameMs);
   }
 
   #take(frame: Int16Array): TurnEvent | undefined {
@@ -96,7 +118,7 @@ export class AudioBuffer {
     this.frames = this.frames.slice(-kept);
     if (this.loud < leastFrames) return undefined;
     this.speaking = true;
-    return { kind: 'started', at: (this.count - this.frames.length) * frameMs };
+    return { kind: 'started', at: this.#time(this.frames.length) };
   }
 
   #end({ silenceMs }: TurnRules): TurnEvent | undefined {
@@ -106,7 +128,7 @@ export class AudioBuffer {
     this.frames = [];
     this.speaking = false;
     this.loud = 0;
-    return { kind: 'stopped', at: this.count * frameMs, samples };
+    return { kind: 'stopped', at: this.#time(), samples };
   }
 
   /** The quiet is the lowest level of late: it falls at once and rises slowly. */

@@ -1,103 +1,12 @@
-import { EventEmitter } from 'node:events';
-import { MegaNestError, type TranscriptChunk } from '#contracts';
-import type { HttpCall } from '#service-kit';
-import type { WebSocket } from '@fastify/websocket';
-import { describe, expect, it } from 'vitest';
-import { Transcription, type TranscriptionRequest } from '../transcription.js';
-import { LiveConnection, type LiveBounds } from './live-connection.js';
-
-interface Event extends Record<string, unknown> {
-  type: string;
-}
-
-/** A socket whose client is the test. */
-class FakeSocket extends EventEmitter {
-  readonly OPEN = 1;
-  readyState = 1;
-  readonly sent: Event[] = [];
-  closed: [number, string] | undefined;
-  paused = 0;
-
-  send(text: string): void {
-    this.sent.push(JSON.parse(text) as Event);
-    this.emit('sent');
-  }
-
-  close(code: number, reason: string): void {
-    this.closed = [code, reason];
-    this.readyState = 3;
-    this.emit('close');
-    this.emit('sent');
-  }
-
-  pause(): void {
-    this.paused += 1;
-  }
-
-  resume(): void {
-    this.paused -= 1;
-  }
-
-  say(message: object): void {
-    this.emit('message', Buffer.from(JSON.stringify(message)), false);
-  }
-
-  append(milliseconds: number, level: number, rate = 24_000): void {
-    const samples = Int16Array.from(
-      { length: (milliseconds * rate) / 1000 },
-      (_, n) => 32_000 * level * Math.sin(n),
-    );
-    this.say({ type: 'input_audio_buffer.append', audio: Buffer.from(samples.buffer).toString('base64') });
-  }
-
-  /** Waits for so many events of a type. */
-  async until(type: string, count = 1): Promise<Event[]> {
-    for (;;) {
-      const found = this.sent.filter((event) => event.type === type);
-      if (found.length >= count) return found;
-      await new Promise((resolve) => this.once('sent', resolve));
-    }
-  }
-}
-
-/** Hears the words of a sentence, one for each half second. */
-class FakeTranscription extends Transcription {
-  readonly requests: TranscriptionRequest[] = [];
-  readonly calls: HttpCall[] = [];
-  failure: MegaNestError | undefined;
-
-  override async *transcribe(request: TranscriptionRequest, call: HttpCall): AsyncGenerator<TranscriptChunk> {
-    this.requests.push(request);
-    this.calls.push(call);
-    if (this.failure) throw this.failure;
-    const seconds = (request.audio.bytes.length - 44) / 48_000;
-    const text = 'one two three four five six'
-      .split(' ')
-      .slice(0, Math.floor(2 * seconds))
-      .join(' ');
-    yield { audio: { model: 'm', seconds, language: 'en', ignored: [] } };
-    const logprobs = [{ token: text, logprob: -1 }];
-    yield {
-      segment: { id: 0, start: 0, end: seconds, text, tokens: [], avgLogprob: -1, temperature: 0, logprobs },
-    };
-  }
-}
-
-const bounds = { maxSeconds: 60, idleMs: 60_000, turnTimeoutMs: 5_000, maxMessageBytes: 1e6 };
-
-function connect(options: { dialect?: 'ga' | 'beta'; bounds?: Partial<LiveBounds> } = {}) {
-  const socket = new FakeSocket();
-  const transcription = new FakeTranscription();
-  const connection = new LiveConnection(socket as unknown as WebSocket, {
-    bounds: { ...bounds, ...options.bounds },
-    dialect: options.dialect ?? 'ga',
-    transcription,
-    traceparent: '',
-  });
-  return { socket, transcription, connection };
-}
+import { MegaNestError } from '#contracts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { connect } from './live-connection.fixture.js';
 
 const prefix = 'conversation.item.input_audio_transcription';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('LiveConnection', () => {
   it('writes turns down, and what is sure already while they last', async () => {
@@ -192,10 +101,10 @@ describe('LiveConnection', () => {
       socket.append(500, 0.5);
       socket.say({ type: 'input_audio_buffer.commit' });
     }
-    expect(socket.paused).toBe(1);
+    expect(socket.isPaused).toBe(true);
     await socket.until(`${prefix}.completed`, 6);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(socket.paused).toBe(0);
+    expect(socket.isPaused).toBe(false);
   });
 
   it('ends with its client, after too much audio, and after too long a silence', async () => {
@@ -217,5 +126,146 @@ describe('LiveConnection', () => {
     const idle = connect({ bounds: { idleMs: 1 } }).socket;
     await new Promise((resolve) => idle.once('close', resolve));
     expect(idle.closed).toEqual([1000, 'idle']);
+  });
+
+  it('cuts off a client that does not read, and tells little of what it does not know', () => {
+    const { socket, transcription } = connect();
+    socket.say({ type: 'x'.repeat(100_000), event_id: 'e' });
+    socket.say({ type: 'response.create', event_id: 'e'.repeat(100_000) });
+    expect(socket.sent.slice(1)).toMatchObject([
+      { error: { param: 'type' } },
+      { error: { param: 'event_id' } },
+    ]);
+    expect(JSON.stringify(socket.sent).length).toBeLessThan(2_500);
+    socket.bufferedAmount = 4 * 1024 * 1024;
+    socket.say({ type: 'input_audio_buffer.clear' });
+    expect(socket.terminated).toBe(false);
+    socket.bufferedAmount += 1;
+    socket.say({ type: 'input_audio_buffer.clear' });
+    expect(socket.terminated).toBe(true);
+    expect(socket.sent).toHaveLength(4);
+    expect(transcription.requests).toEqual([]);
+  });
+
+  it.each([1, 4])('does not take a client for idle while %i of its turns wait', async (turns) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    const { socket, transcription } = connect({ bounds: { idleMs: 1_000 } });
+    let release = () => {};
+    transcription.hold = new Promise((resolve) => (release = resolve));
+    for (let turn = 0; turn < turns; turn += 1) {
+      socket.append(500, 0.5);
+      socket.say({ type: 'input_audio_buffer.commit' });
+    }
+    expect(socket.isPaused).toBe(turns === 4);
+    vi.advanceTimersByTime(10_000);
+    expect(socket.readyState).toBe(1);
+    release();
+    await socket.until(`${prefix}.completed`, turns);
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(999);
+    expect(socket.readyState).toBe(1);
+    vi.advanceTimersByTime(1);
+    expect(socket.closed).toEqual([1000, 'idle']);
+  });
+
+  it('closes a socket that it has paused so that the close frame is read, and starts no timer after', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    const { socket, transcription } = connect();
+    let release = () => {};
+    transcription.hold = new Promise((resolve) => (release = resolve));
+    for (let turn = 0; turn < 4; turn += 1) {
+      socket.append(500, 0.5);
+      socket.say({ type: 'input_audio_buffer.commit' });
+    }
+    expect(socket.isPaused).toBe(true);
+    // It was read together with the last commit.
+    socket.emit('message', Buffer.from('x'), true);
+    expect(socket.closed?.[0]).toBe(1003);
+    release();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('lives no longer than it may, whatever it is sent', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    const { socket } = connect({ bounds: { maxSeconds: 120 } });
+    for (let minute = 1; minute <= 3; minute += 1) {
+      vi.advanceTimersByTime(50_000);
+      socket.say({ type: 'input_audio_buffer.clear' });
+    }
+    expect(socket.sent.map(({ type }) => type)).toEqual([
+      'session.created',
+      'input_audio_buffer.cleared',
+      'input_audio_buffer.cleared',
+      'error',
+    ]);
+    expect(socket.closed).toEqual([1008, 'websocket_connection_limit_reached']);
+    socket.say({ type: 'input_audio_buffer.clear' });
+    expect(socket.sent).toHaveLength(4);
+  });
+
+  it('takes an unchanged session at any time, and a changed one between turns', async () => {
+    const { socket } = connect();
+    const { session } = socket.sent[0] as unknown as { session: { audio: { input: object } } };
+    const changed = (input: object) => ({
+      type: 'transcription',
+      audio: { input: { ...session.audio.input, ...input } },
+    });
+    const last = () => socket.sent.at(-1);
+    socket.append(1_010, 0.001);
+    socket.say({
+      type: 'session.update',
+      session: changed({ turn_detection: { silence_duration_ms: 300 } }),
+    });
+    expect(last()).toMatchObject({ type: 'session.updated' });
+    socket.append(500, 0.5);
+    const [started] = await socket.until('input_audio_buffer.speech_started');
+    expect(started).toMatchObject({ audio_start_ms: 700 });
+    socket.say({
+      type: 'session.update',
+      session: changed({ turn_detection: { silence_duration_ms: 300 } }),
+    });
+    expect(last()).toMatchObject({ type: 'session.updated' });
+    socket.say({ type: 'session.update', session: changed({ turn_detection: null }) });
+    expect(last()).toMatchObject({ type: 'error', error: { param: 'session' } });
+    socket.append(400, 0);
+    await socket.until('input_audio_buffer.committed');
+
+    socket.say({ type: 'session.update', session: changed({ turn_detection: null }) });
+    socket.append(600, 0.5);
+    socket.say({ type: 'session.update', session: changed({ turn_detection: null }) });
+    expect(last()).toMatchObject({ type: 'session.updated' });
+    for (const other of [
+      session.audio.input,
+      { turn_detection: null, format: { type: 'audio/pcm', rate: 8_000 } },
+    ]) {
+      socket.say({ type: 'session.update', session: changed(other) });
+      expect(last()).toMatchObject({ type: 'error', error: { param: 'session' } });
+    }
+    socket.say({ type: 'input_audio_buffer.commit' });
+    const [, byHand] = await socket.until(`${prefix}.completed`, 2);
+    expect(byHand).toMatchObject({ transcript: 'one' });
+  });
+
+  it('keeps the audio of a commit that it refuses', async () => {
+    const { socket } = connect({ dialect: 'beta' });
+    socket.say({ type: 'transcription_session.update', session: { turn_detection: null } });
+    socket.append(90, 0.5);
+    socket.say({ type: 'input_audio_buffer.commit' });
+    expect(socket.sent.at(-1)).toMatchObject({ type: 'error', error: { param: 'audio' } });
+    socket.append(410, 0.5);
+    socket.say({ type: 'input_audio_buffer.commit' });
+    const [completed] = await socket.until(`${prefix}.completed`);
+    expect(completed).toMatchObject({ transcript: 'one', usage: { seconds: 1 } });
+  });
+
+  it('names what has no effect', () => {
+    const { socket } = connect();
+    const audio = { input: { turn_detection: { create_response: true } } };
+    socket.say({ type: 'session.update', session: { type: 'transcription', audio, tools: [] } });
+    expect(socket.sent.at(-1)).toMatchObject({
+      type: 'session.updated',
+      headers: { 'x-meganest-ignored': 'audio.input.turn_detection.create_response, tools' },
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { MegaNestError, parseOrThrow } from '#contracts';
 import { errorEnvelope, parseJsonBody, type HttpCall } from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
@@ -34,10 +35,14 @@ export interface LiveConnectionOptions {
   traceparent: string;
 }
 
-const messageSchema = z.looseObject({ type: z.string(), event_id: z.string().optional() });
+const messageSchema = z.looseObject({ type: z.string(), event_id: z.string().max(512).optional() });
 const appendSchema = z.looseObject({ audio: z.string() });
 /** A client that says where turns end keeps so much at most, in milliseconds. */
 const mostWaitingMs = 300_000;
+/** Bytes that may wait for a client to read them; one that leaves more unread is cut off. */
+const mostUnreadBytes = 4 * 1024 * 1024;
+/** Characters of an unknown message type that are told back. */
+const mostTypeLength = 64;
 /** WebSocket close codes (RFC 6455). */
 const closeCodes = { normal: 1000, unsupportedData: 1003, limitReached: 1008 } as const;
 
@@ -55,6 +60,8 @@ export class LiveConnection {
   #buffer = new AudioBuffer(usualSettings.rate, usualSettings.turns);
   #seconds = 0;
   #idle: NodeJS.Timeout | undefined;
+  /** Turns wait to be written down. */
+  #isWaiting = false;
 
   constructor(
     private readonly socket: WebSocket,
@@ -69,6 +76,8 @@ export class LiveConnection {
       newCall: () => this.#newCall(),
       // A client that sends faster than its audio is heard waits.
       onBusy: (isBusy) => (isBusy ? socket.pause() : socket.resume()),
+      // One that has to wait for its text is not idle.
+      onWaiting: (isWaiting) => this.#wait(isWaiting),
     });
     socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
     socket.once('close', () => this.#leave());
@@ -77,10 +86,13 @@ export class LiveConnection {
   }
 
   #receive(data: Buffer, isBinary: boolean): void {
+    // What was under way when the connection was closed.
+    if (this.socket.readyState !== this.socket.OPEN) return;
     this.#rest();
-    if (isBinary) return this.socket.close(closeCodes.unsupportedData, 'send JSON as text');
+    if (isBinary) return this.#close(closeCodes.unsupportedData, 'send JSON as text');
     let eventId: string | undefined;
     try {
+      if (Date.now() > this.#expiresAt) throw new MegaNestError('websocket_connection_limit_reached');
       const message = parseOrThrow(messageSchema, parseJsonBody(data.toString('utf8')));
       eventId = message.event_id;
       this.#handle(message);
@@ -88,7 +100,7 @@ export class LiveConnection {
       const error = MegaNestError.from(thrown, 'asr');
       this.#send({ type: 'error', error: { ...errorEnvelope(error).error, event_id: eventId ?? null } });
       if (error.code === 'websocket_connection_limit_reached')
-        this.socket.close(closeCodes.limitReached, error.code);
+        this.#close(closeCodes.limitReached, error.code);
     }
   }
 
@@ -104,7 +116,7 @@ export class LiveConnection {
     if (type === 'session.update') return this.#update(session, 'ga');
     if (type === 'transcription_session.update') return this.#update(session, 'beta');
     throw new MegaNestError('invalid_request', {
-      detail: `type: ${type} is not known here; send session.update or input_audio_buffer.append, .commit or .clear`,
+      detail: `type: ${shortened(type)} is not known here; send session.update or input_audio_buffer.append, .commit or .clear`,
       param: 'type',
     });
   }
@@ -112,15 +124,20 @@ export class LiveConnection {
   #update(session: unknown, dialect: Dialect): void {
     const { settings, ignored } = updatedSettings(this.#settings, session, dialect);
     const { rate, turns } = settings;
-    const isOther = rate !== this.#settings.rate || turns !== this.#settings.turns;
-    if (isOther && this.#buffer.isSpeaking)
+    const isOther = rate !== this.#settings.rate || !isDeepStrictEqual(turns, this.#settings.turns);
+    if (isOther && this.#isWithinTurn())
       throw new MegaNestError('invalid_request', {
         detail: 'session: format and turn detection cannot change within a turn; commit or clear it first',
         param: 'session',
       });
-    if (isOther) this.#buffer = new AudioBuffer(rate, turns);
+    if (isOther) this.#buffer.change(rate, turns);
     this.#settings = settings;
     this.#tellSession('updated', ignored);
+  }
+
+  /** Where the client says where turns end, all audio that waits belongs to one. */
+  #isWithinTurn(): boolean {
+    return this.#settings.turns ? this.#buffer.isSpeaking : this.#buffer.milliseconds > 0;
   }
 
   #append(base64: string): void {
@@ -140,8 +157,7 @@ export class LiveConnection {
   #admit(seconds: number): void {
     this.#seconds += seconds;
     const { maxSeconds } = this.options.bounds;
-    if (this.#seconds > maxSeconds || Date.now() > this.#expiresAt)
-      throw new MegaNestError('websocket_connection_limit_reached');
+    if (this.#seconds > maxSeconds) throw new MegaNestError('websocket_connection_limit_reached');
     if (!this.#settings.turns && this.#buffer.milliseconds + seconds * 1000 > mostWaitingMs)
       throw new MegaNestError('payload_too_large', {
         what: 'The audio buffer',
@@ -157,13 +173,12 @@ export class LiveConnection {
 
   #commit(): void {
     const { milliseconds } = this.#buffer;
-    const samples = this.#buffer.take();
     if (milliseconds < 100)
       throw new MegaNestError('invalid_request', {
         detail: `The buffer holds ${Math.round(milliseconds)} ms of audio; at least 100 ms are needed.`,
         param: 'audio',
       });
-    this.#turns.end(samples, this.#settings);
+    this.#turns.end(this.#buffer.take(), this.#settings);
   }
 
   #tellSession(what: 'created' | 'updated', ignored: readonly string[] = []): void {
@@ -185,18 +200,36 @@ export class LiveConnection {
 
   #send(event: object): void {
     if (this.socket.readyState !== this.socket.OPEN) return;
+    // Such a client would not read a close frame either.
+    if (this.socket.bufferedAmount > mostUnreadBytes) return this.socket.terminate();
     this.socket.send(JSON.stringify({ event_id: `event_${randomUUID()}`, ...event }));
   }
 
-  /** Begins to wait for the next message. */
+  /** Begins to wait for the next message, unless the client waits for its text. */
   #rest(): void {
     clearTimeout(this.#idle);
-    const close = () => this.socket.close(closeCodes.normal, 'idle');
+    if (this.#isWaiting || this.#gone.signal.aborted) return;
+    const close = () => this.#close(closeCodes.normal, 'idle');
     this.#idle = setTimeout(close, this.options.bounds.idleMs).unref();
+  }
+
+  #wait(isWaiting: boolean): void {
+    this.#isWaiting = isWaiting;
+    this.#rest();
+  }
+
+  /** A paused socket would never read the client's close frame. */
+  #close(code: number, reason: string): void {
+    this.socket.resume();
+    this.socket.close(code, reason);
   }
 
   #leave(): void {
     clearTimeout(this.#idle);
     this.#gone.abort();
   }
+}
+
+function shortened(type: string): string {
+  return type.length > mostTypeLength ? `${type.slice(0, mostTypeLength)}…` : type;
 }

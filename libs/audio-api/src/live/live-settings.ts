@@ -1,6 +1,7 @@
 import { MegaNestError, parseOrThrow, transcriptionParametersSchema } from '#contracts';
 import { z } from 'zod';
 import type { TurnRules } from './audio-buffer.js';
+import { unknownFields } from './unknown-fields.js';
 
 /** The two spellings of OpenAI's Realtime API: of today, and of its beta, asked for by `OpenAI-Beta: realtime=v1`. */
 export type Dialect = 'ga' | 'beta';
@@ -21,11 +22,14 @@ const usualTurns: TurnRules = { threshold: 0.5, prefixMs: 300, silenceMs: 500 };
 export const usualSettings: LiveSettings = { rate: 24_000, turns: usualTurns, logprobs: false };
 
 const { language, prompt } = transcriptionParametersSchema.shape;
-const transcription = z.looseObject({
-  model: z.string().nullish(),
-  language: language.nullable(),
-  prompt: prompt.nullable(),
-});
+const transcription = z.looseObject(
+  {
+    model: z.string().max(1_000).nullish(),
+    language: language.nullable(),
+    prompt: prompt.nullable(),
+  },
+  'must be an object: sessions without transcription are not served',
+);
 const turnDetection = z.looseObject({
   type: z.literal('server_vad', 'must be server_vad, or null for no detection').default('server_vad'),
   threshold: z.number().min(0).max(1).default(usualTurns.threshold),
@@ -33,7 +37,7 @@ const turnDetection = z.looseObject({
   silence_duration_ms: z.int().min(100).max(10_000).default(usualTurns.silenceMs),
 });
 const include = z.array(z.enum(['item.input_audio_transcription.logprobs']));
-const common = { transcription: transcription.nullish(), turn_detection: turnDetection.nullish() };
+const common = { transcription: transcription.optional(), turn_detection: turnDetection.nullish() };
 
 const sessionSchema = z.looseObject({
   type: z.literal('transcription', 'must be transcription: conversations by voice are not served'),
@@ -48,7 +52,6 @@ const sessionSchema = z.looseObject({
               rate: z.int().min(8_000).max(48_000).default(usualSettings.rate),
             })
             .nullish(),
-          noise_reduction: z.unknown().optional(),
         })
         .optional(),
     })
@@ -60,37 +63,47 @@ const betaSchema = z.looseObject({
   input_audio_format: z.literal('pcm16', 'must be pcm16').nullish(),
   input_audio_transcription: common.transcription,
   turn_detection: common.turn_detection,
-  input_audio_noise_reduction: z.unknown().optional(),
   include: include.nullish(),
 });
 
-/** What an update says; what it does not mention stays. Errors: invalid_request with the field's path. */
+/**
+ * What an update says; what it does not mention stays. `ignored`: paths of fields that have no effect. Errors:
+ * invalid_request with the field's path.
+ */
 export function updatedSettings(
   before: LiveSettings,
   session: unknown,
   dialect: Dialect,
 ): { settings: LiveSettings; ignored: string[] } {
   const given = dialect === 'ga' ? readSession(session) : readBetaSession(session);
-  const { format, transcription: model, turn_detection: turns, noise_reduction: noise } = given;
+  const { format, transcription: model, turn_detection: turns, include: wanted, ignored } = given;
   return {
     settings: {
       ...before,
       ...(format && { rate: format.rate }),
       ...(model && {
-        model: model.model ?? undefined,
+        // The session object says '' where there is none.
+        model: model.model || undefined,
         language: model.language ?? undefined,
         prompt: model.prompt ?? undefined,
       }),
       ...(turns !== undefined && { turns: turns ? turnRules(turns) : undefined }),
-      ...(given.include && { logprobs: given.include.length > 0 }),
+      ...(wanted !== undefined && { logprobs: (wanted?.length ?? 0) > 0 }),
     },
-    ignored: noise ? ['noise_reduction'] : [],
+    ignored,
   };
 }
 
 function readSession(session: unknown) {
-  const { audio, include: wanted } = parseOrThrow(z.object({ session: sessionSchema }), { session }).session;
-  return { ...audio?.input, include: wanted };
+  const { session: given } = parseOrThrow(z.object({ session: sessionSchema }), { session });
+  const { format, transcription: heard, turn_detection } = given.audio?.input ?? {};
+  return {
+    format,
+    transcription: heard,
+    turn_detection,
+    include: given.include,
+    ignored: unknownFields(sessionSchema, given),
+  };
 }
 
 function readBetaSession(session: unknown) {
@@ -99,8 +112,8 @@ function readBetaSession(session: unknown) {
     format: given.input_audio_format ? { rate: usualSettings.rate } : undefined,
     transcription: given.input_audio_transcription,
     turn_detection: given.turn_detection,
-    noise_reduction: given.input_audio_noise_reduction,
     include: given.include,
+    ignored: unknownFields(betaSchema, given),
   };
 }
 

@@ -17,6 +17,8 @@ export interface LiveTurnsOptions {
   newCall: () => HttpCall;
   /** More turns wait than should, or no longer. */
   onBusy: (isBusy: boolean) => void;
+  /** Turns have begun to wait, or the last of them has ended. */
+  onWaiting: (isWaiting: boolean) => void;
 }
 
 interface Turn {
@@ -90,6 +92,7 @@ export class LiveTurns {
 
   #count(change: 1 | -1): void {
     this.#waiting += change;
+    if (this.#waiting === (change > 0 ? 1 : 0)) this.options.onWaiting(change > 0);
     if (change > 0 && this.#waiting === mostWaiting) this.options.onBusy(true);
     if (change < 0 && this.#waiting === mostWaiting - 1) this.options.onBusy(false);
   }
