@@ -16,7 +16,7 @@ const redacted: GuardrailJudgement = { action: 'redact', text: '[card number]', 
 const judge = (judged: GuardrailJudgement, scores: Record<string, number>) =>
   judgeScores(
     judged,
-    Object.entries(scores).map(([label, score]) => ({ label, score })),
+    Object.entries({ toxic: 0, threat: 0, rude: 0, ...scores }).map(([label, score]) => ({ label, score })),
     labels,
   );
 
@@ -46,6 +46,12 @@ describe('judgeScores', () => {
       findings: [{ rule: 'rudeness' }],
     });
     expect(judge(redacted, { rude: 0.3 })).toMatchObject({ action: 'redact', text: '[card number]' });
+  });
+
+  it.each([NaN, Infinity, undefined])('does not take %s for a verdict', (threat) => {
+    expect(() => judge(passed, { threat } as Record<string, number>)).toThrow(
+      expect.objectContaining({ code: 'internal_error', message: expect.stringContaining('threat') }),
+    );
   });
 
   it('says something of its own where the label has no message', () => {

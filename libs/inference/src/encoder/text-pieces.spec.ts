@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutPieces, highestScores, windowStarts } from './text-pieces.js';
+import { cutPieces, halves, highestScores, windowStarts } from './text-pieces.js';
 
 describe('windowStarts', () => {
   it('covers a length without a gap, neighbours sharing at least the overlap', () => {
@@ -26,6 +26,22 @@ describe('windowStarts', () => {
         }
       }),
     );
+  });
+});
+
+describe('halves', () => {
+  it('are shorter, share a part and leave nothing out', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 4, maxLength: 200 }), (text) => {
+        const [first, second] = halves({ text, of: 3 });
+        const shared = first!.text.length + second!.text.length - text.length;
+        expect(shared).toBeGreaterThanOrEqual(Math.max(2, Math.floor(text.length / 8)));
+        expect(first!.text + second!.text.slice(shared)).toBe(text);
+        expect(first!.text.length).toBeLessThan(text.length);
+        expect([first!.of, second!.of]).toEqual([3, 3]);
+      }),
+    );
+    expect(halves({ text: 'abc', of: 0 })).toEqual([]);
   });
 });
 

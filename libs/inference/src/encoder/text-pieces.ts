@@ -21,6 +21,14 @@ export function cutPieces(
   );
 }
 
+/** A piece in two that share an eighth of it, two characters at least; none where it is too short for that. */
+export function halves({ text, of }: TextPiece): TextPiece[] {
+  const overlap = Math.max(2, Math.floor(text.length / 8));
+  const size = Math.ceil((text.length + overlap) / 2);
+  if (size >= text.length) return [];
+  return [text.slice(0, size), text.slice(-size)].map((half) => ({ text: half, of }));
+}
+
 /** Where windows of a size begin that together cover `length`; the last one ends with it. */
 export function windowStarts(length: number, size: number, overlap: number): number[] {
   const starts = [0];

@@ -116,7 +116,33 @@ describe('engines of Text Embeddings Inference', () => {
       ],
     ]);
     expect(promptTokens).toBe(8);
-    expect(engine?.requests.at(-1)?.body).toMatchObject({ truncate: true, raw_scores: false });
+    expect(engine?.requests.at(-1)?.body).toMatchObject({ truncate: false, raw_scores: false });
+  });
+
+  it('classify all of a text of many tokens, in halves of what the engine refuses', async () => {
+    const asked: string[] = [];
+    let most = 7;
+    const predictShort: Answer = (response, request) => {
+      const inputs = (request.body['inputs'] as [string][]).map(([text]) => text);
+      if (inputs.some((text) => text.length > most || /\p{Surrogate}/u.test(text)))
+        return sendJson(response, { error: 'too many tokens', error_type: 'Validation' }, 413);
+      asked.push(...inputs);
+      return predict(response, request);
+    };
+    const classifier = await openRemoteClassifier(
+      await start({ '/info': classifierInfo, '/predict': predictShort }),
+    );
+    // At the end of its piece, which an engine that truncates leaves out; its last part has 5 characters.
+    const { scores } = await classifier.classify([`${'中'.repeat(20)}xxxx`, 'x', '😀'.repeat(9)]);
+    expect(scores.map(([, toxic]) => toxic!.score)).toEqual([4 / 5, 1, 0]);
+    expect(asked.every((text) => text.length <= 7)).toBe(true);
+    expect(asked.filter((text) => text === 'x')).toHaveLength(1);
+    expect(asked.join('')).toContain('😀');
+    most = 2;
+    await expect(classifier.classify(['中文中文'])).rejects.toMatchObject({
+      code: 'bad_upstream',
+      message: expect.stringContaining('too many tokens'),
+    });
   });
 
   it('do not classify with a model that has no labels', async () => {

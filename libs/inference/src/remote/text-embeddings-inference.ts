@@ -24,7 +24,8 @@ export class TeiServer {
     /** Of a classifier, in the model's order. */
     readonly labels: readonly string[] | undefined,
     private readonly server: RemoteServer,
-    private readonly batchSize: number,
+    /** Most inputs of one request. */
+    readonly batchSize: number,
   ) {}
 
   /** Asks the server what it serves. Errors: service_unavailable, bad_upstream. */
