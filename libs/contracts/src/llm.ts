@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { fileReferenceSchema } from './dataprep.js';
 import { retrievedDocumentSchema } from './documents.js';
 import { modelInfoSchema } from './embedding.js';
+import { maxImages } from './image-budget.js';
 import { defineMethod } from './method.js';
 
 /** A call of a tool, complete: `input` is JSON for a function, raw text for a custom tool. */
@@ -29,7 +30,7 @@ export const chatMessageSchema = z.object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z.string(),
   /** Of the user, for models that take them. */
-  images: z.array(chatImageSchema).optional(),
+  images: z.array(chatImageSchema).max(maxImages).optional(),
   name: z.string().optional(),
   /** Of the assistant: what it called in this turn. */
   toolCalls: z.array(toolCallSchema).optional(),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { imageOfDataUrl, imageTypeOf } from './image-bytes.js';
+import { imageOfDataUrl, imageTypeOf, sizeOfDataUrl } from './image-bytes.js';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
@@ -9,10 +9,21 @@ describe('imageTypeOf', () => {
     ['\xff\xd8\xff\xe0', 'image/jpeg'],
     ['GIF89a', 'image/gif'],
     ['RIFF\x00\n\x00\x00WEBPVP8 ', 'image/webp'],
-    ['<svg>', undefined],
-    ['', undefined],
   ])('of %j is %s', (content, type) => {
-    expect(imageTypeOf(bytes(content))).toBe(type);
+    expect(imageTypeOf(bytes(content), 'p')).toBe(type);
+  });
+
+  it.each(['<svg>', ''])('refuses %j with its path', (content) => {
+    expect(() => imageTypeOf(bytes(content), 'p')).toThrow(
+      expect.objectContaining({ code: 'unsupported_file', param: 'p' }),
+    );
+  });
+});
+
+describe('sizeOfDataUrl', () => {
+  it('tells the bytes of what is in it', () => {
+    expect(sizeOfDataUrl(`data:image/png;base64,${'A'.repeat(400)}`)).toBe(300);
+    expect(sizeOfDataUrl('https://example.org/image.png')).toBe(0);
   });
 });
 

@@ -8,10 +8,18 @@ const signatures: readonly (readonly [mimeType: string, matches: (bytes: Buffer)
   ['image/webp', (bytes) => /^RIFF.{4}WEBP/s.test(bytes.toString('latin1', 0, 12))],
 ];
 
-/** The type of an image by its first bytes, whatever its sender calls it; undefined for everything else. */
-export function imageTypeOf(bytes: Uint8Array): string | undefined {
+/** The type of an image by its first bytes, whatever its sender calls it. Errors: unsupported_file with the path. */
+export function imageTypeOf(bytes: Uint8Array, param: string): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return signatures.find(([, matches]) => matches(buffer))?.[0];
+  const known = signatures.find(([, matches]) => matches(buffer));
+  if (known) return known[0];
+  const detail = 'it is no PNG, JPEG, GIF or WebP';
+  throw new MegaNestError('unsupported_file', { file: `at ${param}`, detail, param });
+}
+
+/** About how many bytes a data URL holds, without decoding it; 0 of an address, which holds none. */
+export function sizeOfDataUrl(url: string): number {
+  return url.startsWith('data:') ? Math.ceil(((url.length - url.indexOf(',') - 1) * 3) / 4) : 0;
 }
 
 /** The content of a data URL. Errors: invalid_request with the path. */

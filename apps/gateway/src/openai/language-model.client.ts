@@ -1,4 +1,11 @@
-import { generate, MegaNestError, type ChatMessage, type GenerationChunk, type RequestOf } from '#contracts';
+import {
+  generate,
+  ImageBudget,
+  MegaNestError,
+  type ChatMessage,
+  type GenerationChunk,
+  type RequestOf,
+} from '#contracts';
 import { ObjectStore, RpcClient } from '#messaging';
 import type { ChatCompletionRequest } from '#openai-api';
 import { guardedFetch, type HttpCall } from '#service-kit';
@@ -23,12 +30,13 @@ export class LanguageModelClient {
    */
   async *generate(request: ChatCompletionRequest, call: HttpCall): AsyncGenerator<GenerationChunk> {
     const stored: string[] = [];
+    const budget = new ImageBudget();
     try {
       const messages: ChatMessage[] = [];
       for (const message of request.messages) {
         const { images, ...rest } = message;
         if (!images) messages.push(message);
-        else messages.push({ ...rest, images: await this.#store(images, stored, call) });
+        else messages.push({ ...rest, images: await this.#store(images, { stored, budget }, call) });
       }
       yield* this.client.stream(generate, generateRequest({ ...request, messages }), call);
     } finally {
@@ -36,15 +44,17 @@ export class LanguageModelClient {
     }
   }
 
-  async #store(images: readonly ChatImage[], stored: string[], call: HttpCall): Promise<ChatImage[]> {
+  /** One after the other, so that no more is in memory than all of them may have together. */
+  async #store(
+    images: readonly ChatImage[],
+    { stored, budget }: { stored: string[]; budget: ImageBudget },
+    call: HttpCall,
+  ): Promise<ChatImage[]> {
+    const { UPLOAD_FILE_LIMIT_BYTES: maxBytes } = this.environment;
     const sent: ChatImage[] = [];
     for (const { url = '', detail, param = 'messages' } of images) {
-      const bytes = await this.#load(url, param, call);
-      const mimeType = imageTypeOf(bytes);
-      if (mimeType === undefined) {
-        const known = 'it is no PNG, JPEG, GIF or WebP';
-        throw new MegaNestError('unsupported_file', { file: `at ${param}`, detail: known, param });
-      }
+      const bytes = await budget.load({ param, maxBytes }, (most) => this.#load(url, param, most, call));
+      const mimeType = imageTypeOf(bytes, param);
       const file = await this.objects.put(bytes, { filename: 'image', mimeType });
       stored.push(file.objectId);
       sent.push({ file, ...(detail !== undefined && { detail }) });
@@ -52,10 +62,9 @@ export class LanguageModelClient {
     return sent;
   }
 
-  async #load(url: string, param: string, call: HttpCall): Promise<Uint8Array> {
-    const { UPLOAD_FILE_LIMIT_BYTES: maxBytes, LINK_TIMEOUT_MS: timeoutMs } = this.environment;
+  async #load(url: string, param: string, maxBytes: number, call: HttpCall): Promise<Uint8Array> {
     if (!url.startsWith('data:')) {
-      const { ALLOW_PRIVATE_LINKS: allowPrivate } = this.environment;
+      const { ALLOW_PRIVATE_LINKS: allowPrivate, LINK_TIMEOUT_MS: timeoutMs } = this.environment;
       const options = { maxBytes, timeoutMs, allowPrivate, param, signal: call.signal };
       return (await guardedFetch(url, options)).bytes;
     }

@@ -1,4 +1,5 @@
-import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
+import { ImageBudget, MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
+import { sizeOfDataUrl } from './image-bytes.js';
 
 /** What a model reads: `text`, `image`. */
 export type Modalities = NonNullable<ModelInfo['modalities']>;
@@ -10,9 +11,18 @@ export function modalitiesOf({ modalities = textOnly }: ModelInfo): Modalities {
   return modalities;
 }
 
-/** Errors: unsupported_parameter with the path of the first image, where the model takes none. */
+/**
+ * Errors: unsupported_parameter with the path of the first image, where the model takes none; invalid_request with that of
+ * the first one that is too many, payload_too_large where those that are here are too large together.
+ */
 export function assertTakesImages(messages: readonly ChatMessage[], modalities: Modalities): void {
-  const [image] = modalities.includes('image') ? [] : messages.flatMap(({ images = [] }) => images);
+  const images = messages.flatMap((message) => message.images ?? []);
+  if (modalities.includes('image')) {
+    const budget = new ImageBudget();
+    for (const { url = '', param = 'messages' } of images) budget.add(sizeOfDataUrl(url), param);
+    return;
+  }
+  const [image] = images;
   if (!image) return;
   const param = image.param ?? 'messages';
   const detail = `${param}: images are not supported: the model's input is ${modalities.join(' and ')} only`;

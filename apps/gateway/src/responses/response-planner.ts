@@ -1,4 +1,4 @@
-import { MegaNestError, type ChatMessage } from '#contracts';
+import { ImageBudget, MegaNestError, type ChatMessage } from '#contracts';
 import {
   assertCallsAnswered,
   newId,
@@ -58,7 +58,7 @@ export class ResponsePlanner {
       isMegaService: definition !== undefined,
       call,
     });
-    const options = { owner, images, call };
+    const options = { owner, images, budget: new ImageBudget(), call };
     const earlier = await this.reader.read(history, { ...options, path: 'context' });
     const now = await this.reader.read(inputItems, { ...options, path: 'input' });
     assertCallsAnswered(earlier, now);

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { ImageBudget, MegaNestError } from '#contracts';
 import {
   compactRequestSchema,
   ignoredCompactFields,
@@ -45,7 +45,7 @@ export class CompactionController {
       }),
       this.context.resolve(owner, request.input ?? []),
     ]);
-    const options = { owner, images: 'describe' as const, call };
+    const options = { owner, images: 'describe' as const, budget: new ImageBudget(), call };
     const items = [
       ...(await this.reader.read(before, { ...options, path: 'context' })),
       ...(await this.reader.read(given, { ...options, path: 'input' })),

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError, type ImageBudget } from '#contracts';
 import {
   compactedContextOf,
   describeImage,
@@ -11,6 +11,7 @@ import {
 } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
+import { sizeOfDataUrl } from '../../openai/image-bytes.js';
 import { InputFiles } from './input-files.js';
 
 export interface ReadOptions {
@@ -19,6 +20,8 @@ export interface ReadOptions {
   path: string;
   /** Images are told of in words, or fetched from where they are stored; refused ones are refused by whoever needs text. */
   images: ImageUse;
+  /** Of all images that are taken; one for all items of a request. */
+  budget: ImageBudget;
   call: HttpCall;
 }
 
@@ -59,14 +62,17 @@ export class ContextReader {
     return { ...item, [field]: read };
   }
 
-  async #readPart(part: Part, path: string, { owner, call, images }: ReadOptions): Promise<Part> {
+  async #readPart(part: Part, path: string, { owner, call, images, budget }: ReadOptions): Promise<Part> {
     if (part['type'] === 'input_file')
       return { type: 'input_text', text: await this.files.text(part, path, owner, call) };
     if (part['type'] !== 'input_image') return part;
     if (images === 'describe') return { type: 'input_text', text: describeImage(part) };
-    const { file_id: id } = part;
-    if (images !== 'take' || typeof id !== 'string') return part;
-    return { ...part, image_url: await this.files.dataUrl(id, `${path}.file_id`, owner) };
+    if (images !== 'take') return part;
+    const { file_id: id, image_url: url } = part;
+    if (typeof id === 'string')
+      return { ...part, image_url: await this.files.dataUrl(id, `${path}.file_id`, owner, budget) };
+    budget.add(typeof url === 'string' ? sizeOfDataUrl(url) : 0, path);
+    return part;
   }
 
   /** The sealed thoughts are the whole ones; the summary beside them is for people. */

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { extract, maxExtractedCharacters, MegaNestError } from '#contracts';
+import { extract, maxExtractedCharacters, MegaNestError, type ImageBudget } from '#contracts';
 import { ObjectStore, RpcClient } from '#messaging';
 import { inputFileOf, textOfTextFile } from '#responses';
 import { guardedFetch, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { FileContents } from '../../files/file-contents.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../gateway.environment.js';
+import { imageTypeOf } from '../../openai/image-bytes.js';
 import { TextCache } from './text-cache.js';
 
 interface LoadedFile {
@@ -38,11 +39,18 @@ export class InputFiles {
     return `${file.filename}:\n${await this.#textOf(file, path, call)}`;
   }
 
-  /** A stored file as a data URL. Errors: not_found, payload_too_large with the path. */
-  async dataUrl(id: string, param: string, owner: string): Promise<string> {
+  /**
+   * A stored image as a data URL, within what the images of the request may have. Errors: not_found, unsupported_file,
+   * invalid_request, payload_too_large with the path.
+   */
+  async dataUrl(id: string, param: string, owner: string, budget: ImageBudget): Promise<string> {
     const { UPLOAD_FILE_LIMIT_BYTES: maxBytes } = this.environment;
-    const { file, bytes } = await this.stored.read(owner, id, { maxBytes, param });
-    return `data:${file.mimeType};base64,${Buffer.from(bytes).toString('base64')}`;
+    const bytes = await budget.load({ param, maxBytes }, async (most) => {
+      const read = await this.stored.read(owner, id, { maxBytes: most, param });
+      return read.bytes;
+    });
+    const mimeType = imageTypeOf(bytes, param);
+    return `data:${mimeType};base64,${Buffer.from(bytes).toString('base64')}`;
   }
 
   async #load(
