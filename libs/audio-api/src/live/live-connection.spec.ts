@@ -200,7 +200,10 @@ describe('LiveConnection', () => {
       'error',
     ]);
     expect(socket.closed).toEqual([1008, 'websocket_connection_limit_reached']);
+    // What the client had sent by then has no effect.
+    socket.closed = undefined;
     socket.say({ type: 'input_audio_buffer.clear' });
+    expect(socket.closed).toBeUndefined();
     expect(socket.sent).toHaveLength(4);
   });
 
