@@ -27,8 +27,8 @@ beforeEach(async () => {
   uploads.length = 0;
   directory = await createTemporaryDirectory();
   mkdirSync(join(directory.path, 'docs'));
-  writeFileSync(join(directory.path, 'README.md'), '# What it is');
   writeFileSync(join(directory.path, 'docs', 'api.md'), '# The API');
+  writeFileSync(join(directory.path, 'docs', 'operations.md'), '# Operations');
   server = createServer((request, response) => void receive(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   options = {
@@ -44,9 +44,9 @@ afterEach(async () => {
 });
 
 it('ingests each document once', async () => {
-  expect(await ingestSampleDocuments({ ...options, apiKey: 'key' })).toEqual(['README.md', 'api.md']);
+  expect(await ingestSampleDocuments({ ...options, apiKey: 'key' })).toEqual(['api.md', 'operations.md']);
   expect(await ingestSampleDocuments(options)).toEqual([]);
-  expect(uploads).toEqual([{ names: ['README.md', 'api.md'], authorization: 'Bearer key' }]);
+  expect(uploads).toEqual([{ names: ['api.md', 'operations.md'], authorization: 'Bearer key' }]);
 });
 
 it('ingests a document again when it has changed', async () => {

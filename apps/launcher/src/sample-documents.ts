@@ -4,7 +4,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 export interface SampleDocumentsOptions {
-  /** The project's directory: its README.md and docs/*.md are the sample knowledge base. */
+  /**
+   * The project's directory: its docs/*.md are the sample knowledge base. README.md holds the sample question itself, which
+   * would be quoted as the answer.
+   */
   projectDirectory: string;
   /** Remembers what was ingested, by content. */
   markerPath: string;
@@ -25,7 +28,7 @@ async function listPaths(projectDirectory: string): Promise<string[]> {
   const docs = join(projectDirectory, 'docs');
   const names = existsSync(docs) ? await readdir(docs) : [];
   const pages = names.filter((name) => name.endsWith('.md')).map((name) => join(docs, name));
-  return [join(projectDirectory, 'README.md'), ...pages.toSorted()].filter((path) => existsSync(path));
+  return pages.toSorted();
 }
 
 async function readDocument(path: string): Promise<SampleDocument> {
