@@ -1,6 +1,6 @@
 import { serveLiveAudio } from '#audio-api';
 import { MegaNestError } from '#contracts';
-import { readEnvironment, runMain, startService } from '#service-kit';
+import { probePaths, readEnvironment, runMain, startService } from '#service-kit';
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -27,9 +27,6 @@ async function configure(app: NestFastifyApplication, environment: GatewayEnviro
   await serveLiveAudio(app, environment, environment.RESPONSES_ALLOWED_ORIGINS);
 }
 
-/** Asked by machines that watch over the gateway, not by those who use it. */
-const unlimited = new Set(['/live', '/ready', '/metrics', '/v1/health_check']);
-
 async function limitRate(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {
   const hasKeys = environment.API_KEYS.length > 0;
   await app.register(rateLimit, {
@@ -37,7 +34,7 @@ async function limitRate(app: NestFastifyApplication, environment: GatewayEnviro
     timeWindow: '1 minute',
     // A key counts once however it is written; without keys the header is anybody's to vary.
     keyGenerator: ({ headers, ip }) => (hasKeys ? ownerOf(headers.authorization, environment) : ip),
-    allowList: (request) => unlimited.has(request.routeOptions.url ?? ''),
+    allowList: (request) => probePaths.has(request.routeOptions.url ?? ''),
     errorResponseBuilder: (_request, { max, ttl }) => {
       const retryAfter = Math.ceil(ttl / 1000);
       const detail = `${max} a minute are allowed; try again in ${retryAfter} s.`;

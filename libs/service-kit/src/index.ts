@@ -21,7 +21,7 @@ export { parseJsonBody } from './http/json-body.js';
 export { readFormParts } from './http/form-parts.js';
 export { originAllowed } from './http/origin.js';
 export { sendEventStream, type Frames } from './http/event-stream.js';
-export { Call, type HttpCall } from './http/http-call.js';
+export { Call, probePaths, type HttpCall } from './http/http-call.js';
 export { withinDeadline } from './http/within-deadline.js';
 export { SchemaPipe } from './http/schema.pipe.js';
 export { createLogger } from './logger.js';

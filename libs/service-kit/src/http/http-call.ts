@@ -59,13 +59,13 @@ export function requestIdOf(request: FastifyRequest): string {
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
-/** Asked every few seconds by machines: their spans would bury the others. */
-const untraced = new Set(['/live', '/ready', '/metrics', '/v1/health_check']);
+/** Asked every few seconds by machines that watch over a service: neither traced, where they would bury the rest, nor limited. */
+export const probePaths: ReadonlySet<string> = new Set(['/live', '/ready', '/metrics', '/v1/health_check']);
 
 /** The request as a step of its caller's trace, or the first of a new one. */
 function spanOf(request: FastifyRequest): RunningSpan | undefined {
   const { url: route = request.url.split('?')[0] ?? '' } = request.routeOptions;
-  if (untraced.has(route)) return undefined;
+  if (probePaths.has(route)) return undefined;
   const given = request.headers['traceparent'];
   const isValid = typeof given === 'string' && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(given);
   return startSpan(`${request.method} ${route}`, {
