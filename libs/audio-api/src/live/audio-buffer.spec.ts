@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AgreedText } from './agreed-text.js';
 import { AudioBuffer, type TurnEvent } from './audio-buffer.js';
-import { updatedSettings, usualSettings } from './live-settings.js';
 
 const rate = 8_000;
 const rules = { threshold: 0.5, prefixMs: 100, silenceMs: 300 };
@@ -101,101 +100,5 @@ describe('AgreedText', () => {
     expect(text.add('a c d')).toBe('');
     expect(text.add('a c d')).toBe('');
     expect(text.finish('a c d')).toBe('');
-  });
-});
-
-describe('updatedSettings', () => {
-  it('takes both spellings, and keeps what is not mentioned', () => {
-    const ga = updatedSettings(
-      usualSettings,
-      {
-        type: 'transcription',
-        audio: {
-          input: {
-            format: { type: 'audio/pcm', rate: 16_000 },
-            transcription: { model: 'm', language: 'en', prompt: 'Ports' },
-            turn_detection: { type: 'server_vad', threshold: 0.7, silence_duration_ms: 800 },
-            noise_reduction: { type: 'near_field' },
-          },
-        },
-        include: ['item.input_audio_transcription.logprobs'],
-      },
-      'ga',
-    );
-    const turns = { threshold: 0.7, prefixMs: 300, silenceMs: 800 };
-    const common = { model: 'm', language: 'en', prompt: 'Ports', logprobs: true };
-    expect(ga).toEqual({
-      settings: { ...common, rate: 16_000, turns },
-      ignored: ['audio.input.noise_reduction'],
-    });
-    const beta = updatedSettings(ga.settings, { input_audio_format: 'pcm16', turn_detection: null }, 'beta');
-    expect(beta).toEqual({ settings: { ...common, rate: 24_000, turns: undefined }, ignored: [] });
-    expect(updatedSettings(ga.settings, { type: 'transcription' }, 'ga').settings).toEqual(ga.settings);
-  });
-
-  it('names what has no effect, and nothing that is null', () => {
-    const named = updatedSettings(
-      usualSettings,
-      {
-        type: 'transcription',
-        instructions: 'Sing',
-        tracing: null,
-        audio: {
-          output: { voice: 'x' },
-          input: {
-            format: { type: 'audio/pcm', channels: 2 },
-            transcription: { model: 'm', delay: 'low' },
-            turn_detection: { create_response: false, idle_timeout_ms: 5_000 },
-            noise_reduction: null,
-          },
-        },
-      },
-      'ga',
-    );
-    expect(named.ignored).toEqual([
-      'audio.input.transcription.delay',
-      'audio.input.turn_detection.create_response',
-      'audio.input.turn_detection.idle_timeout_ms',
-      'audio.input.format.channels',
-      'audio.output',
-      'instructions',
-    ]);
-    const beta = {
-      input_audio_noise_reduction: { type: 'near_field' },
-      turn_detection: { eagerness: 'low' },
-    };
-    expect(updatedSettings(usualSettings, beta, 'beta').ignored).toEqual([
-      'turn_detection.eagerness',
-      'input_audio_noise_reduction',
-    ]);
-    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`${n}`.padEnd(1_000), true]));
-    expect(updatedSettings(usualSettings, many, 'beta').ignored.join('').length).toBeLessThan(4_000);
-  });
-
-  it('turns logprobs off where include is null, and takes an empty model for none', () => {
-    const before = { ...usualSettings, logprobs: true, model: 'm' };
-    const update = (session: object) => updatedSettings(before, session, 'beta').settings;
-    expect(update({ include: null }).logprobs).toBe(false);
-    expect(update({ include: [] }).logprobs).toBe(false);
-    expect(update({}).logprobs).toBe(true);
-    expect(update({ input_audio_transcription: { model: '' } }).model).toBeUndefined();
-    expect(() => update({ input_audio_transcription: { model: 'm'.repeat(1_001) } })).toThrow(
-      expect.objectContaining({ param: 'session.input_audio_transcription.model' }),
-    );
-  });
-
-  it.each([
-    [{ type: 'realtime' }, 'session.type'],
-    [{ type: 'transcription', audio: { input: { transcription: null } } }, 'input.transcription'],
-    [
-      { type: 'transcription', audio: { input: { turn_detection: { type: 'semantic_vad' } } } },
-      'turn_detection.type',
-    ],
-    [{ type: 'transcription', audio: { input: { format: { type: 'audio/pcmu' } } } }, 'format.type'],
-    [undefined, 'session'],
-  ])('refuses %j', (session, param) => {
-    expect(() => updatedSettings(usualSettings, session, 'ga')).toThrow(
-      expect.objectContaining({ code: 'invalid_request', param: expect.stringContaining(param) as string }),
-    );
   });
 });

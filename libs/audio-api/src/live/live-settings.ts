@@ -31,10 +31,10 @@ const transcription = z.looseObject(
   'must be an object: sessions without transcription are not served',
 );
 const turnDetection = z.looseObject({
-  type: z.literal('server_vad', 'must be server_vad, or null for no detection').default('server_vad'),
-  threshold: z.number().min(0).max(1).default(usualTurns.threshold),
-  prefix_padding_ms: z.int().min(0).max(5_000).default(usualTurns.prefixMs),
-  silence_duration_ms: z.int().min(100).max(10_000).default(usualTurns.silenceMs),
+  type: z.literal('server_vad', 'must be server_vad, or null for no detection').optional(),
+  threshold: z.number().min(0).max(1).optional(),
+  prefix_padding_ms: z.int().min(0).max(5_000).optional(),
+  silence_duration_ms: z.int().min(100).max(10_000).optional(),
 });
 const include = z.array(z.enum(['item.input_audio_transcription.logprobs']));
 const common = { transcription: transcription.optional(), turn_detection: turnDetection.nullish() };
@@ -49,7 +49,7 @@ const sessionSchema = z.looseObject({
           format: z
             .looseObject({
               type: z.literal('audio/pcm', 'must be audio/pcm: 16 bits, little endian, one channel'),
-              rate: z.int().min(8_000).max(48_000).default(usualSettings.rate),
+              rate: z.int().min(8_000).max(48_000).optional(),
             })
             .nullish(),
         })
@@ -67,7 +67,8 @@ const betaSchema = z.looseObject({
 });
 
 /**
- * What an update says; what it does not mention stays. `ignored`: paths of fields that have no effect. Errors:
+ * What an update says; what it does not mention stays, field by field in the objects of the session too. Null takes a
+ * field away. Turn detection that was off begins with the usual rules. `ignored`: paths of fields that have no effect. Errors:
  * invalid_request with the field's path.
  */
 export function updatedSettings(
@@ -76,18 +77,16 @@ export function updatedSettings(
   dialect: Dialect,
 ): { settings: LiveSettings; ignored: string[] } {
   const given = dialect === 'ga' ? readSession(session) : readBetaSession(session);
-  const { format, transcription: model, turn_detection: turns, include: wanted, ignored } = given;
+  const { format, transcription: heard, turn_detection: turns, include: wanted, ignored } = given;
   return {
     settings: {
       ...before,
-      ...(format && { rate: format.rate }),
-      ...(model && {
-        // The session object says '' where there is none.
-        model: model.model || undefined,
-        language: model.language ?? undefined,
-        prompt: model.prompt ?? undefined,
-      }),
-      ...(turns !== undefined && { turns: turns ? turnRules(turns) : undefined }),
+      ...(format?.rate !== undefined && { rate: format.rate }),
+      // The session object says '' where there is none.
+      ...(heard?.model !== undefined && { model: heard.model || undefined }),
+      ...(heard?.language !== undefined && { language: heard.language ?? undefined }),
+      ...(heard?.prompt !== undefined && { prompt: heard.prompt || undefined }),
+      ...(turns !== undefined && { turns: turns ? turnRules(turns, before.turns) : undefined }),
       ...(wanted !== undefined && { logprobs: (wanted?.length ?? 0) > 0 }),
     },
     ignored,
@@ -117,11 +116,11 @@ function readBetaSession(session: unknown) {
   };
 }
 
-function turnRules(given: z.output<typeof turnDetection>): TurnRules {
+function turnRules(given: z.output<typeof turnDetection>, before = usualTurns): TurnRules {
   return {
-    threshold: given.threshold,
-    prefixMs: given.prefix_padding_ms,
-    silenceMs: given.silence_duration_ms,
+    threshold: given.threshold ?? before.threshold,
+    prefixMs: given.prefix_padding_ms ?? before.prefixMs,
+    silenceMs: given.silence_duration_ms ?? before.silenceMs,
   };
 }
 
