@@ -32,7 +32,11 @@ describe('updatedSettings', () => {
 
   it.each(['ga', 'beta'] as const)('changes the fields that it mentions and no others (%s)', (dialect) => {
     const before = {
-      ...{ model: 'm', language: 'en', prompt: 'Ports', rate: 16_000, logprobs: true },
+      model: 'm',
+      language: 'en',
+      prompt: 'Ports',
+      rate: 16_000,
+      logprobs: true,
       turns: { threshold: 0.7, prefixMs: 100, silenceMs: 800 },
     };
     const after = (input: { transcription?: object; turn_detection?: object; format?: object }) => {
