@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { env, pipeline } from '@xenova/transformers';
+import { pcmWav } from '#audio-api';
 import { exportModel, loadTranscriber, type Transcriber } from '#inference';
 import { whisperMarks, writeWhisperModel, type WhisperSizes } from '../../test/support/whisper-model.js';
 import { interleave, type Contender } from '../harness/interleave.js';
@@ -119,22 +120,9 @@ async function peer(
   };
 }
 
-/** 16-bit PCM with the shortest head. */
 function wav(samples: Float32Array): Uint8Array {
-  const bytes = Buffer.alloc(44 + 2 * samples.length);
-  bytes.write('RIFF', 0);
-  bytes.writeUInt32LE(36 + 2 * samples.length, 4);
-  bytes.write('WAVEfmt ', 8);
-  bytes.writeUInt32LE(16, 16);
-  bytes.writeUInt16LE(1, 20);
-  bytes.writeUInt16LE(1, 22);
-  bytes.writeUInt32LE(rate, 24);
-  bytes.writeUInt32LE(2 * rate, 28);
-  bytes.writeUInt16LE(2, 32);
-  bytes.writeUInt16LE(16, 34);
-  bytes.write('data', 36);
-  bytes.writeUInt32LE(2 * samples.length, 40);
-  for (const [index, sample] of samples.entries())
-    bytes.writeInt16LE(Math.round(sample * 32_767), 44 + 2 * index);
-  return bytes;
+  return pcmWav(
+    Int16Array.from(samples, (sample) => Math.round(sample * 32_767)),
+    rate,
+  );
 }

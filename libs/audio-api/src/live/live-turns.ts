@@ -7,7 +7,7 @@ import type { Transcription } from '../transcription.js';
 import { AgreedText } from './agreed-text.js';
 import type { AudioBuffer } from './audio-buffer.js';
 import type { Dialect, LiveSettings } from './live-settings.js';
-import { pcmWav } from './pcm-wav.js';
+import { pcmWav } from '../pcm-wav.js';
 
 export interface LiveTurnsOptions {
   dialect: Dialect;

@@ -1,3 +1,4 @@
+import { pcmWav } from '#audio-api';
 import type { Random } from './random.js';
 
 /** A part of a form: a field, or a file where it has a name for one. */
@@ -28,7 +29,7 @@ const contents: readonly (Uint8Array | string)[] = [
   'x'.repeat(70_000),
 ];
 /** A hundred milliseconds of it, 16-bit PCM at 8 kHz in a WAV file. */
-const silence = wav(8_000, 800);
+const silence = pcmWav(new Int16Array(800), 8_000);
 const fileNames = [
   'a.txt',
   'a.pdf',
@@ -155,23 +156,6 @@ function encode(parts: readonly FormPart[]): Uint8Array<ArrayBuffer> {
     return [Buffer.from(head), Buffer.from(content), Buffer.from('\r\n')];
   });
   return Uint8Array.from(Buffer.concat([...pieces, Buffer.from(`--${boundary}--\r\n`)]));
-}
-
-function wav(rate: number, samples: number): Uint8Array {
-  const file = Buffer.alloc(44 + 2 * samples);
-  file.write('RIFF', 0);
-  file.writeUInt32LE(file.length - 8, 4);
-  file.write('WAVEfmt ', 8);
-  file.writeUInt32LE(16, 16);
-  file.writeUInt16LE(1, 20);
-  file.writeUInt16LE(1, 22);
-  file.writeUInt32LE(rate, 24);
-  file.writeUInt32LE(2 * rate, 28);
-  file.writeUInt16LE(2, 32);
-  file.writeUInt16LE(16, 34);
-  file.write('data', 36);
-  file.writeUInt32LE(2 * samples, 40);
-  return file;
 }
 
 function quote(text: string): string {
