@@ -23,9 +23,11 @@ const dataFolder = join(projectRoot, '..', 'shared', 'data');
 
 /** The datasets that are there, at most `limit` cases of each; a missing one is reported on standard error. */
 export function loadCases(limit: number): GroundingDataset[] {
+  const squad = 'squad/passages-questions.jsonl';
   const loaders: [string, string, (path: string) => GroundingCase[]][] = [
     ['generated questions', 'nano-eval/grounded.jsonl', loadGenerated],
-    ['questions by people (SQuAD)', 'squad/passages-questions.jsonl', loadSquad],
+    ['questions by people (SQuAD)', squad, loadSquad],
+    ['the same beside the question itself', squad, (path) => loadSquad(path).map(besideTheQuestion)],
   ];
   return loaders.flatMap(([name, path, load]) => {
     const full = join(dataFolder, path);
@@ -78,6 +80,16 @@ function loadSquad(path: string): GroundingCase[] {
       ];
     });
   });
+}
+
+/** The question stands in the passages too: in a command before them, or as the heading of the one with the answer. */
+function besideTheQuestion(given: GroundingCase, index: number): GroundingCase {
+  const { question, passages, passage = 1 } = given;
+  const body = JSON.stringify({ text: question, k: 10 });
+  const command = `curl http://127.0.0.1:8888/v1/search -H 'Content-Type: application/json' -d '${body}'`;
+  if (index % 2 === 0) return { ...given, passages: [command, ...passages], passage: passage + 1 };
+  const headed = passages.map((text, at) => (at + 1 === passage ? `${question}\n\n${text}` : text));
+  return { ...given, passages: headed };
 }
 
 function windowAround(context: string, answers: readonly string[]): string | undefined {

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { loadGenerator, type Generator } from '#inference';
 import { loadProfile } from '#service-kit';
-import { buildGroundedPrompt, QuoteCheck, quoteSources } from '../../apps/llm/src/grounding/index.js';
+import { buildGroundedPrompt, QuoteCheck } from '../../apps/llm/src/grounding/index.js';
 import { loadCases, type GroundingCase } from './cases.js';
 import { normal, qualityOf, type Answered, type Quality } from './quality.js';
 
@@ -27,8 +27,8 @@ async function answer(
   }));
   const messages = [{ role: 'user' as const, content: given.question }];
   const prompt = buildGroundedPrompt({ messages, documents }, settings);
-  const sources = quoteSources(prompt.passages, settings.noAnswer);
-  const check = new QuoteCheck({ sources, question: given.question, stops: [] });
+  const { passages, question } = prompt;
+  const check = new QuoteCheck({ passages, question, noAnswer: settings.noAnswer, stops: [] });
   const model: Answered = { given, text: '', tokens: 0 };
   const checked: Answered = { given, text: '', tokens: 0 };
   let settled = false;

@@ -5,8 +5,8 @@ import { basename, join } from 'node:path';
 
 export interface SampleDocumentsOptions {
   /**
-   * The project's directory: its docs/*.md are the sample knowledge base. README.md holds the sample question itself, which
-   * would be quoted as the answer.
+   * The project's directory: its docs/*.md are the sample knowledge base. README.md is not: it holds the document that a
+   * newcomer is asked to ingest and to delete again, which would go on answering.
    */
   projectDirectory: string;
   /** Remembers what was ingested, by content. */

@@ -9,7 +9,6 @@ import {
   passageOf,
   passThrough,
   QuoteCheck,
-  quoteSources,
   type AnswerCheck,
   type GroundedPrompt,
 } from './grounding/index.js';
@@ -109,8 +108,8 @@ function checkOf(
   { grounding }: LlmSettings,
 ): AnswerCheck {
   if (grounding.answerCheck === 'citations') return new CitationCheck(passages);
-  const sources = quoteSources(passages, grounding.noAnswer);
-  return new QuoteCheck({ sources, question, stops: [parameters.stop ?? []].flat() });
+  const { noAnswer } = grounding;
+  return new QuoteCheck({ passages, question, noAnswer, stops: [parameters.stop ?? []].flat() });
 }
 
 /** `developer` is OpenAI's newer name of the system role; chat templates know only the older one. */

@@ -5,5 +5,4 @@ export { fitConversation } from './fit-conversation.js';
 export { buildGroundedPrompt, fillChatTemplate, type GroundedPrompt } from './grounded-prompt.js';
 export { passThrough } from './pass-through.js';
 export { QuoteCheck } from './quote-check.js';
-export { quoteSources } from './quote-sources.js';
 export { passageOf } from './passage.js';

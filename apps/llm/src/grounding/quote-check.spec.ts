@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { CheckedPiece } from './answer-check.js';
 import { passageOf } from './passage.js';
 import { QuoteCheck } from './quote-check.js';
-import { quoteSources } from './quote-sources.js';
 import { normaliseWhitespace } from './words.js';
 
 const noAnswer = 'I could not find the answer in the provided documents.';
@@ -23,7 +22,7 @@ interface Setting {
 function run(pieces: string[], setting: Setting = {}) {
   const { passages = texts, question = '', stops = [], finish = 'stop' } = setting;
   const numbered = passages.map((text, index) => passageOf(index + 1, `d${index + 1}`, text));
-  const check = new QuoteCheck({ sources: quoteSources(numbered, noAnswer), question, stops });
+  const check = new QuoteCheck({ passages: numbered, question, noAnswer, stops });
   const seen: CheckedPiece[] = [];
   let used = 0;
   for (const [index, text] of [...pieces, ''].entries()) {
@@ -134,6 +133,19 @@ describe('QuoteCheck', () => {
     );
   });
 
+  it('never answers with the question itself, nor quotes across it', () => {
+    const question = 'When does the office open?';
+    const asking = `curl http://host -d '{"text":"When does the office open?"}'`;
+    const passages = [asking, `Opening hours for visitors.\n\n${question} It opens at 8 am every day.`];
+    const answer = 'It opens at 8 am every day. [2]';
+    expect(run(tokens(`${asking} [1]`), { passages, question }).text).not.toContain('curl');
+    expect(run(tokens(`${question} ${answer}`), { passages, question }).text).toBe(answer);
+    expect(
+      run(tokens(`Opening hours for visitors. ${question} ${answer}`), { passages, question }).text,
+    ).toBe('Opening hours for visitors. [2]');
+    expect(run(tokens(`${question} [1]`), { passages: [asking], question }).text).toBe(noAnswer);
+  });
+
   it('ends where max_tokens ends', () => {
     const { text, finish, citations } = run(tokens('The office in Porto opens'), { finish: 'length' });
     expect({ text, finish }).toEqual({ text: 'The office in Porto opens', finish: 'length' });
@@ -152,7 +164,7 @@ describe('QuoteCheck', () => {
     'passes the logprobs of the tokens that are shown, and only those (%i at once)',
     (size) => {
       const passages = texts.map((text, index) => passageOf(index + 1, `d${index}`, text));
-      const check = new QuoteCheck({ sources: quoteSources(passages, noAnswer), question: '', stops: [] });
+      const check = new QuoteCheck({ passages, question: '', noAnswer, stops: [] });
       const logprob = (token: string) => ({ token, logprob: -1, bytes: null, top_logprobs: [] });
       const said = tokens('The office in Lisbon opens at 8 pm today');
       const events = Array.from({ length: said.length / size }, (_unused, index) =>

@@ -3,6 +3,7 @@ import type { AnswerCheck, CheckedPiece } from './answer-check.js';
 import { AnswerWriter } from './answer-writer.js';
 import { QuoteChooser } from './choose-quote.js';
 import { NormalisedText } from './normalised-text.js';
+import type { Passage } from './passage.js';
 import {
   allCandidates,
   certainQuote,
@@ -12,21 +13,23 @@ import {
   untilSentenceEnd,
   type Candidate,
 } from './quote-candidates.js';
-import { quoteText, type Quote, type QuoteSource } from './quote-sources.js';
+import { quoteSources, quoteText, type Quote } from './quote-sources.js';
 
 export interface QuoteCheckOptions {
-  /** From `quoteSources`. */
-  readonly sources: readonly QuoteSource[];
+  readonly passages: readonly Passage[];
   readonly question: string;
+  /** The sentence that says there is no answer. */
+  readonly noAnswer: string;
   /** Strings that the caller does not want in the answer. */
   readonly stops: readonly string[];
 }
 
 /**
- * Lets an answer through while it is a quote of a passage (or the sentence that says there is no answer). Where it
- * leaves the passages, the sentence that was begun is continued; where nothing was shown yet, the sentence closest to
- * the model's answer is. The outcome: whole sentences of a passage and ` [n]` with that passage's number, or the
- * sentence that says there is no answer. Only the caller's own limits (max_tokens, stop) cut it short.
+ * Lets an answer through while it is a quote of a passage (or the sentence that says there is no answer); a sentence that
+ * only repeats the question is not quoted. Where the answer leaves the passages, the sentence that was begun is continued;
+ * where nothing was shown yet, the sentence closest to the model's answer is. The outcome: whole sentences of a passage
+ * and ` [n]` with that passage's number, or the sentence that says there is no answer. Only the caller's own limits
+ * (max_tokens, stop) cut it short.
  */
 export class QuoteCheck implements AnswerCheck {
   readonly #model = new NormalisedText();
@@ -39,7 +42,8 @@ export class QuoteCheck implements AnswerCheck {
   #diverged = false;
   #done = false;
 
-  constructor({ sources, question, stops }: QuoteCheckOptions) {
+  constructor({ passages, question, noAnswer, stops }: QuoteCheckOptions) {
+    const sources = quoteSources(passages, { question, noAnswer });
     this.#writer = new AnswerWriter(stops);
     this.#chooser = new QuoteChooser(sources, question);
     this.#candidates = allCandidates(sources);
