@@ -68,8 +68,8 @@ export class RerankingController {
   }
 
   private async tei(body: TeiRequest, call: HttpCall) {
-    const { query, texts } = body;
-    const request = { query, texts, top_n: texts.length, fusion: 'none' as const };
+    const { query, texts, truncate } = body;
+    const request = { query, texts, truncate, top_n: texts.length, fusion: 'none' as const };
     return teiResponse(await this.reranking.rerank(request, call.signal), body);
   }
 

@@ -41,7 +41,8 @@ export const teiRequestSchema = z.object({
   /** Logits in place of probabilities. */
   raw_scores: z.boolean().default(false),
   return_text: z.boolean().default(false),
-  truncate: z.literal(true, 'Passages too long for the model are always cut.').optional(),
+  /** False: a passage that is longer than the model takes is an error, and none is cut as the profile says. */
+  truncate: z.boolean().default(true),
   truncation_direction: z
     .literal(['right', 'Right'], 'Passages too long for the model are cut at their end.')
     .optional(),

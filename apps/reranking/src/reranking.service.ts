@@ -29,14 +29,17 @@ export class RerankingService implements OnApplicationShutdown {
     return this.reranker.info;
   }
 
-  /** Best first; parameters that the request leaves out are the profile's. Errors: model_not_found, overloaded. */
+  /**
+   * Best first; parameters that the request leaves out are the profile's. Errors: model_not_found, overloaded,
+   * context_length_exceeded where the request does not want its passages cut.
+   */
   rerank(request: RerankRequest, signal: AbortSignal): Promise<RerankReply> {
     const { fusion: profileFusion, fusionWeight: weight, fusionConstant: constant, topN } = this.settings;
-    const { query, texts, fusion = profileFusion, top_n = topN } = request;
+    const { query, texts, truncate = true, fusion = profileFusion, top_n = topN } = request;
     return this.metrics.measure('rerank', async () => {
       assertServedModel(request.model, this.reranker.info.id);
-      const passages = texts.map((text) => cutWords(text, this.settings.maxPassageWords));
-      const { scores, promptTokens } = await this.reranker.rerank(query, passages, { signal });
+      const passages = truncate ? texts.map((text) => cutWords(text, this.settings.maxPassageWords)) : texts;
+      const { scores, promptTokens } = await this.reranker.rerank(query, passages, { truncate, signal });
       this.metrics.countTokens('prompt', promptTokens);
       const ranked = rankByScore(scores, fusion === 'rrf' ? { weight, constant } : undefined);
       const results = ranked.slice(0, top_n).map((passage) => ({

@@ -18,6 +18,8 @@ export const rerank = defineMethod({
   request: rerankingParametersSchema.extend({
     query: z.string().min(1),
     texts: z.array(z.string()).max(1000),
+    /** False: a passage that is longer than the model takes is an error, and none is cut as the profile says. */
+    truncate: z.boolean().optional(),
     model: z.string().optional(),
   }),
   reply: z.object({

@@ -140,13 +140,24 @@ describe('the reranking service', () => {
       ['/v1/reranking', { retrieved_docs: ['a'] }, 'initial_query'],
       ['/v1/reranking', { input: query, retrieved_docs: ['a'], top_n: 0 }, 'top_n'],
       ['/rerank', { query }, 'texts'],
-      ['/rerank', { query, texts: ['a'], truncate: false }, 'truncate'],
+      ['/rerank', { query, texts: ['a'], truncate: 'no' }, 'truncate'],
       ['/rerank', { documents: ['a'] }, 'query'],
       ['/v1/rerank', { query, documents: ['a'], top_n: 0 }, 'top_n'],
     ])('%s names the field of %j', async (path, request, param) => {
       const { status, body } = await post(path, request);
       expect(status).toBe(400);
       expect(body).toMatchObject({ error: { code: 'invalid_request', param } });
+    });
+
+    it("refuses passages that are too long where TEI's request wants none cut", async () => {
+      const texts = ['a short one', 'word '.repeat(5_000)];
+      const refused = await post('/rerank', { query, texts, truncate: false });
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { error: { code: 'context_length_exceeded', param: 'texts.1' } },
+      });
+      expect((await post('/rerank', { query, texts, truncate: true })).status).toBe(200);
+      expect((await post('/rerank', { query, texts })).status).toBe(200);
     });
 
     it('tells its latencies', async () => {

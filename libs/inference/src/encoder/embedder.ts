@@ -1,7 +1,7 @@
-import { MegaNestError, type ModelInfo } from '#contracts';
-import type { EncoderOutcome } from './encoder-messages.js';
+import type { ModelInfo } from '#contracts';
 import type { EncodedRow, EncoderPool } from './encoder-pool.js';
 import { loadEncoder, type EncoderLoadOptions } from './load-encoder.js';
+import { refuseOutcome } from './refuse-outcome.js';
 
 export interface EmbedOptions {
   /** Cut inputs that are too long instead of refusing them. */
@@ -51,28 +51,12 @@ class OnnxEmbedder implements Embedder {
       typeof input === 'string' ? { text: input, truncate } : { ids: input, truncate },
     );
     const rows = await this.pool.encode(items, options.signal);
-    rows.forEach(({ outcome }, index) => this.refuse(outcome, index));
+    rows.forEach(({ outcome }, index) => refuseOutcome(outcome, this.info, `input.${index}`));
     return { vectors: rows.map(({ row }) => row), promptTokens: countTokens(rows) };
   }
 
   close(): Promise<void> {
     return this.pool.close();
-  }
-
-  private refuse(outcome: EncoderOutcome, index: number): void {
-    const param = `input.${index}`;
-    if ('tooLong' in outcome) {
-      throw new MegaNestError('context_length_exceeded', {
-        tokens: outcome.tooLong,
-        model: this.info.id,
-        limit: this.info.maxInputTokens,
-        param,
-      });
-    }
-    if ('unknownToken' in outcome) {
-      const detail = `${this.info.id} has no token ${outcome.unknownToken}.`;
-      throw new MegaNestError('invalid_request', { detail, param });
-    }
   }
 }
 

@@ -21,7 +21,7 @@ export function encodeItem(
   template: SequenceTemplate,
   limits: EncodingLimits,
 ): readonly EncodedSequence[] | Exclude<EncoderOutcome, { tokens: number }> {
-  if ('query' in item) return [encodePair(item.query, item.passage, tokenizer, template, limits)];
+  if ('query' in item) return encodePair(item, tokenizer, template, limits);
   const room = limits.maxInputTokens - template.singleMarks;
   const ids = 'ids' in item ? item.ids : tokenizer.encode(item.text);
   const unknownToken = ids.find((id) => id >= limits.vocabularySize);
@@ -40,16 +40,17 @@ function windowsOf(ids: readonly number[], room: number): number[][] {
 
 /** The passage gives way first; a query keeps at most half of the room, so that something of the passage is left. */
 function encodePair(
-  query: string,
-  passage: string,
+  { query, passage, truncate }: Extract<EncoderItem, { query: string }>,
   tokenizer: TextTokenizer,
   template: SequenceTemplate,
-  limits: EncodingLimits,
-): EncodedSequence {
-  const room = limits.maxInputTokens - template.pairMarks;
+  { maxInputTokens }: EncodingLimits,
+): readonly EncodedSequence[] | { tooLong: number } {
+  const room = maxInputTokens - template.pairMarks;
   const passageIds = tokenizer.encode(passage);
   const queryIds = tokenizer.encode(query);
+  const tokens = queryIds.length + passageIds.length + template.pairMarks;
+  if (!truncate && tokens > maxInputTokens) return { tooLong: tokens };
   const queryRoom = Math.max(Math.floor(room / 2), room - passageIds.length);
   const queryPart = queryIds.slice(0, queryRoom);
-  return template.wrapPair(queryPart, passageIds.slice(0, room - queryPart.length));
+  return [template.wrapPair(queryPart, passageIds.slice(0, room - queryPart.length))];
 }

@@ -37,7 +37,7 @@ export type EncoderItem =
   | { readonly text: string; readonly truncate: boolean }
   | { readonly text: string; readonly inWindows: true }
   | { readonly ids: readonly number[]; readonly truncate: boolean }
-  | { readonly query: string; readonly passage: string };
+  | { readonly query: string; readonly passage: string; readonly truncate: boolean };
 
 /** What came of an item: its tokens, or why it was refused. Row i of the result belongs to item i. */
 export type EncoderOutcome =

@@ -7,7 +7,7 @@ await serveWorker<EncoderReady, readonly EncoderItem[], never, EncoderResult>(as
   const settings = data as EncoderSettings;
   const model = await EncoderModel.load(settings);
   const sample: EncoderItem =
-    settings.task === 'rerank' ? { query: 'a', passage: 'b' } : { text: 'a', truncate: true };
+    settings.task === 'rerank' ? { query: 'a', passage: 'b', truncate: true } : { text: 'a', truncate: true };
   const { width } = await model.run([sample]);
   return {
     dispose: () => model.dispose(),

@@ -25,6 +25,17 @@ describe('nano-rerank', () => {
     expect(promptTokens).toBeLessThanOrEqual(2 * reranker.info.maxInputTokens);
   });
 
+  it('refuses a passage that is too long where nothing is to be cut', async () => {
+    const limit = reranker.info.maxInputTokens;
+    const texts = ['A short one.', 'text '.repeat(2 * limit)];
+    await expect(reranker.rerank('anything', texts, { truncate: false })).rejects.toMatchObject({
+      code: 'context_length_exceeded',
+      param: 'texts.1',
+    });
+    const { scores } = await reranker.rerank('anything', texts.slice(0, 1), { truncate: false });
+    expect(scores).toHaveLength(1);
+  });
+
   it('answers an empty list of passages with no scores', async () => {
     expect(await reranker.rerank('anything', [])).toEqual({ scores: [], promptTokens: 0 });
   });

@@ -2,6 +2,7 @@ import type { ModelInfo } from '#contracts';
 import { countTokens } from './embedder.js';
 import type { EncoderPool } from './encoder-pool.js';
 import { loadEncoder, type EncoderLoadOptions } from './load-encoder.js';
+import { refuseOutcome } from './refuse-outcome.js';
 
 export interface RerankScores {
   /** Relevance of each passage, 0–1, in the order of the passages: the sigmoid of the model's logit. */
@@ -10,17 +11,22 @@ export interface RerankScores {
   readonly promptTokens: number;
 }
 
+export interface RerankOptions {
+  /**
+   * Cut passages (and, beyond half of the room, queries) that are too long instead of refusing them; true where it is
+   * absent, since the beginning of a passage mostly tells what it is about.
+   */
+  readonly truncate?: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /** Scores how well passages answer a query. */
 export interface Reranker {
   readonly info: ModelInfo;
   /** Why the model runs on its exporter's graph rather than one that we compile; absent where it is compiled. */
   readonly fallback?: string;
-  /** Passages (and, beyond half of the room, queries) too long for the model are cut. Errors: overloaded, cancelled. */
-  rerank(
-    query: string,
-    texts: readonly string[],
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<RerankScores>;
+  /** Errors: context_length_exceeded with param `texts.<n>`, overloaded, cancelled. */
+  rerank(query: string, texts: readonly string[], options?: RerankOptions): Promise<RerankScores>;
   close(): Promise<void>;
 }
 
@@ -40,10 +46,11 @@ class OnnxReranker implements Reranker {
   async rerank(
     query: string,
     texts: readonly string[],
-    options: { readonly signal?: AbortSignal } = {},
+    { truncate = true, signal }: RerankOptions = {},
   ): Promise<RerankScores> {
-    const items = texts.map((passage) => ({ query, passage }));
-    const rows = await this.pool.encode(items, options.signal);
+    const items = texts.map((passage) => ({ query, passage, truncate }));
+    const rows = await this.pool.encode(items, signal);
+    rows.forEach(({ outcome }, index) => refuseOutcome(outcome, this.info, `texts.${index}`));
     return { scores: rows.map(({ row }) => relevance(row)), promptTokens: countTokens(rows) };
   }
 

@@ -88,6 +88,23 @@ describe('engines of Text Embeddings Inference', () => {
     const reranker = await openRemoteReranker(await start({ '/rerank': rerank }));
     expect(await reranker.rerank('q', ['a', 'bbb', 'cc'])).toEqual({ scores: [1, 3, 2], promptTokens: 10 });
     expect(await reranker.rerank('q', [])).toEqual({ scores: [], promptTokens: 0 });
+    expect(engine?.requests.at(-1)?.body).toEqual({
+      query: 'q',
+      texts: ['cc'],
+      truncate: true,
+      raw_scores: false,
+    });
+  });
+
+  it('rerank without cutting where that is asked for, and tell what they refuse', async () => {
+    const tooLong: Answer = (response) =>
+      sendJson(response, { error: 'Input must have less than 512 tokens', error_type: 'Validation' }, 413);
+    const reranker = await openRemoteReranker(await start({ '/rerank': tooLong }));
+    await expect(reranker.rerank('q', ['a'], { truncate: false })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('less than 512 tokens') as string,
+    });
+    expect(engine?.requests.at(-1)?.body).toMatchObject({ texts: ['a'], truncate: false });
   });
 
   it('classify, a long text in pieces', async () => {

@@ -10,8 +10,8 @@ export async function openRemoteReranker(options: RemoteOptions): Promise<Rerank
   const server = await TeiServer.open('reranking', options);
   return {
     info: server.info,
-    async rerank(query, texts, { signal } = {}) {
-      const body = (batch: readonly string[]) => ({ query, texts: batch, truncate: true, raw_scores: false });
+    async rerank(query, texts, { truncate = true, signal } = {}) {
+      const body = (batch: readonly string[]) => ({ query, texts: batch, truncate, raw_scores: false });
       const { answers, promptTokens } = await server.inBatches('/rerank', texts, body, { schema, signal });
       return { scores: answers.flatMap(inInputOrder), promptTokens };
     },
