@@ -1,17 +1,24 @@
 import { MegaNestError, type ReplyOf, type RpcMethod } from '#contracts';
 import type { Msg } from '@nats-io/transport-node';
-import { MessageQueue } from './message-queue.js';
 import { decodeJson, errorOf, header, silenceMs } from './wire.js';
+
+/** Where the replies of a call go: any number of them, then one end, with an error where it failed. */
+export interface ReplySink<Reply> {
+  push(reply: Reply): void;
+  end(error?: Error): void;
+}
 
 /** The client's side of one call: turns the messages of its reply subject into replies, an end or an error. */
 export class Call<Method extends RpcMethod> {
-  readonly #queue = new MessageQueue<ReplyOf<Method>>();
   #lastMessageAt = performance.now();
   #received = 0;
   #settled = false;
   #finished = false;
 
-  constructor(readonly method: Method) {}
+  constructor(
+    readonly method: Method,
+    private readonly sink: ReplySink<ReplyOf<Method>>,
+  ) {}
 
   /** True once the service itself has ended the call, so that nothing is left to cancel. */
   get finished(): boolean {
@@ -39,11 +46,7 @@ export class Call<Method extends RpcMethod> {
   settle(error?: Error): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#queue.end(error);
-  }
-
-  replies(): AsyncGenerator<ReplyOf<Method>, void, void> {
-    return this.#queue.read();
+    this.sink.end(error);
   }
 
   #finish(error?: Error): void {
@@ -56,7 +59,7 @@ export class Call<Method extends RpcMethod> {
       const parsed = this.method.reply.safeParse(decodeJson(data));
       if (!parsed.success) throw new Error(parsed.error.issues[0]?.message, { cause: parsed.error });
       this.#received += 1;
-      this.#queue.push(parsed.data as ReplyOf<Method>);
+      this.sink.push(parsed.data as ReplyOf<Method>);
       if (!this.method.streaming) this.#finish();
     } catch (cause) {
       const detail = cause instanceof Error ? cause.message : 'unreadable';

@@ -1,12 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  MegaNestError,
-  parseOrThrow,
-  startSpan,
-  type ReplyOf,
-  type RequestOf,
-  type RpcMethod,
-} from '#contracts';
+import { MegaNestError, startSpan, type ReplyOf, type RequestOf, type RpcMethod } from '#contracts';
 import {
   createInbox,
   headers,
@@ -15,9 +8,11 @@ import {
   type MsgHdrs,
   type Subscription,
 } from '@nats-io/transport-node';
-import { Call } from './call.js';
+import { Call, type ReplySink } from './call.js';
 import { defaultTimeoutMs, type CallOptions } from './call-options.js';
 import type { MessagingConnection } from './connection.js';
+import { MessageQueue } from './message-queue.js';
+import { SingleReply } from './single-reply.js';
 import { cancelSubject, encodeJson, header } from './wire.js';
 
 const silenceCheckMs = 500;
@@ -46,11 +41,17 @@ export class RpcClient {
     payload: RequestOf<Method>,
     options: CallOptions = {},
   ): Promise<ReplyOf<Method>> {
-    for await (const reply of this.stream(method, payload, options)) return reply;
-    throw new MegaNestError('bad_upstream', {
-      service: method.service,
-      detail: 'it ended without an answer',
-    });
+    const single = new SingleReply<ReplyOf<Method>>(method.service);
+    const leave = this.#begin(method, payload, options, single);
+    let failure: unknown;
+    try {
+      return await single.reply;
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      leave(failure);
+    }
   }
 
   /** A stream of replies. Leaving the loop, aborting the signal and the deadline stop the work on the other side. */
@@ -59,28 +60,16 @@ export class RpcClient {
     payload: RequestOf<Method>,
     options: CallOptions = {},
   ): AsyncGenerator<ReplyOf<Method>, void, void> {
-    this.connection.assertConnected();
-    const callId = nuid.next();
-    const timeoutMs = remainingTime(options.deadline);
-    const call = this.#open(method, callId);
-    const timer = setTimeout(() => call.settle(new MegaNestError('deadline_exceeded')), timeoutMs);
-    const onAbort = () => call.settle(new MegaNestError('cancelled'));
-    options.signal?.addEventListener('abort', onAbort, { once: true });
-    const span = startSpan(method.subject, { kind: 'client', ...traceOf(method, options) });
+    const queue = new MessageQueue<ReplyOf<Method>>();
+    const leave = this.#begin(method, payload, options, queue);
     let failure: unknown;
     try {
-      if (options.signal?.aborted) throw new MegaNestError('cancelled');
-      const { traceparent } = span;
-      this.#publish(method, payload, { callId, timeoutMs, options: { ...options, traceparent } });
-      yield* call.replies();
+      yield* queue.read();
     } catch (error) {
       failure = error;
       throw error;
     } finally {
-      span.end(failure);
-      clearTimeout(timer);
-      options.signal?.removeEventListener('abort', onAbort);
-      this.#abandon(call, callId);
+      leave(failure);
     }
   }
 
@@ -90,18 +79,46 @@ export class RpcClient {
     for (const call of this.#calls.values()) call.settle(new MegaNestError('cancelled'));
   }
 
-  #open<Method extends RpcMethod>(method: Method, callId: string): Call<Method> {
-    const call = new Call(method);
+  /** Sends the request; the returned function, to be called once nothing more is wanted, leaves nothing of it behind. */
+  #begin<Method extends RpcMethod>(
+    method: Method,
+    payload: RequestOf<Method>,
+    options: CallOptions,
+    sink: ReplySink<ReplyOf<Method>>,
+  ): (failure: unknown) => void {
+    this.connection.assertConnected();
+    const { signal } = options;
+    if (signal?.aborted) throw new MegaNestError('cancelled');
+    const callId = nuid.next();
+    const timeoutMs = remainingTime(options.deadline);
+    const span = startSpan(method.subject, { kind: 'client', ...traceOf(method, options) });
+    try {
+      const { traceparent } = span;
+      this.#publish(method, payload, { callId, timeoutMs, options: { ...options, traceparent } });
+    } catch (error) {
+      span.end(error);
+      throw error;
+    }
+    const call = new Call(method, sink);
     this.#calls.set(callId, call);
-    return call;
+    const timer = setTimeout(() => call.settle(new MegaNestError('deadline_exceeded')), timeoutMs);
+    const onAbort = () => call.settle(new MegaNestError('cancelled'));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    return (failure) => {
+      span.end(failure);
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      this.#abandon(call, callId);
+    };
   }
 
+  /** The service validates; a second check here would cost each call as much again and tell nothing that it does not. */
   #publish(
     method: RpcMethod,
     payload: unknown,
     { callId, timeoutMs, options }: { callId: string; timeoutMs: number; options: CallOptions },
   ): void {
-    const data = encodeJson(parseOrThrow(method.request, payload));
+    const data = encodeJson(payload);
     const limit = this.connection.nats.info?.max_payload ?? Infinity;
     if (data.length > limit)
       throw new MegaNestError('payload_too_large', { what: 'The message', limit: `${limit} bytes` });

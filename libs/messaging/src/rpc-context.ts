@@ -6,7 +6,8 @@ export interface RpcContextFields {
   requestId: string;
   deadline: number;
   traceparent?: string;
-  signal: AbortSignal;
+  /** Of the signal, which is made when a handler asks for it: many have no use for one. */
+  abort: AbortController;
 }
 
 /** What a handler knows of its call beside the payload; pass `context.callOptions` on to calls it makes itself. */
@@ -26,11 +27,11 @@ export class RpcContext extends BaseRpcContext<[RpcContextFields]> {
 
   /** Aborted when the caller cancels, vanishes or runs out of time. */
   get signal(): AbortSignal {
-    return this.args[0].signal;
+    return this.args[0].abort.signal;
   }
 
   get callOptions(): CallOptions {
-    const { requestId, deadline, traceparent, signal } = this.args[0];
-    return { requestId, deadline, traceparent, signal };
+    const { requestId, deadline, traceparent, abort } = this.args[0];
+    return { requestId, deadline, traceparent, signal: abort.signal };
   }
 }

@@ -2,7 +2,7 @@ import { MegaNestError, parseOrThrow, startSpan, type RpcMethod } from '#contrac
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { Svcm, type Service, type ServiceMsg } from '@nats-io/services';
 import type { MsgHdrs, Subscription } from '@nats-io/transport-node';
-import { lastValueFrom, type Observable } from 'rxjs';
+import { isObservable, lastValueFrom } from 'rxjs';
 import { defaultTimeoutMs } from './call-options.js';
 import type { MessagingConnection } from './connection.js';
 import { methodOf } from './rpc-handler.decorator.js';
@@ -141,8 +141,8 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   }
 
   async #handle(handler: MessageHandler, request: unknown, context: RpcContext): Promise<unknown> {
-    const result$: Observable<unknown> = this.transformToObservable(await handler(request, context));
-    return lastValueFrom(result$);
+    const result: unknown = await handler(request, context);
+    return isObservable(result) ? lastValueFrom(result) : result;
   }
 
   async #reply(method: RpcMethod, message: ServiceMsg, result: unknown, context: RpcContext): Promise<void> {

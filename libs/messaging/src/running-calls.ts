@@ -17,9 +17,9 @@ export class RunningCalls {
     return this.#calls.size;
   }
 
-  start(fields: Omit<RpcContextFields, 'signal' | 'deadline'>, reply: string, timeoutMs: number): RpcContext {
+  start(fields: Omit<RpcContextFields, 'abort' | 'deadline'>, reply: string, timeoutMs: number): RpcContext {
     const abort = new AbortController();
-    const context = new RpcContext({ ...fields, deadline: Date.now() + timeoutMs, signal: abort.signal });
+    const context = new RpcContext({ ...fields, deadline: Date.now() + timeoutMs, abort });
     const timer = setTimeout(() => abort.abort(), timeoutMs);
     this.#calls.set(fields.callId, { context, abort, reply, timer });
     return context;

@@ -12,15 +12,11 @@ import { messagesSchema, toChatMessages } from './chat-messages.js';
 import { chatTools, chatToolsSchema, type ChatTools } from './chat-tools.js';
 import { outputConstraint, outputFormatSchema } from './output-format.js';
 
-const nullable = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.nullish().transform((value) => value ?? undefined);
-
 /** A caller says in other fields what form its answer has. */
 const parametersSchema = generationParametersSchema.omit({ constraint: true });
 
-/** OpenAI's clients send null for "not set". */
 const parameterShape = Object.fromEntries(
-  Object.entries(parametersSchema.shape).map(([name, schema]) => [name, nullable(schema as z.ZodType)]),
+  Object.entries(parametersSchema.shape).map(([name, schema]) => [name, (schema as z.ZodType).nullish()]),
 );
 
 const bodySchema = z.looseObject({
@@ -31,15 +27,27 @@ const bodySchema = z.looseObject({
   /** The OPEA specification's name of the field. */
   message: messagesSchema.optional(),
   model: z.string().optional(),
-  max_completion_tokens: nullable(z.int().min(1)),
-  stream: nullable(z.boolean()),
-  reasoning_effort: nullable(z.string().min(1)),
-  chat_template_kwargs: nullable(z.record(z.string(), z.unknown())),
-  user: nullable(z.string()),
-  safety_identifier: nullable(z.string().max(64)),
-  prompt_cache_key: nullable(z.string().max(64)),
-  stream_options: nullable(z.looseObject({ include_usage: nullable(z.boolean()) })),
+  max_completion_tokens: z.int().min(1).nullish(),
+  stream: z.boolean().nullish(),
+  reasoning_effort: z.string().min(1).nullish(),
+  chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
+  user: z.string().nullish(),
+  safety_identifier: z.string().max(64).nullish(),
+  prompt_cache_key: z.string().max(64).nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
 });
+
+const ownFields = new Set(Object.keys(bodySchema.shape));
+
+type Body = WithoutNulls<z.output<typeof bodySchema>>;
+type WithoutNulls<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], null> };
+
+/** OpenAI's clients send null for "not set". One pass here is half the work of a transform of each field. */
+function withoutNulls<Fields extends object>(fields: Fields): WithoutNulls<Fields> {
+  const given = { ...fields } as Record<string, unknown>;
+  for (const name of ownFields) if (given[name] === null) delete given[name];
+  return given as WithoutNulls<Fields>;
+}
 
 export interface ChatCompletionRequest extends ChatTools {
   messages: ChatMessage[];
@@ -60,7 +68,8 @@ export interface ChatCompletionRequest extends ChatTools {
 }
 
 /** Parses the body of `POST /v1/chat/completions`. Errors: 400 with the field's path. */
-export const chatCompletionRequestSchema = bodySchema.transform((body, context): ChatCompletionRequest => {
+export const chatCompletionRequestSchema = bodySchema.transform((given, context): ChatCompletionRequest => {
+  const body = withoutNulls(given);
   const messages = body.messages ?? body.message;
   if (!messages) {
     context.addIssue({ code: 'custom', path: ['messages'], message: 'is required' });
@@ -86,7 +95,7 @@ function labelsOf({
   user,
   safety_identifier,
   prompt_cache_key,
-}: z.output<typeof bodySchema>): Pick<ChatCompletionRequest, 'labels'> {
+}: Body): Pick<ChatCompletionRequest, 'labels'> {
   const given = Object.entries({ user, safety_identifier, prompt_cache_key }).filter(
     ([, value]) => value !== undefined,
   );
@@ -105,7 +114,6 @@ export function unusedLabels(
   return labels?.prompt_cache_key !== undefined && !isElsewhere ? ['prompt_cache_key'] : [];
 }
 
-const ownFields = new Set(Object.keys(bodySchema.shape));
 /** Splits what the caller sent beyond the known fields: refused, or named as ignored. Errors: unsupported_parameter. */
 export function ignoredFields(
   extra: Record<string, unknown>,
@@ -130,7 +138,7 @@ function isNeutral(name: string, value: unknown): boolean {
   return name === 'modalities' && JSON.stringify(value) === '["text"]';
 }
 
-function assertConsistent(body: z.output<typeof bodySchema>): void {
+function assertConsistent(body: Body): void {
   const { logprobs, top_logprobs: top, best_of: bestOf, n = 1 } = body as GenerationParameters;
   if ((top ?? 0) > 0 && logprobs !== true) throw invalid('top_logprobs', 'needs logprobs true');
   if (bestOf === undefined) return;
@@ -143,7 +151,7 @@ function invalid(param: string, reason: string): MegaNestError {
   return new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param });
 }
 
-function generationParameters(body: z.output<typeof bodySchema>): GenerationParameters {
+function generationParameters(body: Body): GenerationParameters {
   const named = body as Record<string, unknown>;
   const parameters = Object.fromEntries(
     Object.keys(parametersSchema.shape)

@@ -5,9 +5,9 @@ import {
   type ChatCompletionRequest,
 } from '#openai-api';
 import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
-import { Body, Controller, Inject, Post, Res, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Inject, Post, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AudioPartsInterceptor } from '../audio/audio-parts.interceptor.js';
+import { AudioPartsGuard } from '../audio/audio-parts.guard.js';
 import { Owner } from '../responses/owner.js';
 import { StoredCompletionsService } from '../stored-completions/stored-completions.service.js';
 import { sendChatCompletion, sendChatStream } from './chat-reply.js';
@@ -17,7 +17,7 @@ export class ChatController {
   constructor(@Inject(StoredCompletionsService) private readonly completions: StoredCompletionsService) {}
 
   @Post(['v1/chat/completions', 'chat/completions'])
-  @UseInterceptors(AudioPartsInterceptor)
+  @UseGuards(AudioPartsGuard)
   @ApiOperation({
     summary: 'Chat with a mega service or a model',
     answer: chatCompletionSchema,

@@ -1,5 +1,6 @@
 import { MegaNestError } from '#contracts';
 import type { NodeDefinition } from '../definition/types.js';
+import { AbortScope } from './abort-scope.js';
 import { NodeTimeoutError } from './errors.js';
 import { startTimer, untilAborted } from './timers.js';
 
@@ -16,10 +17,10 @@ export interface AttemptRequest {
   node: NodeDefinition;
   /** Makes one output of the chunks when the node does not hand its stream on. */
   collect: (chunks: unknown[]) => unknown;
-  /** Calls the runner with the attempt's own signal and deadline. */
-  call: (signal: AbortSignal, deadline: number | undefined) => Promise<unknown> | AsyncIterable<unknown>;
-  /** The node's signal. */
-  signal: AbortSignal;
+  /** Calls the runner with the attempt's own scope and deadline. */
+  call: (scope: AbortScope, deadline: number | undefined) => Promise<unknown> | AsyncIterable<unknown>;
+  /** The node's. */
+  scope: AbortScope;
   /** The request's deadline in epoch milliseconds. */
   deadline: number | undefined;
 }
@@ -48,7 +49,7 @@ async function produce(request: AttemptRequest, scope: AttemptScope): Promise<Pr
 }
 
 async function callRunner(request: AttemptRequest, scope: AttemptScope): Promise<unknown> {
-  return request.call(scope.signal, scope.deadline);
+  return request.call(scope.own, scope.deadline);
 }
 
 async function collectAll(
@@ -96,37 +97,33 @@ export class OpenStream {
   }
 }
 
-/** Signal, timer and listener of one attempt. */
+/** What stops one attempt: its own time, and the end of its node. */
 class AttemptScope {
   /** Epoch milliseconds that the runner is told; of a stream the request's, as `timeoutMs` does not bound its whole. */
   readonly deadline: number | undefined;
-  private readonly controller = new AbortController();
+  readonly own = new AbortScope();
   private stopTimer = (): void => {};
 
   constructor(private readonly request: AttemptRequest) {
-    const { node, signal, deadline } = request;
-    const own = node.timeoutMs === undefined || node.stream ? Infinity : Date.now() + node.timeoutMs;
-    this.deadline = own < (deadline ?? Infinity) ? own : deadline;
-    if (signal.aborted) this.follow();
-    else signal.addEventListener('abort', this.follow, { once: true });
+    const { node, scope, deadline } = request;
+    const until = node.timeoutMs === undefined || node.stream ? Infinity : Date.now() + node.timeoutMs;
+    this.deadline = until < (deadline ?? Infinity) ? until : deadline;
+    if (scope.aborted) this.follow();
+    else scope.onAbort(this.follow);
     this.restartTimer();
   }
 
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
-
   wait<Value>(promise: Promise<Value>, discard?: (late: Value) => void): Promise<Value> {
-    return untilAborted(promise, this.signal, discard);
+    return untilAborted(promise, this.own, discard);
   }
 
   /** Starts `timeoutMs` anew; where the request's deadline comes first, that one is left to the run. */
   restartTimer(): void {
     this.stopTimer();
     const { node, deadline = Infinity } = this.request;
-    if (node.timeoutMs === undefined || this.signal.aborted) return;
+    if (node.timeoutMs === undefined || this.own.aborted) return;
     if (Date.now() + node.timeoutMs >= deadline) return;
-    this.stopTimer = startTimer(node.timeoutMs, () => this.controller.abort(this.timeout()));
+    this.stopTimer = startTimer(node.timeoutMs, () => this.own.abort(this.timeout()));
   }
 
   /** A service that was given the attempt's own deadline may report it before our timer does. */
@@ -143,15 +140,15 @@ class AttemptScope {
 
   abort(reason: Error): void {
     this.close();
-    this.controller.abort(reason);
+    this.own.abort(reason);
   }
 
   close(): void {
     this.stopTimer();
-    this.request.signal.removeEventListener('abort', this.follow);
+    this.request.scope.off(this.follow);
   }
 
-  private readonly follow = (): void => this.abort(this.request.signal.reason as Error);
+  private readonly follow = (): void => this.abort(this.request.scope.reason as Error);
 
   private timeout(): NodeTimeoutError {
     return new NodeTimeoutError(this.request.node);

@@ -230,7 +230,7 @@ export class DagRun {
   private cancelNode(record: NodeRecord, why: string, cause?: Error): void {
     const reason = new MegaNestError('cancelled', { cause: cause ?? why });
     this.mark(record, 'cancelled', why);
-    record.controller.abort(reason);
+    record.scope.abort(reason);
     this.breakStream(record, reason);
   }
 

@@ -1,5 +1,6 @@
 import { MegaNestError } from '#contracts';
 import type { NodeDefinition, NodeTarget, RetryPolicy } from '../definition/types.js';
+import type { AbortScope } from './abort-scope.js';
 import type { Production, RunningAttempt } from './attempt.js';
 import { isRetryable } from './errors.js';
 import { sleep, startTimer } from './timers.js';
@@ -8,7 +9,7 @@ export interface NodeExecution {
   node: NodeDefinition;
   /** Starts one attempt; `fallback` tells which parameters it takes. */
   launch: (target: NodeTarget, fallback: boolean) => RunningAttempt;
-  signal: AbortSignal;
+  scope: AbortScope;
   /** The request's deadline in epoch milliseconds. */
   deadline: number | undefined;
 }
@@ -20,27 +21,27 @@ export interface Executed {
 
 /** Runs a node by its policies: retries with back-off, hedging, then the fallback. Rejects with the last error. */
 export async function executeNode(execution: NodeExecution): Promise<Executed> {
-  const { node, signal } = execution;
+  const { node, scope } = execution;
   try {
     return await executeTarget(execution, node.target, false);
   } catch (error) {
-    if (!node.fallback || signal.aborted) throw error;
+    if (!node.fallback || scope.aborted) throw error;
     const executed = await executeTarget(execution, node.fallback, true);
     return { ...executed, from: 'fallback' };
   }
 }
 
 async function executeTarget(execution: NodeExecution, target: NodeTarget, fallback: boolean) {
-  const { node, signal, deadline } = execution;
+  const { node, scope, deadline } = execution;
   const launch = (): RunningAttempt => execution.launch(target, fallback);
   for (let attempt = 1; ; attempt++) {
     try {
       return await attemptOnce(launch, node.hedgeAfterMs);
     } catch (error) {
-      if (signal.aborted || attempt >= node.retry.attempts || !isRetryable(error)) throw error;
+      if (scope.aborted || attempt >= node.retry.attempts || !isRetryable(error)) throw error;
       const waitMs = backoffMs(node.retry, attempt, error);
       if (waitMs === undefined || Date.now() + waitMs >= (deadline ?? Infinity)) throw error;
-      await sleep(waitMs, signal);
+      await sleep(waitMs, scope);
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { NodeDefinition } from '../definition/types.js';
+import { AbortScope } from './abort-scope.js';
 import type { ChunkBuffer } from './chunk-buffer.js';
 import type { NodeReceipt, NodeState, RunReceipt, SettledState } from './receipt.js';
 
@@ -10,7 +11,7 @@ export class NodeRecord {
   /** Direct predecessors that have not settled (or, where it reads a stream, not begun to stream). */
   readonly waitingFor: Set<string>;
   /** Aborts this node alone. */
-  readonly controller = new AbortController();
+  readonly scope = new AbortScope();
   state: NodeState = 'waiting';
   /** Undefined: it gave none (yet), or was skipped without a stand-in. */
   output?: { value: unknown };

@@ -1,5 +1,6 @@
 import type { MegaServiceDefinition, NodeTarget } from '../definition/types.js';
 import type { NodeParameters } from '../parameters/resolve.js';
+import type { AbortScope } from './abort-scope.js';
 import { startAttempt, type OpenStream, type RunningAttempt } from './attempt.js';
 import { ChunkBuffer } from './chunk-buffer.js';
 import { executeNode } from './execute-node.js';
@@ -32,11 +33,11 @@ export class NodeWorker {
 
   /** Runs a node by its policies and, where it streams, to the end of its stream; resolves to its output. */
   async run(record: NodeRecord): Promise<unknown> {
-    const { node, controller } = record;
+    const { node, scope } = record;
     const { production, from } = await executeNode({
       node,
       launch: (target, fallback) => this.launch(record, target, fallback),
-      signal: controller.signal,
+      scope,
       deadline: this.worker.options.deadline,
     });
     record.from = from;
@@ -63,7 +64,7 @@ export class NodeWorker {
   }
 
   private async pump(record: NodeRecord, stream: OpenStream, target: NodeTarget): Promise<unknown> {
-    if (record.controller.signal.aborted) stream.discard(record.controller.signal.reason as Error);
+    if (record.scope.reason) stream.discard(record.scope.reason);
     const buffer = this.openStream(record);
     await stream.pump((chunk) => buffer.push(chunk));
     return this.closeStream(record, buffer, target);
@@ -97,15 +98,15 @@ export class NodeWorker {
 
   private launch(record: NodeRecord, target: NodeTarget, fallback: boolean): RunningAttempt {
     const attempt = ++record.attempts;
-    const { node, controller } = record;
+    const { node } = record;
     const { emit, options } = this.worker;
     emit({ type: 'attempt-started', node: node.name, attempt, service: target.service });
     const running = startAttempt({
       node,
       collect: collectorOf(target),
-      call: (signal, deadline) =>
-        this.call(record, target, this.contextOf({ record, target, fallback, attempt, signal, deadline })),
-      signal: controller.signal,
+      call: (scope, deadline) =>
+        this.call(record, target, this.contextOf({ record, target, fallback, attempt, scope, deadline })),
+      scope: record.scope,
       deadline: options.deadline,
     });
     running.production.catch((error: Error) =>
@@ -119,7 +120,7 @@ export class NodeWorker {
     return target.megaService ? runNested(target.megaService, record, context) : options.run(context);
   }
 
-  private contextOf({ record, target, fallback, attempt, signal, deadline }: ContextRequest): NodeContext {
+  private contextOf({ record, target, fallback, attempt, scope, deadline }: ContextRequest): NodeContext {
     const { options, records, parameters } = this.worker;
     const own = parameters.get(record.node.name);
     return {
@@ -129,7 +130,9 @@ export class NodeWorker {
       inputs: gatherInputs(target, records),
       request: options.request,
       parameters: (fallback ? own?.fallback : own?.target) ?? {},
-      signal,
+      get signal() {
+        return scope.signal;
+      },
       deadline,
       attempt,
       report: (details) => record.report(details),
@@ -142,7 +145,7 @@ interface ContextRequest {
   target: NodeTarget;
   fallback: boolean;
   attempt: number;
-  signal: AbortSignal;
+  scope: AbortScope;
   deadline: number | undefined;
 }
 

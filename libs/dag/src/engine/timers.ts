@@ -1,3 +1,4 @@
+import type { AbortScope } from './abort-scope.js';
 import { Deferred } from './deferred.js';
 
 /** The longest delay that setTimeout takes; a longer one would fire at once. */
@@ -9,33 +10,33 @@ export function startTimer(delayMs: number, action: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Waits; rejects with the signal's reason when it aborts. Leaves neither timer nor listener behind. */
-export async function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+/** Waits; rejects with the scope's reason when it is aborted. Leaves neither timer nor listener behind. */
+export async function sleep(delayMs: number, scope: AbortScope): Promise<void> {
   const elapsed = new Deferred<void>();
   const stop = startTimer(delayMs, () => elapsed.resolve());
-  await untilAborted(elapsed.promise, signal).finally(stop);
+  await untilAborted(elapsed.promise, scope).finally(stop);
 }
 
 /**
- * The promise's outcome, or a rejection with the signal's reason as soon as that aborts. What the promise gives
+ * The promise's outcome, or a rejection with the scope's reason as soon as that is aborted. What the promise gives
  * after that goes to `discard`; its late failure is dropped.
  */
 export function untilAborted<Value>(
   promise: Promise<Value>,
-  signal: AbortSignal,
+  scope: AbortScope,
   discard: (late: Value) => void = () => {},
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
     const leave = (): void => {
       promise.then(discard, () => {});
-      reject(signal.reason as Error);
+      reject(scope.reason);
     };
-    if (signal.aborted) {
+    if (scope.aborted) {
       leave();
       return;
     }
-    signal.addEventListener('abort', leave, { once: true });
-    const arrive = (): void => signal.removeEventListener('abort', leave);
+    scope.onAbort(leave);
+    const arrive = (): void => scope.off(leave);
     promise.then(resolve, reject).then(arrive, arrive);
   });
 }

@@ -4,6 +4,11 @@ export class EventQueue<Event> implements AsyncIterable<Event> {
   private outcome?: { error?: unknown };
   private wake = () => {};
 
+  /** Nothing more is pushed, though some may be left to read. */
+  get over(): boolean {
+    return this.outcome !== undefined;
+  }
+
   push(event: Event): void {
     this.events.push(event);
     this.wake();

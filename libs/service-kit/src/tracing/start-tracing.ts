@@ -1,3 +1,4 @@
+import { recordSpans } from '#contracts';
 import { propagation, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -26,7 +27,9 @@ export function startTracing(identity: Pick<ServiceIdentity, 'service'>, endpoin
   });
   trace.setGlobalTracerProvider(provider);
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  recordSpans(true);
   return async () => {
+    recordSpans(false);
     trace.disable();
     propagation.disable();
     // A collector that is away must not keep a service from stopping.
