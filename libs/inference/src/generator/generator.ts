@@ -108,13 +108,15 @@ class OnnxGenerator implements Generator {
   ): AsyncGenerator<GenerationEvent, void, void> {
     this.refuseOverload();
     const events = new EventQueue<GenerationEvent>();
-    const left = new AbortController();
-    const ended = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
+    const stop = new AbortController();
+    const onAbort = () => stop.abort();
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener('abort', onAbort, { once: true });
     const onEvent = (event: GenerationEvent) => events.push(event);
     const startedAt = performance.now();
     this.inFlight++;
     this.channel
-      .call({ kind: 'generate', request }, { signal: ended, onEvent })
+      .call({ kind: 'generate', request }, { signal: stop.signal, onEvent })
       .then(
         () => events.end(),
         (error: unknown) => events.fail(error),
@@ -123,7 +125,8 @@ class OnnxGenerator implements Generator {
     try {
       yield* events;
     } finally {
-      left.abort();
+      signal?.removeEventListener('abort', onAbort);
+      if (!events.over) stop.abort();
     }
   }
 
