@@ -152,7 +152,7 @@ describe('the doctor', () => {
     expect(faults(await examineWith())).toMatchObject([
       { check: 'index', message: expect.stringContaining('have 3 dimensions') as string },
     ]);
-    const entry = join(repositoryRoot, 'dist/apps/launcher/src/doctor/main.js');
+    const entry = join(repositoryRoot, 'dist/bundle/doctor.js');
     const ended = promisify(execFile)(process.execPath, [entry, '--json'], {
       env: { ...cleanEnvironment(), ...configured },
     });

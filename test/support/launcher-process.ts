@@ -20,7 +20,7 @@ const randomPorts = {
 
 /** The launcher's entry itself, watching its standard input as the services do. */
 function directly(): [string, ...string[]] {
-  const { command, args } = nodeProgram('apps/launcher/src/main.js');
+  const { command, args } = nodeProgram('launcher');
   return [command, ...args()];
 }
 

@@ -138,7 +138,7 @@ export class Launcher {
     this.addresses.set(name, url);
     const service = superviseProcess({
       name,
-      ...nodeProgram(`apps/${name}/src/main.js`),
+      ...nodeProgram(name),
       cwd: projectRoot,
       env: { ...this.variables, ...shared, ...own },
       readiness: (child) => waitForHttp(`${url}${readyPath}`, child.signal),

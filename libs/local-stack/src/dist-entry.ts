@@ -9,15 +9,15 @@ export function resolveDistEntry(path: string): string {
 }
 
 /**
- * How to run a built entry, given by its place below `dist`, as a supervised Node process that ends with its parent,
- * whether or not the entry knows of it. Errors: not built.
+ * How to run a bundled program, given by its name, as a supervised Node process that ends with its parent,
+ * whether or not the program knows of it. Errors: not built.
  */
 export function nodeProgram(
-  entry: string,
+  name: string,
   ...parameters: string[]
 ): Pick<SupervisionOptions, 'command' | 'args' | 'lifeline'> {
   const exitWithParent = resolveDistEntry('libs/local-stack/src/processes/exit-with-parent.js');
-  const path = resolveDistEntry(entry);
+  const path = resolveDistEntry(`bundle/${name}.js`);
   return {
     command: process.execPath,
     args: () => ['--enable-source-maps', '--import', exitWithParent, path, ...parameters],

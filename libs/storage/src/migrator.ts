@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { runner, type MigrationBuilder } from 'node-pg-migrate';
 import { MegaNestError } from '#contracts';
 import { migrations } from './migrations/index.js';
@@ -23,7 +24,8 @@ export async function runMigrations(transaction: Transaction, schema: string): P
   const applied = await runner({
     dbClient: transaction.client,
     dir: import.meta.dirname,
-    ignorePattern: '(?!migrator\\.[jt]s$).*',
+    // The library wants one file at least: this one, whatever the bundler called it.
+    ignorePattern: `(?!${basename(import.meta.filename).replaceAll('.', '\\.')}$).*`,
     migrationLoaderStrategies: [
       { extensions: ['.js', '.ts'], loader: () => Promise.resolve(migrations.map(toMigrationUnit)) },
     ],

@@ -32,7 +32,7 @@ export function cleanEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Starts `node dist/apps/<app>/src/main.js` (needs a build) on a random port unless `env` names one, and waits until
+ * Starts `node dist/bundle/<app>.js` (needs a build) on a random port unless `env` names one, and waits until
  * GET /ready answers 200. Errors: StartFailedError with the service's last lines.
  */
 export async function startService(app: string, env: NodeJS.ProcessEnv = {}): Promise<TestService> {
@@ -40,7 +40,7 @@ export async function startService(app: string, env: NodeJS.ProcessEnv = {}): Pr
   let url = '';
   const service = superviseProcess({
     name: app,
-    ...nodeProgram(`apps/${app}/src/main.js`),
+    ...nodeProgram(app),
     env: { ...cleanEnvironment(), HOST: '127.0.0.1', [portVariable(app)]: '0', ...env, LOG_LEVEL: 'info' },
     readiness: async (child) => {
       url = await waitForListeningUrl(child);

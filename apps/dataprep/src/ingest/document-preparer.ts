@@ -46,8 +46,8 @@ export class DocumentPreparer {
       workerData: { ...task, file: { ...task.file, bytes: owned } },
       transferList: [owned.buffer as ArrayBuffer],
       resourceLimits: { maxOldGenerationSizeMb: heapLimitMb },
-      // No inherited flags: the compiled worker must not resolve its imports to sources.
-      execArgv: [],
+      // No inherited flags: the worker must not resolve its imports to sources.
+      execArgv: ['--enable-source-maps'],
     });
     const limit = AbortSignal.timeout(this.timeoutMs);
     try {
@@ -79,7 +79,7 @@ function isLight({ bytes }: SourceFile): boolean {
   return bytes.length <= inlineBytes && !head.includes('%PDF-') && !head.startsWith('PK');
 }
 
-/** The compiled thread, also when sources are tested directly. */
+/** The bundled thread, also when sources are tested directly. */
 function workerEntry(): string {
-  return createRequire(import.meta.url).resolve('#dist/apps/dataprep/src/ingest/prepare-document.worker.js');
+  return createRequire(import.meta.url).resolve('#dist/bundle/prepare-document.worker.js');
 }

@@ -47,7 +47,7 @@ export async function loadTranscriber(
     windows: options.windows ?? 4,
     ...(options.voiceModel && { voiceModel: voiceModelFile(options.voiceModel) }),
   };
-  const entry = workerEntry('asr/asr.worker.js');
+  const entry = workerEntry('asr.worker.js');
   const channels: AsrChannel[] = Array.from(
     { length: options.workers ?? 2 },
     () => new WorkerChannel(entry, settings),

@@ -49,7 +49,7 @@ export class EncoderPool {
     settings: EncoderSettings,
     private readonly options: EncoderPoolOptions,
   ) {
-    const entry = workerEntry('encoder/encoder.worker.js');
+    const entry = workerEntry('encoder.worker.js');
     this.channels = Array.from({ length: options.workers }, () => new WorkerChannel(entry, settings));
     this.idle = [...this.channels];
     this.queue = new TokenBudgetQueue(options.queueCapacity);

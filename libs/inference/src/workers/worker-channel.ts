@@ -82,7 +82,10 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
   private spawn(): Promise<Ready> {
     return new Promise<Ready>((resolve, reject) => {
       // No inherited flags: the compiled worker must not resolve its imports to sources.
-      const worker = new Worker(this.entry, { workerData: this.settings, execArgv: [] });
+      const worker = new Worker(this.entry, {
+        workerData: this.settings,
+        execArgv: ['--enable-source-maps'],
+      });
       this.worker = worker;
       worker.on('message', (message: FromWorker<Ready, Event, Result>) => {
         if (message.type === 'ready') {
