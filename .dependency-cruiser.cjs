@@ -1,6 +1,6 @@
-/** Directions: apps → service-kit, messaging, inference, storage, dag, local-stack → batching → contracts. */
+/** Directions: apps → service-kit, messaging, inference, storage, dag, local-stack → batching, text → contracts. */
 const leaf = ['contracts'];
-const foundation = [...leaf, 'batching'];
+const foundation = [...leaf, 'batching', 'text'];
 const kits = [
   'service-kit',
   'messaging',
@@ -25,7 +25,7 @@ const kitRules = kits.map((name) => ({
 }));
 
 /** Nobody imports past a lib's index. */
-const indexRules = [...leaf, 'batching', ...kits, ...apiKits, 'testing'].map((name) => ({
+const indexRules = [...foundation, ...kits, ...apiKits, 'testing'].map((name) => ({
   name: `${name}-through-its-index`,
   severity: 'error',
   from: { path: '^(apps|libs|test|bench)/', pathNot: libs([name]) },
@@ -49,12 +49,12 @@ module.exports = {
       from: { path: libs(leaf) },
       to: { path: '^libs/', pathNot: libs(leaf) },
     },
-    {
-      name: 'batching-points-down',
+    ...['batching', 'text'].map((name) => ({
+      name: `${name}-points-down`,
       severity: 'error',
-      from: { path: libs(['batching']) },
-      to: { path: '^libs/', pathNot: libs(foundation) },
-    },
+      from: { path: libs([name]) },
+      to: { path: '^libs/', pathNot: libs([...leaf, name]) },
+    })),
     ...kitRules,
     {
       name: 'api-kits-point-down',

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '#service-kit';
-import { splitSentences } from '../../apps/llm/src/grounding/sentences.js';
+import { sentencesOf } from '../../apps/llm/src/grounding/sentences.js';
 
 /** A question, passages, and what a right answer holds. */
 export interface GroundingCase {
@@ -68,7 +68,7 @@ function loadSquad(path: string): GroundingCase[] {
     return line.qas.flatMap(({ question, answers, is_impossible }, count) => {
       const window = is_impossible ? undefined : windowAround(line.context, answers);
       if (!window) return [];
-      const distractor = splitSentences(other.context).slice(0, 3).join(' ');
+      const distractor = sentencesOf(other.context).slice(0, 3).join(' ');
       const first = (index + count) % 2 === 0;
       return [
         {
@@ -93,7 +93,7 @@ function besideTheQuestion(given: GroundingCase, index: number): GroundingCase {
 }
 
 function windowAround(context: string, answers: readonly string[]): string | undefined {
-  const sentences = splitSentences(context);
+  const sentences = sentencesOf(context);
   const index = sentences.findIndex((sentence) => answers.some((answer) => sentence.includes(answer)));
   if (index === -1) return undefined;
   const start = Math.max(0, Math.min(index - 1, sentences.length - 3));

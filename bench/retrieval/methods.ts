@@ -1,7 +1,7 @@
 import type { Reranker } from '#inference';
 import type { Profile } from '#service-kit';
 import type { ChunkHit, ChunkSearch, FusionSettings } from '#storage';
-import { cutWords } from '../../apps/reranking/src/cut-words.js';
+import { firstWords } from '#text';
 import { rankByScore, type RankFusion } from '../../apps/reranking/src/rank-by-score.js';
 import type { Corpus } from './corpus.js';
 
@@ -57,7 +57,7 @@ function rerankMethods(base: Method, reranker: Reranker, profile: Profile): Meth
   const scored = new Map<string, Promise<{ hits: ChunkHit[]; scores: number[] }>>();
   const score = async (...[corpus, question, embedding]: Parameters<Method['rank']>) => {
     const hits = await base.rank(corpus, question, embedding);
-    const passages = hits.map(({ text }) => cutWords(text, profile.reranking.maxPassageWords));
+    const passages = hits.map(({ text }) => firstWords(text, profile.reranking.maxPassageWords));
     return { hits, scores: (await reranker.rerank(question, passages)).scores };
   };
   const method = (name: string, reorder: Reorder): Method => ({

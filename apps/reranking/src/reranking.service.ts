@@ -1,8 +1,8 @@
 import { assertServedModel, rerank, type ModelInfo, type ParsedRequestOf, type ReplyOf } from '#contracts';
 import type { Reranker } from '#inference';
 import { HealthRegistry, Metrics } from '#service-kit';
+import { firstWords } from '#text';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { cutWords } from './cut-words.js';
 import { rankByScore } from './rank-by-score.js';
 import { rerankerToken } from './reranker.token.js';
 import { rerankingSettings, type RerankingSettings } from './reranking.settings.js';
@@ -38,7 +38,9 @@ export class RerankingService implements OnApplicationShutdown {
     const { query, texts, truncate = true, fusion = profileFusion, top_n = topN } = request;
     return this.metrics.measure('rerank', async () => {
       assertServedModel(request.model, this.reranker.info.id);
-      const passages = truncate ? texts.map((text) => cutWords(text, this.settings.maxPassageWords)) : texts;
+      const passages = truncate
+        ? texts.map((text) => firstWords(text, this.settings.maxPassageWords))
+        : texts;
       const { scores, promptTokens } = await this.reranker.rerank(query, passages, { truncate, signal });
       this.metrics.countTokens('prompt', promptTokens);
       const ranked = rankByScore(scores, fusion === 'rrf' ? { weight, constant } : undefined);

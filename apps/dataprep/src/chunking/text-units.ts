@@ -1,5 +1,5 @@
+import { splitSentences } from '#text';
 import type { DocumentBlock } from '../reading/parsed-document.js';
-import { splitSentences } from './sentences.js';
 import { countWords, wordSpans } from './words.js';
 
 /** The smallest piece that packing moves: a sentence, a row, an item, a line of code, or a cut of one too long. */

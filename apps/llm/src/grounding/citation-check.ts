@@ -1,7 +1,7 @@
 import type { Citation } from '#contracts';
 import type { AnswerCheck, CheckedPiece } from './answer-check.js';
 import type { Passage } from './passage.js';
-import { splitSentences } from './sentences.js';
+import { sentencesOf } from './sentences.js';
 
 /** `[1]`, `[1, 2]` */
 const marker = /\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]/g;
@@ -45,7 +45,7 @@ export function findCitations(answer: string, passages: readonly Passage[]): Cit
 /** Where the last sentence between two markers stands; undefined when there are no words between them. */
 function lastSentence(answer: string, from: number, to: number) {
   const between = answer.slice(from, to).trimEnd();
-  const sentence = splitSentences(between).findLast((candidate) => /[\p{L}\p{N}]/u.test(candidate));
+  const sentence = sentencesOf(between).findLast((candidate) => /[\p{L}\p{N}]/u.test(candidate));
   if (!sentence) return undefined;
   // Sentences are normalised, so the answer is searched for the last one's words.
   const words = sentence.replace(/^[^\p{L}\p{N}]+/u, '').split(' ');

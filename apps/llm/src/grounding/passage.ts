@@ -1,4 +1,4 @@
-import { splitSentences } from './sentences.js';
+import { sentencesOf } from './sentences.js';
 
 /** Characters `start` to `end` (exclusive) of a passage's text. */
 export interface Span {
@@ -30,5 +30,5 @@ export function createPassage(number: number, documentId: string, sentences: rea
 
 /** A passage from a document's text as it is. */
 export function passageOf(number: number, documentId: string, text: string): Passage {
-  return createPassage(number, documentId, splitSentences(text));
+  return createPassage(number, documentId, sentencesOf(text));
 }

@@ -1,5 +1,5 @@
+import { countWords } from '#text';
 import { sentenceBefore, type Quote, type QuoteSource } from './quote-sources.js';
-import { countWords } from './words.js';
 
 /**
  * So many words of a sentence make it certain that it is being quoted; shorter beginnings agree by chance. Measured with

@@ -1,7 +1,7 @@
 import type { RetrievedDocument } from '#contracts';
+import { countWords, firstWords } from '#text';
 import { createPassage, type Passage } from './passage.js';
-import { splitSentences } from './sentences.js';
-import { countWords } from './words.js';
+import { sentencesOf } from './sentences.js';
 
 export interface PassageLimits {
   readonly maxPassages: number;
@@ -18,7 +18,7 @@ export function selectPassages(documents: readonly RetrievedDocument[], limits: 
   let room = limits.maxContextWords;
   for (const { id, text } of documents) {
     if (passages.length === limits.maxPassages || room <= 0) break;
-    const sentences = splitSentences(text);
+    const sentences = sentencesOf(text);
     if (sentences.length === 0) continue;
     const fitting = fittingSentences(sentences, room);
     if (fitting.length > 0) passages.push(createPassage(passages.length + 1, id, fitting));
@@ -33,8 +33,4 @@ function fittingSentences(sentences: readonly string[], room: number): string[] 
   let words = 0;
   const tooFar = sentences.findIndex((sentence) => (words += countWords(sentence)) > room);
   return tooFar === -1 ? [...sentences] : sentences.slice(0, tooFar);
-}
-
-function firstWords(sentence: string, count: number): string {
-  return sentence.split(' ').slice(0, count).join(' ');
 }

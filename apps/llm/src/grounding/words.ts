@@ -3,11 +3,6 @@ export function normaliseWhitespace(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ');
 }
 
-/** Number of words, as whitespace separates them. */
-export function countWords(text: string): number {
-  return text.match(/\S+/g)?.length ?? 0;
-}
-
 /** What a text is about: its words and numbers in lower case, without punctuation. */
 export function contentWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];

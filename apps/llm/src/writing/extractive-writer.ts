@@ -1,6 +1,7 @@
 import type { GenerationChunk } from '#contracts';
+import { countWords } from '#text';
+import { sentencesOf } from '../grounding/sentences.js';
 import { rankByCentrality } from './central-sentences.js';
-import { countWords, sentencesOf } from './pieces.js';
 import { leansOnContext, questionOf } from './question-of.js';
 import type { TextWriter, WritingStep } from './text-writer.js';
 

@@ -1,8 +1,8 @@
 import type { GenerationChunk } from '#contracts';
+import { countWords } from '#text';
 import { describe, expect, it } from 'vitest';
 import type { GenerateRequest } from '../generate-request.js';
 import { GenerativeWriter, languageName, type WritingModel } from './generative-writer.js';
-import { countWords } from './pieces.js';
 import { writeFaqOf } from './write-faq.js';
 
 /** Takes 600 tokens, a word each; answers with a pair. */

@@ -1,6 +1,7 @@
 import { array, assert, integer, property, stringMatching } from 'fast-check';
+import { countWords } from '#text';
 import { describe, expect, it } from 'vitest';
-import { countWords, cutIntoPieces, firstWords, sentencesOf } from './pieces.js';
+import { cutIntoPieces } from './pieces.js';
 
 describe('cutIntoPieces', () => {
   it('cuts at sentence borders and repeats whole sentences only', () => {
@@ -22,17 +23,4 @@ describe('cutIntoPieces', () => {
       }),
     );
   });
-});
-
-it('parts sentences at paragraphs too', () => {
-  expect(sentencesOf('A heading\n\nOne is here. Two is\nthere.')).toEqual([
-    'A heading',
-    'One is here.',
-    'Two is there.',
-  ]);
-});
-
-it('gives the first words as they stand', () => {
-  expect(firstWords('a  b\nc d', 3)).toBe('a  b\nc');
-  expect(firstWords('a b', 5)).toBe('a b');
 });

@@ -1,16 +1,5 @@
-import { splitSentences } from '../grounding/sentences.js';
-
-const structuralBreak = /\n\s*\n/;
-
-/** Words as they stand between spaces. */
-export function countWords(text: string): number {
-  return text.match(/\S+/g)?.length ?? 0;
-}
-
-/** Paragraph by paragraph the sentences of a text, whitespace normalised. */
-export function sentencesOf(text: string): string[] {
-  return text.split(structuralBreak).flatMap((paragraph) => splitSentences(paragraph));
-}
+import { countWords } from '#text';
+import { sentencesOf } from '../grounding/sentences.js';
 
 /**
  * Cuts a text at sentence borders into pieces of at most `size` words; a sentence longer than that is cut at words.
@@ -33,13 +22,6 @@ export function cutIntoPieces(text: string, size: number, overlap = 0): string[]
   }
   if (open.length > 0) pieces.push(open);
   return pieces.map((piece) => piece.join(' '));
-}
-
-/** The first `count` words, as they stand in the text. */
-export function firstWords(text: string, count: number): string {
-  const words = [...text.matchAll(/\S+/g)];
-  const last = words[count - 1];
-  return words.length <= count || !last ? text : text.slice(0, last.index + last[0].length);
 }
 
 function cutAtWords(sentence: string, size: number): string[] {

@@ -1,6 +1,6 @@
 import type { GenerationChunk, SummaryType } from '#contracts';
+import { countWords } from '#text';
 import { describe, expect, it } from 'vitest';
-import { countWords } from './pieces.js';
 import type { TextWriter, WritingStep } from './text-writer.js';
 import { writeSummary } from './write-summary.js';
 

@@ -1,5 +1,6 @@
 import type { GenerationChunk, SummaryType } from '#contracts';
-import { countWords, cutIntoPieces, firstWords } from './pieces.js';
+import { countWords, firstWords } from '#text';
+import { cutIntoPieces } from './pieces.js';
 import type { TextWriter, WritingStep } from './text-writer.js';
 import { UsageSum } from './usage-sum.js';
 

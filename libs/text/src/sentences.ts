@@ -13,7 +13,7 @@ const beforeNumber = new Set(
   ),
 );
 /** They stand inside names, and at ends: "Acme Inc. Europe", "he joined Acme Inc. The board …". */
-const maybeEnd = new Set('inc ltd co corp jr sr etc dept est ave blvd rd bros univ assn'.split(' '));
+const maybeEnd = new Set('inc ltd co corp jr sr dept est ave blvd rd bros univ assn'.split(' '));
 
 /** Words that begin sentences far more often than they continue a name. */
 const sentenceStarters = new Set(
@@ -44,10 +44,10 @@ function isOneSentence(before: string, next: string): boolean {
   const last = /(\S+)\.\s+$/.exec(before.slice(-40))?.[1]?.replace(/^[("'“‘[]+/, '');
   if (last === undefined) return false;
   const abbreviation = last.toLowerCase();
-  if (alwaysInside.has(abbreviation)) return true;
+  if (alwaysInside.has(abbreviation) || isListNumber(before)) return true;
   if (/^\d/.test(next)) return beforeNumber.has(abbreviation);
   if (startsLikeSentence(next)) return false;
-  return isInitials(last) || maybeEnd.has(abbreviation) || isListNumber(before);
+  return isInitials(last) || maybeEnd.has(abbreviation);
 }
 
 /** "J", "U.S", "Ph.D", "p.m": letters with stops between. */
@@ -55,7 +55,7 @@ function isInitials(word: string): boolean {
   return /^\p{Lu}$/u.test(word) || /^\p{L}{1,2}(\.\p{L}{1,2})+$/u.test(word);
 }
 
-/** "1. " at the very beginning numbers what follows. */
+/** "1. " by itself numbers what follows. */
 function isListNumber(text: string): boolean {
   return /^\s*\d{1,3}\.\s+$/.test(text);
 }

@@ -34,7 +34,12 @@ describe('splitSentences', () => {
       'He joined Acme Inc. Europe in May. He left.',
       ['He joined Acme Inc. Europe in May.', 'He left.'],
     ],
-    ['list numbers', '1. First item. Then more.', ['1. First item.', 'Then more.']],
+    [
+      'an end with "etc."',
+      'Fix bugs etc. Use forums, chats etc. as well.',
+      ['Fix bugs etc.', 'Use forums, chats etc. as well.'],
+    ],
+    ['list numbers', '1. First item. 2. The rest.', ['1. First item.', '2. The rest.']],
     ['questions and quotes', 'Really?! "Stop." Then he left!', ['Really?!', '"Stop."', 'Then he left!']],
     ['scripts without spaces', '第一句。第二句！', ['第一句。', '第二句！']],
   ])('keeps %s right', (_name, text, sentences) => {

@@ -1,0 +1,2 @@
+export { splitSentences } from './sentences.js';
+export { countWords, firstWords } from './words.js';
