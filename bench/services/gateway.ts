@@ -11,6 +11,7 @@ import { benchFolder, digits, randomDecoder } from '../inference/models.js';
 import { table, targetHead } from '../harness/markdown.js';
 import { quantile } from '../harness/quantile.js';
 import type { Subject } from '../harness/subject.js';
+import { startBareRelay } from './bare-relay.js';
 import { ChatClient } from './chat-client.js';
 import { processMetrics, type ProcessMetrics } from './process-metrics.js';
 
@@ -25,6 +26,9 @@ interface Way {
   readonly run: (parameters: GenerationParameters, text: string) => Promise<unknown>;
 }
 
+const bareName = 'HTTP and NATS alone, no engine';
+const names = ['the engine', 'the llm service over NATS', 'the gateway', bareName];
+
 async function consume(events: AsyncGenerator): Promise<void> {
   while (!(await events.next()).done);
 }
@@ -33,14 +37,14 @@ function ways(generator: Generator, rpc: RpcClient, gateway: ChatClient): Way[] 
   const messages = (text: string) => [{ role: 'user' as const, content: text }];
   return [
     {
-      name: 'the engine',
+      name: names[0]!,
       run: (parameters, text) => consume(generator.generate({ messages: messages(text), parameters })),
     },
     {
-      name: 'the llm service over NATS',
+      name: names[1]!,
       run: (parameters, text) => consume(rpc.stream(generate, { messages: messages(text), ...parameters })),
     },
-    { name: 'the gateway', run: (parameters, text) => gateway.chat(text, { ...parameters, stream: true }) },
+    { name: names[2]!, run: (parameters, text) => gateway.chat(text, { ...parameters, stream: true }) },
   ];
 }
 
@@ -91,6 +95,7 @@ async function measureModel(
   llm: TestService,
   source: string,
   measure: (candidates: readonly Way[]) => Promise<number[][]>,
+  bare?: ChatClient,
 ): Promise<Measured> {
   // As many threads as the machine has cores, as in the service.
   const generator = await loadGenerator(source, { cacheDirectory: benchFolder, engine: 'compiled' });
@@ -104,7 +109,10 @@ async function measureModel(
   ];
   for (const [, { url }] of processes) await processMetrics(url);
   const before = await processMetrics(gateway.url);
-  const values = await measure(ways(generator, rpc, client));
+  const relayed: Way[] = bare
+    ? [{ name: bareName, run: (parameters, text) => bare.chat(text, { ...parameters, stream: true }) }]
+    : [];
+  const values = await measure([...ways(generator, rpc, client), ...relayed]);
   const delays: [string, ProcessMetrics][] = [];
   for (const [name, { url }] of processes) delays.push([name, await processMetrics(url)]);
   const gatewayCpuMs = (delays[0]![1].cpuSeconds - before.cpuSeconds) * 1000;
@@ -128,8 +136,8 @@ function idleTable({ values }: Measured): string {
   const own = quantile(values[0]!, 0.5);
   const rows = values.map((times, index) => {
     const at = (share: number) => quantile(times, share).toFixed(2);
-    const name = ['the engine', 'the llm service over NATS', 'the gateway'][index]!;
-    return [name, at(0.05), at(0.5), at(0.95), (quantile(times, 0.5) - own).toFixed(2)];
+    const beyond = quantile(times, 0.5) - (names[index] === bareName ? 0 : own);
+    return [names[index]!, at(0.05), at(0.5), at(0.95), beyond.toFixed(2)];
   });
   return table(['ms, one token', 'p5', 'p50', 'p95', 'p50 beyond the engine'], rows);
 }
@@ -138,8 +146,7 @@ function streamTable({ values }: Measured): string {
   const own = quantile(values[0]!, 0.5);
   const rows = values.map((speeds, index) => {
     const median = quantile(speeds, 0.5);
-    const name = ['the engine', 'the llm service over NATS', 'the gateway'][index]!;
-    return [name, median.toFixed(0), (median / own).toFixed(3)];
+    return [names[index]!, median.toFixed(0), (median / own).toFixed(3)];
   });
   return table([`${streams} streams of ${streamTokens} tokens`, 'tokens/s', 'share of the engine'], rows);
 }
@@ -151,7 +158,11 @@ export const subject: Subject = {
     const stack = await startStack({ env });
     const started: TestService[] = [];
     try {
-      const idle = await measureModel(stack, stack.service('llm'), 'nano-chat', measureIdle);
+      const relay = await startBareRelay(stack.nats.url);
+      const bare = new ChatClient(relay.url, 'bare');
+      const idle = await measureModel(stack, stack.service('llm'), 'nano-chat', measureIdle, bare);
+      await bare.close();
+      relay.stop();
       await stack.service('llm').stop();
       const llm = await startService('llm', { ...stack.env, LLM_MODEL_ID: folder });
       started.push(llm);
@@ -188,5 +199,6 @@ export const subject: Subject = {
 };
 
 const introduction = `${chats} chats of one token (nano-chat) one after the other, and ${streams} streams at once (135M shape, random weights), straight
-from the engine, over NATS from the llm service, and as server-sent events from the gateway. The client shares the
+from the engine, over NATS from the llm service, and as server-sent events from the gateway. What no gateway can go
+below: a bare server of node:http that asks a bare responder over NATS, without engine, validation, log or metrics. The client shares the
 machine with all of them. An event loop at rest shows 10 ms: the grain of its monitor.`;
