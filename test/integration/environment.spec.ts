@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '#testing';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { asrEnvironmentSchema } from '../../apps/asr/src/asr.environment.js';
@@ -22,6 +25,23 @@ const schemas: Record<string, z.ZodObject> = {
   asr: asrEnvironmentSchema,
   gateway: gatewayEnvironmentSchema,
 };
+
+/** Names of variables in the first column of the tables of docs/configuration.md. */
+function documentedVariables(): string[] {
+  const page = readFileSync(join(repositoryRoot, 'docs/configuration.md'), 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  return rows.flatMap((row) =>
+    [...(row.split('|')[1] ?? '').matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name]) => name!),
+  );
+}
+
+it('is documented in docs/configuration.md, and nothing else is', () => {
+  const read = Object.keys(launcherEnvironmentSchema.shape);
+  const compose = readFileSync(join(repositoryRoot, 'docker-compose.yml'), 'utf8');
+  const inCompose = [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name!);
+  expect(documentedVariables()).toEqual(expect.arrayContaining(read));
+  expect([...read, ...inCompose]).toEqual(expect.arrayContaining(documentedVariables()));
+});
 
 describe.each(Object.entries(schemas))('the environment of %s', (name, schema) => {
   it('knows every variable that its container is given', () => {

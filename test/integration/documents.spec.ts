@@ -1,0 +1,79 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { repositoryRoot } from '#testing';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+import { describe, expect, it } from 'vitest';
+
+type Root = ReturnType<typeof fromMarkdown>;
+type Node = Root | Root['children'][number];
+
+const folders = ['docs', 'docs/decisions'];
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'models/README.md',
+  'models/SOURCES.md',
+  ...folders.flatMap((folder) =>
+    readdirSync(join(repositoryRoot, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join(folder, name)),
+  ),
+];
+
+/** Paths of our own, as `libs/dag` or `test/e2e/fuzz.spec.ts`; patterns and names to be filled in are none. */
+const ownPath =
+  /^(?:apps|bench|deploy|docs|guardrails|libs|megaservices|models|profiles|templates|test|tools)\/[\w./-]+$/;
+
+function nodesOf(page: string): Node[] {
+  const options = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] };
+  return descendants(fromMarkdown(readFileSync(join(repositoryRoot, page)), options));
+}
+
+function descendants(node: Node): Node[] {
+  return 'children' in node ? [node, ...node.children.flatMap(descendants)] : [node];
+}
+
+/** The anchors that GitHub gives the headings of a page. */
+function anchorsOf(page: string): string[] {
+  return nodesOf(page)
+    .filter(({ type }) => type === 'heading')
+    .map((heading) => {
+      const text = descendants(heading).map((node) => ('value' in node ? node.value : ''));
+      const words = text.join('').toLowerCase();
+      return words.replaceAll(/[^\p{L}\p{N}_\- ]/gu, '').replaceAll(' ', '-');
+    });
+}
+
+/** Links of a page that lead nowhere: no such file, or no such heading in it. */
+function brokenLinks(page: string): string[] {
+  const urls = nodesOf(page).flatMap((node) =>
+    node.type === 'link' || node.type === 'image' || node.type === 'definition' ? [node.url] : [],
+  );
+  return urls.filter((url) => {
+    if (/^[a-z]+:/i.test(url)) return false;
+    const [path = '', anchor] = decodeURIComponent(url).split('#');
+    const target = path === '' ? page : relative('.', join(dirname(page), path));
+    if (!existsSync(join(repositoryRoot, target))) return true;
+    return anchor !== undefined && target.endsWith('.md') && !anchorsOf(target).includes(anchor);
+  });
+}
+
+function missingPaths(page: string): string[] {
+  return nodesOf(page)
+    .flatMap((node) => (node.type === 'inlineCode' && ownPath.test(node.value) ? [node.value] : []))
+    .filter((path) => !existsSync(join(repositoryRoot, path)));
+}
+
+describe('the documents', () => {
+  it.each(pages)('%s links to what is there', (page) => {
+    expect(brokenLinks(page)).toEqual([]);
+  });
+
+  // Decisions tell what was; these pages tell what is.
+  it.each(pages.filter((page) => !page.startsWith('docs/decisions')))('%s names files that exist', (page) => {
+    expect(missingPaths(page)).toEqual([]);
+  });
+});
