@@ -17,7 +17,7 @@ export const asrEnvironmentSchema = baseEnvironmentSchema.extend({
   /** Windows of 30 seconds that a Whisper model decodes together in each thread, of one file or of several. */
   ASR_WINDOWS: z.coerce.number().int().min(1).max(64).default(4),
   /** Beginnings that the search of a CTC model keeps; 1 takes the best unit of each step. */
-  ASR_BEAMS: z.coerce.number().int().min(1).max(256).default(8),
+  ASR_BEAMS: z.coerce.number().int().min(1).max(256).default(32),
   /** Longer audio is refused. */
   ASR_MAX_SECONDS: z.coerce.number().min(1).default(7_200),
   ...audioEnvironmentShape,

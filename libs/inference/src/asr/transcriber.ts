@@ -20,7 +20,7 @@ export interface TranscriberLoadOptions extends ModelLoadOptions {
   readonly queueCapacity?: number;
   /** Longer audio is refused; default 2 hours. */
   readonly maxSeconds?: number;
-  /** Beginnings that the search of a CTC model keeps; 1 takes the best unit of each step. Default 8. */
+  /** Beginnings that the search of a CTC model keeps; 1 takes the best unit of each step. Default 32. */
   readonly beams?: number;
   /** Windows that a Whisper model decodes together in each thread, of one file or of several. Default 4. */
   readonly windows?: number;
@@ -43,7 +43,7 @@ export async function loadTranscriber(
     threads: 1,
     engine: engineSettings(directory, options),
     maxSeconds: options.maxSeconds ?? 7_200,
-    beams: options.beams ?? 8,
+    beams: options.beams ?? 32,
     windows: options.windows ?? 4,
     ...(options.voiceModel && { voiceModel: voiceModelFile(options.voiceModel) }),
   };

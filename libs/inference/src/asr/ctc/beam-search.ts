@@ -6,11 +6,15 @@ export interface BeamSearchOptions {
   beams: number;
   /** Units of a step below this logarithm of a probability are not tried. Default −7. */
   least?: number;
-  /**
-   * What a language model adds to the score when a unit follows others, as a logarithm that is weighed already. It is
-   * asked once for each beginning and unit.
-   */
-  scoreNext?: (units: readonly number[], next: number) => number;
+  languageModel?: LanguageModelScores;
+}
+
+/** What a language model adds to the score of a beginning, as logarithms that are weighed already. */
+export interface LanguageModelScores {
+  /** When a unit follows others. It is asked once for each beginning and unit. */
+  next(units: readonly number[], next: number): number;
+  /** When these units are the whole text. */
+  end(units: readonly number[]): number;
 }
 
 /** A beginning, and the logarithms of the probabilities of all paths to it that end in a blank or in its last unit. */
@@ -54,17 +58,26 @@ export function beamSearch(scores: LogProbabilities, options: BeamSearchOptions)
     }
     kept = best(reached, beams);
   }
-  return [...(kept[0]?.units ?? [])];
+  return [...(whole(kept, options)?.units ?? [])];
+}
+
+/** The best one as a whole text: one that stops in the middle of a word is less likely than its probability so far. */
+function whole(kept: readonly Beginning[], { languageModel }: BeamSearchOptions): Beginning | undefined {
+  const scored = kept.map((beginning) => {
+    const { afterBlank, afterUnit, language, units } = beginning;
+    return { beginning, score: logAdd(afterBlank, afterUnit) + language + (languageModel?.end(units) ?? 0) };
+  });
+  return scored.toSorted((a, b) => b.score - a.score)[0]?.beginning;
 }
 
 function start(): Beginning {
   return { units: [], last: -1, afterBlank: 0, afterUnit: -Infinity, language: 0, next: new Map() };
 }
 
-function extend(beginning: Beginning, unit: number, { scoreNext }: BeamSearchOptions): Beginning {
+function extend(beginning: Beginning, unit: number, { languageModel }: BeamSearchOptions): Beginning {
   let longer = beginning.next.get(unit);
   if (!longer) {
-    const language = beginning.language + (scoreNext?.(beginning.units, unit) ?? 0);
+    const language = beginning.language + (languageModel?.next(beginning.units, unit) ?? 0);
     const units = [...beginning.units, unit];
     longer = { units, last: unit, afterBlank: -Infinity, afterUnit: -Infinity, language, next: new Map() };
     beginning.next.set(unit, longer);

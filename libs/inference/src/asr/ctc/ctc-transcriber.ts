@@ -12,12 +12,12 @@ import { openVoiceDetector } from '../vad/open-voice-detector.js';
 import { joinSpans, type SampleSpan } from '../vad/speech-spans.js';
 import { detectorRate, type VoiceDetector } from '../vad/voice-detector.js';
 import { alignUnits } from './align-units.js';
-import { beamSearch } from './beam-search.js';
+import { beamSearch, type LanguageModelScores } from './beam-search.js';
 import { greedySearch } from './greedy-search.js';
 import { scoreWindows } from './score-windows.js';
 import { describeSegment } from './segment.js';
 import { SpeechSession } from './speech-session.js';
-import { readLanguageModel, type ScoreNext } from './unit-language-model.js';
+import { readLanguageModel } from './unit-language-model.js';
 import { CtcVocabulary } from './vocabulary.js';
 
 const configSchema = z.looseObject({
@@ -35,7 +35,7 @@ interface TranscriberParts {
   vocabulary: CtcVocabulary;
   voices: VoiceDetector;
   blank: number;
-  scoreNext: ScoreNext | undefined;
+  languageModel: LanguageModelScores | undefined;
   languages: readonly string[];
 }
 
@@ -56,8 +56,8 @@ export class CtcTranscriber {
     const voices = await openVoiceDetector(voiceModel);
     const blank = config.blank_token_id ?? config.pad_token_id ?? 0;
     const languages = config.languages ?? ['en'];
-    const scoreNext = await readLanguageModel(directory);
-    return new CtcTranscriber(settings, { session, vocabulary, voices, blank, scoreNext, languages });
+    const languageModel = await readLanguageModel(directory);
+    return new CtcTranscriber(settings, { session, vocabulary, voices, blank, languageModel, languages });
   }
 
   get ready(): TranscriberReady {
@@ -135,11 +135,11 @@ export class CtcTranscriber {
     const scores = await scoreWindows(samples.subarray(start, end), rules, (part) =>
       this.parts.session.run(part),
     );
-    const { blank, scoreNext } = this.parts;
+    const { blank, languageModel } = this.parts;
     const { beams } = this.settings;
     const units =
       beams > 1
-        ? beamSearch(scores, { blank, beams, ...(scoreNext && { scoreNext }) })
+        ? beamSearch(scores, { blank, beams, ...(languageModel && { languageModel }) })
         : greedySearch(scores, blank);
     const aligned = alignUnits(scores, units, blank);
     return describeSegment(this.parts.vocabulary, aligned, {

@@ -66,9 +66,16 @@ describe('beamSearch', () => {
 
   it('lets a language model decide between units that sound alike', () => {
     const scores = probable([0.02, 0.5, 0.48]);
-    const scoreNext = (_units: readonly number[], next: number) => (next === 2 ? 0 : -1);
+    const next = (_units: readonly number[], unit: number) => (unit === 2 ? 0 : -1);
+    const languageModel = { next, end: () => 0 };
     expect(beamSearch(scores, { blank: 0, beams: 4 })).toEqual([1]);
-    expect(beamSearch(scores, { blank: 0, beams: 4, scoreNext })).toEqual([2]);
+    expect(beamSearch(scores, { blank: 0, beams: 4, languageModel })).toEqual([2]);
+  });
+
+  it('asks the language model whether the text may end there', () => {
+    const scores = probable([0.02, 0.5, 0.48]);
+    const end = (units: readonly number[]) => (units.at(-1) === 1 ? -1 : 0);
+    expect(beamSearch(scores, { blank: 0, beams: 4, languageModel: { next: () => 0, end } })).toEqual([2]);
   });
 });
 

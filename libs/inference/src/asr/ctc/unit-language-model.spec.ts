@@ -85,8 +85,9 @@ describe('readLanguageModel', () => {
   it('weighs as config.json says', async () => {
     await write({ language_model: { file: 'lm.bin', weight: 0.5, unit_bonus: 1.5 } });
     await writeFile(join(folder, 'lm.bin'), table);
-    const scoreNext = await readLanguageModel(folder);
-    expect(scoreNext?.([1], 2)).toBe((0.5 * -3) / 16 + 1.5);
+    const languageModel = await readLanguageModel(folder);
+    expect(languageModel?.next([1], 2)).toBe((0.5 * -3) / 16 + 1.5);
+    expect(languageModel?.end([1])).toBeLessThan(0);
   });
 
   it('says which file is missing', async () => {

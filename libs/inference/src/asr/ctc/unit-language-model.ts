@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { readOptionalJson } from '../../model/json-file.js';
 import { ModelLoadError } from '../../model/model-load-error.js';
+import type { LanguageModelScores } from './beam-search.js';
 
 const configSchema = z.looseObject({
   language_model: z
@@ -20,9 +21,8 @@ const headerBytes = 16;
 const stepsPerUnit = 16;
 /** Logarithm of the probability of a unit that the table has not. */
 const unknown = -16;
-
-/** What it adds to the score when a unit follows others. */
-export type ScoreNext = (units: readonly number[], next: number) => number;
+/** The unit that stands for the start and the end of a text, CTC's blank, which no text holds. */
+const textBorder = 0;
 
 /**
  * An n-gram model over the units of a CTC model, which knows how words are spelt and which follow one another. The file,
@@ -30,7 +30,7 @@ export type ScoreNext = (units: readonly number[], next: number) => number;
  * probabilities, then the back-off weights of what they begin (uint8: minus the natural logarithm in sixteenths).
  *
  * The key of an n-gram is a hash of its units, oldest first (see {@link keyOf}). Unit 0, the blank, stands for the start
- * of a text. log p(unit | history) is the entry of the last order − 1 units of the history and the unit; where there is
+ * and the end of a text. log p(unit | history) is the entry of the last order − 1 units of the history and the unit; where there is
  * none, the back-off weight of that history (0 where it is not in the table) plus the same with its oldest unit left out.
  */
 export class UnitLanguageModel {
@@ -65,7 +65,7 @@ export class UnitLanguageModel {
   score(units: readonly number[], next: number): number {
     const before = this.order - 1;
     const recent = units.slice(Math.max(0, units.length - before));
-    return this.scoreAfter(recent.length < before ? [0, ...recent] : recent, next);
+    return this.scoreAfter(recent.length < before ? [textBorder, ...recent] : recent, next);
   }
 
   private scoreAfter(history: readonly number[], next: number): number {
@@ -104,12 +104,15 @@ export function keyOf(units: readonly number[]): number {
  * The language model that the model's config.json names under `language_model`, weighed as it says; undefined where it
  * names none. Throws ModelLoadError.
  */
-export async function readLanguageModel(directory: string): Promise<ScoreNext | undefined> {
+export async function readLanguageModel(directory: string): Promise<LanguageModelScores | undefined> {
   const config = await readOptionalJson(directory, 'config.json', configSchema);
   if (!config?.language_model) return undefined;
   const { file, weight, unit_bonus: bonus } = config.language_model;
   const path = join(directory, file);
   if (!existsSync(path)) throw new ModelLoadError(`${path}, named in config.json, does not exist.`);
   const model = UnitLanguageModel.from(await readFile(path), path);
-  return (units, next) => weight * model.score(units, next) + bonus;
+  return {
+    next: (units, next) => weight * model.score(units, next) + bonus,
+    end: (units) => weight * model.score(units, textBorder),
+  };
 }
