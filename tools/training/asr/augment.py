@@ -54,13 +54,13 @@ def room(n, rng):
     return np.fft.rfft(tail, n)
 
 
-def augment(samples, rng, background=None):
+def augment(samples, rng, background=None, clean=False):
     """Samples at 16 kHz -> the same speech somewhere else. `background`: other speech that may be heard behind it."""
     n = fast_length(len(samples) + RATE // 2)
     spectrum = np.fft.rfft(samples, n)
     if rng.random() < 0.8:
         spectrum *= filter_response(len(spectrum), rng)
-    if rng.random() < 0.4:
+    if not clean and rng.random() < 0.4:
         spectrum *= room(n, rng)
     result = np.fft.irfft(spectrum, n)[:len(samples)].astype(np.float32)
     level = result.std() + 1e-9
@@ -68,8 +68,8 @@ def augment(samples, rng, background=None):
         noise = coloured_noise(len(result), rng.uniform(0, 2), rng)
         if rng.random() < 0.3:
             noise *= np.interp(np.arange(len(noise)), np.linspace(0, len(noise), 8), rng.uniform(0.1, 1.5, 8))
-        result += noise * level * 10 ** (-rng.triangular(4, 25, 50) / 20)
-    if background is not None and rng.random() < 0.12:
+        result += noise * level * 10 ** (-(rng.uniform(35, 60) if clean else rng.triangular(4, 25, 50)) / 20)
+    if background is not None and not clean and rng.random() < 0.12:
         behind = np.resize(background, len(result))
         result += behind * (level / (behind.std() + 1e-9)) * 10 ** (-rng.uniform(10, 25) / 20)
     result *= 10 ** (-rng.uniform(0, 30) / 20) / (np.abs(result).max() + 1e-9)
