@@ -21,12 +21,11 @@ interface Completion {
 let stack: TestStack;
 let folder: string;
 let rules: string;
-let megaServices: string;
 let url: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'meganest-'));
-  megaServices = join(folder, 'megaservices');
+  const megaServices = join(folder, 'megaservices');
   rules = join(folder, 'rules.yaml');
   await cp(join(repositoryRoot, 'megaservices'), megaServices, { recursive: true });
   await cp(join(repositoryRoot, 'guardrails/default.yaml'), rules);
@@ -294,27 +293,5 @@ describe('a wrong method', () => {
       const answer = await fetch(stack.service(name).url + path);
       expect({ status: answer.status, body: await answer.json() }).toEqual({ status: 405, body: { error } });
     }
-  });
-});
-
-describe('a file of a mega service', () => {
-  const yaml = (k: number) =>
-    `name: short\npath: /v1/short\ndescription: A test.\nnodes:\n  retrieval: { service: retrieval, params: { search_type: lexical, k: ${k} } }\n  llm: { service: llm, after: [retrieval], stream: true }\n`;
-  const file = () => join(megaServices, 'short.yaml');
-
-  it('takes effect when it appears, changes and goes, and its fingerprint changes with it', async () => {
-    const ask = () => postJson(`${url}/v1/short`, { messages: 'Zembla ferry engine', stream: false });
-    expect(await ask()).toMatchObject({ status: 404 });
-    await writeFile(file(), yaml(1));
-    await expect.poll(async () => (await ask()).status).toBe(200);
-    const fingerprint = async () => ((await ask()).body as Completion).system_fingerprint;
-    const first = await fingerprint();
-    expect(first).toMatch(/^fp_[0-9a-f]{12}$/);
-    expect(await fingerprint()).toBe(first);
-    await writeFile(file(), yaml(2));
-    stack.service('gateway').process.signal('SIGHUP');
-    await expect.poll(fingerprint).not.toBe(first);
-    await rm(file());
-    await expect.poll(async () => (await ask()).status).toBe(404);
   });
 });

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { cleanEnvironment, createTemporaryDirectory, repositoryRoot } from '#testing';
@@ -130,5 +130,28 @@ describe('services of one’s own', () => {
     const answer = await ask({});
     expect(answer).toMatchObject({ status: 503 });
     expect(JSON.stringify(answer.body)).toContain('megaphone');
+  });
+});
+
+describe('a file of a mega service', () => {
+  const yaml = (k: number) =>
+    `name: short\npath: /v1/short\ndescription: A test.\nnodes:\n  retrieval: { service: retrieval, params: { search_type: lexical, k: ${k} } }\n  llm: { service: llm, after: [retrieval], stream: true }\n`;
+  const file = () => join(folder.path, 'short.yaml');
+
+  it('takes effect when it appears, changes and goes, and its fingerprint changes with it', async () => {
+    const ask = () =>
+      postJson(`${stack.gateway.url}/v1/short`, { messages: 'Zembla ferry engine', stream: false });
+    expect(await ask()).toMatchObject({ status: 404 });
+    writeFileSync(file(), yaml(1));
+    await expect.poll(async () => (await ask()).status).toBe(200);
+    const fingerprint = async () => ((await ask()).body as { system_fingerprint: string }).system_fingerprint;
+    const first = await fingerprint();
+    expect(first).toMatch(/^fp_[0-9a-f]{12}$/);
+    expect(await fingerprint()).toBe(first);
+    writeFileSync(file(), yaml(2));
+    stack.gateway.process.signal('SIGHUP');
+    await expect.poll(fingerprint).not.toBe(first);
+    rmSync(file());
+    await expect.poll(async () => (await ask()).status).toBe(404);
   });
 });

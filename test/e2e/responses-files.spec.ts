@@ -60,6 +60,13 @@ afterAll(async () => {
   await stack?.stop();
 });
 
+const upload = async (name: string, text: string) =>
+  client.files.create({ file: await toFile(Buffer.from(text), name), purpose: 'user_data' });
+
+/** A body as it was sent: the client leaves fields out of what it types, and adds others. */
+const bodyOf = async (path: string): Promise<unknown> =>
+  (await fetch(`${stack.gateway.url}/v1${path}`)).json();
+
 const base64 = (content: string | Uint8Array) => Buffer.from(content).toString('base64');
 const dataUrl = (content: string | Uint8Array, type: string) => `data:${type};base64,${base64(content)}`;
 const localUrl = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/reports/zorp%20one.pdf`;
@@ -82,6 +89,67 @@ async function readBy(asked: OpenAI, ...parts: FilePart[]): Promise<string | und
   return first;
 }
 const read = (...parts: FilePart[]) => readBy(client, ...parts);
+
+describe('stored files', () => {
+  it('are kept byte by byte, listed, and deleted', async () => {
+    const content = Buffer.alloc(700_000, 'abcdefg');
+    const file = await client.files.create({
+      file: await toFile(content, 'large ünit.txt', { type: 'text/plain' }),
+      purpose: 'assistants',
+      expires_after: { anchor: 'created_at', seconds: 3_600 },
+    });
+    expect(file).toMatchObject({ bytes: 700_000, filename: 'large ünit.txt', purpose: 'assistants' });
+    expect(file.expires_at).toBe(file.created_at + 3_600);
+    expect(await client.files.retrieve(file.id)).toEqual(file);
+    const answer = await client.files.content(file.id);
+    expect(Buffer.compare(Buffer.from(await answer.arrayBuffer()), content)).toBe(0);
+    const others = [await upload('a.txt', 'a'), await upload('b.txt', 'b')];
+    const listed: string[] = [];
+    for await (const { id } of client.files.list({ limit: 2, order: 'asc' })) listed.push(id);
+    expect(listed).toEqual([file, ...others].map(({ id }) => id));
+    expect((await client.files.list({ purpose: 'assistants' })).data.map(({ id }) => id)).toEqual([file.id]);
+    expect(problemsOf('OpenAIFile', await bodyOf(`/files/${file.id}`))).toEqual([]);
+    expect(problemsOf('ListFilesResponse', await bodyOf('/files'))).toEqual([]);
+    for (const id of listed)
+      expect(await client.files.delete(id)).toEqual({ id, object: 'file', deleted: true });
+    expect(await failureOf(client.files.retrieve(file.id))).toMatchObject({ status: 404 });
+    expect((await client.files.list()).data).toEqual([]);
+  });
+
+  it('are refused with the field that is wrong, and nothing of them stays', async () => {
+    const file = await toFile(Buffer.from('a'), 'a.txt');
+    expect(await failureOf(client.files.create({ file, purpose: 'nothing' as 'batch' }))).toMatchObject({
+      status: 400,
+      param: 'purpose',
+    });
+    expect((await client.files.list()).data).toEqual([]);
+    expect(await failureOf(client.files.retrieve('file-unknown'))).toMatchObject({ status: 404 });
+    expect(await failureOf(client.files.list({ after: 'file-unknown' }).asResponse())).toMatchObject({
+      param: 'after',
+    });
+  });
+
+  it('can be sent in parts', async () => {
+    const upload = await client.uploads.create({
+      filename: 'parts.txt',
+      purpose: 'assistants',
+      bytes: 400_003,
+      mime_type: 'text/plain',
+    });
+    const [one, two] = [Buffer.alloc(300_000, '1'), Buffer.alloc(100_003, '2')];
+    const second = await client.uploads.parts.create(upload.id, { data: await toFile(two, 'two') });
+    const first = await client.uploads.parts.create(upload.id, { data: await toFile(one, 'one') });
+    expect(problemsOf('UploadPart', first)).toEqual([]);
+    const wrong = client.uploads.complete(upload.id, { part_ids: [first.id] });
+    expect(await failureOf(wrong)).toMatchObject({ status: 400, param: 'part_ids' });
+    const done = await client.uploads.complete(upload.id, { part_ids: [first.id, second.id] });
+    expect(problemsOf('Upload', done)).toEqual([]);
+    const content = await client.files.content(done.file?.id ?? '');
+    expect(Buffer.compare(Buffer.from(await content.arrayBuffer()), Buffer.concat([one, two]))).toBe(0);
+    expect(await failureOf(client.uploads.cancel(upload.id))).toMatchObject({ status: 409 });
+    await client.files.delete(done.file?.id ?? '');
+  });
+});
 
 describe('files of a request', () => {
   it('reads a PDF in a data URL, named or not', async () => {
@@ -151,7 +219,7 @@ describe('compaction', () => {
   });
 });
 
-describe('stored files and files elsewhere', () => {
+describe('references to files', () => {
   it('reads a stored PDF, until it is deleted', async () => {
     const file = await toFile(pdf, 'stored.pdf', { type: 'application/pdf' });
     const { id: file_id } = await client.files.create({ file, purpose: 'user_data' });

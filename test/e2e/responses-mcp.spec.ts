@@ -1,6 +1,7 @@
 import { freePort } from '#testing';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { approvalOf, callsOf, mcpTool, namesOf, typesOf } from './helpers/mcp-items.js';
 import {
   startEverythingServer,
   startRecordingServer,
@@ -16,14 +17,12 @@ import {
   newClient,
   problemsOf,
   responseOf,
-  type Response,
   type ResponseEvent,
 } from './helpers/response-events.js';
 import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';
 
 type Input = OpenAI.Responses.ResponseInput;
 type Mcp = OpenAI.Responses.Tool.Mcp;
-type McpCall = OpenAI.Responses.ResponseOutputItem.McpCall;
 
 let stack: ScriptedStack;
 let client: OpenAI;
@@ -44,30 +43,10 @@ afterAll(async () => {
   await Promise.all([everything?.stop(), recording?.stop()]);
 });
 
-const everythingTool = (more: Partial<Mcp> = {}): Mcp => ({
-  type: 'mcp',
-  server_label: 'everything',
-  server_url: everything.url,
-  require_approval: 'never',
-  allowed_tools: ['echo', 'get-sum', 'get-tiny-image', 'trigger-long-running-operation'],
-  ...more,
-});
-const recordingTool = (more: Partial<Mcp> = {}): Mcp => ({
-  type: 'mcp',
-  server_label: 'recording',
-  server_url: recording.url,
-  require_approval: 'never',
-  ...more,
-});
-const typesOf = ({ output }: Response) => output.map(({ type }) => type);
-const callsOf = ({ output }: Response) => output.filter((item): item is McpCall => item.type === 'mcp_call');
-const namesOf = ({ output }: Response) =>
-  output.flatMap((item) => (item.type === 'mcp_list_tools' ? item.tools.map(({ name }) => name) : []));
-const approvalOf = ({ output }: Response) => {
-  const item = output.find(({ type }) => type === 'mcp_approval_request');
-  if (item?.type !== 'mcp_approval_request') throw new Error('No approval was asked for');
-  return item;
-};
+const allowed = ['echo', 'get-sum', 'get-tiny-image', 'trigger-long-running-operation'];
+const everythingTool = (more: Partial<Mcp> = {}) =>
+  mcpTool('everything', everything.url, { allowed_tools: allowed, ...more });
+const recordingTool = (more: Partial<Mcp> = {}) => mcpTool('recording', recording.url, more);
 /** Every body and event by OpenAI's document; Open Responses has no MCP. */
 const assertValidEvents = (events: readonly ResponseEvent[]) => assertValidLog(events);
 

@@ -37,67 +37,6 @@ async function bodyOf(path: string): Promise<unknown> {
   return response.json();
 }
 
-describe('files', () => {
-  it('are kept byte by byte, listed, and deleted', async () => {
-    const content = Buffer.alloc(700_000, 'abcdefg');
-    const file = await client.files.create({
-      file: await toFile(content, 'large ünit.txt', { type: 'text/plain' }),
-      purpose: 'assistants',
-      expires_after: { anchor: 'created_at', seconds: 3_600 },
-    });
-    expect(file).toMatchObject({ bytes: 700_000, filename: 'large ünit.txt', purpose: 'assistants' });
-    expect(file.expires_at).toBe(file.created_at + 3_600);
-    expect(await client.files.retrieve(file.id)).toEqual(file);
-    const answer = await client.files.content(file.id);
-    expect(Buffer.compare(Buffer.from(await answer.arrayBuffer()), content)).toBe(0);
-    const others = [await upload('a.txt', 'a'), await upload('b.txt', 'b')];
-    const listed: string[] = [];
-    for await (const { id } of client.files.list({ limit: 2, order: 'asc' })) listed.push(id);
-    expect(listed).toEqual([file, ...others].map(({ id }) => id));
-    expect((await client.files.list({ purpose: 'assistants' })).data.map(({ id }) => id)).toEqual([file.id]);
-    expect(problemsOf('OpenAIFile', await bodyOf(`/files/${file.id}`))).toEqual([]);
-    expect(problemsOf('ListFilesResponse', await bodyOf('/files'))).toEqual([]);
-    for (const id of listed)
-      expect(await client.files.delete(id)).toEqual({ id, object: 'file', deleted: true });
-    expect(await failureOf(client.files.retrieve(file.id))).toMatchObject({ status: 404 });
-    expect((await client.files.list()).data).toEqual([]);
-  });
-
-  it('are refused with the field that is wrong, and nothing of them stays', async () => {
-    const file = await textFile('a.txt', 'a');
-    expect(await failureOf(client.files.create({ file, purpose: 'nothing' as 'batch' }))).toMatchObject({
-      status: 400,
-      param: 'purpose',
-    });
-    expect((await client.files.list()).data).toEqual([]);
-    expect(await failureOf(client.files.retrieve('file-unknown'))).toMatchObject({ status: 404 });
-    expect(await failureOf(client.files.list({ after: 'file-unknown' }).asResponse())).toMatchObject({
-      param: 'after',
-    });
-  });
-
-  it('can be sent in parts', async () => {
-    const upload = await client.uploads.create({
-      filename: 'parts.txt',
-      purpose: 'assistants',
-      bytes: 400_003,
-      mime_type: 'text/plain',
-    });
-    const [one, two] = [Buffer.alloc(300_000, '1'), Buffer.alloc(100_003, '2')];
-    const second = await client.uploads.parts.create(upload.id, { data: await toFile(two, 'two') });
-    const first = await client.uploads.parts.create(upload.id, { data: await toFile(one, 'one') });
-    expect(problemsOf('UploadPart', first)).toEqual([]);
-    const wrong = client.uploads.complete(upload.id, { part_ids: [first.id] });
-    expect(await failureOf(wrong)).toMatchObject({ status: 400, param: 'part_ids' });
-    const done = await client.uploads.complete(upload.id, { part_ids: [first.id, second.id] });
-    expect(problemsOf('Upload', done)).toEqual([]);
-    const content = await client.files.content(done.file?.id ?? '');
-    expect(Buffer.compare(Buffer.from(await content.arrayBuffer()), Buffer.concat([one, two]))).toBe(0);
-    expect(await failureOf(client.uploads.cancel(upload.id))).toMatchObject({ status: 409 });
-    await client.files.delete(done.file?.id ?? '');
-  });
-});
-
 describe('vector stores', () => {
   it('are created, changed, listed and deleted', async () => {
     const store = await client.vectorStores.create({

@@ -1,33 +1,9 @@
-import {
-  describeLlmModel,
-  generate,
-  healthMethod,
-  type GenerationChunk,
-  type RequestOf,
-  type RetrievedDocument,
-} from '#contracts';
+import { describeLlmModel, generate, healthMethod, type GenerationChunk, type RequestOf } from '#contracts';
 import { MessagingConnection, RpcClient } from '#messaging';
 import type { ChatCompletion, ChatCompletionChunk } from '#openai-api';
 import { startNats, startService, type TestNats, type TestService } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-const documents: RetrievedDocument[] = [
-  {
-    id: 'chunk-zorvex',
-    text: 'Zorvex is a message broker written in Rust. It was released in 2031 by the Quonta group.',
-    score: 0.9,
-    metadata: { filename: 'zorvex.md', document_id: 'doc-1' },
-  },
-  {
-    id: 'chunk-office',
-    text: 'The office in Lisbon opens at 8 am and closes at 7 pm. Visitors have to register at the desk.',
-    score: 0.5,
-    metadata: {},
-  },
-];
-const question = 'When does the office in Lisbon open?';
-const quote = 'The office in Lisbon opens at 8 am and closes at 7 pm.';
-const noAnswer = 'I could not find the answer in the provided documents.';
+import { documents, noAnswer, question, quote } from './passages.js';
 
 describe('the LLM service', () => {
   let nats: TestNats;
