@@ -1,6 +1,6 @@
 import { nodeMetadataKey } from '#contracts';
 import { bucket } from './object-store.js';
-import { header, heartbeatMs, silenceMs } from './wire.js';
+import { aliveSubject, firstHeartbeatMs, header, heartbeatMs, silenceMs } from './wire.js';
 
 /** How calls over NATS work, for the AsyncAPI document. */
 export const asyncApiGuide = `
@@ -16,6 +16,11 @@ written as the service sees them: it receives the request and sends to the reply
 **Heartbeats.** While a call runs, the service sends an empty message with \`${header.stream}: alive\` to the reply subject every
 ${heartbeatMs} ms, with \`meganest.cancel.<call id>\` as its own reply subject: when the caller is gone, NATS itself answers "no
 responders" there, and the call stops. A caller that hears nothing for ${silenceMs} ms takes the service for dead.
+
+**Death** is noticed sooner of a service that does three more things: it listens on \`${aliveSubject('<service>', '<id>')}\` for as long as
+it is connected, where no answer is wanted; it answers \`${aliveSubject('<service>')}\` with that id as text; and it names the id as
+\`${header.instance}\` of its heartbeats, the first one ${firstHeartbeatMs} ms after the call. Callers that wait ask both subjects; "no
+responders" twice in a row on that of an instance loses its calls.
 
 **Cancel.** Any message to \`meganest.cancel.<call id>\` stops the call; every instance listens there.
 

@@ -145,7 +145,10 @@ function sharedMessages() {
   return {
     alive: {
       summary: 'Heartbeat of a running call',
-      headers: headersOf({ [header.stream]: marker('alive') }),
+      headers: headersOf({
+        [header.stream]: marker('alive'),
+        [header.instance]: text('Optional: who runs the call, as under "Death" of the description'),
+      }),
       payload: { description: 'empty' },
     },
     end: {

@@ -1,5 +1,6 @@
 import { MegaNestError, type ReplyOf, type RpcMethod } from '#contracts';
 import type { Msg } from '@nats-io/transport-node';
+import type { WatchedCall } from './instance-watch.js';
 import { decodeJson, errorOf, header, silenceMs } from './wire.js';
 
 /** Where the replies of a call go: any number of them, then one end, with an error where it failed. */
@@ -8,9 +9,14 @@ export interface ReplySink<Reply> {
   end(error?: Error): void;
 }
 
+/** Checks without a sign of life after which a call is lost that an instance which died may have had. */
+const checksOfSuspects = 6;
+
 /** The client's side of one call: turns the messages of its reply subject into replies, an end or an error. */
-export class Call<Method extends RpcMethod> {
+export class Call<Method extends RpcMethod> implements WatchedCall {
   #lastMessageAt = performance.now();
+  #instance: string | undefined;
+  #checksLeft: number | undefined;
   #received = 0;
   #settled = false;
   #finished = false;
@@ -25,28 +31,51 @@ export class Call<Method extends RpcMethod> {
     return this.#finished;
   }
 
+  get instance(): string | undefined {
+    return this.#instance;
+  }
+
   accept(message: Msg): void {
     if (this.#settled) return;
     this.#lastMessageAt = performance.now();
+    this.#checksLeft = undefined;
     const error = errorOf(message, this.method.service);
     if (error) return this.#finish(error);
     const marker = message.headers?.get(header.stream);
-    if (marker === 'alive') return;
+    if (marker === 'alive') {
+      this.#instance = message.headers?.get(header.instance) || undefined;
+      return;
+    }
     if (marker === 'end') return this.#end(message.headers?.get(header.count));
     this.#receive(message.data);
   }
 
-  /** Called now and then: a service that has said nothing for too long is dead. */
-  checkSilence(now: number): void {
-    if (now - this.#lastMessageAt < silenceMs) return;
-    const { service } = this.method;
-    this.settle(new MegaNestError('service_unavailable', { service, detail: 'it stopped answering' }));
+  /** Called now and then: how long nothing was heard of it, in milliseconds; a service silent for too long is dead. */
+  checkSilence(now: number): number {
+    const silence = now - this.#lastMessageAt;
+    if (this.#checksLeft !== undefined) this.#checksLeft -= 1;
+    if (this.#checksLeft === 0) this.lose();
+    if (silence >= silenceMs) this.#fail('it stopped answering');
+    return silence;
+  }
+
+  lose(): void {
+    this.#fail('the instance that ran the call is gone');
+  }
+
+  /** Counted in checks, not in time: this process may be the one that is late. */
+  suspect(): void {
+    this.#checksLeft ??= checksOfSuspects;
   }
 
   settle(error?: Error): void {
     if (this.#settled) return;
     this.#settled = true;
     this.sink.end(error);
+  }
+
+  #fail(detail: string): void {
+    this.settle(new MegaNestError('service_unavailable', { service: this.method.service, detail }));
   }
 
   #finish(error?: Error): void {

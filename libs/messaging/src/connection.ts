@@ -11,6 +11,7 @@ export interface ConnectionOptions {
 /** One connection to NATS that reconnects for ever and knows whether it is up. */
 export class MessagingConnection {
   #connected = true;
+  #reconnects = 0;
 
   private constructor(readonly nats: NatsConnection) {
     void this.#followStatus();
@@ -31,6 +32,11 @@ export class MessagingConnection {
 
   get connected(): boolean {
     return this.#connected && !this.nats.isClosed();
+  }
+
+  /** How often the connection was lost and made anew. */
+  get reconnects(): number {
+    return this.#reconnects;
   }
 
   /** Round trip to the server in milliseconds; throws `service_unavailable` while disconnected. */
@@ -54,7 +60,9 @@ export class MessagingConnection {
   async #followStatus(): Promise<void> {
     for await (const status of this.nats.status()) {
       if (status.type === 'disconnect' || status.type === 'staleConnection') this.#connected = false;
-      if (status.type === 'reconnect') this.#connected = true;
+      if (status.type !== 'reconnect') continue;
+      this.#connected = true;
+      this.#reconnects += 1;
     }
   }
 }

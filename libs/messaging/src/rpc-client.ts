@@ -11,11 +11,13 @@ import {
 import { Call, type ReplySink } from './call.js';
 import { defaultTimeoutMs, type CallOptions } from './call-options.js';
 import type { MessagingConnection } from './connection.js';
+import { InstanceWatch } from './instance-watch.js';
 import { MessageQueue } from './message-queue.js';
 import { SingleReply } from './single-reply.js';
 import { cancelSubject, encodeJson, header } from './wire.js';
 
-const silenceCheckMs = 500;
+/** Calls are looked at so often; those of which nothing was heard in between are worth a question. */
+const checkMs = 250;
 
 /**
  * Calls methods of services. All replies of a connection come in over one subscription, so a call costs one publish.
@@ -25,14 +27,21 @@ const silenceCheckMs = 500;
 export class RpcClient {
   readonly #inbox = createInbox();
   readonly #calls = new Map<string, Call<RpcMethod>>();
+  readonly #watch: InstanceWatch;
+  #reconnects = 0;
   readonly #subscription: Subscription;
-  readonly #silenceTimer: NodeJS.Timeout;
+  readonly #checkTimer: NodeJS.Timeout;
 
   constructor(private readonly connection: MessagingConnection) {
     this.#subscription = connection.nats.subscribe(`${this.#inbox}.*`, {
       callback: (_error, message) => this.#dispatch(message),
     });
-    this.#silenceTimer = setInterval(() => this.#checkSilence(), silenceCheckMs).unref();
+    this.#watch = new InstanceWatch({
+      publish: (subject, reply) => connection.nats.publish(subject, undefined, { reply }),
+      inbox: this.#inbox,
+      calls: () => this.#calls.values(),
+    });
+    this.#checkTimer = setInterval(() => this.#check(), checkMs).unref();
   }
 
   /** One request, one reply. */
@@ -74,7 +83,7 @@ export class RpcClient {
   }
 
   close(): void {
-    clearInterval(this.#silenceTimer);
+    clearInterval(this.#checkTimer);
     this.#subscription.unsubscribe();
     for (const call of this.#calls.values()) call.settle(new MegaNestError('cancelled'));
   }
@@ -101,6 +110,7 @@ export class RpcClient {
     }
     const call = new Call(method, sink);
     this.#calls.set(callId, call);
+    this.#watch.meet(method.service);
     const timer = setTimeout(() => call.settle(new MegaNestError('deadline_exceeded')), timeoutMs);
     const onAbort = () => call.settle(new MegaNestError('cancelled'));
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -138,12 +148,25 @@ export class RpcClient {
   }
 
   #dispatch(message: Msg): void {
-    this.#calls.get(message.subject.slice(this.#inbox.length + 1))?.accept(message);
+    const token = message.subject.slice(this.#inbox.length + 1);
+    const call = this.#calls.get(token);
+    if (call) call.accept(message);
+    else this.#watch.accept(message, token);
   }
 
-  #checkSilence(): void {
+  #check(): void {
     const now = performance.now();
-    for (const call of this.#calls.values()) call.checkSilence(now);
+    const quiet = new Set<string>();
+    for (const call of this.#calls.values())
+      if (call.checkSilence(now) >= checkMs) quiet.add(call.method.service);
+    if (this.connection.connected) this.#look(quiet);
+  }
+
+  #look(services: ReadonlySet<string>): void {
+    const { reconnects } = this.connection;
+    if (reconnects !== this.#reconnects) this.#watch.forget();
+    this.#reconnects = reconnects;
+    this.#watch.look(services);
   }
 }
 

@@ -1,7 +1,7 @@
 import { MegaNestError, parseOrThrow, startSpan, type RpcMethod } from '#contracts';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { Svcm, type Service, type ServiceMsg } from '@nats-io/services';
-import type { MsgHdrs, Subscription } from '@nats-io/transport-node';
+import { nuid, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { defaultTimeoutMs } from './call-options.js';
 import type { MessagingConnection } from './connection.js';
@@ -10,14 +10,17 @@ import { Outbox } from './outbox.js';
 import type { RpcContext } from './rpc-context.js';
 import { RunningCalls } from './running-calls.js';
 import {
+  aliveHeaders,
+  aliveSubject,
   allCancellations,
   cancelSubject,
   decodeJson,
   encodeJson,
+  endHeaders,
   errorHeaders,
+  firstHeartbeatMs,
   header,
   heartbeatMs,
-  streamHeaders,
 } from './wire.js';
 
 export interface RpcServerOptions {
@@ -38,8 +41,10 @@ const drainLimitMs = 5_000;
 export class RpcServer extends Server implements CustomTransportStrategy {
   readonly #running = new RunningCalls();
   readonly #outbox = new Outbox((error) => this.logger.debug?.('An answer could not be sent.', error));
+  readonly #instance = nuid.next();
   #service: Service | undefined;
-  #cancellations: Subscription | undefined;
+  /** What it listens to beside calls, until the last of them has ended. */
+  #listening: Subscription[] = [];
   #heartbeat: NodeJS.Timeout | undefined;
 
   constructor(
@@ -65,7 +70,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     this.#running.cancelAll();
     this.#outbox.flush();
     clearInterval(this.#heartbeat);
-    this.#cancellations?.unsubscribe();
+    for (const subscription of this.#listening) subscription.unsubscribe();
   }
 
   override on(): never {
@@ -89,10 +94,17 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   async #start(): Promise<void> {
     const { service, version, description, metadata = {} } = this.options;
     const { nats } = this.connection;
-    this.#cancellations = nats.subscribe(allCancellations, {
-      callback: (_error, message) => this.#running.cancel(message.subject.split('.').at(-1) ?? ''),
-    });
-    this.#heartbeat = setInterval(() => this.#sendHeartbeats(), heartbeatMs).unref();
+    this.#listening = [
+      nats.subscribe(allCancellations, {
+        callback: (_error, message) => this.#running.cancel(message.subject.split('.').at(-1) ?? ''),
+      }),
+      nats.subscribe(aliveSubject(service), {
+        callback: (_error, message) => void message.respond(this.#instance),
+      }),
+      // Nothing to do: that somebody listens is the answer.
+      nats.subscribe(aliveSubject(service, this.#instance), { callback: () => undefined }),
+    ];
+    this.#heartbeat = setInterval(() => this.#sendHeartbeats(), firstHeartbeatMs).unref();
     this.#service = await new Svcm(nats).add({
       name: service,
       version,
@@ -156,7 +168,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       this.#respond(message, encodeJson(item));
       count += 1;
     }
-    this.#respond(message, new Uint8Array(), streamHeaders('end', count));
+    this.#respond(message, new Uint8Array(), endHeaders(count));
   }
 
   #respond(message: ServiceMsg, data: Uint8Array, headers?: MsgHdrs): void {
@@ -173,10 +185,11 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   }
 
   #sendHeartbeats(): void {
-    for (const [callId, reply] of this.#running.replySubjects()) {
+    if (!this.connection.connected) return;
+    for (const [callId, reply] of this.#running.due(heartbeatMs)) {
       // A caller that is gone makes the server answer "no responders" to the cancel subject, which stops the call.
       this.connection.nats.publish(reply, undefined, {
-        headers: streamHeaders('alive'),
+        headers: aliveHeaders(this.#instance),
         reply: cancelSubject(callId),
       });
     }

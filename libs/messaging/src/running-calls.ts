@@ -6,6 +6,8 @@ interface RunningCall {
   /** Subject that the caller listens on. */
   reply: string;
   timer: NodeJS.Timeout;
+  /** When its next heartbeat is due, on the clock of `performance`. */
+  nextBeatAt: number;
 }
 
 /** The calls that a service works on now, each with its deadline and the means to stop it. */
@@ -21,7 +23,7 @@ export class RunningCalls {
     const abort = new AbortController();
     const context = new RpcContext({ ...fields, deadline: Date.now() + timeoutMs, abort });
     const timer = setTimeout(() => abort.abort(), timeoutMs);
-    this.#calls.set(fields.callId, { context, abort, reply, timer });
+    this.#calls.set(fields.callId, { context, abort, reply, timer, nextBeatAt: 0 });
     return context;
   }
 
@@ -51,7 +53,13 @@ export class RunningCalls {
     });
   }
 
-  *replySubjects(): Iterable<[callId: string, reply: string]> {
-    for (const [callId, call] of this.#calls) yield [callId, call.reply];
+  /** Calls whose heartbeat is due, each once in `intervalMs`. */
+  *due(intervalMs: number): Iterable<[callId: string, reply: string]> {
+    const now = performance.now();
+    for (const [callId, call] of this.#calls) {
+      if (now < call.nextBeatAt) continue;
+      call.nextBeatAt = now + intervalMs;
+      yield [callId, call.reply];
+    }
   }
 }

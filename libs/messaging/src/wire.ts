@@ -4,7 +4,8 @@ import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 /**
  * How calls look on the wire. A request is JSON to `meganest.<service>.<method>`. The answer is JSON on the reply
  * subject; a stream is several such messages and an empty one with `Meganest-Stream: end`. While a call runs the
- * service sends `Meganest-Stream: alive` every second, so that its death is noticed.
+ * service sends `Meganest-Stream: alive` every second, first after a moment, so that its death is noticed; it says there
+ * which instance it is.
  * Errors carry NATS's own service error headers (ADR-32) and the error as JSON.
  */
 export const header = {
@@ -14,6 +15,8 @@ export const header = {
   callId: 'Meganest-Call-Id',
   traceparent: 'traceparent',
   stream: 'Meganest-Stream',
+  /** On heartbeats: who runs the call. */
+  instance: 'Meganest-Instance',
   /** On the end message: how many messages the stream had, to notice lost ones. */
   count: 'Meganest-Count',
   errorCode: 'Nats-Service-Error-Code',
@@ -21,6 +24,8 @@ export const header = {
 } as const;
 
 export const heartbeatMs = 1_000;
+/** A call that runs for so long gets its first heartbeat; shorter ones get none. */
+export const firstHeartbeatMs = 200;
 /** Silence after which a service counts as dead. */
 export const silenceMs = 5_000;
 
@@ -30,6 +35,14 @@ export const allCancellations = `${cancelPrefix}.*`;
 /** Any message on this subject stops the call, NATS's own "no responders" answer to a heartbeat included. */
 export function cancelSubject(callId: string): string {
   return `${cancelPrefix}.${callId}`;
+}
+
+/**
+ * Where an instance listens for as long as it is connected; without an instance, where all of a service tell their names
+ * to whoever asks.
+ */
+export function aliveSubject(service: string, instance?: string): string {
+  return instance === undefined ? `meganest.alive.${service}` : `meganest.alive.${service}.${instance}`;
 }
 
 const encoder = new TextEncoder();
@@ -43,10 +56,17 @@ export function decodeJson(data: Uint8Array): unknown {
   return JSON.parse(decoder.decode(data));
 }
 
-export function streamHeaders(kind: 'end' | 'alive', count?: number): MsgHdrs {
+export function endHeaders(count: number): MsgHdrs {
   const result = headers();
-  result.set(header.stream, kind);
-  if (count !== undefined) result.set(header.count, String(count));
+  result.set(header.stream, 'end');
+  result.set(header.count, String(count));
+  return result;
+}
+
+export function aliveHeaders(instance: string): MsgHdrs {
+  const result = headers();
+  result.set(header.stream, 'alive');
+  result.set(header.instance, instance);
   return result;
 }
 

@@ -1,5 +1,5 @@
 import { defineMethod, healthMethod, type ParsedRequestOf } from '#contracts';
-import { MessagingModule, RpcHandler, RpcServer, type RpcContext } from '#messaging';
+import { MessagingConnection, MessagingModule, RpcHandler, RpcServer, type RpcContext } from '#messaging';
 import { Controller, Inject, Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -31,6 +31,8 @@ export const nobody = healthMethod('nobody');
 /** What the service did, for the test to look at. */
 export class Witness {
   produced = 0;
+  /** Calls that hang. */
+  started = 0;
   readonly #waiting: (() => void)[] = [];
   stopped = false;
 
@@ -56,7 +58,7 @@ class EchoController {
   async echo(request: ParsedRequestOf<typeof echo>, context: RpcContext) {
     if (request.repeat) throw new Error(`not understood: ${request.text.repeat(3)}`);
     if (request.fail) throw new Error('the disk is on fire');
-    if (request.hang) await this.#untilAborted(context.signal);
+    if (request.hang) await this.#hang(context.signal);
     return { text: request.text, instance: this.instance };
   }
 
@@ -74,9 +76,12 @@ class EchoController {
     }
   }
 
-  async #untilAborted(signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    this.witness.stop();
+  async #hang(signal: AbortSignal): Promise<void> {
+    this.witness.started += 1;
+    signal.addEventListener('abort', () => this.witness.stop(), { once: true });
+    // A cancel may come in the same packet as the call, before this runs.
+    if (signal.aborted) this.witness.stop();
+    await this.witness.whenStopped();
   }
 }
 
@@ -98,6 +103,8 @@ class EchoModule {
 
 export interface EchoInstance {
   witness: Witness;
+  /** Cuts its connection to NATS for good, without a word, as the end of its process would. */
+  die(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -109,5 +116,9 @@ export async function startEcho(url: string, instance = 'one'): Promise<EchoInst
   });
   app.connectMicroservice({ strategy: app.get(RpcServer) });
   await app.startAllMicroservices();
-  return { witness, close: () => app.close() };
+  const die = async () => {
+    await app.get(MessagingConnection).nats.close();
+    witness.stop();
+  };
+  return { witness, die, close: () => app.close() };
 }

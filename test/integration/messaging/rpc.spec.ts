@@ -85,6 +85,25 @@ describe('a call over NATS', () => {
     await service.witness.whenStopped();
   });
 
+  it('fails soon, naming the service, when the instance that runs it dies; others go on', async () => {
+    const victim = await startEcho(nats.url, 'two');
+    const running = Array.from({ length: 12 }, () =>
+      failureOf(client.request(echo, { text: 'x', hang: true }, { deadline: Date.now() + 20_000 })),
+    );
+    await expect.poll(() => victim.witness.started).toBeGreaterThan(0);
+    await victim.die();
+    expect(await Promise.race(running)).toMatchObject({
+      code: 'service_unavailable',
+      message: expect.stringMatching(/echo .*the instance that ran the call is gone/),
+    });
+    const settled = Promise.all(running.map(async (call) => (await call) as MegaNestError));
+    client.close();
+    const codes = (await settled).map(({ code }) => code);
+    expect(codes.filter((code) => code === 'service_unavailable')).toHaveLength(victim.witness.started);
+    expect(codes.filter((code) => code === 'cancelled')).toHaveLength(12 - victim.witness.started);
+    await victim.close();
+  });
+
   it('shares the load between the instances of a service', async () => {
     const other = await startEcho(nats.url, 'two');
     const answers = await Promise.all(Array.from({ length: 60 }, () => client.request(echo, { text: 'x' })));

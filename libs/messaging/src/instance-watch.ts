@@ -1,0 +1,89 @@
+import type { Msg } from '@nats-io/transport-node';
+import { aliveSubject } from './wire.js';
+
+/** Of a call as much as tells whether the instance that runs it still lives. */
+export interface WatchedCall {
+  readonly method: { readonly service: string };
+  /** The instance that runs it, once its heartbeat said so. */
+  readonly instance: string | undefined;
+  /** Its instance is gone. */
+  lose(): void;
+  /** An instance of its service is gone that may have been its own: without a sign of life soon, it is lost. */
+  suspect(): void;
+}
+
+export interface InstanceWatchOptions {
+  publish(subject: string, reply: string): void;
+  /** Subject of the answers, up to the token that this watch gives them. */
+  inbox: string;
+  /** The calls that wait for an answer. */
+  calls(): Iterable<WatchedCall>;
+}
+
+interface Instance {
+  readonly service: string;
+  /** It was looked for once without being found; a connection that is only being renewed is back by the next time. */
+  missed: boolean;
+}
+
+/** Begins the last token of the subjects that a watch is answered on; no call id holds a hyphen. */
+const prefix = 'alive-';
+
+/**
+ * Notices the death of instances while calls wait for them: an instance listens on a subject of its own for as long as it
+ * is connected, and the NATS server itself says when nobody does. Services that know nothing of it are left alone.
+ */
+export class InstanceWatch {
+  readonly #instances = new Map<string, Instance>();
+  readonly #services = new Set<string>();
+
+  constructor(private readonly options: InstanceWatchOptions) {}
+
+  /** Asks who the instances of a service are, the first time that it is called. */
+  meet(service: string): void {
+    if (this.#services.has(service)) return;
+    this.#services.add(service);
+    this.#askWho(service);
+  }
+
+  /** Looks for all instances of the services whose calls have been quiet. */
+  look(services: ReadonlySet<string>): void {
+    for (const service of services) this.#askWho(service);
+    for (const [id, { service }] of this.#instances)
+      if (services.has(service))
+        this.options.publish(aliveSubject(service, id), `${this.options.inbox}.${prefix}${id}`);
+  }
+
+  /** Takes an answer to what this watch asked; other messages, by the last token of their subject, are none of its. */
+  accept(message: Pick<Msg, 'headers' | 'string'>, token: string): void {
+    if (!token.startsWith(prefix)) return;
+    const asked = token.slice(prefix.length);
+    if (message.headers?.code === 503) this.#miss(asked);
+    else this.#instances.set(message.string(), { service: asked, missed: false });
+  }
+
+  /** After a new connection to NATS nobody is known until he answers: the others have to connect anew, too. */
+  forget(): void {
+    this.#instances.clear();
+    this.#services.clear();
+  }
+
+  #askWho(service: string): void {
+    this.options.publish(aliveSubject(service), `${this.options.inbox}.${prefix}${service}`);
+  }
+
+  #miss(id: string): void {
+    const instance = this.#instances.get(id);
+    if (!instance) return;
+    if (!instance.missed) {
+      instance.missed = true;
+      return;
+    }
+    this.#instances.delete(id);
+    for (const call of this.options.calls()) {
+      if (call.method.service !== instance.service) continue;
+      if (call.instance === id) call.lose();
+      else if (call.instance === undefined) call.suspect();
+    }
+  }
+}
