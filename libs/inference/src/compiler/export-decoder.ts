@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compileOnce } from './compile-cache.js';
 import { DenseAttention } from './dense-attention.js';
 import { detectIntegerKernel } from './detect-integer-kernel.js';
 import { writeDecoderGraph } from './write-decoder-graph.js';
@@ -22,4 +23,17 @@ export async function exportDecoder(
     attention: (graph, shape, inputIds) => new DenseAttention(graph, shape, inputIds),
   });
   return join(targetDirectory, 'model.onnx');
+}
+
+/**
+ * The same graph with float weights, written once and kept in the cache, for devices whose memory the cache of keys and
+ * values stays in. Returns the file's path. Throws UnsupportedModelError as compileDecoder does.
+ */
+export async function compileDenseDecoder(modelDirectory: string, cacheDir: string): Promise<string> {
+  const key = { kind: 'decoder', attention: 'dense', weights: 'fp32' };
+  const { directory } = await compileOnce(modelDirectory, cacheDir, key, async (target) => {
+    await exportDecoder(modelDirectory, target, 'fp32');
+    return {};
+  });
+  return join(directory, 'model.onnx');
 }

@@ -3,6 +3,6 @@ export { compileEncoder, type CompiledEncoder, type CompileEncoderOptions } from
 export { compileSpeech, type CompiledSpeech, type CompileSpeechOptions } from './compile-speech.js';
 export { compileWhisper, type CompiledWhisper } from './compile-whisper.js';
 export { UnsupportedModelError } from './unsupported-model.error.js';
-export { exportDecoder } from './export-decoder.js';
+export { compileDenseDecoder, exportDecoder } from './export-decoder.js';
 export { exportModel } from './export-model.js';
 export { quantiseCheckpoint } from './quantise-checkpoint.js';

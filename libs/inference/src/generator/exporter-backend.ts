@@ -5,21 +5,56 @@ import { createSession, type SessionSettings } from '../runtime/session.js';
 import { toFloat32 } from '../runtime/tensor-values.js';
 import type { DecoderBackend, DecoderSequence, ForwardItem, HeldBytes } from './decoder-backend.js';
 
-type Cache = Readonly<Record<string, Tensor>>;
+/** Keys and values as one pass returned them; immutable, so that forks share them. Freed when the last one lets go. */
+class SharedCache {
+  private holders = 1;
 
-/** Keys and values as the last pass returned them; immutable, so that a fork only shares them. */
+  constructor(readonly tensors: Readonly<Record<string, Tensor>>) {}
+
+  share(): this {
+    this.holders++;
+    return this;
+  }
+
+  /** What lies in a device's memory is nothing that the garbage collector knows the size of. */
+  letGo(): void {
+    if (--this.holders > 0) return;
+    for (const tensor of Object.values(this.tensors)) if (tensor.location !== 'cpu') tensor.dispose();
+  }
+}
+
 class ExporterSequence implements DecoderSequence {
+  private cache: SharedCache | undefined;
+
   constructor(
-    public cache: Cache,
+    cache: SharedCache,
     public length: number,
-  ) {}
+  ) {
+    this.cache = cache;
+  }
+
+  /** Empty once it was released. */
+  get tensors(): Readonly<Record<string, Tensor>> {
+    return this.cache?.tensors ?? {};
+  }
+
+  /** What a pass over so many tokens more returned takes the place of what there was. */
+  append(tokens: number, tensors: Readonly<Record<string, Tensor>>): void {
+    const appended = new SharedCache(tensors);
+    const isOpen = this.cache !== undefined;
+    this.release();
+    if (isOpen) this.cache = appended;
+    else appended.letGo();
+    this.length += tokens;
+  }
 
   fork(): ExporterSequence {
-    return new ExporterSequence(this.cache, this.length);
+    return new ExporterSequence((this.cache ?? new SharedCache({})).share(), this.length);
   }
 
   release(): void {
-    this.cache = {};
+    this.cache?.letGo();
+    this.cache = undefined;
   }
 }
 
@@ -28,7 +63,8 @@ const copiedLogits = 1 << 20;
 
 /**
  * Runs a graph as exporters write it: `past_key_values.N.key/value` in, `present.N.key/value` out, one sequence at a
- * time. It suits every model of the hub; the copies of the cache make it slow on long contexts.
+ * time. It suits every model of the hub; on the processor the copies of the cache make it slow on long contexts, on
+ * WebGPU the cache stays in the memory of the device.
  */
 export class ExporterBackend implements DecoderBackend<ExporterSequence> {
   readonly maxBatch = 1;
@@ -48,7 +84,8 @@ export class ExporterBackend implements DecoderBackend<ExporterSequence> {
     config: DecoderConfig,
     settings: SessionSettings,
   ): Promise<ExporterBackend> {
-    const { session, backend } = await createSession(onnxFile, settings);
+    const keptOnDevice = [...cacheNames('present', config)];
+    const { session, backend } = await createSession(onnxFile, { ...settings, keptOnDevice });
     const missing = [...cacheNames('past_key_values', config)].find(
       (name) => !session.inputNames.includes(name),
     );
@@ -80,7 +117,7 @@ export class ExporterBackend implements DecoderBackend<ExporterSequence> {
     for (const name of cacheNames('past_key_values', this.config)) {
       cache[name] = emptyTensor(this.typeOf(name), [1, keyValueHeads, 0, headDimension]);
     }
-    return new ExporterSequence(cache, 0);
+    return new ExporterSequence(new SharedCache(cache), 0);
   }
 
   prefill(item: ForwardItem<ExporterSequence>): Promise<Float32Array> {
@@ -118,17 +155,17 @@ export class ExporterBackend implements DecoderBackend<ExporterSequence> {
       this.feeds(sequence, tokens),
       wantsLogits ? ['logits', ...presents] : presents,
     );
-    sequence.cache = Object.fromEntries(
-      presents.map((name) => [name.replace('present', 'past_key_values'), outputs[name]!]),
+    const cache = presents.map(
+      (name) => [name.replace('present', 'past_key_values'), outputs[name]!] as const,
     );
-    sequence.length += tokens.length;
+    sequence.append(tokens.length, Object.fromEntries(cache));
     return wantsLogits ? toFloat32(outputs['logits']!) : new Float32Array(0);
   }
 
   private feeds(sequence: ExporterSequence, tokens: readonly number[]): Record<string, Tensor> {
     const total = sequence.length + tokens.length;
     const all: Record<string, Tensor> = {
-      ...sequence.cache,
+      ...sequence.tensors,
       input_ids: int64(tokens),
       attention_mask: int64(Array.from({ length: total }, () => 1)),
       position_ids: int64(tokens.map((_token, index) => sequence.length + index)),

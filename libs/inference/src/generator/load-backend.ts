@@ -1,4 +1,4 @@
-import { compileDecoder } from '../compiler/index.js';
+import { compileDecoder, compileDenseDecoder } from '../compiler/index.js';
 import { chooseEngine } from '../model/engine-settings.js';
 import type { DecoderBackend } from './decoder-backend.js';
 import { DeltaBackend } from './delta/delta-backend.js';
@@ -27,6 +27,12 @@ interface LoadedEngine {
 
 async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> {
   const { weights, compiledDirectory: cacheDir } = settings.engine;
+  // Slabs of the caller would go over to the GPU whole with every token.
+  if (settings.device === 'webgpu') {
+    const dense = await compileDenseDecoder(settings.directory, cacheDir);
+    const resident = await ExporterBackend.load(dense, settings.config, settings);
+    return { backend: resident, name: `${resident.name} compiled fp32` };
+  }
   const kv = keyValues(settings);
   const compiled = await compileDecoder(settings.directory, { cacheDir, weights, kv });
   const backend = await DeltaBackend.load(compiled, settings, settings.memory);

@@ -6,6 +6,8 @@ export interface SessionSettings {
   readonly device: Device;
   /** Threads of one operator; encoders use 1 and run several sessions, decoders use the cores. */
   readonly threads: number;
+  /** Outputs that stay in the memory of a device of its own (WebGPU), to be fed back from there; `dispose` frees them. */
+  readonly keptOnDevice?: readonly string[];
 }
 
 export interface LoadedSession {
@@ -20,7 +22,7 @@ export async function createSession(file: string, settings: SessionSettings): Pr
   let failure: unknown;
   for (const provider of providers) {
     try {
-      const session = await InferenceSession.create(file, sessionOptions(provider, settings.threads));
+      const session = await InferenceSession.create(file, sessionOptions(provider, settings));
       return { session, backend: `onnx-${provider}` };
     } catch (error) {
       failure = error;
@@ -32,7 +34,10 @@ export async function createSession(file: string, settings: SessionSettings): Pr
   });
 }
 
-function sessionOptions(provider: string, threads: number): InferenceSession.SessionOptions {
+function sessionOptions(
+  provider: string,
+  { threads, keptOnDevice = [] }: SessionSettings,
+): InferenceSession.SessionOptions {
   return {
     executionProviders: [provider],
     intraOpNumThreads: threads,
@@ -40,5 +45,8 @@ function sessionOptions(provider: string, threads: number): InferenceSession.Ses
     logSeverityLevel: 3,
     // Threads that spin while they wait take the cores from the other services of the machine.
     extra: { session: { intra_op: { allow_spinning: '0' } } },
+    ...(provider === 'webgpu' && {
+      preferredOutputLocation: Object.fromEntries(keptOnDevice.map((name) => [name, 'gpu-buffer' as const])),
+    }),
   };
 }
