@@ -1,10 +1,10 @@
+import { splitSentences as sentencesOf } from '#text';
+
 /** A piece of text on its way; `choice` tells parallel answers apart, other fields ride along. */
 export interface TextChunk {
   text: string;
   choice?: number;
 }
-
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' });
 
 /** A sentence can only have ended where one of these came. */
 const sentenceEnd = /[.!?…。！？؟।\n]/u;
@@ -40,7 +40,7 @@ class OpenSentence<Chunk extends TextChunk> {
     this.chunks.push(chunk);
     if (isLast(chunk)) return this.flush();
     if (!sentenceEnd.test(this.text)) return [];
-    const segments = [...segmenter.segment(this.text)].map(({ segment }) => segment);
+    const segments = sentencesOf(this.text);
     this.text = segments.pop() ?? '';
     return this.emit(segments, this.text === '' ? [] : [chunk]);
   }
