@@ -3,6 +3,7 @@
  * graphs take turns run by run, so that a busy machine slows them alike.
  */
 import { createServiceRegistry, parseMegaService, runDag, type MegaServiceDefinition } from '#dag';
+import type { RequestOf } from '#contracts';
 import { MessagingConnection, RpcClient } from '#messaging';
 import { startNats } from '#testing';
 import { z } from 'zod';
@@ -39,6 +40,13 @@ const subjects = [
   { name: `${nodeCount} nodes, one after the other`, definition: define(nodeCount, chain), hops: nodeCount },
   { name: `${nodeCount} nodes side by side`, definition: define(nodeCount, () => ''), hops: 1 },
 ];
+/** Nodes that have something to wait for, as those of a real graph do. */
+const waitMs = 10;
+const waiting = [
+  { name: `one node of ${waitMs} ms`, definition: define(1, chain) },
+  { name: `${nodeCount} nodes of ${waitMs} ms side by side`, definition: define(nodeCount, () => '') },
+];
+const waitingRuns = 300;
 
 /** A table of the times of the graphs, in milliseconds. */
 export async function measureHops(): Promise<string> {
@@ -49,29 +57,45 @@ export async function measureHops(): Promise<string> {
   const times = subjects.map((): number[] => []);
   for (let round = 0; round < runs + warmUp; round++) {
     for (const [index, { definition }] of subjects.entries()) {
-      const milliseconds = await runOnce(client, definition);
+      const milliseconds = await runOnce(client, definition, { text: 'x' });
       if (round >= warmUp) times[index]!.push(milliseconds);
     }
+  }
+  const waited = waiting.map((): number[] => []);
+  for (let round = 0; round < waitingRuns; round++) {
+    for (const [index, { definition }] of waiting.entries())
+      waited[index]!.push(await runOnce(client, definition, { text: 'x', waitMs }));
   }
   service.disconnect();
   client.close();
   await connection.close();
   await nats.stop();
-  const rows = subjects.map(({ name, hops }, index) => {
-    const at = (share: number) => quantile(times[index]!, share);
+  const row = (name: string, values: number[], hops: number) => {
+    const at = (share: number) => quantile(values, share);
     return [name, ...[at(0.05), at(0.5), at(0.99), at(0.5) / hops].map((value) => value.toFixed(2))];
-  });
-  return table([`${runs} runs, ms`, 'p5', 'p50', 'p99', 'p50 a hop'], rows);
+  };
+  const rows = [
+    ...subjects.map(({ name, hops }, index) => row(name, times[index]!, hops)),
+    ...waiting.map(({ name }, index) => row(name, waited[index]!, 1)),
+  ];
+  return table(
+    [`${runs} runs, ${waitingRuns} of those that wait, ms`, 'p5', 'p50', 'p99', 'p50 a hop'],
+    rows,
+  );
 }
 
-async function runOnce(client: RpcClient, definition: MegaServiceDefinition): Promise<number> {
+async function runOnce(
+  client: RpcClient,
+  definition: MegaServiceDefinition,
+  payload: RequestOf<typeof step>,
+): Promise<number> {
   const deadline = Date.now() + 60_000;
   const start = performance.now();
   await runDag({
     definition,
     request: {},
     deadline,
-    run: ({ signal, deadline: until }) => client.request(step, { text: 'x' }, { signal, deadline: until }),
+    run: ({ signal, deadline: until }) => client.request(step, payload, { signal, deadline: until }),
   }).result;
   return performance.now() - start;
 }

@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { defineMethod, type ParsedRequestOf } from '#contracts';
 import { MessagingModule, RpcHandler, RpcServer } from '#messaging';
@@ -8,18 +9,19 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { z } from 'zod';
 
-/** Answers what it is sent, at once. */
+/** Answers what it is sent, at once or after a while. */
 export const step = defineMethod({
   service: 'step',
   method: 'step',
-  request: z.object({ text: z.string() }),
+  request: z.object({ text: z.string(), waitMs: z.number().optional() }),
   reply: z.object({ text: z.string() }),
 });
 
 @Controller()
 class StepController {
   @RpcHandler(step)
-  step({ text }: ParsedRequestOf<typeof step>) {
+  async step({ text, waitMs }: ParsedRequestOf<typeof step>) {
+    if (waitMs !== undefined) await wait(waitMs);
     return { text };
   }
 }
