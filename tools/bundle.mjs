@@ -51,7 +51,7 @@ const mapsOfOurOwn = {
 
 /** What frameworks load only if it is there stays out; anything else that is missing is an error. */
 function judgeLog(level, log, handle) {
-  const optional = log.code === 'UNRESOLVED_IMPORT' && log.message.includes(' in node_modules/');
+  const optional = log.code === 'UNRESOLVED_IMPORT' && / in \S*node_modules[\\/]/.test(log.message);
   if (!optional) handle(level === 'warn' ? 'error' : level, log);
 }
 

@@ -10,7 +10,7 @@ export interface ReplySink<Reply> {
 }
 
 /** Checks without a sign of life after which a call is lost that an instance which died may have had. */
-const checksOfSuspects = 6;
+const checksOfSuspects = 4;
 
 /** The client's side of one call: turns the messages of its reply subject into replies, an end or an error. */
 export class Call<Method extends RpcMethod> implements WatchedCall {
