@@ -14,6 +14,7 @@ import { detectorRate, type VoiceDetector } from '../vad/voice-detector.js';
 import { alignUnits } from './align-units.js';
 import { beamSearch, type LanguageModelScores } from './beam-search.js';
 import { greedySearch } from './greedy-search.js';
+import { withQuietMargin } from './quiet-margin.js';
 import { scoreWindows } from './score-windows.js';
 import { describeSegment } from './segment.js';
 import { SpeechSession } from './speech-session.js';
@@ -25,6 +26,8 @@ const configSchema = z.looseObject({
   pad_token_id: z.int().min(0).optional(),
   /** ISO 639-1 codes of what the model understands; the first one is reported. */
   languages: z.array(z.string()).min(1).optional(),
+  /** Seconds of quiet that speech gets where the recording begins or ends with it. */
+  quiet_margin: z.number().min(0).max(2).default(0),
 });
 
 /** In seconds: a segment at most, the pause within one, the window of audio without pauses, its overlap. */
@@ -35,6 +38,7 @@ interface TranscriberParts {
   vocabulary: CtcVocabulary;
   voices: VoiceDetector;
   blank: number;
+  quietMargin: number;
   languageModel: LanguageModelScores | undefined;
   languages: readonly string[];
 }
@@ -57,7 +61,9 @@ export class CtcTranscriber {
     const blank = config.blank_token_id ?? config.pad_token_id ?? 0;
     const languages = config.languages ?? ['en'];
     const languageModel = await readLanguageModel(directory);
-    return new CtcTranscriber(settings, { session, vocabulary, voices, blank, languageModel, languages });
+    const quietMargin = Math.round(config.quiet_margin * session.samplingRate);
+    const parts = { session, vocabulary, voices, blank, quietMargin, languageModel, languages };
+    return new CtcTranscriber(settings, parts);
   }
 
   get ready(): TranscriberReady {
@@ -132,10 +138,9 @@ export class CtcTranscriber {
   ): Promise<TranscriptSegment> {
     const { samplingRate } = this.parts.session;
     const rules = { window: timing.window * samplingRate, overlap: timing.overlap * samplingRate };
-    const scores = await scoreWindows(samples.subarray(start, end), rules, (part) =>
-      this.parts.session.run(part),
-    );
-    const { blank, languageModel } = this.parts;
+    const { blank, languageModel, quietMargin } = this.parts;
+    const stretch = withQuietMargin(samples, { start, end }, quietMargin);
+    const scores = await scoreWindows(stretch.samples, rules, (part) => this.parts.session.run(part));
     const { beams } = this.settings;
     const units =
       beams > 1
@@ -146,7 +151,8 @@ export class CtcTranscriber {
       id,
       start: start / samplingRate,
       end: end / samplingRate,
-      secondsPerStep: (end - start) / samplingRate / Math.max(1, scores.steps),
+      firstStep: stretch.start / samplingRate,
+      secondsPerStep: stretch.samples.length / samplingRate / Math.max(1, scores.steps),
       details,
     });
   }

@@ -7,6 +7,8 @@ export interface SegmentPlace {
   /** Seconds of the audio. */
   start: number;
   end: number;
+  /** Seconds of the audio where the first step lies, which may be before `start`. */
+  firstStep: number;
   secondsPerStep: number;
   /** With words and probabilities. */
   details: boolean;
@@ -16,9 +18,9 @@ export interface SegmentPlace {
 export function describeSegment(
   vocabulary: CtcVocabulary,
   units: readonly AlignedUnit[],
-  { id, start, end, secondsPerStep, details }: SegmentPlace,
+  { id, start, end, firstStep, secondsPerStep, details }: SegmentPlace,
 ): TranscriptSegment {
-  const at = (step: number) => Math.min(end, start + step * secondsPerStep);
+  const at = (step: number) => Math.max(start, Math.min(end, firstStep + step * secondsPerStep));
   const words = vocabulary.wordsOf(units).map(({ text, units: parts }) => ({
     word: text,
     start: round(at(parts[0]!.start)),
