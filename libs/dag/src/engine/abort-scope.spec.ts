@@ -18,7 +18,7 @@ it('aborts the signals that were asked for before and after, with its first reas
 
 it('tells each listener once, and none that left', () => {
   const scope = new AbortScope();
-  const [heard, left] = [vi.fn(), vi.fn()];
+  const [heard, left] = [vi.fn<() => void>(), vi.fn<() => void>()];
   scope.onAbort(heard);
   scope.onAbort(left);
   scope.off(left);
