@@ -30,7 +30,10 @@ const withoutSideEffects = [
   /[\\/]dist[\\/]libs[\\/]/,
 ];
 
-const isEntry = (path) => /^(apps\/.*\/main|(apps|libs)\/.*\.worker)\.js$/.test(path.replaceAll('\\', '/'));
+/** tsc leaves what it made of sources that are gone; that is no program any more. */
+const isEntry = (path) =>
+  /^(apps\/.*\/main|(apps|libs)\/.*\.worker)\.js$/.test(path.replaceAll('\\', '/')) &&
+  existsSync(join(root, path.replace(/js$/, 'ts')));
 
 /** `apps/<name>/src/main.js` is <name>, any other main.js goes by its folder's name, a thread by its file's. */
 function nameOf(entry) {
