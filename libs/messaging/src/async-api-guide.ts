@@ -18,9 +18,10 @@ ${heartbeatMs} ms, with \`meganest.cancel.<call id>\` as its own reply subject: 
 responders" there, and the call stops. A caller that hears nothing for ${silenceMs} ms takes the service for dead.
 
 **Death** is noticed sooner of a service that does three more things: it listens on \`${aliveSubject('<service>', '<id>')}\` for as long as
-it is connected, where no answer is wanted; it answers \`${aliveSubject('<service>')}\` with that id as text; and it names the id as
-\`${header.instance}\` of its heartbeats, the first one ${firstHeartbeatMs} ms after the call. Callers that wait ask both subjects; "no
-responders" twice in a row on that of an instance loses its calls.
+it is connected, where no answer is wanted; it answers \`${aliveSubject('<service>')}\` with that id as text, up to 64
+letters, digits, underscores and dashes; and it names the id as \`${header.instance}\` of its heartbeats, the first one ${firstHeartbeatMs} to
+${2 * firstHeartbeatMs} ms after the call. Callers that wait ask both subjects; "no
+responders" five times in a row on that of an instance loses its calls.
 
 **Cancel.** Any message to \`meganest.cancel.<call id>\` stops the call; every instance listens there.
 

@@ -1,7 +1,7 @@
 import { MegaNestError, type ReplyOf, type RpcMethod } from '#contracts';
 import type { Msg } from '@nats-io/transport-node';
 import type { WatchedCall } from './instance-watch.js';
-import { decodeJson, errorOf, header, silenceMs } from './wire.js';
+import { checkMs, decodeJson, errorOf, header, silenceMs } from './wire.js';
 
 /** Where the replies of a call go: any number of them, then one end, with an error where it failed. */
 export interface ReplySink<Reply> {
@@ -10,12 +10,15 @@ export interface ReplySink<Reply> {
 }
 
 /** Checks without a sign of life after which a call is lost that an instance which died may have had. */
-const checksOfSuspects = 4;
+const checksOfSuspects = 6;
 
 /** The client's side of one call: turns the messages of its reply subject into replies, an end or an error. */
 export class Call<Method extends RpcMethod> implements WatchedCall {
-  #lastMessageAt = performance.now();
+  #heard = true;
+  #quietChecks = 0;
   #instance: string | undefined;
+  /** Its service sends heartbeats without a name, and is judged by silence alone. */
+  #isAnonymous = false;
   #checksLeft: number | undefined;
   #received = 0;
   #settled = false;
@@ -37,35 +40,39 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
 
   accept(message: Msg): void {
     if (this.#settled) return;
-    this.#lastMessageAt = performance.now();
+    this.#heard = true;
     this.#checksLeft = undefined;
     const error = errorOf(message, this.method.service);
     if (error) return this.#finish(error);
     const marker = message.headers?.get(header.stream);
     if (marker === 'alive') {
       this.#instance = message.headers?.get(header.instance) || undefined;
+      this.#isAnonymous = this.#instance === undefined;
       return;
     }
     if (marker === 'end') return this.#end(message.headers?.get(header.count));
     this.#receive(message.data);
   }
 
-  /** Called now and then: how long nothing was heard of it, in milliseconds; a service silent for too long is dead. */
-  checkSilence(now: number): number {
-    const silence = now - this.#lastMessageAt;
+  /**
+   * Called every {@link checkMs}: whether nothing was heard of it since the last time. A service that is silent for too long
+   * is dead. That is counted in checks, not in time: where this process stood still, what it has not read yet is no silence.
+   */
+  checkSilence(): boolean {
+    this.#quietChecks = this.#heard ? 0 : this.#quietChecks + 1;
+    this.#heard = false;
     if (this.#checksLeft !== undefined) this.#checksLeft -= 1;
     if (this.#checksLeft === 0) this.lose();
-    if (silence >= silenceMs) this.#fail('it stopped answering');
-    return silence;
+    if (this.#quietChecks >= silenceMs / checkMs) this.#fail('it stopped answering');
+    return this.#quietChecks > 0;
   }
 
   lose(): void {
     this.#fail('the instance that ran the call is gone');
   }
 
-  /** Counted in checks, not in time: this process may be the one that is late. */
   suspect(): void {
-    this.#checksLeft ??= checksOfSuspects;
+    if (!this.#isAnonymous) this.#checksLeft ??= checksOfSuspects;
   }
 
   settle(error?: Error): void {

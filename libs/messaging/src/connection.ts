@@ -31,7 +31,7 @@ export class MessagingConnection {
   }
 
   get connected(): boolean {
-    return this.#connected && !this.nats.isClosed();
+    return this.#connected && !this.nats.isClosed() && !this.nats.isDraining();
   }
 
   /** How often the connection was lost and made anew. */

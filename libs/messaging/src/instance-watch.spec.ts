@@ -61,16 +61,16 @@ describe('the watch over instances', () => {
     watch.look(new Set(['llm']));
     expect(asked).toEqual([
       'meganest.alive.llm → _INBOX.me.alive-llm',
-      'meganest.alive.llm.one → _INBOX.me.alive-one',
+      'meganest.alive.llm.one → _INBOX.me.alive-llm=one',
     ]);
   });
 
-  it('loses the calls of an instance that is not found twice, and suspects those of which nothing is known', () => {
+  it('loses the calls of an instance that is not found five times, and suspects those of which nothing is known', () => {
     answer('alive-llm', 'one');
     answer('alive-llm', 'two');
-    nobody('alive-one');
+    for (let look = 0; look < 4; look++) nobody('alive-llm=one');
     expect(states()).toMatchObject({ ofOne: 'waiting', ofNobodyKnown: 'waiting' });
-    nobody('alive-one');
+    nobody('alive-llm=one');
     expect(states()).toEqual({
       ofOne: 'lost',
       ofTwo: 'waiting',
@@ -78,24 +78,39 @@ describe('the watch over instances', () => {
       elsewhere: 'waiting',
     });
     watch.look(new Set(['llm']));
-    expect(asked.join()).not.toContain('alive-one');
+    expect(asked.join()).not.toContain('=one');
   });
 
   it('forgives an instance that was away for a moment', () => {
     answer('alive-llm', 'one');
-    nobody('alive-one');
+    for (let look = 0; look < 4; look++) nobody('alive-llm=one');
     answer('alive-llm', 'one');
-    nobody('alive-one');
+    for (let look = 0; look < 4; look++) nobody('alive-llm=one');
     expect(states().ofOne).toBe('waiting');
   });
+
+  it('keeps instances of the same name in two services apart', () => {
+    answer('alive-llm', 'one');
+    answer('alive-asr', 'one');
+    for (let look = 0; look < 5; look++) nobody('alive-asr=one');
+    expect(states()).toMatchObject({ ofOne: 'waiting', elsewhere: 'suspect' });
+  });
+
+  it.each(['my host', 'host.example.org', '', 'a'.repeat(65), 'one>'])(
+    'never asks for %j, which is no token',
+    (id) => {
+      answer('alive-llm', id);
+      watch.look(new Set(['llm']));
+      expect(asked).toEqual(['meganest.alive.llm → _INBOX.me.alive-llm']);
+    },
+  );
 
   it('concludes nothing about services that do not answer such questions, nor about a past connection', () => {
     nobody('alive-llm');
     nobody('alive-llm');
     answer('alive-llm', 'one');
     watch.forget();
-    nobody('alive-one');
-    nobody('alive-one');
+    for (let look = 0; look < 5; look++) nobody('alive-llm=one');
     expect(new Set(Object.values(states()))).toEqual(new Set(['waiting']));
   });
 

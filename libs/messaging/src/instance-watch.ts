@@ -22,12 +22,19 @@ export interface InstanceWatchOptions {
 
 interface Instance {
   readonly service: string;
-  /** It was looked for once without being found; a connection that is only being renewed is back by the next time. */
-  missed: boolean;
+  readonly id: string;
+  /** How often in a row it was looked for without being found; a connection that is only being renewed comes back. */
+  misses: number;
 }
 
+/** Looks without an answer after which an instance counts as gone. */
+const mostMisses = 5;
 /** Begins the last token of the subjects that a watch is answered on; no call id holds a hyphen. */
 const prefix = 'alive-';
+/** Between a service and its instance in such a token; neither holds one. */
+const border = '=';
+/** An instance's name as a token of a subject; whoever has another one is judged by silence. */
+const instanceName = /^[\w-]{1,64}$/;
 
 /**
  * Notices the death of instances while calls wait for them: an instance listens on a subject of its own for as long as it
@@ -49,9 +56,8 @@ export class InstanceWatch {
   /** Looks for all instances of the services whose calls have been quiet. */
   look(services: ReadonlySet<string>): void {
     for (const service of services) this.#askWho(service);
-    for (const [id, { service }] of this.#instances)
-      if (services.has(service))
-        this.options.publish(aliveSubject(service, id), `${this.options.inbox}.${prefix}${id}`);
+    for (const { service, id } of this.#instances.values())
+      if (services.has(service)) this.options.publish(aliveSubject(service, id), this.#inboxOf(service, id));
   }
 
   /** Takes an answer to what this watch asked; other messages, by the last token of their subject, are none of its. */
@@ -59,7 +65,11 @@ export class InstanceWatch {
     if (!token.startsWith(prefix)) return;
     const asked = token.slice(prefix.length);
     if (message.headers?.code === 503) this.#miss(asked);
-    else this.#instances.set(message.string(), { service: asked, missed: false });
+    else this.#meet(asked, message.string());
+  }
+
+  #meet(service: string, id: string): void {
+    if (instanceName.test(id)) this.#instances.set(`${service}${border}${id}`, { service, id, misses: 0 });
   }
 
   /** After a new connection to NATS nobody is known until he answers: the others have to connect anew, too. */
@@ -69,20 +79,24 @@ export class InstanceWatch {
   }
 
   #askWho(service: string): void {
-    this.options.publish(aliveSubject(service), `${this.options.inbox}.${prefix}${service}`);
+    this.options.publish(aliveSubject(service), this.#inboxOf(service));
   }
 
-  #miss(id: string): void {
-    const instance = this.#instances.get(id);
+  #inboxOf(service: string, id?: string): string {
+    const asked = id === undefined ? service : `${service}${border}${id}`;
+    return `${this.options.inbox}.${prefix}${asked}`;
+  }
+
+  /** Nobody listens where an instance was looked for, or where all of a service answer, who have no entry. */
+  #miss(asked: string): void {
+    const instance = this.#instances.get(asked);
     if (!instance) return;
-    if (!instance.missed) {
-      instance.missed = true;
-      return;
-    }
-    this.#instances.delete(id);
+    instance.misses += 1;
+    if (instance.misses < mostMisses) return;
+    this.#instances.delete(asked);
     for (const call of this.options.calls()) {
       if (call.method.service !== instance.service) continue;
-      if (call.instance === id) call.lose();
+      if (call.instance === instance.id) call.lose();
       else if (call.instance === undefined) call.suspect();
     }
   }

@@ -14,10 +14,7 @@ import type { MessagingConnection } from './connection.js';
 import { InstanceWatch } from './instance-watch.js';
 import { MessageQueue } from './message-queue.js';
 import { SingleReply } from './single-reply.js';
-import { cancelSubject, encodeJson, header } from './wire.js';
-
-/** Calls are looked at so often; those of which nothing was heard in between are worth a question. */
-const checkMs = 250;
+import { cancelSubject, checkMs, encodeJson, header } from './wire.js';
 
 /**
  * Calls methods of services. All replies of a connection come in over one subscription, so a call costs one publish.
@@ -152,13 +149,13 @@ export class RpcClient {
     const call = this.#calls.get(token);
     if (call) call.accept(message);
     else this.#watch.accept(message, token);
+    // The heartbeat of a call that was left: its cancel was lost with a connection. An answer to it is another one.
+    if (!call && message.headers?.get(header.stream) === 'alive') message.respond();
   }
 
   #check(): void {
-    const now = performance.now();
     const quiet = new Set<string>();
-    for (const call of this.#calls.values())
-      if (call.checkSilence(now) >= checkMs) quiet.add(call.method.service);
+    for (const call of this.#calls.values()) if (call.checkSilence()) quiet.add(call.method.service);
     if (this.connection.connected) this.#look(quiet);
   }
 

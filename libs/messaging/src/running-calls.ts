@@ -1,3 +1,4 @@
+import { firstHeartbeatMs } from './wire.js';
 import { RpcContext, type RpcContextFields } from './rpc-context.js';
 
 interface RunningCall {
@@ -23,7 +24,13 @@ export class RunningCalls {
     const abort = new AbortController();
     const context = new RpcContext({ ...fields, deadline: Date.now() + timeoutMs, abort });
     const timer = setTimeout(() => abort.abort(), timeoutMs);
-    this.#calls.set(fields.callId, { context, abort, reply, timer, nextBeatAt: 0 });
+    this.#calls.set(fields.callId, {
+      context,
+      abort,
+      reply,
+      timer,
+      nextBeatAt: performance.now() + firstHeartbeatMs,
+    });
     return context;
   }
 
@@ -53,11 +60,11 @@ export class RunningCalls {
     });
   }
 
-  /** Calls whose heartbeat is due, each once in `intervalMs`. */
+  /** Calls whose heartbeat is due, each once in `intervalMs`; one that was published without a reply subject has nobody to hear it. */
   *due(intervalMs: number): Iterable<[callId: string, reply: string]> {
     const now = performance.now();
     for (const [callId, call] of this.#calls) {
-      if (now < call.nextBeatAt) continue;
+      if (now < call.nextBeatAt || call.reply === '') continue;
       call.nextBeatAt = now + intervalMs;
       yield [callId, call.reply];
     }

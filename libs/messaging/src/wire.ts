@@ -24,8 +24,10 @@ export const header = {
 } as const;
 
 export const heartbeatMs = 1_000;
-/** A call that runs for so long gets its first heartbeat; shorter ones get none. */
+/** A call that runs for so long gets its first heartbeat at the next look, within as long again; shorter ones get none. */
 export const firstHeartbeatMs = 200;
+/** Callers look at their calls so often; those of which nothing was heard in between are worth a question. */
+export const checkMs = 250;
 /** Silence after which a service counts as dead. */
 export const silenceMs = 5_000;
 
