@@ -68,7 +68,7 @@ const betaSchema = z.looseObject({
 
 /**
  * What an update says; what it does not mention stays, field by field in the objects of the session too. Null takes a
- * field away. Turn detection that was off begins with the usual rules. `ignored`: paths of fields that have no effect. Errors:
+ * field away, but leaves the format as it is. Turn detection that was off begins with the usual rules. `ignored`: paths of fields that have no effect. Errors:
  * invalid_request with the field's path.
  */
 export function updatedSettings(

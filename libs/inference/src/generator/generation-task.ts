@@ -95,10 +95,10 @@ export class GenerationTask {
 
   /** Begins the answers with the logits behind the prompt's last token. */
   private async startAnswers(logits: Float32Array): Promise<void> {
-    const answers: Answer[] = [];
-    for (let choice = 0; choice < this.choices; choice++) answers.push(await this.newAnswer(choice));
-    this.answers = answers;
-    for (const answer of answers) await this.advance(answer, logits, false);
+    // Kept one by one, so that a failure midway frees those that there are.
+    for (let choice = 0; choice < this.choices; choice++)
+      this.answers = [...this.answers, await this.newAnswer(choice)];
+    for (const answer of this.answers) await this.advance(answer, logits, false);
   }
 
   /**

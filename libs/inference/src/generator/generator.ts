@@ -34,7 +34,7 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
   readonly queueCapacity?: number;
   /** Overrides the model's context length downwards. */
   readonly contextLength?: number;
-  /** How the compiled graph keeps keys and values; default int8 where float would not fit the memory. */
+  /** How the compiled graph keeps keys and values; default int8 where float would not fit the memory. On WebGPU float. */
   readonly keyValues?: 'auto' | 'int8' | 'float';
   /** Memory for keys and values of requests under way; default 1 GiB. Further requests wait. */
   readonly sequenceMemoryBytes?: number;

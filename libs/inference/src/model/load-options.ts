@@ -34,6 +34,6 @@ export interface ModelLoadOptions {
    * `auto`: compiled where the model can be.
    */
   readonly engine?: 'auto' | 'compiled' | 'exporter';
-  /** Precision of the compiled graph; default int8. */
+  /** Precision of the compiled graph; default int8 on the processor. Decoders on WebGPU are always fp32. */
   readonly compiledWeights?: 'int8' | 'fp32';
 }
