@@ -10,7 +10,7 @@ from torch.nn import functional
 CONFIG = {
     "model_type": "nano-ctc", "architectures": ["NanoForCTC"], "n_mels": 48, "stack": [2, 3], "stem_size": 128, "hidden_size": 256,
     "intermediate_size": 256, "dilations": [1, 2, 1, 3, 1, 2, 4, 1, 2, 4, 1, 2], "layer_norm_eps": 1e-5, "vocab_size": 256, "blank_token_id": 0,
-    "languages": ["en"], "quiet_margin": 0.4, "language_model": {"file": "lm.bin", "weight": 0.8, "unit_bonus": 1.8},
+    "languages": ["en"], "quiet_margin": 0.4, "language_model": {"file": "lm.bin", "weight": 1.0, "unit_bonus": 2.2},
 }
 
 
