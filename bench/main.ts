@@ -24,6 +24,7 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   gateway: () => import('./services/gateway.js'),
   soak: () => import('./services/soak.js'),
   transcription: () => import('./asr/transcription.js'),
+  'log-mel': () => import('./asr/log-mel.js'),
   constraint: () => import('./inference/constraint.js'),
   graphs: () => import('./inference/graphs.js'),
   exactness: () => import('./inference/exactness.js'),

@@ -45,6 +45,7 @@ export {
   type RemoteOptions,
   type RemoteTranscriberOptions,
 } from './remote/index.js';
+export { WhisperFeatures } from './asr/whisper/whisper-features.js';
 export { loadTranscriber, type TranscriberLoadOptions } from './asr/transcriber.js';
 export {
   type TranscribeRequest,
