@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { version } from '#service-kit';
 import { DocumentsRepository, openMigratedDatabase } from '#storage';
 import { cleanEnvironment, createTemporaryDirectory, freePort, repositoryRoot } from '#testing';
 import { startNats, startPostgres, type TestNats, type TestPostgres } from '#testing';
@@ -134,6 +135,32 @@ describe('the doctor', () => {
       { check: 'address' },
       { check: 'ports', message: `llm needs port ${port}, which another program has` },
     ]);
+  });
+
+  it('knows our own services by their reports, on the port that fetch refuses too', async () => {
+    // A loopback address that nothing else uses, for the ports are those of a real installation.
+    const host = '127.0.0.2';
+    const report = (title: string) =>
+      JSON.stringify({
+        'Service Title': `opea_service@${title}`,
+        'Service Version': version,
+        dependencies: [],
+      });
+    const servers = await Promise.all(
+      [
+        ['embedding', 6000],
+        ['retriever', 7000],
+      ].map(async ([title, port]) => {
+        const server = createServer((_request, reply) => reply.end(report(String(title))));
+        await new Promise<void>((resolve) => server.listen(Number(port), host, resolve));
+        return server;
+      }),
+    );
+    const findings = await examineWith({ HOST: host, EMBEDDING_PORT: '6000', RETRIEVAL_PORT: '7000' });
+    for (const server of servers) server.close();
+    expect(findings.filter(({ check }) => check === 'ports')).toEqual([]);
+    for (const check of ['embedding', 'retrieval'])
+      expect(findings).toContainEqual(expect.objectContaining({ level: 'ok', check, message: 'healthy' }));
   });
 
   it('refuses an old Node', () => {

@@ -7,6 +7,8 @@ export interface ServiceDescription {
   defaultPort: number;
   /** Answers 200 once the service can work. */
   readyPath: string;
+  /** Its name in its health report, OPEA's, where that is not the folder's. */
+  reportsAs?: string;
   /** Started once Postgres serves; the others need NATS only. */
   needsDatabase: boolean;
 }
@@ -22,6 +24,7 @@ export const services = [
   },
   {
     name: 'retrieval',
+    reportsAs: 'retriever',
     portVariable: 'RETRIEVAL_PORT',
     defaultPort: 7000,
     readyPath: '/ready',

@@ -1,4 +1,5 @@
 import { isPortFree } from '#local-stack';
+import { request } from 'undici';
 import { version } from '#service-kit';
 import { z } from 'zod';
 import type { LauncherEnvironment } from '../environment.js';
@@ -50,23 +51,24 @@ export async function checkServices(environment: LauncherEnvironment): Promise<S
   return { findings, running };
 }
 
-type PortOwner = Pick<ServiceDescription, 'name' | 'portVariable'>;
+type Service = Pick<ServiceDescription, 'reportsAs'> & (typeof services)[number];
 
 /** Undefined where the port is free. */
 async function checkService(
-  { name, portVariable }: (typeof services)[number] & PortOwner,
+  { name, portVariable, reportsAs = name }: Service,
   environment: LauncherEnvironment,
 ): Promise<Finding[] | undefined> {
   const port = environment[portVariable];
   if (port === 0 || (await isPortFree(port, environment.HOST))) return undefined;
   const url = `http://${reachableHost(environment.HOST)}:${port}/v1/health_check`;
-  const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
-  const health = healthSchema.safeParse(await answer?.json().catch(() => undefined));
-  if (!health.success || !health.data['Service Title'].endsWith(`@${name}`)) {
+  // Not by `fetch`: it refuses port 6000, which is the embedding service's.
+  const answer = await request(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
+  const health = healthSchema.safeParse(await answer?.body.json().catch(() => undefined));
+  if (!health.success || !health.data['Service Title'].endsWith(`@${reportsAs}`)) {
     const fix = `stop what listens there, or set ${portVariable}`;
     return [fail('ports', `${name} needs port ${port}, which another program has`, fix)];
   }
-  return [...describeHealth(name, health.data), ...describeClock(name, answer?.headers.get('date'))];
+  return [...describeHealth(name, health.data), ...describeClock(name, answer?.headers['date'])];
 }
 
 function describeHealth(name: string, health: z.output<typeof healthSchema>): Finding[] {
@@ -80,8 +82,8 @@ function describeHealth(name: string, health: z.output<typeof healthSchema>): Fi
   return findings.length > 0 ? findings : [ok(name, 'healthy')];
 }
 
-function describeClock(name: string, date: string | null | undefined): Finding[] {
-  const skewMs = date ? Math.abs(Date.parse(date) - Date.now()) : 0;
+function describeClock(name: string, date: string | string[] | undefined): Finding[] {
+  const skewMs = typeof date === 'string' ? Math.abs(Date.parse(date) - Date.now()) : 0;
   if (skewMs <= clockToleranceMs) return [];
   return [
     warn('clock', `${name} is ${Math.round(skewMs / 1000)} s off this machine`, 'synchronise both by NTP'),
