@@ -3,7 +3,7 @@
 # FSDD_RECORDINGS: the folder of wav files of the Free Spoken Digit Dataset. WORK: a folder outside the repository for
 # texts, speech and checkpoints; what is there already is not made again. To be run in the root of the repository.
 set -eu
-recordings=$1 work=$2 hours=${3:-40} minutes=${4:-240}
+recordings=$1 work=$2 hours=${3:-64} minutes=${4:-300}
 here=tools/training/asr
 python=${PYTHON:-/usr/bin/python3}
 
