@@ -14,8 +14,7 @@ const checksOfSuspects = 6;
 
 /** The client's side of one call: turns the messages of its reply subject into replies, an end or an error. */
 export class Call<Method extends RpcMethod> implements WatchedCall {
-  #heard = true;
-  #quietChecks = 0;
+  #checksSinceMessage = 0;
   #instance: string | undefined;
   /** Its service sends heartbeats without a name, and is judged by silence alone. */
   #isAnonymous = false;
@@ -40,7 +39,7 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
 
   accept(message: Msg): void {
     if (this.#settled) return;
-    this.#heard = true;
+    this.#checksSinceMessage = 0;
     this.#checksLeft = undefined;
     const error = errorOf(message, this.method.service);
     if (error) return this.#finish(error);
@@ -59,12 +58,11 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
    * is dead. That is counted in checks, not in time: where this process stood still, what it has not read yet is no silence.
    */
   checkSilence(): boolean {
-    this.#quietChecks = this.#heard ? 0 : this.#quietChecks + 1;
-    this.#heard = false;
+    this.#checksSinceMessage += 1;
     if (this.#checksLeft !== undefined) this.#checksLeft -= 1;
     if (this.#checksLeft === 0) this.lose();
-    if (this.#quietChecks >= silenceMs / checkMs) this.#fail('it stopped answering');
-    return this.#quietChecks > 0;
+    if (this.#checksSinceMessage > silenceMs / checkMs) this.#fail('it stopped answering');
+    return this.#checksSinceMessage > 1;
   }
 
   lose(): void {

@@ -41,6 +41,7 @@ const instanceName = /^[\w-]{1,64}$/;
  * is connected, and the NATS server itself says when nobody does. Services that know nothing of it are left alone.
  */
 export class InstanceWatch {
+  /** By service and name. */
   readonly #instances = new Map<string, Instance>();
   readonly #services = new Set<string>();
 
@@ -56,8 +57,8 @@ export class InstanceWatch {
   /** Looks for all instances of the services whose calls have been quiet. */
   look(services: ReadonlySet<string>): void {
     for (const service of services) this.#askWho(service);
-    for (const { service, id } of this.#instances.values())
-      if (services.has(service)) this.options.publish(aliveSubject(service, id), this.#inboxOf(service, id));
+    for (const [asked, { service, id }] of this.#instances)
+      if (services.has(service)) this.options.publish(aliveSubject(service, id), this.#inboxOf(asked));
   }
 
   /** Takes an answer to what this watch asked; other messages, by the last token of their subject, are none of its. */
@@ -65,10 +66,10 @@ export class InstanceWatch {
     if (!token.startsWith(prefix)) return;
     const asked = token.slice(prefix.length);
     if (message.headers?.code === 503) this.#miss(asked);
-    else this.#meet(asked, message.string());
+    else this.#note(asked, message.string());
   }
 
-  #meet(service: string, id: string): void {
+  #note(service: string, id: string): void {
     if (instanceName.test(id)) this.#instances.set(`${service}${border}${id}`, { service, id, misses: 0 });
   }
 
@@ -82,8 +83,7 @@ export class InstanceWatch {
     this.options.publish(aliveSubject(service), this.#inboxOf(service));
   }
 
-  #inboxOf(service: string, id?: string): string {
-    const asked = id === undefined ? service : `${service}${border}${id}`;
+  #inboxOf(asked: string): string {
     return `${this.options.inbox}.${prefix}${asked}`;
   }
 

@@ -60,7 +60,10 @@ export class RunningCalls {
     });
   }
 
-  /** Calls whose heartbeat is due, each once in `intervalMs`; one that was published without a reply subject has nobody to hear it. */
+  /**
+   * Calls whose heartbeat is due, each once in `intervalMs`; one that was published without a reply subject has nobody to
+   * hear it.
+   */
   *due(intervalMs: number): Iterable<[callId: string, reply: string]> {
     const now = performance.now();
     for (const [callId, call] of this.#calls) {

@@ -1,6 +1,6 @@
 import { isPortFree } from '#local-stack';
-import { request } from 'undici';
 import { version } from '#service-kit';
+import { request } from 'undici';
 import { z } from 'zod';
 import type { LauncherEnvironment } from '../environment.js';
 import { reachableHost } from '../service-ports.js';

@@ -6,7 +6,7 @@
 export class AbortScope {
   private readonly listeners = new Set<() => void>();
   private controller?: AbortController;
-  private cause?: { reason: Error };
+  private cause?: Error;
 
   get aborted(): boolean {
     return this.cause !== undefined;
@@ -14,14 +14,14 @@ export class AbortScope {
 
   /** Why it was aborted; undefined before. */
   get reason(): Error | undefined {
-    return this.cause?.reason;
+    return this.cause;
   }
 
   /** For those outside; the same one each time. */
   get signal(): AbortSignal {
     if (!this.controller) {
       this.controller = new AbortController();
-      if (this.cause) this.controller.abort(this.cause.reason);
+      if (this.cause) this.controller.abort(this.cause);
     }
     return this.controller.signal;
   }
@@ -29,7 +29,7 @@ export class AbortScope {
   /** Only the first reason counts. */
   abort(reason: Error): void {
     if (this.cause) return;
-    this.cause = { reason };
+    this.cause = reason;
     this.controller?.abort(reason);
     const listeners = [...this.listeners];
     this.listeners.clear();

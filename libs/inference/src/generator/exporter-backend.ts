@@ -24,14 +24,10 @@ class SharedCache {
 }
 
 class ExporterSequence implements DecoderSequence {
-  private cache: SharedCache | undefined;
-
   constructor(
-    cache: SharedCache,
+    private cache: SharedCache | undefined,
     public length: number,
-  ) {
-    this.cache = cache;
-  }
+  ) {}
 
   /** Empty once it was released. */
   get tensors(): Readonly<Record<string, Tensor>> {
@@ -49,7 +45,7 @@ class ExporterSequence implements DecoderSequence {
   }
 
   fork(): ExporterSequence {
-    return new ExporterSequence((this.cache ?? new SharedCache({})).share(), this.length);
+    return new ExporterSequence(this.cache?.share(), this.length);
   }
 
   release(): void {

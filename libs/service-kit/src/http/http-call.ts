@@ -81,7 +81,10 @@ function spanOf(request: FastifyRequest): RunningSpan | undefined {
 
 /** W3C trace context of a trace that nobody records here, though services behind may. */
 function beginTrace(): string {
-  // Node draws the randomness of many UUIDs at once, that of `randomBytes` call by call.
-  const [trace, span] = [randomUUID(), randomUUID()].map((id) => id.replaceAll('-', '')) as [string, string];
-  return `00-${trace}-${span.slice(0, 16)}-01`;
+  return `00-${randomHex()}-${randomHex().slice(0, 16)}-01`;
+}
+
+/** 32 digits. Node draws the randomness of many UUIDs at once, that of `randomBytes` call by call. */
+function randomHex(): string {
+  return randomUUID().replaceAll('-', '');
 }

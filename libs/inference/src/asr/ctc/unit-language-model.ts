@@ -30,8 +30,9 @@ const textBorder = 0;
  * probabilities, then the back-off weights of what they begin (uint8: minus the natural logarithm in sixteenths).
  *
  * The key of an n-gram is a hash of its units, oldest first (see {@link keyOf}). Unit 0, the blank, stands for the start
- * and the end of a text. log p(unit | history) is the entry of the last order − 1 units of the history and the unit; where there is
- * none, the back-off weight of that history (0 where it is not in the table) plus the same with its oldest unit left out.
+ * and the end of a text. log p(unit | history) is the entry of the last order − 1 units of the history and the unit;
+ * where there is none, the back-off weight of that history (0 where it is not in the table) plus the same with its oldest
+ * unit left out.
  */
 export class UnitLanguageModel {
   private constructor(
