@@ -9,6 +9,12 @@ export function resolveDistEntry(path: string): string {
 }
 
 /**
+ * Variables of every Node process that is started here, below what the user set. glibc asks for huge pages then, where the
+ * kernel leaves that to programs: a model's weights are read whole for each token, and looking their pages up takes time.
+ */
+export const programVariables = { GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1' } as const;
+
+/**
  * How to run a bundled program, given by its name, as a supervised Node process that ends with its parent,
  * whether or not the program knows of it. Errors: not built.
  */

@@ -1,4 +1,4 @@
-export { nodeProgram, resolveDistEntry } from './dist-entry.js';
+export { nodeProgram, programVariables, resolveDistEntry } from './dist-entry.js';
 export { freePort, isPortFree } from './ports.js';
 export {
   findNatsServer,

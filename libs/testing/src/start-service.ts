@@ -1,5 +1,6 @@
 import {
   nodeProgram,
+  programVariables,
   superviseProcess,
   waitForHttp,
   waitForListeningUrl,
@@ -41,7 +42,14 @@ export async function startService(app: string, env: NodeJS.ProcessEnv = {}): Pr
   const service = superviseProcess({
     name: app,
     ...nodeProgram(app),
-    env: { ...cleanEnvironment(), HOST: '127.0.0.1', [portVariable(app)]: '0', ...env, LOG_LEVEL: 'info' },
+    env: {
+      ...programVariables,
+      ...cleanEnvironment(),
+      HOST: '127.0.0.1',
+      [portVariable(app)]: '0',
+      ...env,
+      LOG_LEVEL: 'info',
+    },
     readiness: async (child) => {
       url = await waitForListeningUrl(child);
       await waitForHttp(`${url}/ready`, child.signal);

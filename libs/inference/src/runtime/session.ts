@@ -34,6 +34,12 @@ export async function createSession(file: string, settings: SessionSettings): Pr
   });
 }
 
+/**
+ * Threads of a session wait for each other between two operators; going to sleep there costs more than the wait. Longer
+ * spinning, or spinning between two runs, would take the cores from the other services of the machine.
+ */
+const briefSpinning = { allow_spinning: '1', spin_duration_us: '100' };
+
 function sessionOptions(
   provider: string,
   { threads, keptOnDevice = [] }: SessionSettings,
@@ -43,8 +49,7 @@ function sessionOptions(
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     logSeverityLevel: 3,
-    // Threads that spin while they wait take the cores from the other services of the machine.
-    extra: { session: { intra_op: { allow_spinning: '0' } } },
+    extra: { session: { intra_op: briefSpinning, force_spinning_stop: '1' } },
     ...(provider === 'webgpu' && {
       preferredOutputLocation: Object.fromEntries(keptOnDevice.map((name) => [name, 'gpu-buffer' as const])),
     }),

@@ -1,5 +1,5 @@
 import { parentPort, workerData, type MessagePort, type Transferable } from 'node:worker_threads';
-import { packError, type FromWorker, type ToWorker } from './worker-messages.js';
+import { packError, type CallMessage, type FromWorker, type ToWorker } from './worker-messages.js';
 
 export interface CallContext<Event> {
   readonly signal: AbortSignal;
@@ -46,6 +46,9 @@ interface RunningCall {
 
 class WorkerServer<Ready, Payload, Event, Result> {
   private readonly running = new Map<number, RunningCall>();
+  /** What one turn says; a message to the other thread costs much more than what is in it. */
+  private waiting: CallMessage<Event, Result>[] = [];
+  private transfers: Transferable[] = [];
 
   constructor(
     private readonly port: MessagePort,
@@ -74,8 +77,16 @@ class WorkerServer<Ready, Payload, Event, Result> {
     }
   }
 
-  private send(message: FromWorker<Ready, Event, Result>, transfer: readonly Transferable[] = []): void {
-    this.port.postMessage(message, transfer);
+  private send(message: CallMessage<Event, Result>, transfer: readonly Transferable[] = []): void {
+    if (this.waiting.push(message) === 1) queueMicrotask(() => this.flush());
+    this.transfers.push(...transfer);
+  }
+
+  private flush(): void {
+    const message: FromWorker<Ready, Event, Result> = { type: 'calls', messages: this.waiting };
+    this.port.postMessage(message, this.transfers);
+    this.waiting = [];
+    this.transfers = [];
   }
 
   private async close(): Promise<void> {

@@ -8,14 +8,15 @@ import { WorkerChannel } from './worker-channel.js';
 const worker = `
 import { parentPort, workerData } from 'node:worker_threads';
 const send = (message) => parentPort.postMessage(message);
+const say = (...messages) => send({ type: 'calls', messages });
 const hanging = new Set();
 parentPort.on('message', ({ type, id, payload }) => {
   if (type === 'close') { parentPort.close(); return; }
-  if (type === 'cancel') { if (hanging.delete(id)) send({ type: 'result', id, value: 'cancelled' }); return; }
+  if (type === 'cancel') { if (hanging.delete(id)) say({ type: 'result', id, value: 'cancelled' }); return; }
   if (payload === 'die') setImmediate(() => { throw new Error('gone'); });
-  else if (payload === 'hang') { hanging.add(id); send({ type: 'event', id, value: 'hanging' }); }
-  else if (typeof payload === 'number') send({ type: 'result', id, value: 2 * payload });
-  else send({ type: 'error', id, error: { kind: 'other', message: 'not a number' } });
+  else if (payload === 'hang') { hanging.add(id); say({ type: 'event', id, value: 'hanging' }); }
+  else if (typeof payload === 'number') say({ type: 'result', id, value: 2 * payload });
+  else say({ type: 'error', id, error: { kind: 'other', message: 'not a number' } });
 });
 if (workerData === 'unusable') send({ type: 'unusable', error: { kind: 'load', message: 'no model' } });
 else send({ type: 'ready', value: 'up' });

@@ -1,6 +1,6 @@
 import { Worker, type Transferable } from 'node:worker_threads';
 import { MegaNestError } from '#contracts';
-import { unpackError, type FromWorker, type ToWorker } from './worker-messages.js';
+import { unpackError, type CallMessage, type FromWorker, type ToWorker } from './worker-messages.js';
 
 export interface CallOptions<Event> {
   readonly signal?: AbortSignal;
@@ -94,7 +94,7 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
         } else if (message.type === 'unusable') {
           reject(unpackError(message.error));
         } else {
-          this.deliver(message);
+          for (const said of message.messages) this.deliver(said);
         }
       });
       worker.once('error', (error) => this.recover(worker, error, reject));
@@ -102,7 +102,7 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
     });
   }
 
-  private deliver(message: Exclude<FromWorker<Ready, Event, Result>, { type: 'ready' | 'unusable' }>): void {
+  private deliver(message: CallMessage<Event, Result>): void {
     const call = this.pending.get(message.id);
     if (message.type === 'event') call?.onEvent?.(message.value);
     else if (message.type === 'result') call?.resolve(message.value);

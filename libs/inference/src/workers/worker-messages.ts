@@ -6,10 +6,14 @@ import { ModelLoadError } from '../model/model-load-error.js';
 export type ToWorker<Payload> =
   { type: 'call'; id: number; payload: Payload } | { type: 'cancel'; id: number } | { type: 'close' };
 
-/** What a worker answers: `ready` once, then per call any number of events and one result or error. */
+/** What a worker answers: `ready` once, then what its calls say; several at once where one turn brought several. */
 export type FromWorker<Ready, Event, Result> =
   | { type: 'ready'; value: Ready }
   | { type: 'unusable'; error: WorkerError }
+  | { type: 'calls'; messages: CallMessage<Event, Result>[] };
+
+/** Of one call: any number of events, then a result or an error. */
+export type CallMessage<Event, Result> =
   | { type: 'event'; id: number; value: Event }
   | { type: 'result'; id: number; value: Result }
   | { type: 'error'; id: number; error: WorkerError };
