@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { copyFile, cp } from 'node:fs/promises';
+import { copyFile, cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { env } from '@xenova/transformers';
 import { exportModel } from '#inference';
 import { projectRoot } from '#service-kit';
-import { makeRandomDecoder } from './random-decoder.js';
+import { makeRandomDecoder, shape135m } from './random-decoder.js';
 
 /** Checkpoints of random weights, graphs and whatever else a benchmark makes and keeps. */
 export const benchFolder = path.join(projectRoot, '.data', 'bench');
@@ -14,13 +14,23 @@ export function bundledModel(name: string): string {
   return path.join(projectRoot, 'models', name);
 }
 
-/** The decoder of SmolLM-135M's shape with random weights, and a tokenizer in which every digit is a token. */
+/**
+ * The decoder of SmolLM-135M's shape with random weights, and a tokenizer in which every digit is a token and every token
+ * has a text, so that streams carry what streams of a real model carry.
+ */
 export async function randomDecoder(): Promise<string> {
   const folder = await makeRandomDecoder(path.join(benchFolder, 'random-135m'));
-  for (const file of ['tokenizer.json', 'tokenizer_config.json']) {
-    await copyFile(path.join(bundledModel('nano-chat'), file), path.join(folder, file));
-  }
+  const source = bundledModel('nano-chat');
+  await copyFile(path.join(source, 'tokenizer_config.json'), path.join(folder, 'tokenizer_config.json'));
+  const tokenizer = JSON.parse(await readFile(path.join(source, 'tokenizer.json'), 'utf8')) as BpeTokenizer;
+  const { vocab } = tokenizer.model;
+  for (let id = Object.keys(vocab).length; id < shape135m.vocab_size; id++) vocab[`Ġword${id}`] = id;
+  await writeFile(path.join(folder, 'tokenizer.json'), JSON.stringify(tokenizer));
   return folder;
+}
+
+interface BpeTokenizer {
+  readonly model: { readonly vocab: Record<string, number> };
 }
 
 /** A prompt of so many tokens for models whose digits are tokens; another one for each seed. */

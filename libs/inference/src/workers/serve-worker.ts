@@ -46,7 +46,10 @@ interface RunningCall {
 
 class WorkerServer<Ready, Payload, Event, Result> {
   private readonly running = new Map<number, RunningCall>();
-  /** What one turn says; a message to the other thread costs much more than what is in it. */
+  /**
+   * What one turn of the event loop says leaves together: a message to the other thread costs much more than what is in it,
+   * and wakes all who pass it on. The turn ends before the next pass of a model, which onnxruntime begins in a new one.
+   */
   private waiting: CallMessage<Event, Result>[] = [];
   private transfers: Transferable[] = [];
 
@@ -78,11 +81,12 @@ class WorkerServer<Ready, Payload, Event, Result> {
   }
 
   private send(message: CallMessage<Event, Result>, transfer: readonly Transferable[] = []): void {
-    if (this.waiting.push(message) === 1) queueMicrotask(() => this.flush());
+    if (this.waiting.push(message) === 1) setImmediate(() => this.flush());
     this.transfers.push(...transfer);
   }
 
   private flush(): void {
+    if (this.waiting.length === 0) return;
     const message: FromWorker<Ready, Event, Result> = { type: 'calls', messages: this.waiting };
     this.port.postMessage(message, this.transfers);
     this.waiting = [];
@@ -94,6 +98,7 @@ class WorkerServer<Ready, Payload, Event, Result> {
     for (const { controller } of calls) controller.abort();
     await Promise.all(calls.map(({ settled }) => settled));
     await this.service.dispose();
+    this.flush();
     this.port.close();
   }
 }
