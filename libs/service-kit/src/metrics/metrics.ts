@@ -16,16 +16,32 @@ type SummaryValues = Awaited<ReturnType<Summary['get']>>['values'];
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 /** `/v1/statistics` looks back this long. */
 const windowSeconds = 600;
+/** Entries are made together, at the latest after so long or at so many. */
+const entryDelayMs = 500;
+const mostEntries = 100;
 
-/** The numbers of one service: latencies per operation, what runs now, errors; as statistics and for Prometheus. */
+/**
+ * The numbers of one service: latencies per operation, what runs now, errors; as statistics and for Prometheus. What happens
+ * is entered a moment later, so that no answer waits for it, and before anybody reads.
+ */
 export class Metrics {
   readonly registry = new Registry();
+  #entries: (() => void)[] = [];
+  #entryTimer: NodeJS.Timeout | undefined;
+  readonly #enterAll = (): void => {
+    clearTimeout(this.#entryTimer);
+    this.#entryTimer = undefined;
+    const entries = this.#entries;
+    this.#entries = [];
+    for (const enter of entries) enter();
+  };
   readonly #duration = new Histogram({
     name: 'meganest_operation_duration_seconds',
     help: 'Time from the start of an operation to its end',
     labelNames: ['operation', 'outcome'],
     buckets: durationBuckets,
     registers: [this.registry],
+    collect: this.#enterAll,
   });
   readonly #firstToken = new Histogram({
     name: 'meganest_first_token_seconds',
@@ -33,18 +49,21 @@ export class Metrics {
     labelNames: ['operation'],
     buckets: durationBuckets,
     registers: [this.registry],
+    collect: this.#enterAll,
   });
   readonly #pending = new Gauge({
     name: 'meganest_operations_pending',
     help: 'Operations that run now',
     labelNames: ['operation'],
     registers: [this.registry],
+    collect: this.#enterAll,
   });
   readonly #tokens = new Counter({
     name: 'meganest_tokens_total',
     help: 'Tokens read (prompt) and written (completion)',
     labelNames: ['kind'],
     registers: [this.registry],
+    collect: this.#enterAll,
   });
   readonly #latencies = this.#summary(
     'meganest_operation_latency_seconds',
@@ -65,18 +84,24 @@ export class Metrics {
     const startedAt = performance.now();
     const elapsed = () => (performance.now() - startedAt) / 1000;
     let ended = false;
-    this.#pending.inc({ operation });
+    this.#enter(() => this.#pending.inc({ operation }));
     return {
       firstToken: () => {
-        this.#firstToken.observe({ operation }, elapsed());
-        this.#firstTokenLatencies.observe({ operation }, elapsed());
+        const seconds = elapsed();
+        this.#enter(() => {
+          this.#firstToken.observe({ operation }, seconds);
+          this.#firstTokenLatencies.observe({ operation }, seconds);
+        });
       },
       end: (outcome) => {
         if (ended) return;
         ended = true;
-        this.#pending.dec({ operation });
-        this.#duration.observe({ operation, outcome }, elapsed());
-        if (outcome === 'ok') this.#latencies.observe({ operation }, elapsed());
+        const seconds = elapsed();
+        this.#enter(() => {
+          this.#pending.dec({ operation });
+          this.#duration.observe({ operation, outcome }, seconds);
+          if (outcome === 'ok') this.#latencies.observe({ operation }, seconds);
+        });
       },
     };
   }
@@ -116,7 +141,7 @@ export class Metrics {
   }
 
   countTokens(kind: 'prompt' | 'completion', count: number): void {
-    this.#tokens.inc({ kind }, count);
+    this.#enter(() => this.#tokens.inc({ kind }, count));
   }
 
   async statistics(): Promise<Record<string, LatencyStatistics>> {
@@ -124,6 +149,11 @@ export class Metrics {
     const first = (await this.#firstTokenLatencies.get()).values;
     const operations = new Set(total.map(({ labels }) => String(labels['operation'])));
     return Object.fromEntries([...operations].map((name) => [name, latencyStatistics(name, total, first)]));
+  }
+
+  #enter(entry: () => void): void {
+    if (this.#entries.push(entry) >= mostEntries) this.#enterAll();
+    else this.#entryTimer ??= setTimeout(this.#enterAll, entryDelayMs).unref();
   }
 
   #summary(name: string, help: string): Summary<'operation'> {
@@ -135,6 +165,7 @@ export class Metrics {
       maxAgeSeconds: windowSeconds,
       ageBuckets: 5,
       registers: [this.registry],
+      collect: this.#enterAll,
     });
   }
 }
