@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { listWeightFiles } from './safetensors.js';
 
 /** Part of every cache key: raise it whenever the written graphs change. */
-export const compilerVersion = 4;
+export const compilerVersion = 5;
 
 const descriptionFile = 'compiled.json';
 const temporaryPrefix = '.compiling-';

@@ -1,7 +1,7 @@
 import type { AttentionWriter, Projections } from './attention-writer.js';
 import type { AttentionShape } from './decoder-config.js';
 import { type GraphBuilder, microsoft } from './graph-builder.js';
-import { quantiseRowsInGraph, rowRanges } from './row-quantisation.js';
+import { quantiseRowsInGraph, rowRanges, type RowRange } from './row-quantisation.js';
 import { RotaryTables } from './rotary-tables.js';
 import { type StepValues, buildStepValues } from './step-values.js';
 
@@ -12,28 +12,31 @@ export type KvPrecision = 'float' | 'int8';
 export interface PastSlabs {
   readonly keys: string;
   readonly values: string;
-  readonly keyScales?: string;
-  readonly valueScales?: string;
+  readonly scales?: { readonly keys: string; readonly values: string };
 }
 
-const fusedMultiply = (graph: GraphBuilder, left: string, right: string, scale: number): string =>
-  graph.op('FusedMatMul', [left, right], {
-    domain: microsoft,
-    attributes: { transB: 1, alpha: { float: scale } },
-  });
+/** A layer's new keys and values as an int8 cache holds them: `[2, batch, kvHeads, tokens, headDim]`. */
+interface HeldPair {
+  readonly pair: string;
+  /** `[2, batch, kvHeads, 1, tokens]`. */
+  readonly scales: string;
+}
 
 /**
  * Attention over the past (slabs owned by the caller) and the new tokens under one joint softmax, without ever copying
  * the past. Scores lie new-first, so that a past position keeps its place in the row whatever the slabs' capacity is:
- * sums then run in the same order alone and in a batch, and the masked tail adds exact zeros.
+ * sums then run in the same order alone and in a batch, and the masked tail adds exact zeros. With an int8 cache new
+ * tokens are seen as the cache will hold them, so that a token says the same whether those before it came in its own pass
+ * or in earlier ones.
  */
 export class DeltaAttention implements AttentionWriter {
   private readonly scale: number;
   private readonly slabs: PastSlabs[];
   private readonly step: StepValues;
   private readonly rotary?: RotaryTables;
-  /** New keys and values of all layers: key 0, value 0, key 1, … */
+  /** New keys and values of all layers: key 0, value 0, key 1, …, each or in pairs with an axis in front. */
   private readonly newKv: string[] = [];
+  private readonly newScales: string[] = [];
 
   constructor(
     private readonly graph: GraphBuilder,
@@ -58,8 +61,19 @@ export class DeltaAttention implements AttentionWriter {
     const { heads, kvHeads } = this.shape;
     const newKeys = this.splitHeads(this.rotated(keys, kvHeads));
     const newValues = this.splitHeads(values);
-    this.newKv.push(newKeys, newValues);
-    return this.attendJointly(this.rotated(queries, heads), newKeys, newValues, this.slabs[layer]!);
+    const grouped = this.groupQueries(this.rotated(queries, heads));
+    const raised = [newKeys, newValues].map((part) =>
+      this.graph.op('Unsqueeze', [part, this.graph.int64([0])]),
+    );
+    const past = this.slabs[layer]!;
+    if (!past.scales) {
+      this.newKv.push(...raised);
+      return this.mergeHeads(this.attendFloat(grouped, newKeys, newValues, past));
+    }
+    const held = this.quantisePair(this.graph.op('Concat', raised, { attributes: { axis: 0 } }));
+    this.newKv.push(held.pair);
+    this.newScales.push(held.scales);
+    return this.mergeHeads(this.attendInteger(grouped, held, past, past.scales));
   }
 
   /** As they are where the positions were added to the tokens. */
@@ -93,22 +107,90 @@ export class DeltaAttention implements AttentionWriter {
     return {
       keys: graph.input(key, 'int8', ['batch', kvHeads, headDim, 'capacity']),
       values: graph.input(value, 'int8', positionsFirst),
-      keyScales: graph.input(`${key}_scale`, 'float32', scales),
-      valueScales: graph.input(`${value}_scale`, 'float32', scales),
+      scales: {
+        keys: graph.input(`${key}_scale`, 'float32', scales),
+        values: graph.input(`${value}_scale`, 'float32', scales),
+      },
     };
   }
 
-  private attendJointly(queries: string, keys: string, values: string, past: PastSlabs): string {
+  private attendFloat(queries: string, keys: string, values: string, past: PastSlabs): string {
     const { graph, step } = this;
-    const grouped = this.groupQueries(queries);
-    const pastScores = graph.op('Add', [this.pastScores(grouped, past), step.pastMask]);
-    const newScores = graph.op('Add', [fusedMultiply(graph, grouped, keys, this.scale), step.newMask]);
-    const scores = graph.op('Concat', [newScores, pastScores], { attributes: { axis: 3 } });
-    const weights = graph.op('Softmax', [scores], { attributes: { axis: -1 } });
+    const weights = this.weigh(this.alongRow([this.score(queries, keys), this.score(queries, past.keys)]));
     const [newWeights = '', pastWeights = ''] = graph.splitBy(weights, step.scoreSplit, 2, 3);
     const fromNew = graph.op('MatMul', [newWeights, values]);
-    const attended = graph.op('Add', [this.pastValues(pastWeights, past), fromNew]);
-    return this.mergeHeads(attended);
+    return graph.op('Add', [graph.op('MatMul', [pastWeights, past.values]), fromNew]);
+  }
+
+  private score(queries: string, keys: string): string {
+    const attributes = { transB: 1, alpha: { float: this.scale } };
+    return this.graph.op('FusedMatMul', [queries, keys], { domain: microsoft, attributes });
+  }
+
+  /** Sums are integers until past and new are together: they cannot depend on what counts as which. */
+  private attendInteger(
+    queries: string,
+    { pair, scales }: HeldPair,
+    past: PastSlabs,
+    pastScales: NonNullable<PastSlabs['scales']>,
+  ): string {
+    const { graph, step } = this;
+    const [newKeys, newValues] = this.parts(pair);
+    const [newKeyScales, newValueScales] = this.parts(scales);
+    const keyScales = this.alongRow([newKeyScales, pastScales.keys]);
+    const valueScales = this.alongRow([newValueScales, pastScales.values]);
+    const exact = graph.kernel === 'exact';
+
+    const query = this.quantise(queries, exact ? rowRanges.centred : rowRanges.narrowCentred, this.scale);
+    const turnedKeys = graph.op('Transpose', [newKeys], { attributes: { perm: [0, 1, 3, 2] } });
+    const products = [query.multiply(turnedKeys), query.multiply(past.keys)];
+    const scores = graph.op('Mul', [query.scale(this.alongRow(products)), keyScales]);
+    const weights = this.weigh(scores);
+
+    const scaled = graph.op('Mul', [weights, valueScales]);
+    const weight = this.quantise(scaled, exact ? rowRanges.positive : rowRanges.narrowPositive);
+    const [newWeights = '', pastWeights = ''] = graph.splitBy(weight.quantised, step.scoreSplit, 2, 3);
+    const sums = [weight.multiply(newValues, newWeights), weight.multiply(past.values, pastWeights)];
+    return weight.scale(graph.op('Add', sums));
+  }
+
+  private weigh(scores: string): string {
+    const visible = this.graph.op('Add', [scores, this.step.mask]);
+    return this.graph.op('Softmax', [visible], { attributes: { axis: -1 } });
+  }
+
+  private alongRow(parts: readonly string[]): string {
+    return this.graph.op('Concat', parts, { attributes: { axis: 3 } });
+  }
+
+  private parts(pair: string): [string, string] {
+    const { graph } = this;
+    const part = (index: number) =>
+      graph.op('Gather', [pair, graph.int64Scalar(index)], { attributes: { axis: 0 } });
+    return [part(0), part(1)];
+  }
+
+  private quantisePair(pair: string): HeldPair {
+    const { graph } = this;
+    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, pair, rowRanges.signed);
+    const column = graph.op('Mul', [rowMaximum, graph.float(1 / rowRanges.signed.levels)]);
+    const scales = graph.op('Transpose', [column], { attributes: { perm: [0, 1, 2, 4, 3] } });
+    return { pair: quantised, scales };
+  }
+
+  /** Rows as small integers, how they are multiplied with others, and what such sums stand for, times `factor`. */
+  private quantise(rows: string, range: RowRange, factor = 1) {
+    const { graph } = this;
+    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, rows, range);
+    const zeroPoint = graph.uint8(range.zeroPoint);
+    return {
+      quantised,
+      multiply: (right: string, left = quantised) => graph.op('MatMulInteger', [left, right, zeroPoint]),
+      scale: (sums: string) => {
+        const rowScale = graph.op('Mul', [rowMaximum, graph.float(factor / range.levels)]);
+        return graph.op('Mul', [graph.op('Cast', [sums], { attributes: { to: 1 } }), rowScale]);
+      },
+    };
   }
 
   /** `[batch, tokens, kvHeads × headDim]` → `[batch, kvHeads, tokens, headDim]`. */
@@ -134,48 +216,15 @@ export class DeltaAttention implements AttentionWriter {
     return graph.op('Reshape', [moved, step.mergedShape]);
   }
 
-  private pastScores(queries: string, past: PastSlabs): string {
-    const { graph } = this;
-    if (!past.keyScales) return fusedMultiply(graph, queries, past.keys, this.scale);
-    const range = graph.kernel === 'exact' ? rowRanges.centred : rowRanges.narrowCentred;
-    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, queries, range);
-    const product = this.multiplyInteger(quantised, past.keys, range.zeroPoint);
-    const rowScale = graph.op('Mul', [rowMaximum, graph.float(this.scale / range.levels)]);
-    return graph.op('Mul', [graph.op('Mul', [product, rowScale]), past.keyScales]);
-  }
-
-  private pastValues(weights: string, past: PastSlabs): string {
-    const { graph } = this;
-    if (!past.valueScales) return graph.op('MatMul', [weights, past.values]);
-    const range = graph.kernel === 'exact' ? rowRanges.positive : rowRanges.narrowPositive;
-    const scaled = graph.op('Mul', [weights, past.valueScales]);
-    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, scaled, range);
-    const product = this.multiplyInteger(quantised, past.values, range.zeroPoint);
-    return graph.op('Mul', [product, graph.op('Mul', [rowMaximum, graph.float(1 / range.levels)])]);
-  }
-
-  private multiplyInteger(left: string, right: string, leftZeroPoint: number): string {
-    const { graph } = this;
-    const inputs = [left, right, graph.uint8(leftZeroPoint)];
-    return graph.op('Cast', [graph.op('MatMulInteger', inputs)], { attributes: { to: 1 } });
-  }
-
   private returnNewKv(): void {
     const { graph } = this;
     const { layers, kvHeads, headDim } = this.shape;
     const dims = [2 * layers, 'batch', kvHeads, 'tokens', headDim];
-    const parts = this.newKv.map((value) => graph.op('Unsqueeze', [value, graph.int64([0])]));
-    if (this.kv === 'float') {
-      graph.op('Concat', parts, { attributes: { axis: 0 }, output: 'new_kv' });
-      graph.output('new_kv', 'float32', dims);
-      return;
-    }
-    const joint = graph.op('Concat', parts, { attributes: { axis: 0 } });
-    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, joint, rowRanges.signed);
-    const scales = graph.op('Mul', [rowMaximum, graph.float(1 / 127)]);
-    graph.op('Identity', [quantised], { output: 'new_kv' });
-    graph.op('Squeeze', [scales, graph.int64([4])], { output: 'new_kv_scale' });
-    graph.output('new_kv', 'int8', dims);
+    graph.op('Concat', this.newKv, { attributes: { axis: 0 }, output: 'new_kv' });
+    graph.output('new_kv', this.kv === 'float' ? 'float32' : 'int8', dims);
+    if (this.kv === 'float') return;
+    const scales = graph.op('Concat', this.newScales, { attributes: { axis: 0 } });
+    graph.op('Squeeze', [scales, graph.int64([3])], { output: 'new_kv_scale' });
     graph.output('new_kv_scale', 'float32', dims.slice(0, 4));
   }
 }

@@ -8,10 +8,11 @@ const hidden = -1e9;
 export interface StepValues {
   /** int64 `[batch, tokens]`. */
   readonly positions: string;
-  /** float `[batch, 1, 1, capacity]`: 0 where a slab position belongs to its sequence, else very negative. */
-  readonly pastMask: string;
-  /** float `[group × tokens, tokens]`: causal mask of the new tokens, rows ordered by head of the group, then token. */
-  readonly newMask: string;
+  /**
+   * float `[batch, 1, group × tokens, tokens + capacity]`: 0 where a query may look, else very negative. Rows are ordered by
+   * head of the group, then token; columns are the new tokens, then the slab.
+   */
+  readonly mask: string;
   /** int64 `[2]`: tokens, capacity: where a row of scores splits. */
   readonly scoreSplit: string;
   /** int64 `[5]`: batch, KV heads, group, tokens, head dimension. */
@@ -49,10 +50,11 @@ class StepValuesWriter {
     const pastMask = graph.op('Unsqueeze', [this.mask(isPast), graph.int64([1, 2])]);
     const { kvHeads, headDim, heads } = shape;
     const shapeOf = (parts: string[]): string => graph.op('Concat', parts, { attributes: { axis: 0 } });
+    const rows = graph.op('Mul', [tokens, graph.int64([group])]);
+    const newMask = this.causalMask(newIndexes, tokens, rows);
     return {
       positions: this.positions(newIndexes, lengths),
-      pastMask,
-      newMask: this.causalMask(newIndexes, tokens, group),
+      mask: this.joinMasks([newMask, pastMask], batch, rows),
       scoreSplit: shapeOf([tokens, capacity]),
       groupedShape: shapeOf([batch, graph.int64([kvHeads, group]), tokens, graph.int64([headDim])]),
       mergedShape: shapeOf([batch, tokens, graph.int64([heads * headDim])]),
@@ -67,11 +69,23 @@ class StepValuesWriter {
   }
 
   /** Rows: group × tokens queries; columns: new tokens up to and including the query's own. */
-  private causalMask(newIndexes: string, tokens: string, group: number): string {
+  private causalMask(newIndexes: string, tokens: string, rows: string): string {
     const { graph } = this;
-    const rows = this.range(graph.op('Mul', [tokens, graph.int64([group])]));
-    const queryIndexes = graph.op('Unsqueeze', [graph.op('Mod', [rows, tokens]), graph.int64([1])]);
+    const queryIndexes = graph.op('Unsqueeze', [
+      graph.op('Mod', [this.range(rows), tokens]),
+      graph.int64([1]),
+    ]);
     return this.mask(graph.op('LessOrEqual', [newIndexes, queryIndexes]));
+  }
+
+  /** `[rows, tokens]` and `[batch, 1, 1, capacity]` side by side. */
+  private joinMasks([newMask, pastMask]: [string, string], batch: string, rows: string): string {
+    const { graph } = this;
+    const one = graph.int64([1]);
+    const stretch = (mask: string, sizes: string[]): string =>
+      graph.op('Expand', [mask, graph.op('Concat', sizes, { attributes: { axis: 0 } })]);
+    const parts = [stretch(newMask, [batch, one, one, one]), stretch(pastMask, [one, one, rows, one])];
+    return graph.op('Concat', parts, { attributes: { axis: 3 } });
   }
 
   private mask(isVisible: string): string {

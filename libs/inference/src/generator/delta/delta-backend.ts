@@ -67,10 +67,9 @@ export class DeltaBackend implements DecoderBackend<DeltaSequence>, SequenceOwne
     return new DeltaBackend(session, model, memory, backend);
   }
 
-  /** Measured: int8 turns the rounding of a sum into up to 0.2 of a logit, int8 keys and values into up to 0.8. */
+  /** Measured: int8 turns the rounding of a sum into up to 0.25 of a logit (docs/decisions/0214). */
   get draftMargin(): number {
-    if (this.model.weights === 'fp32') return 0.001;
-    return this.model.kv === 'int8' ? 1 : 0.3;
+    return this.model.weights === 'fp32' && this.model.kv === 'float' ? 0.001 : 0.3;
   }
 
   get vocabularySize(): number {
