@@ -1,4 +1,5 @@
 import { parentPort, workerData, type MessagePort, type Transferable } from 'node:worker_threads';
+import { giveWay } from './give-way.js';
 import { packError, type CallMessage, type FromWorker, type ToWorker } from './worker-messages.js';
 
 export interface CallContext<Event> {
@@ -29,6 +30,7 @@ export async function serveWorker<Ready, Payload, Event, Result>(
 ): Promise<void> {
   if (!parentPort) throw new Error('This file is the entry of a worker thread.');
   const port = parentPort;
+  giveWay();
   try {
     const service = await load(workerData);
     const server = new WorkerServer(port, service);
