@@ -6,23 +6,27 @@ export function encodeVectors(vectors: readonly Float32Array[]): string {
   const width = vectors[0]?.length ?? 0;
   const packed = new Float32Array(width * vectors.length);
   vectors.forEach((vector, index) => packed.set(vector, index * width));
-  return Buffer.from(packed.buffer).toString('base64');
+  return encodeVector(packed);
 }
 
-/** The inverse of {@link encodeVectors}; `dimensions` is the width of one vector. */
+/** The inverse of {@link encodeVectors}; `dimensions` is the width of one vector. They share one buffer. */
 export function decodeVectors(encoded: string, dimensions: number): Float32Array[] {
-  const bytes = Buffer.from(encoded, 'base64');
-  const packed = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  const packed = decodeVector(encoded);
   return Array.from({ length: packed.length / dimensions }, (_unused, index) =>
     packed.subarray(index * dimensions, (index + 1) * dimensions),
   );
 }
 
-export function encodeVector(vector: Float32Array): string {
-  return encodeVectors([vector]);
+export function encodeVector({ buffer, byteOffset, byteLength }: Float32Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }
 
+/** The result may share its buffer with others, and is not to be transferred to another thread. */
 export function decodeVector(encoded: string): Float32Array {
-  const bytes = Buffer.from(encoded, 'base64');
-  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  const { buffer, byteOffset, byteLength } = Buffer.from(encoded, 'base64');
+  // Short ones lie in Node's pool, at any offset.
+  const isAligned = byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
+  const start = isAligned ? byteOffset : 0;
+  const floats = isAligned ? buffer : buffer.slice(byteOffset, byteOffset + byteLength);
+  return new Float32Array(floats, start, byteLength / Float32Array.BYTES_PER_ELEMENT);
 }
