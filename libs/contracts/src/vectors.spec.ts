@@ -20,4 +20,8 @@ describe('vectors on the wire', () => {
       }),
     );
   });
+
+  it('are no vectors with a part of a number', () => {
+    expect(() => decodeVector('AAAAAAA=')).toThrow('5 bytes');
+  });
 });

@@ -24,6 +24,8 @@ export function encodeVector({ buffer, byteOffset, byteLength }: Float32Array): 
 /** The result may share its buffer with others, and is not to be transferred to another thread. */
 export function decodeVector(encoded: string): Float32Array {
   const { buffer, byteOffset, byteLength } = Buffer.from(encoded, 'base64');
+  if (byteLength % Float32Array.BYTES_PER_ELEMENT !== 0)
+    throw new RangeError(`${byteLength} bytes are no whole number of floats`);
   // Short ones lie in Node's pool, at any offset.
   const isAligned = byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
   const start = isAligned ? byteOffset : 0;

@@ -46,14 +46,18 @@ interface RunningCall {
   readonly settled: Promise<void>;
 }
 
+interface WaitingMessage<Event, Result> {
+  readonly message: CallMessage<Event, Result>;
+  readonly transfer: readonly Transferable[];
+}
+
 class WorkerServer<Ready, Payload, Event, Result> {
   private readonly running = new Map<number, RunningCall>();
   /**
-   * What one turn of the event loop says leaves together: a message to the other thread costs much more than what is in it,
-   * and wakes all who pass it on. The turn ends before the next pass of a model, which onnxruntime begins in a new one.
+   * What the chain of promises behind a pass says leaves together: a message to the other thread costs much more than what
+   * is in it, and wakes all who pass it on.
    */
-  private waiting: CallMessage<Event, Result>[] = [];
-  private transfers: Transferable[] = [];
+  private waiting: WaitingMessage<Event, Result>[] = [];
 
   constructor(
     private readonly port: MessagePort,
@@ -83,16 +87,30 @@ class WorkerServer<Ready, Payload, Event, Result> {
   }
 
   private send(message: CallMessage<Event, Result>, transfer: readonly Transferable[] = []): void {
-    if (this.waiting.push(message) === 1) setImmediate(() => this.flush());
-    this.transfers.push(...transfer);
+    // A tick comes when no promise has anything left to do, and before the next pass, which begins in a turn of its own.
+    if (this.waiting.push({ message, transfer }) === 1) process.nextTick(() => this.flush());
   }
 
   private flush(): void {
-    if (this.waiting.length === 0) return;
-    const message: FromWorker<Ready, Event, Result> = { type: 'calls', messages: this.waiting };
-    this.port.postMessage(message, this.transfers);
+    const waiting = this.waiting;
     this.waiting = [];
-    this.transfers = [];
+    if (waiting.length > 0) this.post(waiting);
+  }
+
+  /** What cannot be handed over fails the call that said it, and no other. */
+  private post(waiting: readonly WaitingMessage<Event, Result>[]): void {
+    const messages = waiting.map(({ message }) => message);
+    const calls: FromWorker<Ready, Event, Result> = { type: 'calls', messages };
+    try {
+      this.port.postMessage(
+        calls,
+        waiting.flatMap(({ transfer }) => transfer),
+      );
+    } catch (error) {
+      const [first] = messages;
+      if (waiting.length > 1) for (const one of waiting) this.post([one]);
+      else this.post([{ message: { type: 'error', id: first!.id, error: packError(error) }, transfer: [] }]);
+    }
   }
 
   private async close(): Promise<void> {

@@ -23,6 +23,17 @@ describe('Metrics', () => {
     expect(await metrics.registry.metrics()).toContain('pending{operation="work",service="test"} 0');
   });
 
+  it('has everything in its books that happened before it is read', async () => {
+    const metrics = new Metrics('test');
+    for (let count = 0; count < 250; count++) {
+      metrics.start('work').end('ok');
+      metrics.countTokens('prompt', 2);
+    }
+    for (const nonsense of [-1, Number.NaN, Infinity]) metrics.countTokens('prompt', nonsense);
+    expect(await metrics.registry.metrics()).toContain('tokens_total{kind="prompt",service="test"} 500');
+    expect(await metrics.statistics()).toMatchObject({ work: { count: 250 } });
+  });
+
   it('knows the first token of a stream', async () => {
     const metrics = new Metrics('test');
     const running = metrics.start('generate');

@@ -140,7 +140,9 @@ export class Metrics {
     this.registry.registerMetric(shown);
   }
 
+  /** Numbers that no counter takes, which only an engine of somebody else's may tell, are left out. */
   countTokens(kind: 'prompt' | 'completion', count: number): void {
+    if (!Number.isFinite(count) || count < 0) return;
     this.#enter(() => this.#tokens.inc({ kind }, count));
   }
 
