@@ -6,7 +6,8 @@
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { startStack, type ServiceName, type TestService } from '#testing';
+import { startStack, type ServiceName, type TestService, type TestStack } from '#testing';
+import { processMetrics } from '../services/process-metrics.js';
 import { drive, type LoadResult } from './drive.js';
 import { settledPendingOperations } from './pending-operations.js';
 import { Saboteur } from './saboteur.js';
@@ -45,6 +46,16 @@ function lost({ outcomes, refused, errors, timeouts }: LoadResult): number {
   return outcomes.lost + refused + errors + timeouts;
 }
 
+/** Of each service since the last call. */
+async function loopDelays(stack: TestStack): Promise<string> {
+  const delays: string[] = [];
+  for (const name of ['gateway', ...workers] as const) {
+    const { loopDelayP99Ms } = await processMetrics(stack.service(name).url);
+    delays.push(`${name} ${loopDelayP99Ms.toFixed(1)}`);
+  }
+  return delays.join(', ');
+}
+
 const patience = { REQUEST_TIMEOUT_MS: '60000', RATE_LIMIT_PER_MINUTE: '0' };
 const stack = await startStack({ env: patience });
 let saboteur: Saboteur | undefined;
@@ -53,9 +64,12 @@ try {
   await ingest(url);
   const common = { url, connections, questions };
   await drive({ ...common, connections: 4, extent: { seconds: 3 } });
+  await loopDelays(stack);
   const closed = await drive({ ...common, extent: { seconds } });
+  const closedDelays = await loopDelays(stack);
   const arrivalsPerSecond = Number(flags.arrivals ?? Math.max(1, Math.floor(closed.throughput * 0.7)));
   const open = await drive({ ...common, extent: { chats: arrivalsPerSecond * seconds }, arrivalsPerSecond });
+  const openDelays = await loopDelays(stack);
   const instances = new Map<ServiceName, TestService>(workers.map((name) => [name, stack.service(name)]));
   saboteur = await Saboteur.start(stack.env, instances);
   saboteur.killEvery(Number(flags['kill-every']));
@@ -78,6 +92,8 @@ try {
   console.log(row(`open loop, ${arrivalsPerSecond}/s`, open));
   console.log(row(`the same, ${killed[0]} instances killed`, sabotaged));
   console.log(row(`as many as it takes, ${killed[1]} instances killed`, crowded));
+  console.log('\nEvent loops, p99 of their delays in ms, 10 at rest:');
+  console.log(`as many as it takes: ${closedDelays}\nopen loop: ${openDelays}`);
   console.log(`\nOperations still pending on the gateway at the end: ${pending}`);
   const losses = [closed, open, sabotaged, crowded].map(lost).reduce((sum, count) => sum + count, 0);
   if (losses + pending > 0) process.exitCode = 1;
