@@ -49,15 +49,14 @@ class StepValuesWriter {
     const isPast = graph.op('Less', [this.range(capacity), lengths]);
     const pastMask = graph.op('Unsqueeze', [this.mask(isPast), graph.int64([1, 2])]);
     const { kvHeads, headDim, heads } = shape;
-    const shapeOf = (parts: string[]): string => graph.op('Concat', parts, { attributes: { axis: 0 } });
     const rows = graph.op('Mul', [tokens, graph.int64([group])]);
     const newMask = this.causalMask(newIndexes, tokens, rows);
     return {
       positions: this.positions(newIndexes, lengths),
       mask: this.joinMasks([newMask, pastMask], batch, rows),
-      scoreSplit: shapeOf([tokens, capacity]),
-      groupedShape: shapeOf([batch, graph.int64([kvHeads, group]), tokens, graph.int64([headDim])]),
-      mergedShape: shapeOf([batch, tokens, graph.int64([heads * headDim])]),
+      scoreSplit: this.shapeOf([tokens, capacity]),
+      groupedShape: this.shapeOf([batch, graph.int64([kvHeads, group]), tokens, graph.int64([headDim])]),
+      mergedShape: this.shapeOf([batch, tokens, graph.int64([heads * headDim])]),
     };
   }
 
@@ -83,9 +82,13 @@ class StepValuesWriter {
     const { graph } = this;
     const one = graph.int64([1]);
     const stretch = (mask: string, sizes: string[]): string =>
-      graph.op('Expand', [mask, graph.op('Concat', sizes, { attributes: { axis: 0 } })]);
+      graph.op('Expand', [mask, this.shapeOf(sizes)]);
     const parts = [stretch(newMask, [batch, one, one, one]), stretch(pastMask, [one, one, rows, one])];
     return graph.op('Concat', parts, { attributes: { axis: 3 } });
+  }
+
+  private shapeOf(sizes: string[]): string {
+    return this.graph.op('Concat', sizes, { attributes: { axis: 0 } });
   }
 
   private mask(isVisible: string): string {
