@@ -25,7 +25,7 @@ function directly(): [string, ...string[]] {
 }
 
 /** `npm start` without the build before it. */
-export const throughNpm: readonly [string, ...string[]] = ['npm', '--ignore-scripts', 'start'];
+export const throughNpm: readonly [string, ...string[]] = ['npm', 'run', 'start:built'];
 
 /** `npm start` as a child process, with its output at hand. */
 export class LauncherProcess {

@@ -42,7 +42,7 @@ async function ingestSamples(launcher: Launcher, environment: LauncherEnvironmen
  * means it outlives its parent, as `nohup` and init systems want.
  */
 function stopWithNpm(stop: () => void): void {
-  if (process.env.npm_lifecycle_event !== 'start') return;
+  if (!/^start(:built)?$/.test(process.env.npm_lifecycle_event ?? '')) return;
   const parent = process.ppid;
   const watch = setInterval(() => {
     if (process.ppid === parent) return;
