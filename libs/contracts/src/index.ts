@@ -1,6 +1,7 @@
 export { MegaNestError, type ErrorBody, type ErrorCode, type ErrorDetails } from './errors.js';
 export { ImageBudget } from './image-budget.js';
 export { recordSpans, startSpan, type RunningSpan } from './running-span.js';
+export { templateVariablesSchema, type TemplateVariables } from './template-variables.js';
 export { assertServedModel } from './served-model.js';
 export { toJsonSchema, type JsonSchema } from './json-schema.js';
 export { errorFromIssues, parseOrThrow } from './validation.js';

@@ -4,6 +4,7 @@ import { retrievedDocumentSchema } from './documents.js';
 import { modelInfoSchema } from './embedding.js';
 import { maxImages } from './image-budget.js';
 import { defineMethod } from './method.js';
+import { templateVariablesSchema } from './template-variables.js';
 
 /** A call of a tool, complete: `input` is JSON for a function, raw text for a custom tool. */
 export const toolCallSchema = z.object({
@@ -231,10 +232,7 @@ export const generate = defineMethod({
     tool_choice: toolChoiceSchema.optional(),
     parallel_tool_calls: z.boolean().optional().describe('false: at most one call in an answer'),
     labels: requestLabelsSchema.optional(),
-    chat_template_kwargs: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .describe('Variables for the chat template'),
+    chat_template_kwargs: templateVariablesSchema.optional().describe('Variables for the chat template'),
     chat_template: z
       .string()
       .optional()

@@ -1,6 +1,8 @@
 import {
   generationParametersSchema,
   MegaNestError,
+  templateVariablesSchema,
+  type TemplateVariables,
   type ChatMessage,
   type GenerationParameters,
   type ModelInfo,
@@ -30,7 +32,7 @@ const bodySchema = z.looseObject({
   max_completion_tokens: z.int().min(1).nullish(),
   stream: z.boolean().nullish(),
   reasoning_effort: z.string().min(1).nullish(),
-  chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
+  chat_template_kwargs: templateVariablesSchema.nullish(),
   user: z.string().nullish(),
   safety_identifier: z.string().max(64).nullish(),
   prompt_cache_key: z.string().max(64).nullish(),
@@ -54,7 +56,7 @@ export interface ChatCompletionRequest extends ChatTools {
   model?: string;
   parameters: GenerationParameters;
   /** Variables for the model's chat template. */
-  chatTemplateKwargs?: Record<string, unknown>;
+  chatTemplateKwargs?: TemplateVariables;
   /** How much the model is to think; `field` is what the caller calls it. */
   reasoningEffort?: { value: string; field: string };
   /** Passages to answer from, where there is no mega service that finds them. */

@@ -1,4 +1,4 @@
-import type { ModelInfo } from '#contracts';
+import type { ModelInfo, TemplateVariables } from '#contracts';
 import type { ChatCompletionRequest } from '#openai-api';
 
 /** Efforts that ask a model not to think. */
@@ -11,10 +11,10 @@ export const littleEffort: ReadonlySet<string> = new Set(['none', 'minimal']);
 export function planThinking(
   { reasoningEffort: effort, chatTemplateKwargs }: ChatCompletionRequest,
   { templateVariables: known = ['enable_thinking', 'reasoning_effort'] }: ModelInfo,
-): { kwargs?: Record<string, unknown>; ignored: string[] } {
+): { kwargs?: TemplateVariables; ignored: string[] } {
   if (!effort) return { kwargs: chatTemplateKwargs, ignored: [] };
   const little = littleEffort.has(effort.value);
-  const variables: Record<string, unknown> = {
+  const variables: TemplateVariables = {
     ...(known.includes('enable_thinking') && { enable_thinking: !little }),
     ...(known.includes('reasoning_effort') && { reasoning_effort: effort.value }),
   };

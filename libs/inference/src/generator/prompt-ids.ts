@@ -7,8 +7,8 @@ export function promptIds(
   messages: readonly ChatMessage[] | string,
   chatTemplateKwargs?: Readonly<Record<string, unknown>>,
 ): number[] {
-  if (typeof messages === 'string') return tokenizer.encode(messages, true);
-  return tokenizer.encode(tokenizer.renderChat(messages, chatTemplateKwargs));
+  if (typeof messages === 'string') return tokenizer.encodeMarked(messages);
+  return tokenizer.encodeChat(messages, chatTemplateKwargs);
 }
 
 /** Characters of a prompt. */

@@ -25,7 +25,7 @@ export class SequenceTemplate {
   static from(tokenizer: TextTokenizer): SequenceTemplate {
     const first = tokenizer.encode('a');
     const second = tokenizer.encode('b');
-    const single = tokenizer.encode('a', true);
+    const single = tokenizer.encodeMarked('a');
     const start = indexOfRun(single, first, 0);
     const { ids, segments } = tokenizer.encodePair('a', 'b');
     const firstAt = indexOfRun(ids, first, 0);

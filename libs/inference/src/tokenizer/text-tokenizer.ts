@@ -2,15 +2,25 @@ import { AutoTokenizer, env, type PreTrainedTokenizer } from '@xenova/transforme
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { MegaNestError, type ChatMessage } from '#contracts';
+import { z } from 'zod';
+import { readJson } from '../model/json-file.js';
 import { ModelLoadError } from '../model/model-load-error.js';
+import { ControlTokens } from './control-tokens.js';
 import { templateMessage } from './template-message.js';
 
 // Model folders are resolved by us; the library itself never downloads.
 env.allowRemoteModels = false;
 
+const addedTokensSchema = z.looseObject({
+  added_tokens: z.array(z.object({ content: z.string(), special: z.boolean().default(false) })).default([]),
+});
+
 /** Text to token ids, and conversations to prompts, as the model's own files say. */
 export class TextTokenizer {
-  private constructor(private readonly tokenizer: PreTrainedTokenizer) {}
+  private constructor(
+    private readonly tokenizer: PreTrainedTokenizer,
+    private readonly controls: ControlTokens,
+  ) {}
 
   /** Reads tokenizer.json and tokenizer_config.json. Throws ModelLoadError that names a missing file. */
   static async load(directory: string): Promise<TextTokenizer> {
@@ -19,12 +29,23 @@ export class TextTokenizer {
       if (!existsSync(fullPath)) throw new ModelLoadError(`${fullPath} is missing.`);
     }
     const tokenizer = await AutoTokenizer.from_pretrained(directory, { local_files_only: true });
-    return new TextTokenizer(tokenizer);
+    const { added_tokens: added } = await readJson(directory, 'tokenizer.json', addedTokensSchema);
+    return new TextTokenizer(tokenizer, new ControlTokens(added));
   }
 
-  /** Ids of a text; with `special` also the marks that the model expects around it. */
-  encode(text: string, special = false): number[] {
-    return this.tokenizer.encode(text, { add_special_tokens: special });
+  /** Ids of a text that somebody wrote. Names of control tokens in it are letters. */
+  encode(text: string): number[] {
+    return this.encodePieces(this.controls.mark(text));
+  }
+
+  /** Ids of a prompt in which names of control tokens are control tokens, with the marks that the model expects around. */
+  encodeMarked(text: string): number[] {
+    return this.tokenizer.encode(text, { add_special_tokens: true });
+  }
+
+  /** The prompt's ids of a conversation. Control tokens come from the template alone. Errors: as {@link renderChat}. */
+  encodeChat(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>> = {}): number[] {
+    return this.encodePieces(this.render(this.controls.mark(messages), this.controls.mark(kwargs)));
   }
 
   /** Ids and segment ids of two texts, with the marks that the model expects around and between them. */
@@ -40,6 +61,18 @@ export class TextTokenizer {
 
   /** The prompt of a conversation, ending where the assistant speaks. Errors: invalid_request without a template. */
   renderChat(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>> = {}): string {
+    return this.render(messages, kwargs);
+  }
+
+  private encodePieces(marked: string): number[] {
+    const ids: number[] = [];
+    for (const piece of this.controls.pieces(marked))
+      for (const id of this.tokenizer.encode(piece, { add_special_tokens: false })) ids.push(id);
+    return ids;
+  }
+
+  /** The server's own options stand behind the caller's variables: none of those reaches the library as an option. */
+  private render(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>>): string {
     if (!this.tokenizer.chat_template) {
       throw new MegaNestError('invalid_request', {
         detail: 'This model has no chat template; send a prompt instead of messages.',
@@ -48,9 +81,12 @@ export class TextTokenizer {
     }
     try {
       return this.tokenizer.apply_chat_template(messages.map(templateMessage), {
-        add_generation_prompt: true,
         ...kwargs,
+        add_generation_prompt: true,
         tokenize: false,
+        chat_template: undefined,
+        documents: undefined,
+        tokenizer_kwargs: undefined,
       });
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);

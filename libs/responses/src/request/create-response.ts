@@ -1,4 +1,10 @@
-import { generationParametersSchema, MegaNestError, type GenerationParameters } from '#contracts';
+import {
+  generationParametersSchema,
+  MegaNestError,
+  templateVariablesSchema,
+  type TemplateVariables,
+  type GenerationParameters,
+} from '#contracts';
 import { z } from 'zod';
 import { inputSchema, type InputItem } from '../items/input-items.js';
 import type { ResponseSettings } from '../response-object.js';
@@ -62,7 +68,7 @@ const bodySchema = z.looseObject({
       verbosity: optional(z.enum(['low', 'medium', 'high'])),
     }),
   ),
-  chat_template_kwargs: optional(z.record(z.string(), z.unknown())),
+  chat_template_kwargs: optional(templateVariablesSchema),
   reasoning: optional(z.looseObject({ effort: optional(z.string()), summary: optional(z.string()) })),
   truncation: optional(z.enum(['auto', 'disabled'])),
   service_tier: optional(z.enum(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])),
@@ -96,7 +102,7 @@ export interface ResponseRequest {
   settings: ResponseSettings;
   parameters: GenerationParameters;
   /** Variables for the model's chat template. */
-  chatTemplateKwargs?: Record<string, unknown>;
+  chatTemplateKwargs?: TemplateVariables;
   /** Tokens from which on the context is compacted first; null: as the server thinks fit; absent: never. */
   compactThreshold?: number | null;
   /** What becomes of images where the model takes text only; the server's own default where absent. */
