@@ -16,6 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
+async function listConversations(query: string): Promise<unknown> {
+  return (await fetch(`${url}/v1/conversations?${query}`)).json();
+}
+
 describe('conversations', () => {
   it('are created, changed, listed and deleted', async () => {
     const { id, ...created } = await client.conversations.create({ items: [], metadata: { a: '1', b: '2' } });
@@ -48,6 +52,27 @@ describe('conversations', () => {
       deleted: true,
     });
     expect(await failureOf(client.conversations.retrieve(id))).toMatchObject({ status: 404 });
+  });
+
+  it('are listed latest first, in pages, each owner its own', async () => {
+    const made: string[] = [];
+    for (const title of ['one', 'two', 'three'])
+      made.unshift((await client.conversations.create({ metadata: { title } })).id);
+    const first = await listConversations('limit=2');
+    expect(first).toMatchObject({
+      object: 'list',
+      data: [
+        { id: made[0], metadata: { title: 'three' } },
+        { id: made[1], metadata: { title: 'two' } },
+      ],
+      last_id: made[1],
+      has_more: true,
+    });
+    const second = await listConversations(`limit=1&after=${made[1]}`);
+    expect(second).toMatchObject({ data: [{ id: made[2], metadata: { title: 'one' } }] });
+    const unknown = await fetch(`${url}/v1/conversations?after=conv_none`);
+    expect(unknown.status).toBe(400);
+    expect(await unknown.json()).toMatchObject({ error: { param: 'after' } });
   });
 
   it('are read and changed by the client, items too', async () => {

@@ -7,7 +7,9 @@ import {
   ingest,
   listCollections,
   listDocuments,
+  readChunks,
   startIngestJob,
+  type DocumentChunks,
   type ExtractedText,
   type IngestJob,
   type IngestProgress,
@@ -56,8 +58,13 @@ export class DataprepRpcController {
   }
 
   @RpcHandler(listDocuments)
-  async list({ collection }: ParsedRequestOf<typeof listDocuments>): Promise<ReplyOf<typeof listDocuments>> {
-    return { documents: await this.dataprep.list(collection) };
+  async list(request: ParsedRequestOf<typeof listDocuments>): Promise<ReplyOf<typeof listDocuments>> {
+    return { documents: await this.dataprep.list(request) };
+  }
+
+  @RpcHandler(readChunks)
+  chunks({ id, from, limit }: ParsedRequestOf<typeof readChunks>): Promise<DocumentChunks> {
+    return this.dataprep.readChunks(id, from, limit);
   }
 
   @RpcHandler(deleteDocuments)

@@ -1,5 +1,5 @@
-import type { IngestJob, IngestProgress, StoredDocument } from '#contracts';
-import { Dataprep, type IngestRequest } from '#dataprep-api';
+import type { DocumentChunks, IngestJob, IngestProgress, StoredDocument } from '#contracts';
+import { Dataprep, type IngestRequest, type ListedDocuments } from '#dataprep-api';
 import { ObjectStore } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { DocumentCatalogue } from './ingest/document-catalogue.js';
@@ -36,8 +36,12 @@ export class LocalDataprep extends Dataprep {
     return this.jobs.cancel(id);
   }
 
-  override list(collection?: string): Promise<StoredDocument[]> {
-    return this.catalogue.list(collection);
+  override list(which: ListedDocuments): Promise<StoredDocument[]> {
+    return this.catalogue.list(which);
+  }
+
+  override readChunks(id: string, from: number, limit: number): Promise<DocumentChunks> {
+    return this.catalogue.readChunks(id, from, limit);
   }
 
   override delete(filePath: string, collection?: string): Promise<number> {

@@ -108,11 +108,54 @@ export const storedDocumentSchema = z.object({
 });
 export type StoredDocument = z.infer<typeof storedDocumentSchema>;
 
+/** Most documents of one `dataprep.list`: its reply has to fit into one message. */
+export const mostListedDocuments = 500;
+
+/** Newest first. */
 export const listDocuments = defineMethod({
   service: 'dataprep',
   method: 'list',
-  request: z.object({ collection: z.string().optional() }),
+  request: z.object({
+    collection: z.string().optional(),
+    /** Only documents whose name has this text, in any case. */
+    search: z.string().max(255).optional(),
+    offset: z.int().min(0).default(0),
+    limit: z.int().min(1).max(mostListedDocuments).default(mostListedDocuments),
+  }),
   reply: z.object({ documents: z.array(storedDocumentSchema) }),
+});
+
+/** A stored chunk of a document, as a person reads it. */
+export const storedChunkSchema = z.object({
+  id: z.string(),
+  /** Position in its document, from 0. */
+  index: z.int(),
+  text: z.string(),
+  metadata: metadataSchema,
+});
+export type StoredChunk = z.infer<typeof storedChunkSchema>;
+
+/** A part of a document: the document itself and some of its chunks in order. */
+export const documentChunksSchema = z.object({
+  document: storedDocumentSchema,
+  chunks: z.array(storedChunkSchema),
+  has_more: z.boolean(),
+});
+export type DocumentChunks = z.infer<typeof documentChunksSchema>;
+
+/**
+ * `dataprep.chunks`: chunks of a document from a position on. Fewer than `limit` come back where they are long: a reply
+ * has to fit into one message. Errors: not_found.
+ */
+export const readChunks = defineMethod({
+  service: 'dataprep',
+  method: 'chunks',
+  request: z.object({
+    id: z.string(),
+    from: z.int().min(0).default(0),
+    limit: z.int().min(1).max(100).default(50),
+  }),
+  reply: documentChunksSchema,
 });
 
 /** Deletes by file name, document id, or `all`; answers how many documents went. Errors: not_found. */

@@ -1,20 +1,31 @@
-import { storedDocumentSchema, type StoredDocument } from '#contracts';
+import { documentChunksSchema, storedDocumentSchema, type StoredDocument } from '#contracts';
 import { ApiOperation, SchemaPipe } from '#service-kit';
-import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { z } from 'zod';
 import { collectionField } from './collection-field.js';
 import { Dataprep } from './dataprep.js';
 
 const collection = collectionField;
 /** `index_name` is the reference's name for a collection. */
-const listSchema = z.object({ collection, index_name: collection });
-const deleteSchema = listSchema.extend({ file_path: z.string().min(1) });
+const collectionSchema = z.object({ collection, index_name: collection });
+const listSchema = collectionSchema.extend({
+  search: z.string().min(1).max(255).optional().describe('Part of a file name'),
+  offset: z.int().min(0).optional().describe('Documents to skip'),
+  limit: z.int().min(1).max(1_000).optional().describe('Most documents to list'),
+});
+const deleteSchema = collectionSchema.extend({ file_path: z.string().min(1) });
 
 /** One entry of the reference's list of files, and beside it what else is known. */
 const listedFileSchema = storedDocumentSchema
   .omit({ filename: true, createdAt: true })
   .extend({ name: z.string(), type: z.literal('File'), parent: z.literal(''), created_at: z.string() });
 type ListedFile = z.output<typeof listedFileSchema>;
+/** Query strings are text. */
+const chunksQuerySchema = z.object({
+  from: z.coerce.number().int().min(0).default(0).describe('Position of the first chunk'),
+  limit: z.coerce.number().int().min(1).max(100).default(50),
+});
+const chunksAnswer = documentChunksSchema.extend({ document: listedFileSchema });
 const indices = z.array(z.string());
 
 @Controller()
@@ -25,7 +36,22 @@ export class CatalogueController {
   @ApiOperation({ summary: 'List the documents', answer: z.array(listedFileSchema) })
   @HttpCode(200)
   async list(@Body(new SchemaPipe(listSchema)) body: z.infer<typeof listSchema>): Promise<ListedFile[]> {
-    return (await this.dataprep.list(body.collection ?? body.index_name)).map(toListedFile);
+    const { index_name, collection = index_name, search, offset, limit } = body;
+    return (await this.dataprep.list({ collection, search, offset, limit })).map(toListedFile);
+  }
+
+  @Get('v1/dataprep/documents/:id/chunks')
+  @ApiOperation({
+    summary: 'The chunks of a document, in order',
+    query: chunksQuerySchema,
+    answer: chunksAnswer,
+  })
+  async chunks(
+    @Param('id') id: string,
+    @Query(new SchemaPipe(chunksQuerySchema)) { from, limit }: z.output<typeof chunksQuerySchema>,
+  ): Promise<z.output<typeof chunksAnswer>> {
+    const { document, ...rest } = await this.dataprep.readChunks(id, from, limit);
+    return { document: toListedFile(document), ...rest };
   }
 
   @Post(['v1/dataprep/delete', 'v1/dataprep/delete_file'])

@@ -1,5 +1,21 @@
-import type { ingest, IngestJob, IngestProgress, ParsedRequestOf, StoredDocument } from '#contracts';
+import type {
+  DocumentChunks,
+  ingest,
+  IngestJob,
+  IngestProgress,
+  ParsedRequestOf,
+  StoredDocument,
+} from '#contracts';
 import type { CallOptions } from '#messaging';
+
+/** Which documents a list holds. */
+export interface ListedDocuments {
+  collection?: string;
+  /** Part of a file name, in any case. */
+  search?: string;
+  offset?: number;
+  limit?: number;
+}
 
 export type IngestRequest = ParsedRequestOf<typeof ingest>;
 
@@ -17,7 +33,10 @@ export abstract class Dataprep {
   abstract startJob(request: IngestRequest): Promise<IngestJob>;
   abstract findJob(id: string): Promise<IngestJob>;
   abstract cancelJob(id: string): Promise<IngestJob>;
-  abstract list(collection?: string): Promise<StoredDocument[]>;
+  /** Newest first; every document that fits where there is no limit. */
+  abstract list(which: ListedDocuments): Promise<StoredDocument[]>;
+  /** Chunks of a document from a position on. */
+  abstract readChunks(id: string, from: number, limit: number): Promise<DocumentChunks>;
   /** By file name, link, id or `all`; answers how many documents went. */
   abstract delete(filePath: string, collection?: string): Promise<number>;
   abstract collections(): Promise<string[]>;

@@ -1,5 +1,5 @@
 export { CatalogueController } from './catalogue.controller.js';
-export { Dataprep, type IngestRequest } from './dataprep.js';
+export { Dataprep, type IngestRequest, type ListedDocuments } from './dataprep.js';
 export { IngestController, type IngestAnswer } from './ingest.controller.js';
 export { cleanFilename, receiveForm, type ReceivedForm } from './multipart-form.js';
 export { IngestReceiver } from './ingest-receiver.js';

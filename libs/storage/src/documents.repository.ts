@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { defaultCollection, type StoredDocument } from '#contracts';
+import { defaultCollection, type StoredChunk, type StoredDocument } from '#contracts';
 import { requireFittingEmbeddings, type NewChunk } from './chunk-writer.js';
 import type { Database } from './database.js';
 import { chunksPerTransaction, findVersion, writeAtOnce, writeInParts } from './document-writer.js';
@@ -26,6 +26,21 @@ interface StoredDocumentRow {
 /** Passages of vector stores belong to the owner of the store; nobody lists them as documents. */
 const notPrivate = `collection NOT LIKE 'vs\\_%'`;
 const listed = `(collection = $1 OR ($1::text IS NULL AND ${notPrivate}))`;
+
+const listedColumns = 'id, filename, source, collection, chunk_count AS chunks, bytes, created_at';
+
+/** Which documents a list holds; absent fields do not narrow it. */
+export interface DocumentPage {
+  collection?: string;
+  /** Part of a file name, in any case. */
+  search?: string;
+  offset?: number;
+  limit?: number;
+}
+
+function toStoredDocument({ created_at, bytes, ...row }: StoredDocumentRow): StoredDocument {
+  return { ...row, bytes: Number(bytes), createdAt: created_at.toISOString() };
+}
 
 /** Documents and their chunks. A reader sees a document whole or not at all. */
 export class DocumentsRepository {
@@ -58,19 +73,38 @@ export class DocumentsRepository {
   }
 
   /** Newest first; all collections where none is named. */
-  async list(collection?: string): Promise<StoredDocument[]> {
+  async list({ collection, search, offset, limit }: DocumentPage = {}): Promise<StoredDocument[]> {
     const rows = await this.database.transaction((transaction) =>
       transaction.query<StoredDocumentRow>(
-        `SELECT id, filename, source, collection, chunk_count AS chunks, bytes, created_at FROM documents
-         WHERE pending_since IS NULL AND ${listed} ORDER BY created_at DESC, filename`,
-        [collection ?? null],
+        `SELECT ${listedColumns} FROM documents
+         WHERE pending_since IS NULL AND ${listed} AND ($2::text IS NULL OR strpos(lower(filename), lower($2)) > 0)
+         ORDER BY created_at DESC, filename, id OFFSET $3 LIMIT $4`,
+        [collection ?? null, search ?? null, offset ?? 0, limit ?? null],
       ),
     );
-    return rows.map(({ created_at, bytes, ...row }) => ({
-      ...row,
-      bytes: Number(bytes),
-      createdAt: created_at.toISOString(),
-    }));
+    return rows.map(toStoredDocument);
+  }
+
+  /** A document with `limit` of its chunks from a position on; undefined where there is none of that id. */
+  async readChunks(
+    id: string,
+    from: number,
+    limit: number,
+  ): Promise<{ document: StoredDocument; chunks: StoredChunk[] } | undefined> {
+    return this.database.transaction(async (transaction) => {
+      const [row] = await transaction.query<StoredDocumentRow>(
+        `SELECT ${listedColumns} FROM documents
+         WHERE id::text = lower($1) AND pending_since IS NULL AND ${notPrivate}`,
+        [id],
+      );
+      if (!row) return undefined;
+      const chunks = await transaction.query<StoredChunk>(
+        `SELECT id, position AS index, text, metadata FROM chunks
+         WHERE document_id = $1 AND position >= $2 ORDER BY position LIMIT $3`,
+        [row.id, from, limit],
+      );
+      return { document: toStoredDocument(row), chunks };
+    });
   }
 
   /** Answers how many documents went: 0 or 1. */

@@ -113,6 +113,22 @@ describe('the dataprep service', () => {
     expect(listed.body).toContainEqual(
       expect.objectContaining({ name: 'one.txt', type: 'File', parent: '', chunks: 8 }),
     );
+    const page = await dataprep.post<{ id: string; name: string }[]>('/v1/dataprep/get', {
+      collection: 'many',
+      search: 'ONE',
+      limit: 5,
+    });
+    expect(page.body.map(({ name }) => name)).toEqual(['one.txt']);
+    const chunks = await fetch(
+      `${dataprep.url}/v1/dataprep/documents/${page.body[0]?.id}/chunks?from=6&limit=1`,
+    );
+    expect(await chunks.json()).toMatchObject({
+      document: { name: 'one.txt', chunks: 8 },
+      chunks: [{ index: 6, metadata: { team: 'a' } }],
+      has_more: true,
+    });
+    const unknown = await fetch(`${dataprep.url}/v1/dataprep/documents/none/chunks`);
+    expect(unknown.status).toBe(404);
     expect((await dataprep.post('/v1/dataprep/indices', {})).body).toContain('many');
     const cleared = await dataprep.post('/v1/dataprep/delete', { file_path: 'all', collection: 'many' });
     expect(cleared.body).toEqual({ status: true, deleted: 3 });

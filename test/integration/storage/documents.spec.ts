@@ -67,6 +67,30 @@ describe('DocumentsRepository', () => {
     expect(await documents.count()).toEqual({ documents: 1, chunks: stored?.chunks });
   });
 
+  it('lists a part of the documents, by name and in pages', async () => {
+    for (const name of ['Plan 2025.md', 'plan 2026.md', '100%.md'])
+      await documents.replaceDocument(document(name, name), oneChunk);
+    const names = async (page: Parameters<typeof documents.list>[0]) =>
+      (await documents.list(page)).map(({ filename }) => filename);
+    expect(await names({ search: 'PLAN' })).toEqual(['plan 2026.md', 'Plan 2025.md']);
+    expect(await names({ search: '%' })).toEqual(['100%.md']);
+    expect(await names({ offset: 1, limit: 1 })).toEqual(['plan 2026.md']);
+  });
+
+  it('reads the chunks of a document in order, and none of a private one', async () => {
+    const { documentId } = await documents.replaceDocument(document('a.txt'), twoChunks);
+    const read = await documents.readChunks(documentId, 1, 10);
+    expect(read).toMatchObject({
+      document: { filename: 'a.txt', chunks: 2 },
+      chunks: [{ index: 1, text: 'second half' }],
+    });
+    expect(read?.chunks).toHaveLength(1);
+    expect(await documents.readChunks('no-uuid', 0, 10)).toBeUndefined();
+    const kept = await documents.replaceDocument({ ...document('b.txt'), collection: 'vs_1' }, oneChunk);
+    expect(await documents.readChunks(kept.documentId, 0, 10)).toBeUndefined();
+    await documents.deleteAll('vs_1');
+  });
+
   it('stores nothing when one chunk is wrong', async () => {
     const uneven = [...oneChunk, { text: 'narrow', embedding: vector(1) }];
     await expect(documents.replaceDocument(document('a.txt'), uneven)).rejects.toMatchObject({
@@ -158,7 +182,7 @@ describe('DocumentsRepository', () => {
       oneChunk,
     );
     expect(await documents.collections()).toEqual(['default', 'other']);
-    expect(await documents.list('other')).toMatchObject([
+    expect(await documents.list({ collection: 'other' })).toMatchObject([
       { id: documentId, filename: 'a.txt', collection: 'other', source: 'https://example.org', bytes: 10 },
     ]);
     expect(await documents.list()).toHaveLength(2);

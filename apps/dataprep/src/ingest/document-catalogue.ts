@@ -1,5 +1,11 @@
-import { defaultCollection, MegaNestError, type StoredDocument } from '#contracts';
-import type { DocumentsRepository } from '#storage';
+import {
+  defaultCollection,
+  maxExtractedCharacters,
+  MegaNestError,
+  type DocumentChunks,
+  type StoredDocument,
+} from '#contracts';
+import type { DocumentPage, DocumentsRepository } from '#storage';
 import { nameOfLink } from './sources.js';
 
 /** Lists and deletes what was ingested. */
@@ -7,8 +13,22 @@ export class DocumentCatalogue {
   constructor(private readonly documents: DocumentsRepository) {}
 
   /** Newest first; of all collections where none is named. */
-  list(collection?: string): Promise<StoredDocument[]> {
-    return this.documents.list(collection);
+  list(which: DocumentPage): Promise<StoredDocument[]> {
+    return this.documents.list(which);
+  }
+
+  /** As many chunks as fit into one message. Errors: not_found. */
+  async readChunks(id: string, from: number, limit: number): Promise<DocumentChunks> {
+    const found = await this.documents.readChunks(id, from, limit);
+    if (!found) throw new MegaNestError('not_found', { what: `The document ${id}`, param: 'id' });
+    const { document } = found;
+    let characters = 0;
+    // The first one is always there: a reader gets on, however long it is.
+    const chunks = found.chunks.filter(({ text }, position) => {
+      characters += text.length;
+      return position === 0 || characters <= maxExtractedCharacters;
+    });
+    return { document, chunks, has_more: from + chunks.length < document.chunks };
   }
 
   /** Names of the collections that hold documents. */

@@ -5,12 +5,15 @@ import {
   ingest,
   listCollections,
   listDocuments,
+  mostListedDocuments,
+  readChunks,
+  type DocumentChunks,
   startIngestJob,
   type IngestJob,
   type IngestProgress,
   type StoredDocument,
 } from '#contracts';
-import { Dataprep, type IngestRequest } from '#dataprep-api';
+import { Dataprep, type IngestRequest, type ListedDocuments } from '#dataprep-api';
 import { RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
 
@@ -37,8 +40,25 @@ export class RemoteDataprep extends Dataprep {
     return this.client.request(cancelIngestJob, { id });
   }
 
-  override async list(collection?: string): Promise<StoredDocument[]> {
-    return (await this.client.request(listDocuments, { collection })).documents;
+  /** A message holds a few hundred documents: a longer list is read in pages. */
+  override async list({
+    offset = 0,
+    limit = Infinity,
+    ...which
+  }: ListedDocuments): Promise<StoredDocument[]> {
+    const listed: StoredDocument[] = [];
+    while (listed.length < limit) {
+      const wanted = Math.min(limit - listed.length, mostListedDocuments);
+      const page = { ...which, offset: offset + listed.length, limit: wanted };
+      const { documents } = await this.client.request(listDocuments, page);
+      listed.push(...documents);
+      if (documents.length < wanted) break;
+    }
+    return listed;
+  }
+
+  override readChunks(id: string, from: number, limit: number): Promise<DocumentChunks> {
+    return this.client.request(readChunks, { id, from, limit });
   }
 
   override async delete(filePath: string, collection?: string): Promise<number> {

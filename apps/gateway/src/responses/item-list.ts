@@ -1,7 +1,11 @@
-import type { ItemPage } from '#storage';
-
-/** OpenAI's list of items; an empty one has empty ids. */
-export function itemList({ items, hasMore }: ItemPage) {
+/** OpenAI's list of objects with ids; an empty one has empty ids. */
+export function itemList<Item extends { id?: string }>({
+  items,
+  hasMore,
+}: {
+  items: Item[];
+  hasMore: boolean;
+}) {
   return {
     object: 'list' as const,
     data: items,

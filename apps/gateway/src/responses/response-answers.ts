@@ -56,3 +56,12 @@ export const compactionAnswer = z.object({
   output: z.array(z.looseObject({ type: z.string().optional() })),
   usage: z.looseObject({}),
 });
+
+/** A page of conversations. */
+export const conversationListAnswer = z.object({
+  object: z.literal('list'),
+  data: z.array(conversationAnswer),
+  first_id: z.string(),
+  last_id: z.string(),
+  has_more: z.boolean(),
+});

@@ -1,3 +1,4 @@
+import { MegaNestError } from '#contracts';
 import type { Database } from '../database.js';
 import { toPostgresJson } from '../postgres-text.js';
 import { readItemPage, type ItemPage, type PageRequest } from './item-page.js';
@@ -8,6 +9,12 @@ export interface StoredConversation {
   id: string;
   metadata: Record<string, string>;
   createdAt: Date;
+}
+
+/** A page of a list of conversations. */
+export interface ConversationPage {
+  conversations: StoredConversation[];
+  hasMore: boolean;
 }
 
 interface ConversationRow {
@@ -44,6 +51,31 @@ export class ConversationsRepository {
       ),
     );
     return row && toConversation(row);
+  }
+
+  /** Latest first; `after` is the id of the one that the page begins behind. Errors: invalid_request for an unknown one. */
+  async list(owner: string, { limit, after }: { limit: number; after?: string }): Promise<ConversationPage> {
+    const rows = await this.database.transaction(async (transaction) => {
+      const start =
+        after === undefined
+          ? []
+          : await transaction.query<ConversationRow>(
+              `SELECT ${columns} FROM conversations WHERE id = $1 AND owner = $2`,
+              [after, owner],
+            );
+      if (after !== undefined && start.length === 0)
+        throw new MegaNestError('invalid_request', {
+          detail: `after: ${after} is not in this list`,
+          param: 'after',
+        });
+      return transaction.query<ConversationRow>(
+        `SELECT ${columns} FROM conversations WHERE owner = $1 AND ($2::text IS NULL OR
+           (created_at, id) < (SELECT created_at, id FROM conversations WHERE id = $2))
+         ORDER BY created_at DESC, id DESC LIMIT $3`,
+        [owner, after ?? null, limit + 1],
+      );
+    });
+    return { conversations: rows.slice(0, limit).map(toConversation), hasMore: rows.length > limit };
   }
 
   /** Changes the metadata by a function of what it is, under a lock; undefined where there is no such conversation. */

@@ -22,3 +22,10 @@ export type UpdateConversation = z.output<typeof updateConversationSchema>;
 
 export const createItemsSchema = z.object({ items });
 export type CreateItems = z.output<typeof createItemsSchema>;
+
+/** Latest first: the API of OpenAI has no such list, its lists look like this. */
+export const listConversationsSchema = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  after: z.string().optional(),
+});
+export type ListConversations = z.output<typeof listConversationsSchema>;

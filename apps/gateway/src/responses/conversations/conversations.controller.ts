@@ -2,14 +2,22 @@ import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { itemList } from '../item-list.js';
 import { Owner } from '../owner.js';
-import { conversationAnswer, deletedAnswer, itemAnswer, itemListAnswer } from '../response-answers.js';
+import {
+  conversationAnswer,
+  conversationListAnswer,
+  deletedAnswer,
+  itemAnswer,
+  itemListAnswer,
+} from '../response-answers.js';
 import { pageQuerySchema, type PageQuery } from '../response-queries.js';
 import {
   createConversationSchema,
   createItemsSchema,
+  listConversationsSchema,
   updateConversationSchema,
   type CreateConversation,
   type CreateItems,
+  type ListConversations,
   type UpdateConversation,
 } from './conversation-requests.js';
 import { ConversationsService } from './conversations.service.js';
@@ -23,6 +31,12 @@ export class ConversationsController {
   @HttpCode(200)
   create(@Body(new SchemaPipe(createConversationSchema)) body: CreateConversation, @Owner() owner: string) {
     return this.conversations.create(owner, body);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List the conversations, latest first', answer: conversationListAnswer })
+  list(@Query(new SchemaPipe(listConversationsSchema)) page: ListConversations, @Owner() owner: string) {
+    return this.conversations.list(owner, page);
   }
 
   @Get(':id')

@@ -3,8 +3,9 @@ import { metadataSchema, newId, type InputItem, type Metadata } from '#responses
 import { ConversationsRepository, type ItemPage, type ItemRecord, type StoredConversation } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { ContextLoader } from '../context-loader.js';
+import { itemList } from '../item-list.js';
 import type { PageQuery } from '../response-queries.js';
-import type { CreateConversation } from './conversation-requests.js';
+import type { CreateConversation, ListConversations } from './conversation-requests.js';
 
 /** OpenAI's conversation object. */
 export interface Conversation {
@@ -28,6 +29,11 @@ export class ConversationsService {
     return toConversation(
       await this.conversations.create(owner, { id: newId('conv'), metadata, items: resolved }),
     );
+  }
+
+  async list(owner: string, page: ListConversations) {
+    const { conversations, hasMore } = await this.conversations.list(owner, page);
+    return itemList({ items: conversations.map(toConversation), hasMore });
   }
 
   async find(owner: string, id: string): Promise<Conversation> {
