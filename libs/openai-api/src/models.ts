@@ -8,13 +8,14 @@ export interface Model {
 }
 
 /** OpenAI's model object, with what else is known of it. */
-export function modelObject(info: Partial<ModelInfo> & { id: string }): Model {
-  const { id, created = 0, revision, backend, maxInputTokens } = info;
+export function modelObject(info: Partial<ModelInfo> & { id: string; service?: string }): Model {
+  const { id, created = 0, revision, backend, maxInputTokens, service } = info;
   return {
     id,
     object: 'model',
     created,
     owned_by: 'meganest',
+    ...(service && { service }),
     ...(backend && { backend, revision, max_model_len: maxInputTokens }),
   };
 }

@@ -16,6 +16,9 @@ const freshMs = 5_000;
 /** Longest wait for one service when all are asked. */
 const answerMs = 1_000;
 
+/** A model and the service that runs it. */
+export type ServedModel = ModelInfo & { service: string };
+
 /** The models that the services serve, as they describe them. */
 @Injectable()
 export class ModelCatalog {
@@ -59,15 +62,16 @@ export class ModelCatalog {
   }
 
   /** All models of services that run now. */
-  async list(): Promise<ModelInfo[]> {
+  async list(): Promise<ServedModel[]> {
     const methods = [describeLlmModel, describeEmbeddingModel, describeRerankingModel];
     const answers = await Promise.all(methods.map((method) => this.#ask(method)));
     return answers.filter((info) => info !== undefined);
   }
 
-  async #ask(method: RpcMethod): Promise<ModelInfo | undefined> {
+  async #ask(method: RpcMethod): Promise<ServedModel | undefined> {
     try {
-      return (await this.client.request(method, {}, { deadline: Date.now() + answerMs })) as ModelInfo;
+      const info = await this.client.request(method, {}, { deadline: Date.now() + answerMs });
+      return { ...(info as ModelInfo), service: method.service };
     } catch (error) {
       if (error instanceof MegaNestError && error.status >= 500) return undefined;
       throw error;
