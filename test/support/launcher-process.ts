@@ -7,7 +7,7 @@ import { nodeProgram, type ProcessIdentity } from '#local-stack';
 import { cleanEnvironment, repositoryRoot } from '#testing';
 
 /** Every port random, so that nothing on the machine is in the way. */
-const randomPorts = {
+export const randomPorts = {
   EMBEDDING_PORT: '0',
   RETRIEVAL_PORT: '0',
   RERANKING_PORT: '0',

@@ -8,7 +8,7 @@ export async function openTranscriber(environment: AsrEnvironment, profile: Prof
   if (endpoint) return openRemoteTranscriber({ endpoint, apiKey, model });
   return announceModel(
     await loadTranscriber(model ?? profile.asr.model, {
-      ...modelOptions(environment, profile),
+      ...modelOptions(environment, profile, model),
       workers: environment.ASR_WORKERS,
       beams: environment.ASR_BEAMS,
       windows: environment.ASR_WINDOWS,

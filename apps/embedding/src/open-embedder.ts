@@ -10,7 +10,7 @@ export async function openEmbedder(environment: EmbeddingEnvironment): Promise<E
   return announceModel(
     await loadEmbedder(
       environment.EMBEDDING_MODEL_ID ?? profile.embedding.model,
-      modelOptions(environment, profile),
+      modelOptions(environment, profile, environment.EMBEDDING_MODEL_ID),
     ),
   );
 }

@@ -11,7 +11,7 @@ it.each([
   [{ DATABASE_URL: 'mysql://host/db' }, /DATABASE_URL/],
   [{ NATS_URL: 'localhost' }, /NATS_URL: Expected host:port/],
   [{ NATS_URL: 'nats://a:4222,http://b' }, /NATS_URL/],
-  [{ MEGANEST_PROFIL: 'hub' }, /MEGANEST_PROFIL: unknown variable/],
+  [{ MEGANEST_PROFIL: 'hub' }, /MEGANEST_PROFIL: unknown variable. Did you mean MEGANEST_PROFILE/],
 ])('names the variable that is wrong: %o', (variables, message) => {
   expect(() => readLauncherEnvironment(variables)).toThrow(message);
 });

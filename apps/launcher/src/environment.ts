@@ -3,13 +3,13 @@ import {
   baseEnvironmentSchema,
   booleanSchema,
   databaseEnvironmentSchema,
-  EnvironmentError,
   portSchema,
   projectRoot,
   readEnvironment,
 } from '#service-kit';
 import { z } from 'zod';
 import { services, type PortVariable } from './services.js';
+import { refuseUnknown } from './unknown-variables.js';
 
 const portsSchema = z.object(
   Object.fromEntries(
@@ -101,17 +101,6 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
   });
 export type LauncherEnvironment = z.infer<typeof launcherEnvironmentSchema>;
 
-/** A misspelt variable would be silently without effect: those of MegaNest's own prefix are checked. */
-function refuseUnknown(variables: NodeJS.ProcessEnv): void {
-  const known = Object.keys(launcherEnvironmentSchema.shape);
-  const unknown = Object.keys(variables).filter(
-    (name) => name.startsWith('MEGANEST_') && !known.includes(name),
-  );
-  if (unknown.length === 0) return;
-  const candidates = known.filter((name) => name.startsWith('MEGANEST_')).join(', ');
-  throw new EnvironmentError(`${unknown.join(', ')}: unknown variable. Known are ${candidates}.`);
-}
-
 /** Relative paths mean the directory of the project, wherever the command was given. */
 function fromProject(path: string): string {
   return isAbsolute(path) ? path : join(projectRoot, path);
@@ -119,7 +108,7 @@ function fromProject(path: string): string {
 
 /** Parses the launcher's environment. Errors: EnvironmentError that names the variable. */
 export function readLauncherEnvironment(variables: NodeJS.ProcessEnv): Readonly<LauncherEnvironment> {
-  refuseUnknown(variables);
+  refuseUnknown(variables, Object.keys(launcherEnvironmentSchema.shape));
   const environment = readEnvironment(launcherEnvironmentSchema, variables);
   return Object.freeze({
     ...environment,

@@ -25,6 +25,12 @@ const serviceGraceMs = 4_500;
 /** A model from the hub is downloaded first. */
 const startTimeoutMs = { bundled: 120_000, other: 3_600_000 };
 
+function usesBundledModels(environment: LauncherEnvironment): boolean {
+  const { EMBEDDING_MODEL_ID, RERANK_MODEL_ID, LLM_MODEL_ID, ASR_MODEL_ID, GUARDRAIL_MODEL_ID } = environment;
+  const named = [EMBEDDING_MODEL_ID, RERANK_MODEL_ID, LLM_MODEL_ID, ASR_MODEL_ID, GUARDRAIL_MODEL_ID];
+  return environment.MEGANEST_PROFILE === 'bundled' && named.every((model) => model === undefined);
+}
+
 /** Everything that `npm start` runs: started in order, restarted when it dies, stopped in reverse order. */
 export class Launcher {
   private readonly servers: Promise<ProvidedServer>[] = [];
@@ -133,7 +139,7 @@ export class Launcher {
     shared: NodeJS.ProcessEnv,
   ): Promise<void> {
     this.stopping.signal.throwIfAborted();
-    const { HOST, MEGANEST_DATA_DIR, MEGASERVICES_DIR, MEGANEST_PROFILE } = this.environment;
+    const { HOST, MEGANEST_DATA_DIR, MEGASERVICES_DIR } = this.environment;
     const own = { HOST, MEGANEST_DATA_DIR, MEGASERVICES_DIR, [portVariable]: String(port) };
     const url = `http://${reachableHost(HOST)}:${port}`;
     this.addresses.set(name, url);
@@ -143,7 +149,7 @@ export class Launcher {
       cwd: projectRoot,
       env: { ...programVariables, ...this.variables, ...shared, ...own },
       readiness: (child) => waitForHttp(`${url}${readyPath}`, child.signal),
-      startTimeoutMs: MEGANEST_PROFILE === 'bundled' ? startTimeoutMs.bundled : startTimeoutMs.other,
+      startTimeoutMs: usesBundledModels(this.environment) ? startTimeoutMs.bundled : startTimeoutMs.other,
       stopGraceMs: serviceGraceMs,
       ...this.supervision(name),
     });

@@ -2,12 +2,19 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { StartFailedError } from '#local-stack';
-import { EnvironmentError, projectRoot } from '#service-kit';
-import { readLauncherEnvironment, type LauncherEnvironment } from './environment.js';
+import { EnvironmentError, projectRoot, version } from '#service-kit';
+import { prepareDataDirectory } from './data-directory.js';
+import {
+  launcherEnvironmentSchema,
+  readLauncherEnvironment,
+  type LauncherEnvironment,
+} from './environment.js';
+import { helpText } from './help.js';
 import { Launcher } from './launcher.js';
 import { describeConfiguration } from './print-config.js';
 import { ingestSampleDocuments } from './sample-documents.js';
 import { describeReady } from './summary.js';
+import { describeMisspelt } from './unknown-variables.js';
 
 function fail(error: unknown): void {
   console.error(
@@ -95,11 +102,26 @@ async function run(environment: Readonly<LauncherEnvironment>): Promise<void> {
   );
 }
 
-try {
-  const { values } = parseArgs({ options: { 'print-config': { type: 'boolean', default: false } } });
-  const environment = readLauncherEnvironment(process.env);
-  if (values['print-config']) console.log(describeConfiguration(environment));
-  else await run(environment);
-} catch (error) {
-  fail(error);
+function readOptions() {
+  const flag = { type: 'boolean', default: false } as const;
+  try {
+    return parseArgs({ options: { 'print-config': flag, help: { ...flag, short: 'h' }, version: flag } })
+      .values;
+  } catch (error) {
+    throw new EnvironmentError(`${describe(error)}\n\n${helpText}`, { cause: error });
+  }
 }
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  if (options.help) return console.log(helpText);
+  if (options.version) return console.log(version);
+  const environment = readLauncherEnvironment(process.env);
+  for (const line of describeMisspelt(process.env, Object.keys(launcherEnvironmentSchema.shape)))
+    console.error(`warning    ${line}`);
+  if (options['print-config']) return console.log(describeConfiguration(environment));
+  await prepareDataDirectory(environment.MEGANEST_DATA_DIR);
+  await run(environment);
+}
+
+await main().catch(fail);

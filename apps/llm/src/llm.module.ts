@@ -31,7 +31,7 @@ export class LlmModule {
       controllers: [LlmController, LlmRpcController, WritingRpcController],
       providers: [
         { provide: generatorToken, useFactory: () => openGenerator(environment, profile) },
-        { provide: llmSettings, useValue: selectSettings(profile, environment.LLM_ENDPOINT !== undefined) },
+        { provide: llmSettings, useValue: selectSettings(profile, environment) },
         LlmService,
         WritingService,
       ],

@@ -1,12 +1,18 @@
 import type { Profile } from '#service-kit';
+import type { LlmEnvironment } from './llm.environment.js';
 
 /** How the profile wants the language model to be asked and its answers to be checked. */
 export type LlmSettings = Pick<Profile['llm'], 'parameters' | 'grounding'> &
   Partial<Pick<Profile['llm'], 'writes'>>;
 
-/** Of the local model, or of the remote engine that takes its place. */
-export function selectSettings({ llm }: Profile, remote: boolean): LlmSettings {
-  return (remote && llm.endpoint) || llm;
+/** Of the profile's own model, or of the engine or the model that the user names in its place. */
+export function selectSettings(
+  { llm }: Profile,
+  environment: Pick<LlmEnvironment, 'LLM_ENDPOINT' | 'LLM_MODEL_ID'>,
+): LlmSettings {
+  const replaced =
+    environment.LLM_ENDPOINT !== undefined || (environment.LLM_MODEL_ID ?? llm.model) !== llm.model;
+  return (replaced && llm.endpoint) || llm;
 }
 
 /** Injection token of the {@link LlmSettings}. */

@@ -12,5 +12,6 @@ export async function openGenerator(environment: LlmEnvironment, profile: Profil
   if (endpoint) return openRemoteGenerator({ endpoint, apiKey, model, modalities });
   if (modalities.includes('image'))
     throw new Error('LLM_MODALITIES: image needs LLM_ENDPOINT; models that run here read text');
-  return announceModel(await loadGenerator(model ?? profile.llm.model, modelOptions(environment, profile)));
+  const options = modelOptions(environment, profile, model);
+  return announceModel(await loadGenerator(model ?? profile.llm.model, options));
 }

@@ -9,7 +9,7 @@ export async function openReranker(environment: RerankingEnvironment, profile: P
   return announceModel(
     await loadReranker(
       environment.RERANK_MODEL_ID ?? profile.reranking.model,
-      modelOptions(environment, profile),
+      modelOptions(environment, profile, environment.RERANK_MODEL_ID),
     ),
   );
 }

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { CustomTransportStrategy } from '@nestjs/microservices';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { DynamicModule } from '@nestjs/common';
-import type { Logger } from 'pino';
+import { pino, type Logger } from 'pino';
 import { EnvironmentError, type BaseEnvironment } from './config/environment.js';
 import { HttpErrorFilter } from './http/error.filter.js';
 import { createHttpAdapter } from './http/http-adapter.js';
@@ -48,16 +48,27 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
   return app;
 }
 
-/** Runs a service's main function; a failure is one clear line and exit code 1. */
+/**
+ * Runs a service's main function; a failure is one line and exit code 1. The line is JSON, so that a log keeps the stack and a
+ * console shows the message alone; wrong settings are plain text.
+ */
 export async function runMain(start: () => Promise<unknown>): Promise<void> {
   try {
     await start();
   } catch (error) {
-    const text =
-      error instanceof EnvironmentError ? error.message : ((error as Error)?.stack ?? String(error));
-    process.stderr.write(`${text}\n`);
+    if (error instanceof EnvironmentError) process.stderr.write(`${error.message}\n`);
+    else reportFailure(error);
     process.exit(1);
   }
+}
+
+/** Written at once: the process ends next. */
+function reportFailure(error: unknown): void {
+  const destination = pino.destination({ fd: process.stderr.fd, sync: true });
+  pino({ formatters: { level: (level) => ({ level }) } }, destination).fatal(
+    { err: error },
+    'the service cannot start',
+  );
 }
 
 /** OpenTelemetry is loaded only where somebody listens. */

@@ -10,6 +10,6 @@ export async function openClassifier(environment: GuardrailEnvironment): Promise
   const { TEI_GUARDRAIL_ENDPOINT: endpoint, TEI_API_KEY: apiKey, GUARDRAIL_MODEL_ID: model } = environment;
   if (endpoint) return openRemoteClassifier({ endpoint, apiKey });
   if (!model) return undefined;
-  const options = modelOptions(environment, loadProfile(environment.MEGANEST_PROFILE));
+  const options = modelOptions(environment, loadProfile(environment.MEGANEST_PROFILE), model);
   return announceModel(await loadClassifier(model, options));
 }

@@ -18,9 +18,12 @@ export interface ModelReport {
   embedding?: ModelFacts;
 }
 
+type ModelVariable =
+  'EMBEDDING_MODEL_ID' | 'RERANK_MODEL_ID' | 'LLM_MODEL_ID' | 'ASR_MODEL_ID' | 'GUARDRAIL_MODEL_ID';
+
 interface Role {
   check: string;
-  variable: string;
+  variable: ModelVariable;
   source: string;
   endpoint?: string;
   /** What its folder holds beside the weights. */
@@ -63,7 +66,7 @@ export async function checkModels(environment: LauncherEnvironment): Promise<Mod
 
 function role(
   check: string,
-  variable: string,
+  variable: ModelVariable,
   source: string,
   endpoint?: string,
   files: readonly string[] = textModelFiles,
@@ -85,11 +88,12 @@ async function checkRole(
   if (endpoint !== undefined) return { finding: await checkEndpoint(check, endpoint) };
   const folder = folderOf(source, environment);
   if (folder === undefined) {
-    if (/^[\w-][\w.-]*\/[\w.-]+$/.test(source) && profile.allowHub)
+    const named = environment[variable] !== undefined;
+    if (/^[\w-][\w.-]*\/[\w.-]+$/.test(source) && (profile.allowHub || named))
       return {
         finding: warn(check, `${source} is not here yet`, 'the next start downloads it; it needs a network'),
       };
-    const fix = `correct ${variable}, or use MEGANEST_PROFILE=hub for models of the hub`;
+    const fix = `correct ${variable}: a bundled name, a folder or an organisation/name of the hub`;
     return { finding: fail(check, `the model ${source} was not found`, fix) };
   }
   const missing = missingFiles(folder, files);

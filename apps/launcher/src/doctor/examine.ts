@@ -1,10 +1,15 @@
-import { readLauncherEnvironment, type LauncherEnvironment } from '../environment.js';
+import {
+  launcherEnvironmentSchema,
+  readLauncherEnvironment,
+  type LauncherEnvironment,
+} from '../environment.js';
+import { describeMisspelt } from '../unknown-variables.js';
 import { checkIndex } from './check-index.js';
 import { checkMachine } from './check-machine.js';
 import { checkModels } from './check-models.js';
 import { checkDatabase, checkNats } from './check-servers.js';
 import { checkServices } from './check-services.js';
-import { fail, ok, reasonOf, type Finding } from './finding.js';
+import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
 
 /** Looks at every hop of an installation, running or only configured; changes nothing. */
 export async function examine(variables: NodeJS.ProcessEnv): Promise<Finding[]> {
@@ -29,6 +34,9 @@ export async function examine(variables: NodeJS.ProcessEnv): Promise<Finding[]> 
   });
   return [
     ok('environment', 'valid'),
+    ...describeMisspelt(variables, Object.keys(launcherEnvironmentSchema.shape)).map((line) =>
+      warn('environment', line, 'correct its name, or unset it'),
+    ),
     ...machine,
     ...nats,
     ...database.findings,

@@ -45,7 +45,7 @@ export async function downloadModel(
   if (existsSync(marker)) return directory;
   if (!options.allowHub) {
     throw new ModelLoadError(
-      `The model "${id}" is not in the cache (${directory}) and downloads are not allowed; use MEGANEST_PROFILE=hub or a local folder.`,
+      `The model "${id}" is not in the cache (${directory}) and downloads are not allowed; name it in a variable (LLM_MODEL_ID and its siblings), use MEGANEST_PROFILE=hub, or a local folder.`,
     );
   }
   const download = new Download(id, revision, directory, options);

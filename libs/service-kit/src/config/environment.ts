@@ -28,6 +28,9 @@ export const baseEnvironmentSchema = z.object({
   NATS_URL: z.string().default('nats://127.0.0.1:4222'),
   MEGANEST_DATA_DIR: z.string().default('.data'),
   MEGANEST_PROFILE: z.string().default('bundled'),
+  /** A mirror of the Hugging Face hub, and the token for its gated models. */
+  HF_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  HF_TOKEN: z.string().optional(),
   DEVICE: z.enum(['auto', 'cpu', 'cuda', 'webgpu']).default('auto'),
   API_KEYS: commaList.default([]),
   /** Lets a service listen on a public address without keys, e.g. inside a container network. */

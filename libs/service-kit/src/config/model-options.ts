@@ -11,12 +11,17 @@ interface Download {
   readonly totalBytes?: number;
 }
 
-/** Where a service finds its model and what runs it; downloads are shown as they go. */
-export function modelOptions(environment: BaseEnvironment, profile: Profile) {
+/**
+ * Where a service finds its model and what runs it; downloads are shown as they go. `named`: the model that a variable names,
+ * which the user so allows to be fetched from the hub, whatever the profile says.
+ */
+export function modelOptions(environment: BaseEnvironment, profile: Profile, named?: string) {
   return {
     modelsDirectory: join(projectRoot, 'models'),
     cacheDirectory: resolve(environment.MEGANEST_DATA_DIR, 'models'),
-    allowHub: profile.allowHub,
+    allowHub: profile.allowHub || named !== undefined,
+    hubEndpoint: environment.HF_ENDPOINT,
+    hubToken: environment.HF_TOKEN,
     device: environment.DEVICE,
     onProgress: progressBar((line) => process.stderr.write(`${line}\n`)),
   };

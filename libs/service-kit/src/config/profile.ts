@@ -35,7 +35,7 @@ const answeringSchema = z.strictObject({
  * and answer check. The code knows no model by name.
  */
 export const profileSchema = z.strictObject({
-  /** Whether model ids may be fetched from the hub. */
+  /** Whether the models of this profile may be fetched from the hub; models that variables name always may. */
   allowHub: z.boolean(),
   embedding: z.strictObject({ model: z.string() }),
   reranking: z.strictObject({
@@ -51,7 +51,7 @@ export const profileSchema = z.strictObject({
   retrieval: retrievalParametersSchema.required({ search_type: true, k: true, fetch_k: true }),
   llm: answeringSchema.extend({
     model: z.string(),
-    /** What an engine behind LLM_ENDPOINT is asked for, where that differs from what the local model can do. */
+    /** How an engine behind LLM_ENDPOINT or another model of LLM_MODEL_ID is asked, where that differs from the model above. */
     endpoint: answeringSchema.optional(),
   }),
   asr: z.strictObject({ model: z.string() }),
