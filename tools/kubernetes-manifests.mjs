@@ -1,0 +1,292 @@
+/** The Kubernetes manifests of MegaNest as objects, from the values of deploy/kubernetes/values.yaml. */
+
+/** Metrics that tell how busy a service is, and the value of one pod at which another pod is worth its cost. */
+const scalingMetrics = {
+  gateway: { name: 'meganest_operations_pending', value: '40' },
+  llm: { name: 'meganest_engine_requests', value: '8' },
+};
+const pendingOperations = { name: 'meganest_operations_pending', value: '8' };
+
+const labelsOf = (name) => ({ 'app.kubernetes.io/part-of': 'meganest', 'app.kubernetes.io/name': name });
+
+const probe = (path, port, rest) => ({ httpGet: { path, port }, ...rest });
+
+/**
+ * `read(path)` gives the value at a path of values.yaml: for Kustomize the value itself, for the chart the template's
+ * expression. Everything else is the same, so that both say the same.
+ */
+function container(name, service, read) {
+  return {
+    name,
+    image: `${read('image.repository')}:${read('image.tag')}`,
+    env: [
+      { name: 'SERVICE', value: name },
+      { name: `${name.toUpperCase()}_PORT`, value: String(service.port) },
+    ],
+    envFrom: [
+      { configMapRef: { name: 'meganest-settings' } },
+      { secretRef: { name: 'meganest-nats' } },
+      ...(service.database ? [{ secretRef: { name: 'meganest-database' } }] : []),
+      ...(name === 'gateway' ? [{ secretRef: { name: 'meganest-keys' } }] : []),
+    ],
+    ports: [{ name: 'http', containerPort: service.port }],
+    // A model is compiled or downloaded before its service is ready: 10 minutes.
+    startupProbe: probe('/live', 'http', { periodSeconds: 2, failureThreshold: 300 }),
+    livenessProbe: probe('/live', 'http', { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 }),
+    readinessProbe: probe('/ready', 'http', { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2 }),
+    resources: {
+      requests: {
+        cpu: read(`services.${name}.requests.cpu`, true),
+        memory: read(`services.${name}.requests.memory`, true),
+      },
+      limits: { memory: read(`services.${name}.limits.memory`, true) },
+    },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [
+      { name: 'data', mountPath: '/data' },
+      { name: 'tmp', mountPath: '/tmp' },
+    ],
+  };
+}
+
+const podSecurity = {
+  runAsNonRoot: true,
+  runAsUser: 1000,
+  runAsGroup: 1000,
+  fsGroup: 1000,
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+
+function deployment(name, service, read) {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, labels: labelsOf(name) },
+    spec: {
+      replicas: read(`services.${name}.replicas`),
+      // A new pod is ready before an old one is asked to stop.
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      selector: { matchLabels: labelsOf(name) },
+      template: {
+        metadata: {
+          labels: labelsOf(name),
+          annotations: {
+            'prometheus.io/scrape': 'true',
+            'prometheus.io/port': String(service.port),
+            'prometheus.io/path': '/metrics',
+          },
+        },
+        spec: {
+          automountServiceAccountToken: false,
+          // Otherwise the Service `gateway` sets GATEWAY_PORT to an address.
+          enableServiceLinks: false,
+          terminationGracePeriodSeconds: read('terminationGracePeriodSeconds'),
+          securityContext: podSecurity,
+          topologySpreadConstraints: [
+            {
+              maxSkew: 1,
+              topologyKey: 'kubernetes.io/hostname',
+              whenUnsatisfiable: 'ScheduleAnyway',
+              labelSelector: { matchLabels: labelsOf(name) },
+            },
+          ],
+          containers: [container(name, service, read)],
+          volumes: [
+            { name: 'data', emptyDir: { sizeLimit: read('modelVolumeSize') } },
+            { name: 'tmp', emptyDir: { sizeLimit: '1Gi' } },
+          ],
+        },
+      },
+    },
+  };
+}
+
+function service(name, { port }) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, labels: labelsOf(name) },
+    spec: { selector: labelsOf(name), ports: [{ name: 'http', port, targetPort: 'http' }] },
+  };
+}
+
+function disruptionBudget(name) {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name, labels: labelsOf(name) },
+    spec: { maxUnavailable: 1, selector: { matchLabels: labelsOf(name) } },
+  };
+}
+
+/** Scales on the work that waits in a pod, not on its processor time: a decoder is busy with one request as with eight. */
+export function autoscaler(name, read) {
+  const metric = scalingMetrics[name] ?? pendingOperations;
+  return {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name, labels: labelsOf(name) },
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+      minReplicas: read(`services.${name}.replicas`),
+      maxReplicas: read(`services.${name}.maxReplicas`),
+      behavior: { scaleDown: { stabilizationWindowSeconds: 300 } },
+      metrics: [
+        {
+          type: 'Pods',
+          pods: {
+            metric: { name: metric.name },
+            target: { type: 'AverageValue', averageValue: metric.value },
+          },
+        },
+      ],
+    },
+  };
+}
+
+const settings = (values, read) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'meganest-settings', labels: { 'app.kubernetes.io/part-of': 'meganest' } },
+  data: {
+    HOST: '0.0.0.0',
+    MEGANEST_DATA_DIR: '/data',
+    // The NetworkPolicies let only these services and Prometheus in; the gateway asks for keys.
+    MEGANEST_ALLOW_OPEN: 'true',
+    ...Object.fromEntries(Object.keys(values.settings).map((name) => [name, read(`settings.${name}`, true)])),
+  },
+});
+
+const partOf = { matchLabels: { 'app.kubernetes.io/part-of': 'meganest' } };
+const policy = (name, spec) => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  metadata: { name, labels: { 'app.kubernetes.io/part-of': 'meganest' } },
+  spec,
+});
+
+/** Addresses that a link of a user must not reach, beside the guard in the services. */
+const privateNetworks = [
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+];
+
+function networkPolicies(services) {
+  const internal = Object.entries(services).filter(([name]) => name !== 'gateway');
+  const withInternet = Object.keys(services).filter((name) => services[name].internet);
+  return [
+    policy('meganest-default', { podSelector: partOf, policyTypes: ['Ingress', 'Egress'] }),
+    policy('meganest-gateway', {
+      podSelector: { matchLabels: labelsOf('gateway') },
+      policyTypes: ['Ingress'],
+      ingress: [{ ports: [{ port: services.gateway.port }] }],
+    }),
+    // Services call each other over NATS; their HTTP ports are for Prometheus alone. The kubelet's probes always pass.
+    policy('meganest-metrics', {
+      podSelector: partOf,
+      policyTypes: ['Ingress'],
+      ingress: [
+        {
+          from: [
+            {
+              namespaceSelector: {},
+              podSelector: { matchLabels: { 'app.kubernetes.io/name': 'prometheus' } },
+            },
+          ],
+          ports: internal.map(([, { port }]) => ({ port })),
+        },
+      ],
+    }),
+    policy('meganest-egress', {
+      podSelector: partOf,
+      policyTypes: ['Egress'],
+      egress: [
+        {
+          ports: [
+            { port: 53, protocol: 'UDP' },
+            { port: 53, protocol: 'TCP' },
+          ],
+        },
+        { ports: [{ port: 4222 }, { port: 5432 }, { port: 4318 }] },
+      ],
+    }),
+    policy('meganest-internet', {
+      podSelector: {
+        matchExpressions: [{ key: 'app.kubernetes.io/name', operator: 'In', values: withInternet }],
+      },
+      policyTypes: ['Egress'],
+      egress: [
+        {
+          to: [{ ipBlock: { cidr: '0.0.0.0/0', except: privateNetworks } }],
+          ports: [{ port: 443 }, { port: 80 }],
+        },
+      ],
+    }),
+  ];
+}
+
+/** A job of its own name for each image: Kubernetes never changes a job that has run. */
+function migration(read) {
+  const pod = container('migrate', { port: 1, database: true }, (path) =>
+    path.startsWith('services.') ? { cpu: '100m', memory: '128Mi' }[path.split('.').at(-1)] : read(path),
+  );
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {
+      name: 'meganest-migrate',
+      labels: labelsOf('migrate'),
+      annotations: {
+        'helm.sh/hook': 'pre-install,pre-upgrade',
+        'helm.sh/hook-delete-policy': 'before-hook-creation',
+      },
+    },
+    spec: {
+      backoffLimit: 5,
+      ttlSecondsAfterFinished: 86_400,
+      template: {
+        metadata: { labels: labelsOf('migrate') },
+        spec: {
+          automountServiceAccountToken: false,
+          enableServiceLinks: false,
+          restartPolicy: 'OnFailure',
+          securityContext: podSecurity,
+          containers: [
+            {
+              name: 'migrate',
+              image: pod.image,
+              env: [{ name: 'SERVICE', value: 'migrate' }],
+              envFrom: [{ secretRef: { name: 'meganest-database' } }],
+              resources: pod.resources,
+              securityContext: pod.securityContext,
+            },
+          ],
+        },
+      },
+    },
+  };
+}
+
+/** The manifests of every file of the base, by file name. `read` is explained at `container`. */
+export function manifests(values, read) {
+  const services = Object.entries(values.services);
+  return {
+    'settings.yaml': [settings(values, read)],
+    'migrate.yaml': [migration(read)],
+    'network-policies.yaml': networkPolicies(values.services),
+    ...Object.fromEntries(
+      services.map(([name, one]) => [
+        `${name}.yaml`,
+        [deployment(name, one, read), service(name, one), disruptionBudget(name)],
+      ]),
+    ),
+  };
+}
