@@ -43,7 +43,7 @@ export const identity: ServiceIdentity = {
 };
 
 /** Receipts kept in memory: the last thousand of an hour. */
-const receiptBounds = { maxCount: 1_000, maxAgeMs: 3_600_000 };
+const receiptBounds = { maxCount: 1_000, maxBytes: 8 * 2 ** 20, maxAgeMs: 3_600_000 };
 
 @Module({})
 export class GatewayModule {

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fetchForUsers, refusalOfUrl } from './fetch-for-users.js';
+import { refusalOfAddress } from './public-address.js';
 
 let server: Server;
 let url: string;
@@ -43,4 +44,17 @@ describe('refusalOfUrl', () => {
   it('lets private addresses pass where that is allowed', () => {
     expect(refusalOfUrl('http://127.0.0.1:3000/mcp', true)).toBeUndefined();
   });
+});
+
+describe('refusalOfAddress', () => {
+  it.each(['168.63.129.16', '::ffff:168.63.129.16'])('refuses %s, a platform address', (address) => {
+    expect(refusalOfAddress(address)).toBeDefined();
+  });
+});
+
+it('does not tell which address an internal name has', async () => {
+  const owned = fetchForUsers(false);
+  const failure = await owned.fetch(url.replace('127.0.0.1', 'localhost')).catch((error: unknown) => error);
+  expect((failure as { cause: Error }).cause.message).not.toMatch(/127|::1|loopback/);
+  await owned.close();
 });

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { Agent, buildConnector, fetch as undiciFetch, type RequestInit } from 'undici';
+import { Agent, buildConnector, fetch as undiciFetch, Headers, type RequestInit } from 'undici';
+import { boundedResponse, type BodyBounds } from './bounded-response.js';
 import { ForbiddenAddressError, guardedLookup } from './guarded-fetch.js';
 import { refusalOfAddress } from './public-address.js';
 
@@ -22,9 +23,10 @@ export function refusalOfUrl(text: string, allowPrivate: boolean): string | unde
 
 /**
  * The `fetch` for servers that a user named, for libraries that bring their own protocol: every connection, also that of
- * a redirect, goes to a public address only, checked when it is made.
+ * a redirect, goes to a public address only, checked when it is made. Nothing is inflated, and a body that exceeds the
+ * bounds fails with {@link BodyTooLargeError}.
  */
-export function fetchForUsers(allowPrivate: boolean): OwnedFetch {
+export function fetchForUsers(allowPrivate: boolean, bounds: BodyBounds = {}): OwnedFetch {
   const connector = buildConnector({ lookup: guardedLookup(allowPrivate) });
   const connect: buildConnector.connector = (options, callback) => {
     const refusal = allowPrivate ? undefined : refusalOfHost(options.hostname);
@@ -32,9 +34,15 @@ export function fetchForUsers(allowPrivate: boolean): OwnedFetch {
     connector(options, callback);
   };
   const dispatcher = new Agent({ connect });
-  // The types of undici's fetch and of Node's are one class apart; the values are the same.
-  const fetch = (input: unknown, init?: unknown) =>
-    undiciFetch(input as string, { ...(init as RequestInit), dispatcher });
+  const fetch = async (input: unknown, init?: unknown) => {
+    const given = init as RequestInit | undefined;
+    const headers = new Headers(given?.headers);
+    headers.set('accept-encoding', 'identity');
+    return boundedResponse(
+      await undiciFetch(input as string, { ...given, headers: [...headers], dispatcher }),
+      bounds,
+    );
+  };
   return { fetch, close: () => dispatcher.destroy() };
 }
 

@@ -100,7 +100,9 @@ export function guardedLookup(allowPrivate: boolean): LookupFunction {
 }
 
 function refusalOf(addresses: LookupAddress[]): string | undefined {
-  return addresses.map(({ address }) => refusalOfAddress(address)).find((refusal) => refusal !== undefined);
+  // The address is not named: a caller must not be able to read the names of an internal network.
+  const isRefused = addresses.some(({ address }) => refusalOfAddress(address) !== undefined);
+  return isRefused ? 'the address of its host is not a public address' : undefined;
 }
 
 async function readBody(

@@ -9,34 +9,71 @@ const receipt = (megaService: string): RunReceipt => ({
   runMs: 1,
   nodes: [],
 });
+const run = (megaService: string) => ({
+  receipt: () => receipt(megaService),
+  settled: Promise.resolve(receipt(megaService)),
+});
+const key = (requestId: string, megaService = 'chatqna', owner = 'me') => ({ requestId, owner, megaService });
+const bounds = { maxCount: 10, maxBytes: 1e6, maxAgeMs: 1000 };
 
 describe('ReceiptStore', () => {
   it('finds a receipt by its request', () => {
-    const store = new ReceiptStore({ maxCount: 10, maxAgeMs: 1000 }, () => 0);
-    store.add('a', 'chatqna', () => receipt('chatqna'));
-    expect(store.find('a')?.receipt.megaService).toBe('chatqna');
-    expect(store.find('b')).toBeUndefined();
+    const store = new ReceiptStore(bounds, () => 0);
+    store.add(key('a'), run('chatqna'));
+    expect(store.find('me', 'a')?.receipt.megaService).toBe('chatqna');
+    expect(store.find('me', 'b')).toBeUndefined();
   });
 
   it('keeps the newest ones only', () => {
-    const store = new ReceiptStore({ maxCount: 2, maxAgeMs: 1000 }, () => 0);
-    for (const id of ['a', 'b', 'c']) store.add(id, 'chatqna', () => receipt('chatqna'));
-    expect(store.find('a')).toBeUndefined();
-    expect(store.recent('chatqna', 5).map(({ requestId }) => requestId)).toEqual(['c', 'b']);
+    const store = new ReceiptStore({ ...bounds, maxCount: 2 }, () => 0);
+    for (const id of ['a', 'b', 'c']) store.add(key(id), run('chatqna'));
+    expect(store.find('me', 'a')).toBeUndefined();
+    expect(store.recent('me', 'chatqna', 5).map(({ requestId }) => requestId)).toEqual(['c', 'b']);
   });
 
   it('forgets them with age', () => {
     let now = 0;
-    const store = new ReceiptStore({ maxCount: 10, maxAgeMs: 1000 }, () => now);
-    store.add('a', 'chatqna', () => receipt('chatqna'));
+    const store = new ReceiptStore(bounds, () => now);
+    store.add(key('a'), run('chatqna'));
     now = 1001;
-    expect(store.find('a')).toBeUndefined();
+    expect(store.find('me', 'a')).toBeUndefined();
   });
 
   it('lists those of one mega service', () => {
-    const store = new ReceiptStore({ maxCount: 10, maxAgeMs: 1000 }, () => 0);
-    store.add('a', 'chatqna', () => receipt('chatqna'));
-    store.add('b', 'other', () => receipt('other'));
-    expect(store.recent('other', 5).map(({ requestId }) => requestId)).toEqual(['b']);
+    const store = new ReceiptStore(bounds, () => 0);
+    store.add(key('a'), run('chatqna'));
+    store.add(key('b', 'other'), run('other'));
+    expect(store.recent('me', 'other', 5).map(({ requestId }) => requestId)).toEqual(['b']);
+  });
+
+  it('shows nobody the receipts of others, and lets nobody replace them', () => {
+    const store = new ReceiptStore(bounds, () => 0);
+    store.add(key('a'), run('chatqna'));
+    expect(store.find('you', 'a')).toBeUndefined();
+    expect(store.recent('you', 'chatqna', 5)).toEqual([]);
+    store.add(key('a', 'other', 'you'), run('other'));
+    expect(store.find('me', 'a')?.receipt.megaService).toBe('chatqna');
+  });
+
+  it('lets go of the run once it has settled', async () => {
+    const store = new ReceiptStore(bounds, () => 0);
+    let asked = 0;
+    const settled = Promise.resolve({ ...receipt('chatqna'), runMs: 7 });
+    store.add(key('a'), { receipt: () => ({ ...receipt('chatqna'), runMs: ++asked }), settled });
+    expect(store.find('me', 'a')?.receipt.runMs).toBe(1);
+    await settled;
+    expect(store.find('me', 'a')?.receipt.runMs).toBe(7);
+    expect(asked).toBe(1);
+  });
+
+  it('is bounded in bytes', async () => {
+    const store = new ReceiptStore({ ...bounds, maxBytes: 5000 }, () => 0);
+    for (const id of ['a', 'b', 'c']) {
+      const large = { ...receipt('chatqna'), nodes: [], megaService: 'x'.repeat(2000) };
+      store.add(key(id), { receipt: () => large, settled: Promise.resolve(large) });
+    }
+    await Promise.resolve();
+    expect(store.find('me', 'a')).toBeUndefined();
+    expect(store.find('me', 'c')).toBeDefined();
   });
 });

@@ -4,12 +4,13 @@ import { ApiOperation } from '#service-kit';
 import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
 import { ReceiptStore, type StoredReceipt } from '../megaservice/receipt-store.js';
+import { Owner } from '../responses/owner.js';
 import { megaServiceAnswer, megaServicesAnswer, receiptAnswer } from './opea-answers.js';
 
 /** Timings of this many last requests are shown with a mega service. */
 const shownReceipts = 10;
 
-/** Where the time of a request went, and what the mega services look like. */
+/** Where the time of a caller's request went, and what the mega services look like. */
 @Controller()
 export class ReceiptsController {
   constructor(
@@ -20,8 +21,8 @@ export class ReceiptsController {
   /** By the `x-request-id` of the answer. */
   @Get('v1/receipts/:id')
   @ApiOperation({ summary: 'Where the time of a request went', answer: receiptAnswer })
-  receipt(@Param('id') id: string): StoredReceipt {
-    const found = this.receipts.find(id);
+  receipt(@Param('id') id: string, @Owner() owner: string): StoredReceipt {
+    const found = this.receipts.find(owner, id);
     if (found) return found;
     throw new MegaNestError('not_found', { what: `The receipt of the request ${id}`, param: 'id' });
   }
@@ -34,12 +35,12 @@ export class ReceiptsController {
 
   @Get('v1/megaservices/:name')
   @ApiOperation({ summary: 'A graph with the timings of its last requests', answer: megaServiceAnswer })
-  find(@Param('name') name: string) {
+  find(@Param('name') name: string, @Owner() owner: string) {
     const definition = this.megaServices.find(name);
     if (!definition)
       throw new MegaNestError('not_found', { what: `The mega service ${name}`, param: 'name' });
     const recent = this.receipts
-      .recent(name, shownReceipts)
+      .recent(owner, name, shownReceipts)
       .map(({ requestId, receipt }) => ({ requestId, ...receipt }));
     return { ...describe(definition), recent };
   }

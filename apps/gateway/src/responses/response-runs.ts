@@ -77,7 +77,9 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
           atEndOnly: atEndOnly && !idempotency,
         })
       : noJournal;
-    const run = this.#create(plan, journal, (signal) => this.starter.start(plan, { ...call, signal }));
+    const run = this.#create(plan, journal, (signal) =>
+      this.starter.start(plan, { ...call, owner: plan.owner, signal }),
+    );
     call.signal.addEventListener('abort', () => run.stop(), { once: true });
     await run.startForeground();
     this.#register(run);
@@ -87,7 +89,12 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
   /** Runs a response whose row is written already. `begun`: its log so far, where another process began it. */
   startBackground(plan: ResponsePlan, journal: Journal, begun: readonly ResponseEvent[] = []): ResponseRun {
     const timeoutMs = this.environment.RESPONSES_BACKGROUND_TIMEOUT_MS;
-    const call = { requestId: plan.initial.id, traceparent: '', deadline: Date.now() + timeoutMs };
+    const call = {
+      requestId: plan.initial.id,
+      traceparent: '',
+      deadline: Date.now() + timeoutMs,
+      owner: plan.owner,
+    };
     const generate = (signal: AbortSignal) => this.starter.startPatiently(plan, { ...call, signal });
     const run = this.#create(plan, journal, generate, begun);
     run.startBackground();

@@ -11,6 +11,10 @@ export interface HttpCall {
   traceparent: string;
   /** Aborted when the client goes away before its answer is complete. */
   signal: AbortSignal;
+  /** Whose request it is, where the gateway knows. */
+  owner?: string;
+  /** The `Authorization` header of the request. */
+  authorization?: string;
 }
 
 declare module 'fastify' {
@@ -44,6 +48,7 @@ function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
     deadline: Date.now() + timeoutMs,
     traceparent: span?.traceparent ?? beginTrace(),
     signal: abort.signal,
+    authorization: request.headers.authorization,
   };
 }
 

@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { jsonSchemaValidator, JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 
 export interface McpServerAddress {
@@ -19,6 +20,18 @@ export interface McpConnectionOptions {
 
 /** Most tools of a server. */
 const mostTools = 512;
+/** Most pages of the list of a server's tools, and characters of the whole list. */
+const mostPages = 64;
+const longestList = 2 ** 20;
+/**
+ * What a server returns is not checked against the schemas that it announces. They are as foreign as what it returns:
+ * their expressions would run in the event loop of the gateway.
+ */
+const unchecked: jsonSchemaValidator = {
+  getValidator<Value>(): JsonSchemaValidator<Value> {
+    return (input) => ({ valid: true, data: input as Value, errorMessage: undefined });
+  },
+};
 /** Longest wait for a session to be ended in order. */
 const farewellMs = 500;
 
@@ -40,12 +53,17 @@ export class McpConnection {
     const client = await this.#open(signal);
     const tools: Tool[] = [];
     let cursor: string | undefined;
+    let pages = 0;
     do {
+      if (++pages > mostPages) throw new Error(`The list of tools has more than ${mostPages} pages.`);
       const page = await client.listTools({ cursor }, this.#limits(signal));
       tools.push(...page.tools);
       cursor = page.nextCursor;
     } while (cursor !== undefined && tools.length < mostTools);
-    return tools.slice(0, mostTools);
+    const kept = tools.slice(0, mostTools);
+    if (JSON.stringify(kept).length > longestList)
+      throw new Error(`The list of tools is longer than ${longestList} characters.`);
+    return kept;
   }
 
   async callTool(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
@@ -86,7 +104,7 @@ export class McpConnection {
   }
 
   async #connectBy(transport: Transport, signal: AbortSignal): Promise<Client> {
-    const client = new Client({ name: 'meganest', version });
+    const client = new Client({ name: 'meganest', version }, { jsonSchemaValidator: unchecked });
     try {
       await client.connect(transport, this.#limits(signal));
     } catch (error) {

@@ -2,8 +2,44 @@ import { MegaNestError, errorFromIssues } from '#contracts';
 import type { ResponseTool } from '#responses';
 import { z } from 'zod';
 
+/** Names of tools, and headers, of one entry. */
+const mostNames = 512;
+const mostHeaders = 32;
+const longestHeader = 8_192;
+
+/** Headers that say how a request travels: those are the connection's own. */
+const travelHeaders: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const headersSchema = z.record(z.string(), z.string().max(longestHeader)).superRefine((headers, context) => {
+  const refuse = (message: string, path: string[] = []) =>
+    context.addIssue({ code: 'custom', path, message });
+  if (Object.keys(headers).length > mostHeaders) refuse(`must be at most ${mostHeaders}`);
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[\w!#$%&'*+.^`|~-]{1,128}$/.test(name)) refuse('is not a header name', [name]);
+    else if (travelHeaders.has(name.toLowerCase())) refuse('is set by the connection itself', [name]);
+    // A value is sent as Latin-1, and an end of a line would begin another header.
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) refuse('holds a character that no header can', [name]);
+  }
+});
+
+const namesSchema = z.array(z.string().max(256)).max(mostNames);
+
 const filterSchema = z.strictObject({
-  tool_names: z.array(z.string()).optional(),
+  tool_names: namesSchema.optional(),
   read_only: z.boolean().optional(),
 });
 type ToolFilter = z.infer<typeof filterSchema>;
@@ -14,8 +50,8 @@ const entrySchema = z.looseObject({
   server_url: z.string().optional(),
   server_description: z.string().max(4_096).nullish(),
   authorization: z.string().max(16_384).nullish(),
-  headers: z.record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is no header name'), z.string()).nullish(),
-  allowed_tools: z.union([z.array(z.string()), filterSchema]).nullish(),
+  headers: headersSchema.nullish(),
+  allowed_tools: z.union([namesSchema, filterSchema]).nullish(),
   require_approval: z
     .union([
       z.enum(['always', 'never']),

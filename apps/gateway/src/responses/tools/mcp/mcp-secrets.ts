@@ -9,6 +9,9 @@ export interface SeparatedTools {
   secrets: Map<string, ToolSecrets>;
 }
 
+/** Most MCP servers of a request. */
+const mostServers = 16;
+
 const redacted = '<redacted>';
 
 /**
@@ -17,6 +20,10 @@ const redacted = '<redacted>';
  */
 export function separateSecrets(tools: readonly ResponseTool[]): SeparatedTools {
   const secrets: SeparatedTools['secrets'] = new Map();
+  if (tools.filter(({ type }) => type === 'mcp').length > mostServers) {
+    const detail = `tools: at most ${mostServers} MCP servers are supported`;
+    throw new MegaNestError('invalid_request', { detail, param: 'tools' });
+  }
   const shown = tools.map((tool, index) => {
     if (tool.type !== 'mcp') return tool;
     const entry = tool as Record<string, unknown>;

@@ -39,8 +39,10 @@ export class McpToolSource implements ServerToolSource {
     const connection = this.#connection(entry, context);
     const server: McpServer = { label, connection, signal };
     context.atEnd(() => connection.close());
-    const listed = knownTools(context, label) ?? (yield* listTools(server, entry));
-    const messages = yield* answerApprovals(server, context);
+    const all = knownTools(context, label) ?? (yield* listTools(server, entry));
+    const listed = all.filter((tool) => isAllowed(entry, filtered(tool)));
+    const allowed = new Set(listed.map(({ name }) => name));
+    const messages = yield* answerApprovals(server, context, allowed);
     return { tools: listed.map((one) => serverTool(one, entry, server)), messages };
   }
 
@@ -113,14 +115,18 @@ function filtered({ name, annotations }: ListedTool) {
 async function* answerApprovals(
   server: McpServer,
   { items }: ToolContext,
+  allowed: ReadonlySet<string>,
 ): AsyncGenerator<ToolStep, ChatMessage[], void> {
   const messages: ChatMessage[] = [];
   for (const { requestId, name, input, approved, reason } of answeredApprovals(items, server.label)) {
     const id = newId('call');
-    const denial = `The user did not allow this call${reason === undefined ? '.' : `: ${reason}`}`;
-    const output = approved
-      ? yield* runMcpCall(server, { name, input, approvalRequestId: requestId })
-      : denial;
+    const denial = allowed.has(name)
+      ? `The user did not allow this call${reason === undefined ? '.' : `: ${reason}`}`
+      : 'This tool is not among the allowed tools.';
+    const output =
+      approved && allowed.has(name)
+        ? yield* runMcpCall(server, { name, input, approvalRequestId: requestId })
+        : denial;
     messages.push(
       { role: 'assistant', content: '', toolCalls: [{ id, name, input }] },
       { role: 'tool', content: output, toolCallId: id },

@@ -1,0 +1,71 @@
+import { Response, type Response as ResponseType } from 'undici';
+
+/** How large the body of a response may be. */
+export interface BodyBounds {
+  /** Most bytes of a body; default 16 MiB. */
+  maxBytes?: number;
+  /** Most bytes of one event of an event stream; default 4 MiB. */
+  maxEventBytes?: number;
+  /** Most bytes of an event stream; default 64 MiB. */
+  maxStreamBytes?: number;
+}
+
+const mebibyte = 2 ** 20;
+
+/** The body of a response is larger than its reader takes, or is compressed though that was not asked for. */
+export class BodyTooLargeError extends Error {
+  override readonly name = 'BodyTooLargeError';
+}
+
+/** The response with a body that fails as soon as it exceeds the bounds. Throws BodyTooLargeError for a compressed one. */
+export async function boundedResponse(response: ResponseType, bounds: BodyBounds): Promise<ResponseType> {
+  const { body, status, statusText, headers } = response;
+  if (!body) return response;
+  const encoding = headers.get('content-encoding');
+  if (encoding && encoding !== 'identity') {
+    await body.cancel();
+    throw new BodyTooLargeError(`The answer is sent as ${encoding} though that was not asked for.`);
+  }
+  const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false;
+  const most = isStream ? (bounds.maxStreamBytes ?? 64 * mebibyte) : (bounds.maxBytes ?? 16 * mebibyte);
+  const counted = body.pipeThrough(
+    countBytes(most, isStream ? (bounds.maxEventBytes ?? 4 * mebibyte) : most),
+  );
+  const bounded = new Response(counted as never, { status, statusText, headers });
+  Object.defineProperty(bounded, 'url', { value: response.url });
+  return bounded;
+}
+
+/** Events end with an empty line. */
+function countBytes(most: number, mostOfEvent: number): TransformStream<Uint8Array, Uint8Array> {
+  let [total, event, emptyLine] = [0, 0, false];
+  return new TransformStream({
+    transform(piece, controller) {
+      total += piece.length;
+      for (let start = 0; start < piece.length;) {
+        const end = piece.indexOf(10, start);
+        event += (end < 0 ? piece.length : end + 1) - start;
+        if (event > mostOfEvent || total > most) {
+          const limit = event > mostOfEvent ? mostOfEvent : most;
+          controller.error(new BodyTooLargeError(`The answer is larger than ${limit} bytes.`));
+          return;
+        }
+        if (end < 0) {
+          emptyLine = emptyLine && !hasText(piece, start, piece.length);
+          break;
+        }
+        const isEmpty = !hasText(piece, start, end) && (start > 0 || emptyLine);
+        if (isEmpty) event = 0;
+        emptyLine = true;
+        start = end + 1;
+      }
+      controller.enqueue(piece);
+    },
+  });
+}
+
+/** Whether there is anything but the end of a line. */
+function hasText(piece: Uint8Array, from: number, to: number): boolean {
+  for (let index = from; index < to; index++) if (piece[index] !== 13 && piece[index] !== 10) return true;
+  return false;
+}
