@@ -69,27 +69,34 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     linkTimeoutMs: environment.LINK_TIMEOUT_MS,
     allowPrivateLinks: environment.ALLOW_PRIVATE_LINKS,
   };
-  const ingestService = (database: Database, objects: ObjectStore, rpc: RpcClient, metrics: Metrics) => {
+  const ingestService = (
+    preparer: DocumentPreparer,
+    database: Database,
+    objects: ObjectStore,
+    rpc: RpcClient,
+    metrics: Metrics,
+  ) => {
     const documents = new DocumentsRepository(database);
     const embedding = new EmbeddingClient(rpc);
     const parts = {
       sources: new SourceReader(objects, sourceLimits),
-      loader: new DocumentLoader(new DocumentPreparer(), documents),
+      loader: new DocumentLoader(preparer, documents),
       writer: new DocumentWriter(embedding, documents),
       embedding,
     };
     return new IngestService(parts, chunking, metrics);
   };
   return [
+    { provide: DocumentPreparer, useFactory: () => new DocumentPreparer() },
     {
       provide: TextExtractor,
-      inject: [ObjectStore],
-      useFactory: (objects: ObjectStore) =>
-        new TextExtractor(new SourceReader(objects, sourceLimits), new DocumentPreparer()),
+      inject: [ObjectStore, DocumentPreparer],
+      useFactory: (objects: ObjectStore, preparer: DocumentPreparer) =>
+        new TextExtractor(new SourceReader(objects, sourceLimits), preparer),
     },
     {
       provide: IngestService,
-      inject: [Database, ObjectStore, RpcClient, Metrics],
+      inject: [DocumentPreparer, Database, ObjectStore, RpcClient, Metrics],
       useFactory: ingestService,
     },
     {

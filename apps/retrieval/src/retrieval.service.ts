@@ -12,6 +12,8 @@ import { decideParameters, retrievalDefaults, type RetrievalDefaults } from './r
 
 export interface RetrievalQuery extends RetrievalParameters {
   query: string;
+  /** Whose vector store the collection is, where it is one. */
+  owner?: string;
   /** Vector of the question; all search types but `lexical` need one. */
   embedding?: Float32Array;
   attribute_filter?: AttributeFilter;
@@ -40,7 +42,13 @@ export class RetrievalService {
    * Passages best first. Errors: invalid_request at `embedding` (missing, or of a width that the collection does
    * not hold) or `distance_threshold`, service_unavailable that names postgres.
    */
-  retrieve({ query, embedding, attribute_filter, ...given }: RetrievalQuery): Promise<RetrievalResult> {
+  retrieve({
+    query,
+    owner,
+    embedding,
+    attribute_filter,
+    ...given
+  }: RetrievalQuery): Promise<RetrievalResult> {
     const parameters = decideParameters(given, this.defaults);
     return this.metrics.measure('retrieve', async () => {
       const documents = await this.chunks.search({
@@ -48,6 +56,7 @@ export class RetrievalService {
         query,
         embedding,
         collection: parameters.collection ?? defaultCollection,
+        owner,
         k: parameters.k,
         fetchK: parameters.fetch_k,
         scoreThreshold: parameters.score_threshold,

@@ -1,19 +1,29 @@
 import { z } from 'zod';
 import { metadataSchema } from './documents.js';
 import { defineMethod } from './method.js';
+import { nameSchema } from './names.js';
 
 export const ingestParametersSchema = z.object({
   chunk_size: z.int().min(10).max(10_000).optional().describe('Target size of a chunk in words'),
   chunk_overlap: z.int().min(0).max(5_000).optional().describe('Words repeated from the chunk before'),
-  collection: z.string().min(1).max(128).optional(),
+  collection: nameSchema(128).optional(),
   metadata: metadataSchema.optional().describe('Attributes written to every chunk; filters match on them'),
 });
 export type IngestParameters = z.infer<typeof ingestParametersSchema>;
 
+/** What a document is stored under has an index in the database, and an entry of it has a size. */
+const greatestNameBytes = 1_900;
+const documentName = nameSchema(1_024).refine(
+  (name) => Buffer.byteLength(name) <= greatestNameBytes,
+  `is longer than ${greatestNameBytes} bytes`,
+);
+/** A link that documents are read from; it is their name too. */
+export const linkSchema = z.url({ error: 'is no URL' }).max(greatestNameBytes);
+
 /** A file by reference: its bytes lie in the NATS object store (max_payload keeps them out of messages). */
 export const fileReferenceSchema = z.object({
   objectId: z.string(),
-  filename: z.string().min(1),
+  filename: documentName,
   mimeType: z.string(),
   bytes: z.int(),
 });
@@ -45,7 +55,9 @@ export const ingest = defineMethod({
   method: 'ingest',
   request: ingestParametersSchema.extend({
     files: z.array(fileReferenceSchema).default([]),
-    links: z.array(z.url()).default([]),
+    links: z.array(linkSchema).default([]),
+    /** Owner of the vector store that `collection` is; documents without an owner are shared. */
+    owner: z.string().min(1).optional(),
   }),
   reply: ingestProgressSchema,
   streaming: true,
@@ -116,7 +128,7 @@ export const listDocuments = defineMethod({
   service: 'dataprep',
   method: 'list',
   request: z.object({
-    collection: z.string().optional(),
+    collection: nameSchema(128).optional(),
     /** Only documents whose name has this text, in any case. */
     search: z.string().max(255).optional(),
     offset: z.int().min(0).default(0),
@@ -162,7 +174,7 @@ export const readChunks = defineMethod({
 export const deleteDocuments = defineMethod({
   service: 'dataprep',
   method: 'delete',
-  request: z.object({ file_path: z.string().min(1), collection: z.string().optional() }),
+  request: z.object({ file_path: nameSchema(4_096), collection: nameSchema(128).optional() }),
   reply: z.object({ deleted: z.int() }),
 });
 

@@ -7,8 +7,8 @@ export const metadataSchema = z.record(z.string(), z.unknown());
 export const defaultCollection = 'default';
 
 /**
- * True of the collections that hold the passages of vector stores. They belong to an owner and are reached through
- * their vector store alone.
+ * True of the names that collections of vector stores have. Callers get a clear error for them; what keeps others out is
+ * the owner that each of their documents and chunks has.
  */
 export function isVectorStore(collection: string): boolean {
   return collection.startsWith('vs_');

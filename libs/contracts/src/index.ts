@@ -36,6 +36,8 @@ export {
   type ChunkMetadata,
   type RetrievedDocument,
 } from './documents.js';
+export { metadataFilterSchema, type MetadataFilter } from './metadata-filter.js';
+export { nameSchema } from './names.js';
 export {
   describeEmbeddingModel,
   embed,
@@ -97,6 +99,7 @@ export {
   ingestParametersSchema,
   ingestProgressSchema,
   documentChunksSchema,
+  linkSchema,
   listCollections,
   mostListedDocuments,
   readChunks,

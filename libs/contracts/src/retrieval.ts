@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { attributeFilterSchema } from './attribute-filter.js';
-import { isVectorStore, metadataSchema, retrievedDocumentSchema } from './documents.js';
+import { isVectorStore, retrievedDocumentSchema } from './documents.js';
+import { metadataFilterSchema } from './metadata-filter.js';
 import { defineMethod } from './method.js';
+import { nameSchema } from './names.js';
 
 export const searchTypes = [
   'similarity',
@@ -13,7 +15,7 @@ export const searchTypes = [
 ] as const;
 export type SearchType = (typeof searchTypes)[number];
 
-const collection = z.string().min(1).max(128);
+const collection = nameSchema(128);
 
 /** Names are OPEA's own, so that a request's parameters travel unchanged from the caller to the service. */
 export const retrievalParametersSchema = z.object({
@@ -39,7 +41,7 @@ export const retrievalParametersSchema = z.object({
     .max(1000)
     .optional()
     .describe('hybrid with rrf: dampens the lead of the first ranks'),
-  filter: metadataSchema
+  filter: metadataFilterSchema
     .optional()
     .describe('Keep chunks whose metadata contain these values; a list means any of'),
   collection: collection
@@ -54,8 +56,10 @@ export const retrieve = defineMethod({
   service: 'retrieval',
   method: 'retrieve',
   request: retrievalParametersSchema.extend({
-    /** Among services, also the id of a vector store: whoever asks has made sure of its owner. */
+    /** Among services, also the id of a vector store; it is searched for its owner alone. */
     collection: collection.optional(),
+    /** Owner of the vector store that is searched; collections that are shared have none. */
+    owner: z.string().min(1).optional(),
     query: z.string(),
     /** base64 little-endian Float32. */
     embedding: z.string().optional(),

@@ -1,4 +1,4 @@
-import { documentChunksSchema, storedDocumentSchema, type StoredDocument } from '#contracts';
+import { documentChunksSchema, nameSchema, storedDocumentSchema, type StoredDocument } from '#contracts';
 import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { z } from 'zod';
@@ -13,7 +13,7 @@ const listSchema = collectionSchema.extend({
   offset: z.int().min(0).optional().describe('Documents to skip'),
   limit: z.int().min(1).max(1_000).optional().describe('Most documents to list'),
 });
-const deleteSchema = collectionSchema.extend({ file_path: z.string().min(1) });
+const deleteSchema = collectionSchema.extend({ file_path: nameSchema(4_096) });
 
 /** One entry of the reference's list of files, and beside it what else is known. */
 const listedFileSchema = storedDocumentSchema

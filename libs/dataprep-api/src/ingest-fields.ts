@@ -1,4 +1,4 @@
-import { ingestParametersSchema, MegaNestError, parseOrThrow } from '#contracts';
+import { ingestParametersSchema, linkSchema, MegaNestError, nameSchema, parseOrThrow } from '#contracts';
 import { z } from 'zod';
 import { collectionField } from './collection-field.js';
 
@@ -13,7 +13,7 @@ const wordsSchema = (schema: z.ZodType<number | undefined>) =>
 /** A JSON array, a comma list, or an array. */
 const linksSchema = z.preprocess(
   (value) => (typeof value === 'string' ? parseLinks(value) : value),
-  z.array(z.url({ error: 'is no URL' })),
+  z.array(linkSchema),
 );
 const { metadata, chunk_size, chunk_overlap } = ingestParametersSchema.shape;
 
@@ -34,7 +34,7 @@ export const fieldsSchema = z.strictObject({
   table_strategy: z.literal('fast', 'only fast is offered').optional(),
   /** JSON bodies: a document without an upload. */
   text: z.string().min(1).optional(),
-  filename: z.string().min(1).max(255).optional(),
+  filename: nameSchema(255).optional(),
 });
 
 /** What an ingest request asks for beside its files. */

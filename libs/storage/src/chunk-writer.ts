@@ -15,6 +15,7 @@ export interface NewChunk {
 export interface ChunkOwner {
   id: string;
   collection: string;
+  owner?: string;
   filename: string;
   source?: string;
   metadata?: Record<string, unknown>;
@@ -43,13 +44,12 @@ export async function insertChunks(
 ): Promise<void> {
   if (chunks.length === 0) return;
   const parameters = new SqlParameters();
-  const [documentId, collection] = [parameters.add(owner.id), parameters.add(owner.collection)];
+  const shared = [owner.id, owner.collection, owner.owner ?? null].map((value) => parameters.add(value));
   const rows = chunks.map((chunk, index) => {
     const position = firstPosition + index;
     const columns = [
       parameters.add(randomUUID()),
-      documentId,
-      collection,
+      ...shared,
       parameters.add(position),
       parameters.add(chunk.text),
       parameters.add(toPostgresJson(chunkMetadata(owner, chunk, position))),
@@ -58,7 +58,7 @@ export async function insertChunks(
     return `(${columns.join(', ')})`;
   });
   await transaction.execute(
-    `INSERT INTO chunks (id, document_id, collection, position, text, metadata, embedding) VALUES ${rows.join(', ')}`,
+    `INSERT INTO chunks (id, document_id, collection, owner, position, text, metadata, embedding) VALUES ${rows.join(', ')}`,
     parameters.values,
   );
 }

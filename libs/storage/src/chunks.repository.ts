@@ -69,20 +69,20 @@ async function nearest(
   }
   requireUsableVector(embedding, 'embedding');
   const hits = await findNearest(transaction, { ...search, embedding }, limit, withVectors);
-  if (hits.length === 0) await requireKnownWidth(transaction, search.collection, embedding.length);
+  if (hits.length === 0) await requireKnownWidth(transaction, search, embedding.length);
   return hits;
 }
 
 /** Tells an empty answer from the wrong embedding model. */
 async function requireKnownWidth(
   transaction: Transaction,
-  collection: string,
+  { collection, owner }: ChunkSearch,
   dimensions: number,
 ): Promise<void> {
   const rows = await transaction.query<{ model: string; dimensions: number }>(
     `SELECT DISTINCT embedding_model AS model, embedding_dimensions AS dimensions FROM documents
-     WHERE collection = $1 AND chunk_count > 0`,
-    [collection],
+     WHERE collection = $1 AND owner IS NOT DISTINCT FROM $2 AND chunk_count > 0`,
+    [collection, owner ?? null],
   );
   if (rows.length === 0 || rows.some((row) => row.dimensions === dimensions)) return;
   const held = rows.map((row) => `${row.dimensions} (${row.model})`).join(', ');

@@ -15,13 +15,12 @@ const abandonedAfter = '1 hour';
 /** The visible document of that name. */
 export async function findVersion(
   transaction: Transaction,
-  collection: string,
-  filename: string,
+  { collection, owner, filename }: Pick<WrittenDocument, 'collection' | 'owner' | 'filename'>,
 ): Promise<DocumentVersion | undefined> {
   const [row] = await transaction.query<DocumentVersion>(
     `SELECT id, content_hash AS "contentHash", embedding_model AS "embeddingModel", chunk_count AS chunks
-     FROM documents WHERE collection = $1 AND filename = $2 AND pending_since IS NULL`,
-    [collection, filename],
+     FROM documents WHERE collection = $1 AND filename = $2 AND owner IS NOT DISTINCT FROM $3 AND pending_since IS NULL`,
+    [collection, filename, owner ?? null],
   );
   return row;
 }
@@ -66,11 +65,11 @@ export async function writeInParts(
 /** The document to be replaced; uploads of one name wait for each other until the transaction ends. */
 async function findLocked(
   transaction: Transaction,
-  { collection, filename }: WrittenDocument,
+  document: WrittenDocument,
 ): Promise<DocumentVersion | undefined> {
   const lock = 'SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))';
-  await transaction.query(lock, [collection, filename]);
-  return findVersion(transaction, collection, filename);
+  await transaction.query(lock, [document.collection, document.filename]);
+  return findVersion(transaction, document);
 }
 
 async function publish(
@@ -98,8 +97,8 @@ async function insertPending(
   );
   await transaction.execute(
     `INSERT INTO documents (id, collection, filename, source, content_hash, mime_type, bytes, metadata,
-                            embedding_model, embedding_dimensions, pending_since)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now())`,
+                            embedding_model, embedding_dimensions, owner, pending_since)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now())`,
     [
       document.id,
       document.collection,
@@ -111,6 +110,7 @@ async function insertPending(
       toPostgresJson(document.metadata ?? {}),
       document.embeddingModel,
       chunks[0]?.embedding.length ?? 0,
+      document.owner ?? null,
     ],
   );
 }

@@ -3,6 +3,8 @@ export interface NewDocument {
   /** A UUID; made where absent. */
   id?: string;
   collection?: string;
+  /** Who it belongs to, where it does not belong to all: the owner of the vector store that its collection is. */
+  owner?: string;
   filename: string;
   /** The link it was read from. */
   source?: string;

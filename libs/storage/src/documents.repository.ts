@@ -23,9 +23,8 @@ interface StoredDocumentRow {
   created_at: Date;
 }
 
-/** Passages of vector stores belong to the owner of the store; nobody lists them as documents. */
-const notPrivate = `collection NOT LIKE 'vs\\_%'`;
-const listed = `(collection = $1 OR ($1::text IS NULL AND ${notPrivate}))`;
+/** Documents of vector stores belong to the owner of the store: they are not listed, and not deleted by name or id. */
+const isShared = 'owner IS NULL';
 
 const listedColumns = 'id, filename, source, collection, chunk_count AS chunks, bytes, created_at';
 
@@ -68,8 +67,14 @@ export class DocumentsRepository {
   }
 
   /** The document of that name, if there is one: compare its hash before embedding anything. */
-  async findVersion(filename: string, collection = defaultCollection): Promise<DocumentVersion | undefined> {
-    return this.database.transaction((transaction) => findVersion(transaction, collection, filename));
+  async findVersion({
+    filename,
+    collection = defaultCollection,
+    owner,
+  }: Pick<NewDocument, 'filename' | 'collection' | 'owner'>): Promise<DocumentVersion | undefined> {
+    return this.database.transaction((transaction) =>
+      findVersion(transaction, { collection, owner, filename }),
+    );
   }
 
   /** Newest first; all collections where none is named. */
@@ -77,7 +82,8 @@ export class DocumentsRepository {
     const rows = await this.database.transaction((transaction) =>
       transaction.query<StoredDocumentRow>(
         `SELECT ${listedColumns} FROM documents
-         WHERE pending_since IS NULL AND ${listed} AND ($2::text IS NULL OR strpos(lower(filename), lower($2)) > 0)
+         WHERE pending_since IS NULL AND ${isShared} AND ($1::text IS NULL OR collection = $1)
+           AND ($2::text IS NULL OR strpos(lower(filename), lower($2)) > 0)
          ORDER BY created_at DESC, filename, id OFFSET $3 LIMIT $4`,
         [collection ?? null, search ?? null, offset ?? 0, limit ?? null],
       ),
@@ -94,7 +100,7 @@ export class DocumentsRepository {
     return this.database.transaction(async (transaction) => {
       const [row] = await transaction.query<StoredDocumentRow>(
         `SELECT ${listedColumns} FROM documents
-         WHERE id::text = lower($1) AND pending_since IS NULL AND ${notPrivate}`,
+         WHERE id::text = lower($1) AND pending_since IS NULL AND ${isShared}`,
         [id],
       );
       if (!row) return undefined;
@@ -114,7 +120,7 @@ export class DocumentsRepository {
 
   /** Answers how many documents went: 0 or 1; what is no UUID matches none. */
   async deleteById(id: string): Promise<number> {
-    return this.delete(`id::text = lower($1) AND ${notPrivate}`, [id]);
+    return this.delete('id::text = lower($1)', [id]);
   }
 
   /** Deletes every document of a collection; answers how many went. */
@@ -126,7 +132,7 @@ export class DocumentsRepository {
   async collections(): Promise<string[]> {
     const rows = await this.database.transaction((transaction) =>
       transaction.query<{ collection: string }>(
-        `SELECT DISTINCT collection FROM documents WHERE pending_since IS NULL AND ${notPrivate} ORDER BY collection`,
+        `SELECT DISTINCT collection FROM documents WHERE pending_since IS NULL AND ${isShared} ORDER BY collection`,
       ),
     );
     return rows.map((row) => row.collection);
@@ -146,7 +152,10 @@ export class DocumentsRepository {
 
   private delete(condition: string, values: SqlValue[]): Promise<number> {
     return this.database.transaction((transaction) =>
-      transaction.execute(`DELETE FROM documents WHERE pending_since IS NULL AND ${condition}`, values),
+      transaction.execute(
+        `DELETE FROM documents WHERE pending_since IS NULL AND ${isShared} AND ${condition}`,
+        values,
+      ),
     );
   }
 }

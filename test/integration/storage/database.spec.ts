@@ -35,6 +35,7 @@ describe('Database', () => {
       '0004-stored-completions',
       '0005-files-and-vector-stores',
       '0006-secrets',
+      '0007-document-owners',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

@@ -31,13 +31,13 @@ describe('DocumentsRepository', () => {
     const replaced = await documents.replaceDocument(document('a.txt', 'two'), twoChunks);
     expect(replaced).toMatchObject({ outcome: 'replaced', chunks: 2 });
     expect(await documents.count()).toEqual({ documents: 1, chunks: 2 });
-    expect(await documents.findVersion('a.txt')).toEqual({
+    expect(await documents.findVersion({ filename: 'a.txt' })).toEqual({
       id: replaced.documentId,
       contentHash: 'two',
       embeddingModel: 'test-model',
       chunks: 2,
     });
-    expect(await documents.findVersion('b.txt')).toBeUndefined();
+    expect(await documents.findVersion({ filename: 'b.txt' })).toBeUndefined();
   });
 
   it('replaces a document that another model embedded', async () => {
@@ -62,7 +62,7 @@ describe('DocumentsRepository', () => {
     expect(outcomes.filter(({ outcome }) => outcome === 'added')).toHaveLength(1);
     const [stored, ...others] = await documents.list();
     expect(others).toEqual([]);
-    const version = await documents.findVersion('raced.txt');
+    const version = await documents.findVersion({ filename: 'raced.txt' });
     expect(stored?.chunks).toBe(version?.contentHash === 'version 0' ? 1 : 2);
     expect(await documents.count()).toEqual({ documents: 1, chunks: stored?.chunks });
   });

@@ -1,3 +1,4 @@
+import type { MetadataFilter } from '#contracts';
 import type { ChunkSearch } from '#storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';
@@ -93,7 +94,7 @@ describe('ChunksRepository', () => {
   });
 
   it.each(['similarity', 'mmr', 'lexical', 'hybrid'] as const)('filters in %s', async (searchType) => {
-    const found = (filter: Record<string, unknown>) =>
+    const found = (filter: MetadataFilter) =>
       find({ searchType, query: 'every day cats node', filter }).then((indexes) =>
         indexes.toSorted((a, b) => a - b),
       );

@@ -48,15 +48,55 @@ async function ingest({
   fileId,
 }: Pick<IndexingTask, 'vectorStoreId' | 'fileId'>): Promise<string> {
   const chunks = [{ text: `Passage of ${fileId}`, embedding: vector(1, 0) }];
-  const facts = { ...document(`${fileId}/x.txt`), collection: vectorStoreId };
+  const facts = { ...document(`${fileId}/x.txt`), collection: vectorStoreId, owner };
   return (await storage.documents.replaceDocument(facts, chunks)).documentId;
 }
 
 const passagesIn = async (collection: string) =>
-  (await storage.chunks.search(search({ collection, embedding: vector(1, 0) }))).map(({ text }) => text);
+  (await storage.chunks.search(search({ collection, owner, embedding: vector(1, 0) }))).map(
+    ({ text }) => text,
+  );
 
 const run = (sql: string, values: string[] = []) =>
   storage.database.transaction((transaction) => transaction.execute(sql, values));
+
+/** NULs are taken out of bound texts, so that this is the store's id to the database and not to a check of its prefix. */
+const hidden = 'v\0s_owned';
+
+describe('passages of a vector store', () => {
+  const theirs = ['nobody', undefined].flatMap((other) =>
+    ['vs_owned', hidden].map((collection) => ({ collection, other })),
+  );
+
+  beforeAll(async () => {
+    await stores.create(owner, 'vs_owned', fields);
+    await ingest({ vectorStoreId: 'vs_owned', fileId: 'file-owned' });
+  });
+
+  afterAll(async () => {
+    await stores.delete(owner, 'vs_owned');
+  });
+
+  it.each(theirs)('are not found in $collection by $other', async ({ collection, other }) => {
+    for (const searchType of ['similarity', 'lexical', 'hybrid', 'mmr'] as const) {
+      const query = { collection, searchType, query: 'passage', owner: other, embedding: vector(1, 0) };
+      expect(await storage.chunks.search(search(query))).toEqual([]);
+    }
+  });
+
+  it.each(['vs_owned', hidden])('are not listed, deleted or replaced by name: %j', async (collection) => {
+    const { documents } = storage;
+    expect(await documents.list({ collection })).toEqual([]);
+    expect(await documents.collections()).not.toContain('vs_owned');
+    expect(await documents.deleteAll(collection)).toBe(0);
+    expect(await documents.deleteByFilename('file-owned/x.txt', collection)).toBe(0);
+    const facts = { ...document('file-owned/x.txt', 'other'), collection };
+    const poison = [{ text: 'poison', embedding: vector(1, 0) }];
+    expect(await documents.replaceDocument(facts, poison)).toMatchObject({ outcome: 'added' });
+    expect(await passagesIn('vs_owned')).toEqual(['Passage of file-owned']);
+    await documents.deleteAll(collection);
+  });
+});
 
 describe('indexing under leases', () => {
   it('gives a file to one process, and to another one when that is silent', async () => {

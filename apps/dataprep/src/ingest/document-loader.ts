@@ -46,7 +46,7 @@ export class DocumentLoader {
     const { filename, mimeType } = file;
     const contentHash = hashOf(file, context);
     const facts = { filename, link: source.link, mimeType, bytes: file.bytes.length, contentHash };
-    const present = await this.documents.findVersion(filename, context.collection);
+    const present = await this.documents.findVersion({ ...context, filename });
     const isSame = present?.contentHash === contentHash && present.embeddingModel === context.embeddingModel;
     if (present && isSame) return { ...facts, content: { unchanged: present } };
     const { chunking } = context;

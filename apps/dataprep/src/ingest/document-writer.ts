@@ -31,9 +31,10 @@ export class DocumentWriter {
     const chunks = yield* this.#embed(filename, content.prepared, context, call);
     yield { stage: 'storing', filename, completed: 0, total: chunks.length };
     call.signal.throwIfAborted();
-    const { collection, metadata, embeddingModel } = context;
+    const { collection, owner, metadata, embeddingModel } = context;
     const facts = {
       collection,
+      owner,
       filename,
       source: link,
       contentHash,

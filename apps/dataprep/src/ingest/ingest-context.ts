@@ -5,6 +5,8 @@ import type { IngestRequest } from './sources.js';
 /** What holds for all documents of one request. */
 export interface IngestContext {
   collection: string;
+  /** Set where the collection is a vector store. */
+  owner?: string;
   chunking: ChunkingOptions;
   /** The user's attributes, written to every chunk. */
   metadata: Record<string, unknown>;
@@ -25,6 +27,7 @@ export function ingestContext(
 ): IngestContext {
   return {
     collection: request.collection ?? defaultCollection,
+    owner: request.owner,
     chunking: chunkingOf(request, defaults),
     metadata: request.metadata ?? {},
     embeddingModel: `${model.id}@${model.revision}`,

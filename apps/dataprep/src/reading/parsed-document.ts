@@ -35,6 +35,12 @@ export interface ReadingLimits {
   maxPages: number;
   /** Most bytes that a packed format (docx) may unpack to. */
   maxUnpackedBytes: number;
+  /** Most characters of text; far less than the largest upload holds. */
+  maxCharacters: number;
 }
 
-export const defaultReadingLimits: ReadingLimits = { maxPages: 2_000, maxUnpackedBytes: 256 * 1024 * 1024 };
+export const defaultReadingLimits: ReadingLimits = {
+  maxPages: 2_000,
+  maxUnpackedBytes: 256 * 1024 * 1024,
+  maxCharacters: 100_000_000,
+};

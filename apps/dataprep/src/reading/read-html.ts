@@ -8,6 +8,7 @@ type HtmlNode = ReturnType<CheerioDocument>['0'] | NonNullable<ReturnType<Cheeri
 
 /** The DOM's `Node.TEXT_NODE`. */
 const textNode = 3;
+const headingTag = /^h[1-6]$/;
 
 /** What is no content of the page: code, controls, hidden parts and navigation. */
 const dropped = [
@@ -34,15 +35,41 @@ export function readHtml(source: string): ParsedDocument {
   return { ...((title || heading) && { title: title || heading }), blocks };
 }
 
+/** Deeper pages are refused: the walk is recursive. */
+const deepest = 1_000;
+
+/** Tables that hold tables or headings serve layout. Found in one walk, since asking each table costs its whole subtree. */
+function findLayoutTables(root: HtmlNode): Set<HtmlNode> {
+  const found = new Set<HtmlNode>();
+  const waiting: { node: HtmlNode; table: HtmlNode; depth: number }[] = [
+    { node: root, table: null, depth: 0 },
+  ];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { node, table, depth } = next;
+    if (depth > deepest) throw new RangeError('too deep');
+    const name = node && 'name' in node ? node.name : '';
+    const isTable = name === 'table';
+    if (table && (isTable || headingTag.test(name))) found.add(table);
+    if (!node || !('children' in node)) continue;
+    for (const child of node.children)
+      waiting.push({ node: child, table: isTable ? node : table, depth: depth + 1 });
+  }
+  return found;
+}
+
 /** Walks the tree; inline text gathers until a block begins or ends. */
 class BlockCollector {
   private readonly blocks: DocumentBlock[] = [];
   private pending = '';
+  private layoutTables: ReadonlySet<HtmlNode> = new Set();
 
   constructor(private readonly $: CheerioDocument) {}
 
   collect(root: HtmlNode | undefined): DocumentBlock[] {
-    if (root) this.visit(root, 'paragraph');
+    if (root) {
+      this.layoutTables = findLayoutTables(root);
+      this.visit(root, 'paragraph');
+    }
     this.flush('paragraph');
     return this.blocks;
   }
@@ -55,7 +82,7 @@ class BlockCollector {
   }
 
   private visitElement(name: string, node: NonNullable<HtmlNode>, kind: BlockKind): void {
-    if (/^h[1-6]$/.test(name))
+    if (headingTag.test(name))
       this.add({ kind: 'heading', level: Number(name[1]), text: this.textOf(node) }, kind);
     else if (name === 'pre') this.add({ kind: 'code', text: tidyLines(this.$(node).text()) }, kind);
     else if (name === 'table') this.addTable(node, kind);
@@ -78,11 +105,11 @@ class BlockCollector {
   /** A table with tables inside serves layout: its cells are read as text. */
   private addTable(table: NonNullable<HtmlNode>, kind: BlockKind): void {
     this.flush(kind);
-    const $table = this.$(table);
-    if ($table.find('table, h1, h2, h3, h4, h5, h6').length > 0) {
+    if (this.layoutTables.has(table)) {
       for (const child of 'children' in table ? table.children : []) this.visit(child, kind);
       return this.flush(kind);
     }
+    const $table = this.$(table);
     const caption = collapseWhitespace($table.children('caption').text());
     if (caption) this.blocks.push({ kind: 'paragraph', text: caption });
     const rows = $table.find('tr').toArray();

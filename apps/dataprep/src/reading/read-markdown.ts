@@ -12,9 +12,17 @@ type TableNode = Extract<MarkdownNode, { type: 'table' }>;
 
 const frontMatter = /^\uFEFF?---[^\S\n]*\n([^]*?)\n(?:---|\.\.\.)[^\S\n]*(?:\n|$)/;
 
+/** Quotes and lists within each other on one line; the parser's time grows with the square of their number. */
+const deepestNesting = 100;
+const nestedMarkers = new RegExp(
+  `^(?:[^\\S\\n]*(?:>|[-*+](?=\\s)|\\d{1,9}[.)](?=\\s))){${deepestNesting + 1}}`,
+  'm',
+);
+
 /** Markdown with GitHub's extensions (tables, task lists, footnotes); HTML within it is read as HTML. */
 export function readMarkdown(source: string): ParsedDocument {
   const text = source.replaceAll(/\r\n?/g, '\n');
+  if (nestedMarkers.test(text)) throw new RangeError('too deep');
   const matter = frontMatter.exec(text);
   const root = fromMarkdown(matter ? text.slice(matter[0].length) : text, {
     extensions: [gfm()],

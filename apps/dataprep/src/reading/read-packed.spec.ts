@@ -4,7 +4,7 @@ import { lines, makePdf } from '../../../../test/fixtures/dataprep/make-pdf.js';
 import { makeZip } from '../../../../test/fixtures/dataprep/make-zip.js';
 import { readDocument } from './read-document.js';
 
-const limits = { maxPages: 5, maxUnpackedBytes: 1_000_000 };
+const limits = { maxPages: 5, maxUnpackedBytes: 1_000_000, maxCharacters: 1_000_000 };
 const read = (filename: string, bytes: Uint8Array) => readDocument({ filename, mimeType: '', bytes }, limits);
 const outline = async (filename: string, bytes: Uint8Array) =>
   (await read(filename, bytes)).blocks.map(({ kind, level, text, page }) => [

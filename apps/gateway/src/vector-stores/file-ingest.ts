@@ -46,6 +46,7 @@ export class FileIngest {
     const request = {
       files: [reference],
       collection: task.vectorStoreId,
+      owner: task.owner,
       metadata: task.attributes,
       ...chunkWordsOf(task),
     };

@@ -22,6 +22,8 @@ import type { RankingOptions } from './vector-store.requests.js';
 
 export interface StoreSearch {
   /** Stores that the caller has made sure of. */
+  /** Whose stores are searched. */
+  owner: string;
   storeIds: readonly string[];
   queries: readonly string[];
   filters?: AttributeFilter;
@@ -67,12 +69,13 @@ export class VectorStoreSearch {
   async #rank(
     query: string,
     vector: Float32Array | undefined,
-    { storeIds, filters, maxResults, ranking }: StoreSearch,
+    { owner, storeIds, filters, maxResults, ranking }: StoreSearch,
     call: CallOptions,
   ): Promise<RankedPassage[]> {
     const request = {
       ...retrievalParametersOf(ranking, maxResults),
       query,
+      owner,
       ...(vector && { embedding: encodeVector(vector) }),
       ...(filters && { attribute_filter: filters }),
     };

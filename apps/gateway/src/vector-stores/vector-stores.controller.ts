@@ -89,6 +89,7 @@ export class VectorStoresController {
     await requireStore(this.repository, owner, id);
     const queries = body.rewrite_query ? body.query.map(rewriteQuery) : body.query;
     const search = {
+      owner,
       storeIds: [id],
       queries,
       filters: body.filters ?? undefined,

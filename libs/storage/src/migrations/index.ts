@@ -5,6 +5,7 @@ import { documentsInParts } from './0003-documents-in-parts.js';
 import { storedCompletions } from './0004-stored-completions.js';
 import { filesAndVectorStores } from './0005-files-and-vector-stores.js';
 import { secrets } from './0006-secrets.js';
+import { documentOwners } from './0007-document-owners.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
 export const migrations: readonly StorageMigration[] = [
@@ -14,4 +15,5 @@ export const migrations: readonly StorageMigration[] = [
   storedCompletions,
   filesAndVectorStores,
   secrets,
+  documentOwners,
 ];

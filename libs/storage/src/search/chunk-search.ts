@@ -1,4 +1,4 @@
-import type { AttributeFilter, RetrievedDocument, SearchType } from '#contracts';
+import type { AttributeFilter, MetadataFilter, RetrievedDocument, SearchType } from '#contracts';
 
 /** How `hybrid` makes one ranking of its two; what is best depends on the embedding model (docs/benchmarks.md). */
 export interface FusionSettings {
@@ -18,6 +18,8 @@ export interface ChunkSearch {
   /** Needed by all but `lexical`. */
   embedding?: Float32Array;
   collection: string;
+  /** Whose vector store the collection is; chunks that have an owner are found for that owner alone. */
+  owner?: string;
   /** Passages to return. */
   k: number;
   /** Candidates of `mmr`, and of each of the two searches of `hybrid`; never fewer than k. */
@@ -31,7 +33,7 @@ export interface ChunkSearch {
   /** For `hybrid`. */
   fusion: FusionSettings;
   /** Keep chunks whose metadata contain these values; a list means any of. */
-  filter?: Record<string, unknown>;
+  filter?: MetadataFilter;
   /** Keep chunks of documents whose metadata pass. */
   attributeFilter?: AttributeFilter;
 }

@@ -1,8 +1,8 @@
 import { SqlParameters, type Transaction } from '../transaction.js';
 import type { ChunkHit, ChunkSearch } from './chunk-search.js';
-import { chunkCondition } from './metadata-filter.js';
+import { chunkCondition, ownerCondition, type ChunkScope } from './metadata-filter.js';
 
-type LexicalQuery = Pick<ChunkSearch, 'query' | 'collection' | 'filter' | 'attributeFilter'>;
+type LexicalQuery = ChunkScope & Pick<ChunkSearch, 'query'>;
 
 interface Term {
   lexeme: string;
@@ -55,7 +55,7 @@ async function findByTerms(
   query: LexicalQuery,
   limit: number,
 ): Promise<ChunkHit[]> {
-  const collection = await describeCollection(transaction, query.collection);
+  const collection = await describeCollection(transaction, query);
   const terms = await findTerms(transaction, query);
   if (collection.chunks === 0 || terms.length === 0) return [];
   const selective = withinBudget(terms);
@@ -64,26 +64,32 @@ async function findByTerms(
   return scoreChunks(transaction, query, { terms, selective: terms, collection, limit });
 }
 
-async function describeCollection(transaction: Transaction, collection: string): Promise<Collection> {
+async function describeCollection(transaction: Transaction, scope: ChunkScope): Promise<Collection> {
+  const parameters = new SqlParameters();
+  const collection = parameters.add(scope.collection);
   const [row] = await transaction.query<{ chunks: string; lexemes: string }>(
     `SELECT coalesce(sum(chunk_count), 0) AS chunks, coalesce(sum(lexeme_count), 0) AS lexemes
-     FROM documents WHERE collection = $1`,
-    [collection],
+     FROM documents WHERE collection = ${collection} AND ${ownerCondition(scope, parameters)}`,
+    parameters.values,
   );
   const chunks = Number(row?.chunks);
   return { chunks, averageLength: Math.max(Number(row?.lexemes) / Math.max(chunks, 1), 1) };
 }
 
 /** The query's terms that occur in the collection, rarest first. */
-async function findTerms(transaction: Transaction, { query, collection }: LexicalQuery): Promise<Term[]> {
+async function findTerms(transaction: Transaction, query: LexicalQuery): Promise<Term[]> {
+  const parameters = new SqlParameters();
+  const limits = [query.query, query.collection, frequencyLimit, termLimit, countedTermLimit];
+  for (const value of limits) parameters.add(value);
   const rows = await transaction.query<{ lexeme: string; frequency: string }>(
     `SELECT lexeme, frequency
      FROM (SELECT lexeme FROM unnest(search_vector($1)) ORDER BY positions[1] LIMIT $5) AS term,
        LATERAL (SELECT count(*) AS frequency FROM (
-         SELECT FROM chunks WHERE search @@ quote_literal(term.lexeme)::tsquery AND (collection = $2) IS TRUE LIMIT $3
+         SELECT FROM chunks WHERE search @@ quote_literal(term.lexeme)::tsquery AND (collection = $2) IS TRUE
+           AND ${ownerCondition(query, parameters)} LIMIT $3
        ) AS counted) AS counts
      WHERE frequency > 0 ORDER BY frequency, lexeme LIMIT $4`,
-    [query, collection, frequencyLimit, termLimit, countedTermLimit],
+    parameters.values,
   );
   return rows.map((row) => ({ lexeme: row.lexeme, frequency: Number(row.frequency) }));
 }

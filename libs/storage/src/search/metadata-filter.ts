@@ -1,18 +1,27 @@
+import type { MetadataFilter } from '#contracts';
 import { toPostgresJson } from '../postgres-text.js';
 import type { SqlParameters } from '../transaction.js';
 import { attributeCondition } from './attribute-filter.js';
 import type { ChunkSearch } from './chunk-search.js';
 
-/** The SQL condition that a search may show a chunk: of a whole document, and passing the search's filters. */
+/** What decides which chunks a search looks at. */
+export type ChunkScope = Pick<ChunkSearch, 'collection' | 'owner' | 'filter' | 'attributeFilter'>;
+
+/** The SQL condition on a column `owner`: what belongs to a vector store is seen by its owner alone. */
+export function ownerCondition({ owner }: Pick<ChunkScope, 'owner'>, parameters: SqlParameters): string {
+  return owner === undefined ? 'owner IS NULL' : `owner = ${parameters.add(owner)}`;
+}
+
+/** The SQL condition that a search may show a chunk: of a whole document, of its owner, and passing the search's filters. */
 export function chunkCondition(
-  {
-    collection,
-    filter = {},
-    attributeFilter,
-  }: Pick<ChunkSearch, 'collection' | 'filter' | 'attributeFilter'>,
+  { collection, owner, filter = {}, attributeFilter }: ChunkScope,
   parameters: SqlParameters,
 ): string {
-  const conditions = [isVisible, metadataCondition(filter, parameters)];
+  const conditions = [
+    ownerCondition({ owner }, parameters),
+    isVisible,
+    metadataCondition(filter, parameters),
+  ];
   if (attributeFilter) {
     const passes = attributeCondition('passing.metadata', attributeFilter, parameters);
     conditions.push(`document_id = ANY (ARRAY(SELECT passing.id FROM documents AS passing
@@ -33,13 +42,12 @@ const isVisible =
  * values does (an empty one never); a stored list matches where it contains the value. Containment (`@>`), so that
  * the GIN index on metadata serves it.
  */
-export function metadataCondition(filter: Record<string, unknown>, parameters: SqlParameters): string {
+export function metadataCondition(filter: MetadataFilter, parameters: SqlParameters): string {
   const conditions = Object.entries(filter).map(([key, wanted]) => {
-    const values: unknown[] = Array.isArray(wanted) ? wanted : [wanted];
-    const alternatives = values
-      .flatMap((value) => [{ [key]: value }, { [key]: [value] }])
-      .map((pattern) => `metadata @> ${parameters.add(toPostgresJson(pattern))}::jsonb`);
-    return alternatives.length > 0 ? `(${alternatives.join(' OR ')})` : 'false';
+    const values = Array.isArray(wanted) ? wanted : [wanted];
+    if (values.length === 0) return 'false';
+    const patterns = values.flatMap((value) => [{ [key]: value }, { [key]: [value] }]).map(toPostgresJson);
+    return `metadata @> ANY (${parameters.add(patterns)}::jsonb[])`;
   });
   return conditions.length > 0 ? conditions.join(' AND ') : 'true';
 }

@@ -1,11 +1,9 @@
 import { SqlParameters, type Transaction } from '../transaction.js';
 import { decodeVectorColumn, encodeVectorParameter, vectorIndexOf } from '../vectors.js';
-import type { ChunkHit, ChunkSearch } from './chunk-search.js';
-import { chunkCondition } from './metadata-filter.js';
+import type { ChunkHit } from './chunk-search.js';
+import { chunkCondition, type ChunkScope } from './metadata-filter.js';
 
-type VectorQuery = Pick<ChunkSearch, 'collection' | 'filter' | 'attributeFilter'> & {
-  embedding: Float32Array;
-};
+type VectorQuery = ChunkScope & { embedding: Float32Array };
 
 interface NearestRow {
   id: string;

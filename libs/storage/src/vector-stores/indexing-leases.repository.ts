@@ -142,7 +142,7 @@ export class IndexingLeasesRepository {
   async deleteOrphans(): Promise<number> {
     return this.database.transaction((transaction) =>
       transaction.execute(
-        `DELETE FROM documents WHERE collection LIKE 'vs\\_%' AND pending_since IS NULL
+        `DELETE FROM documents WHERE owner IS NOT NULL AND pending_since IS NULL
            AND created_at < now() - interval '1 hour'
            AND NOT EXISTS (SELECT FROM vector_store_files AS attached WHERE attached.vector_store_id = collection
                              AND (attached.document_id = documents.id OR attached.status = 'in_progress'))`,

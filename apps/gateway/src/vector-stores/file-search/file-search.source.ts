@@ -77,7 +77,7 @@ export class FileSearchSource implements ServerToolSource {
   async *#search(
     tool: FileSearchTool,
     queries: string[],
-    { call, include }: ToolContext,
+    { owner, call, include }: ToolContext,
   ): AsyncGenerator<ToolStep, FoundPassage[], void> {
     const id = newItemId('file_search_call');
     const item: FileSearchCall = {
@@ -96,7 +96,8 @@ export class FileSearchSource implements ServerToolSource {
       max_num_results: maxResults,
       ranking_options: ranking,
     } = tool;
-    const found = await this.searches.search({ storeIds, queries, filters, maxResults, ranking }, call);
+    const search = { owner, storeIds, queries, filters, maxResults, ranking };
+    const found = await this.searches.search(search, call);
     const results = include.has('file_search_call.results') ? found.map(toSearchResult) : null;
     yield { type: 'item_progress', id, phase: 'completed' };
     yield { type: 'item_done', item: { ...item, status: 'completed', results } };

@@ -1,0 +1,93 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { deflateSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { lines, makePdf } from '../../../../test/fixtures/dataprep/make-pdf.js';
+import { DocumentPreparer, type PreparerLimits } from './document-preparer.js';
+
+const megabyte = 1024 * 1024;
+const size = 32 * 1024;
+const filled = (unit: string) => unit.repeat(Math.floor(size / unit.length));
+const page = (body: string) => `<html><body>${body}</body></html>`;
+const running: DocumentPreparer[] = [];
+
+function open(limits: Partial<PreparerLimits> = {}): DocumentPreparer {
+  const preparer = new DocumentPreparer(limits);
+  running.push(preparer);
+  return preparer;
+}
+
+const prepare = (
+  preparer: DocumentPreparer,
+  filename: string,
+  content: string | Uint8Array,
+  signal = new AbortController().signal,
+) => {
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+  const chunking = { chunkSize: 90, chunkOverlap: 10 };
+  return preparer.prepare({ file: { filename, mimeType: '', bytes }, chunking }, signal);
+};
+
+/** A PDF of one page whose content is small on disk and large in memory. */
+function bomb(megabytes: number): Buffer {
+  const content = deflateSync(
+    Buffer.concat([Buffer.from('BT ET\n'), Buffer.alloc(megabytes * megabyte, 0x20)]),
+  );
+  const small = makePdf([lines(['Hello.'])]).toString('latin1');
+  const [head = '', , tail = ''] = small.split(/(<< \/Length \d+ >>\nstream\n[^]*?\nendstream)/);
+  const stream = `<< /Length ${content.length} /Filter /FlateDecode >>\nstream\n${content.toString('latin1')}\nendstream`;
+  return Buffer.from(head + stream + tail, 'latin1');
+}
+
+describe('DocumentPreparer', () => {
+  afterEach(() => {
+    for (const preparer of running.splice(0)) preparer.onApplicationShutdown();
+  });
+
+  it('reads in a process, and the next document in the same one', async () => {
+    const preparer = open();
+    for (const word of ['one', 'two']) {
+      const { title, chunks } = await prepare(preparer, 'a.md', `# Title\n\nText ${word}.`);
+      expect({ title, text: chunks[0]?.text }).toEqual({ title: 'Title', text: `Text ${word}.` });
+    }
+  });
+
+  it.each([
+    ['a.md', '1. 1. 1. …', filled('1. '), 'nested too deeply'],
+    ['a.md', '> > > …', filled('> '), 'nested too deeply'],
+    ['a.md', '~a~a~a …', filled('~a'), 'takes longer than'],
+    ['a.html', 'deep elements', page(filled('<div>')), 'nested too deeply'],
+  ])('gives up on %s of %s, without holding the event loop', async (filename, _what, content, reason) => {
+    const delay = monitorEventLoopDelay();
+    delay.enable();
+    await expect(prepare(open({ leastMs: 3_000, mostMs: 3_000 }), filename, content)).rejects.toMatchObject({
+      code: 'unsupported_file',
+      message: expect.stringContaining(reason),
+    });
+    expect(delay.max / 1e6).toBeLessThan(1_000);
+  });
+
+  it('reads tables within tables in linear time', async () => {
+    const nested = `${'<table><tr><td>'.repeat(200)}deep${'</td></tr></table>'.repeat(200)}`;
+    const { chunks } = await prepare(open(), 'a.html', page(nested));
+    expect(chunks.map(({ text }) => text)).toEqual(['deep']);
+  });
+
+  it('ends with a document that takes too much memory, and reads the next one', async () => {
+    const preparer = open({ maxMemoryBytes: 400 * megabyte });
+    const content = bomb(800);
+    expect(content.length).toBeLessThan(megabyte);
+    await expect(prepare(preparer, 'bomb.pdf', content)).rejects.toMatchObject({
+      code: 'unsupported_file',
+      message: expect.stringContaining('it takes more than 400 MB of memory'),
+    });
+    const { chunks } = await prepare(preparer, 'a.pdf', makePdf([lines(['Hello there.'])]));
+    expect(chunks.map(({ text }) => text)).toEqual(['Hello there.']);
+  });
+
+  it('stops at once when it is cancelled', async () => {
+    const abort = new AbortController();
+    const reading = prepare(open(), 'a.md', filled('~a'), abort.signal);
+    abort.abort();
+    await expect(reading).rejects.toMatchObject({ code: 'cancelled' });
+  });
+});

@@ -1,0 +1,26 @@
+/**
+ * Program of a reader process: prepares one document at a time. A process and not a thread, because a parser that is fed
+ * with a bomb may take memory that no limit of a thread counts, or crash. It has no part of the service's environment.
+ */
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { MegaNestError } from '#contracts';
+import { readDocument } from '../reading/read-document.js';
+import { prepareDocument } from './prepare-document.js';
+import { readerReady, type PreparationOutcome, type PreparationTask } from './reader-messages.js';
+
+async function run({ file, chunking }: PreparationTask): Promise<PreparationOutcome> {
+  try {
+    return { document: await (chunking ? prepareDocument(file, chunking) : readDocument(file)) };
+  } catch (error) {
+    return { error: MegaNestError.from(error, 'dataprep').toBody() };
+  }
+}
+
+const guard = createRequire(import.meta.url).resolve('#dist/bundle/reader-guard.worker.js');
+const limits: unknown = JSON.parse(process.argv[2] ?? '{}');
+new Worker(guard, { workerData: limits, execArgv: [] }).unref();
+
+process.on('disconnect', () => process.exit());
+process.on('message', (task: PreparationTask) => void run(task).then((outcome) => process.send?.(outcome)));
+process.send?.(readerReady);
