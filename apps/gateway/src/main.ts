@@ -24,7 +24,7 @@ async function configure(app: NestFastifyApplication, environment: GatewayEnviro
   await app.register(multipart);
   if (environment.RATE_LIMIT_PER_MINUTE > 0) await limitRate(app, environment);
   await serveResponseSockets(app, { maxMessageBytes: environment.BODY_LIMIT_BYTES });
-  await serveLiveAudio(app, environment, environment.RESPONSES_ALLOWED_ORIGINS);
+  await serveLiveAudio(app, environment);
 }
 
 async function limitRate(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {

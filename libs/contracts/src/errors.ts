@@ -56,7 +56,13 @@ const errorTable = {
   forbidden_origin: {
     status: 403,
     type: 'invalid_request_error',
-    template: 'Pages of {origin} may not open WebSockets to this server.',
+    template: 'Web pages of {origin} may not use this server. ALLOWED_ORIGINS is the list of origins that may.',
+  },
+  forbidden_host: {
+    status: 403,
+    type: 'invalid_request_error',
+    template:
+      'This server does not answer under the name {host} without API keys. ALLOWED_HOSTS is the list of its names.',
   },
   not_found: { status: 404, type: 'invalid_request_error', template: '{what} was not found.' },
   model_not_found: {

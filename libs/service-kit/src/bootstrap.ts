@@ -27,6 +27,7 @@ export interface ServiceOptions {
 export async function startService(options: ServiceOptions): Promise<NestFastifyApplication> {
   const { identity, environment } = options;
   assertSafeAddress(environment);
+  assertSafeOrigins(environment);
   const logger = createLogger(identity.service, environment.LOG_LEVEL);
   const stopTracing = await traceTo(environment.OTEL_EXPORTER_OTLP_ENDPOINT, identity);
   const adapter = createHttpAdapter(environment, logger);
@@ -79,6 +80,14 @@ async function traceTo(
   if (!endpoint) return async () => undefined;
   const { startTracing } = await import('./tracing/start-tracing.js');
   return startTracing(identity, endpoint);
+}
+
+/** Without keys any page on the internet could drive the service through its visitor's browser. */
+function assertSafeOrigins({ ALLOWED_ORIGINS, API_KEYS }: BaseEnvironment): void {
+  if (!ALLOWED_ORIGINS.includes('*') || API_KEYS.length > 0) return;
+  throw new EnvironmentError(
+    'ALLOWED_ORIGINS: * lets the pages of every origin in, which needs API_KEYS. List the origins, or set API_KEYS.',
+  );
 }
 
 /** Without keys only the loopback interface is open, unless the user says that the network is trusted. */

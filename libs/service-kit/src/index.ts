@@ -19,7 +19,6 @@ export { HealthRegistry, type HealthCheck } from './health/health.registry.js';
 export { errorEnvelope, sendError } from './http/error.filter.js';
 export { parseJsonBody } from './http/json-body.js';
 export { readFormParts } from './http/form-parts.js';
-export { originAllowed } from './http/origin.js';
 export { sendEventStream, type Frames } from './http/event-stream.js';
 export { Call, probePaths, type HttpCall } from './http/http-call.js';
 export { withinDeadline } from './http/within-deadline.js';

@@ -1,7 +1,6 @@
 import { booleanSchema } from '#service-kit';
 import { z } from 'zod';
 
-const commaList = z.string().transform((value) => value.split(/[\s,]+/).filter(Boolean));
 const milliseconds = z.coerce.number().int().min(50);
 
 /** The gateway's variables that concern stored responses. */
@@ -34,6 +33,4 @@ export const responsesEnvironmentShape = {
   RESPONSES_SOCKET_LIFETIME_MS: milliseconds.default(3_600_000),
   /** Most WebSockets open at once. */
   RESPONSES_MAX_SOCKETS: z.coerce.number().int().min(0).default(256),
-  /** Comma list of origins whose pages may open WebSockets, beside the gateway's own. */
-  RESPONSES_ALLOWED_ORIGINS: commaList.default([]),
 };

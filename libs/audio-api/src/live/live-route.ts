@@ -1,5 +1,5 @@
 import { MegaNestError } from '#contracts';
-import { originAllowed, sendError } from '#service-kit';
+import { sendError } from '#service-kit';
 import websocket from '@fastify/websocket';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -24,30 +24,25 @@ interface LiveEnvironment {
   LIVE_AUDIO_MAX_SOCKETS: number;
   REQUEST_TIMEOUT_MS: number;
   BODY_LIMIT_BYTES: number;
-  API_KEYS: readonly string[];
 }
 
 /**
  * Serves live audio on GET /v1/realtime?intent=transcription, a WebSocket. Registered before the service listens, so that
- * keys and request ids hold for the upgrade as for any request; `allowedOrigins`: of pages beside the server's own.
+ * origins, keys and request ids hold for the upgrade as for any request.
  */
 export async function serveLiveAudio(
   app: NestFastifyApplication,
   environment: LiveEnvironment,
-  allowedOrigins: readonly string[] = [],
 ): Promise<void> {
   const server = app.getHttpAdapter().getInstance();
-  const { BODY_LIMIT_BYTES: maxMessageBytes, LIVE_AUDIO_MAX_SOCKETS: most, API_KEYS } = environment;
+  const { BODY_LIMIT_BYTES: maxMessageBytes, LIVE_AUDIO_MAX_SOCKETS: most } = environment;
   if (!server.hasDecorator('websocketServer'))
     await app.register(websocket, { options: { maxPayload: maxMessageBytes } });
   const transcription = app.get(Transcription);
-  const policy = { allowed: [...allowedOrigins], keyed: API_KEYS.length > 0 };
   let open = 0;
-  const check = ({ ws, headers, query }: FastifyRequest): void => {
+  const check = ({ ws, query }: FastifyRequest): void => {
     if (!ws)
       throw new MegaNestError('method_not_allowed', { method: 'GET', path: '/v1/realtime; use a WebSocket' });
-    if (!originAllowed(headers.origin, headers.host, policy))
-      throw new MegaNestError('forbidden_origin', { origin: headers.origin ?? '' });
     checkIntent(query);
     const detail = `${most} connections with live audio`;
     if (open >= most) throw new MegaNestError('overloaded', { service: 'asr', detail, retryAfter: 5 });

@@ -22,6 +22,22 @@ const commaList = z.string().transform((value) =>
     .filter(Boolean),
 );
 
+/** As browsers send them: a scheme, a host and a port where it is not the scheme's own; no path. */
+const originPattern = /^(\*|[a-z][a-z0-9+.-]*:\/\/[^/\s?#@*]+)$/;
+const originList = commaList.pipe(
+  z.array(
+    z.string().toLowerCase().regex(originPattern, 'Expected origins such as https://chat.example.org, or *'),
+  ),
+);
+const hostList = commaList.pipe(
+  z.array(
+    z
+      .string()
+      .toLowerCase()
+      .regex(/^[^\s/:*@?#]+$/, 'Expected names without port such as ai.example.org'),
+  ),
+);
+
 /** The variables that every service reads. Each app extends it with its own. */
 export const baseEnvironmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -33,6 +49,10 @@ export const baseEnvironmentSchema = z.object({
   HF_TOKEN: z.string().optional(),
   DEVICE: z.enum(['auto', 'cpu', 'cuda', 'webgpu']).default('auto'),
   API_KEYS: commaList.default([]),
+  /** Origins whose web pages may use the service, beside its own; `*` is every origin. */
+  ALLOWED_ORIGINS: originList.default([]),
+  /** Names under which a service without keys answers, beside localhost and addresses. */
+  ALLOWED_HOSTS: hostList.default([]),
   /** Lets a service listen on a public address without keys, e.g. inside a container network. */
   MEGANEST_ALLOW_OPEN: booleanSchema.default(false),
   REQUEST_TIMEOUT_MS: z.coerce.number().int().min(100).default(120_000),

@@ -7,9 +7,10 @@ import { callerLabels } from './caller-labels.js';
 import { sendError } from './error.filter.js';
 import { callOf, requestIdOf } from './http-call.js';
 import { decodeBody, parseJsonBody } from './json-body.js';
+import { WebPages } from './web-pages.js';
 import { MegaNestError } from '#contracts';
 
-/** Fastify with what every service's HTTP side needs: keys, JSON limits, request ids and an access log. */
+/** Fastify with what every service's HTTP side needs: whose web pages may use it, keys, JSON limits, request ids and an access log. */
 export function createHttpAdapter(environment: BaseEnvironment, logger: Logger): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: environment.BODY_LIMIT_BYTES,
@@ -34,7 +35,7 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
       done(error as Error);
     }
   });
-  addHooks(server, new ApiKeys(environment.API_KEYS), logger);
+  addHooks(server, { pages: new WebPages(environment), apiKeys: new ApiKeys(environment.API_KEYS) }, logger);
   return adapter;
 }
 
@@ -43,10 +44,15 @@ function reasonOf({ code }: { code: string }): string {
   return code === 'FST_ERR_MAX_PARAM_LENGTH' ? 'a part of it is too long' : 'it is not valid';
 }
 
-function addHooks(server: FastifyInstance, apiKeys: ApiKeys, logger: Logger): void {
+function addHooks(
+  server: FastifyInstance,
+  { pages, apiKeys }: { pages: WebPages; apiKeys: ApiKeys },
+  logger: Logger,
+): void {
   server.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
     try {
+      if (pages.admit(request, reply) === 'answered') return;
       apiKeys.check(request);
       callOf(request, reply);
       done();

@@ -1,5 +1,5 @@
 import { MegaNestError } from '#contracts';
-import { createLogger, originAllowed } from '#service-kit';
+import { createLogger } from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -32,13 +32,10 @@ export class ResponseSockets implements BeforeApplicationShutdown {
     this.#logger = createLogger('gateway', environment.LOG_LEVEL);
   }
 
-  /** Before the upgrade. Errors: forbidden_origin; overloaded beyond the greatest number of connections. */
-  check(request: FastifyRequest): void {
+  /** Before the upgrade. Errors: overloaded beyond the greatest number of connections. */
+  check(): void {
     if (this.#stopping) throw this.#stopping;
-    const { RESPONSES_ALLOWED_ORIGINS: allowed, RESPONSES_MAX_SOCKETS: most, API_KEYS } = this.environment;
-    const { origin, host } = request.headers;
-    if (!originAllowed(origin, host, { allowed, keyed: API_KEYS.length > 0 }))
-      throw new MegaNestError('forbidden_origin', { origin: origin ?? '' });
+    const { RESPONSES_MAX_SOCKETS: most } = this.environment;
     if (this.#open.size < most) return;
     const detail = `${most} WebSockets open`;
     throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 5 });

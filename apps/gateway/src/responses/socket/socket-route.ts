@@ -44,7 +44,7 @@ function refusalOf(request: FastifyRequest, sockets: ResponseSockets): MegaNestE
     return new MegaNestError('method_not_allowed', { method: 'GET', path });
   }
   try {
-    sockets.check(request);
+    sockets.check();
     return undefined;
   } catch (error) {
     return MegaNestError.from(error, 'gateway');
