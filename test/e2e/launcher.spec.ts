@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRunning } from '#local-stack';
@@ -57,7 +57,8 @@ describe.sequential('npm start', () => {
       expect((await fetch(`${launcher.urlOf(name)}/ready`)).status).toBe(200);
     expect((await fetch(`${launcher.urlOf('gateway')}/v1/health_check`)).status).toBe(200);
     expect(launcher.urlOf('nats')).toMatch(/^nats:/);
-    expect(existsSync(join(directory.path, 'logs', 'gateway.log'))).toBe(true);
+    for (const path of ['logs/gateway.log', 'processes.json', 'nats', 'postgres'])
+      expect(statSync(join(directory.path, path)).mode & 0o077).toBe(0);
   });
 
   it('prints a request to paste, which is answered from the sample documents', async () => {

@@ -79,6 +79,12 @@ it('opens the gateway to the network only with keys', () => {
   });
 });
 
+it('bounds the logs of every container', () => {
+  const { services } = readComposeFile('docker-compose.yml');
+  for (const service of Object.values(services))
+    expect(service.logging).toMatchObject({ options: { 'max-size': '10m', 'max-file': '5' } });
+});
+
 it('has an example of every setting in .env.example', () => {
   const text = readFileSync(join(repositoryRoot, 'docker-compose.yml'), 'utf8');
   const used = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name));

@@ -10,6 +10,7 @@ export interface ComposeService {
   environment?: Record<string, string | number>;
   ports?: string[];
   volumes?: string[];
+  logging?: { options: Record<string, string> };
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[] };
 }

@@ -83,6 +83,13 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
     PG_CONNECTION_STRING: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
     /** A nats-server program to use instead of one found or fetched. */
     NATS_SERVER_BINARY: z.string().optional(),
+    /** Greatest size of a service's log file, and how many older ones are kept. */
+    LOG_FILE_LIMIT_BYTES: z.coerce
+      .number()
+      .int()
+      .min(4_096)
+      .default(10 * 1024 * 1024),
+    LOG_FILES_LIMIT: z.coerce.number().int().min(0).max(100).default(4),
     /** Whether the first start ingests MegaNest's own documents. */
     MEGANEST_SAMPLE_DOCUMENTS: booleanSchema.default(true),
     MEGASERVICES_DIR: z.string().default('megaservices'),

@@ -63,6 +63,11 @@ export class Launcher {
     return join(this.environment.MEGANEST_DATA_DIR, 'logs');
   }
 
+  private get logs() {
+    const { LOG_FILE_LIMIT_BYTES: maxBytes, LOG_FILES_LIMIT: keep } = this.environment;
+    return { directory: this.logDirectory, maxBytes, keep };
+  }
+
   /** URL of a service. Errors: it was not started. */
   urlOf(service: ServiceName): string {
     const url = this.addresses.get(service);
@@ -161,9 +166,10 @@ export class Launcher {
   private supervision(name: string) {
     return {
       restart: defaultRestartPolicy,
-      onLine: createLineSink(this.logDirectory, name),
+      onLine: createLineSink(this.logs, name),
       onEvent: (event: SupervisionEvent) => {
-        if (event.type === 'started' && event.pid !== undefined) this.register.add(name, event.pid);
+        if (event.type === 'started' && event.pid !== undefined && !this.register.add(name, event.pid))
+          console.error(`${name.padEnd(11)}| processes.json cannot be written; is the disk full?`);
         if (!this.stopped && (this.ready || event.type === 'ready')) reportEvent(name, event);
       },
     };

@@ -116,6 +116,8 @@ async function main(): Promise<void> {
   const options = readOptions();
   if (options.help) return console.log(helpText);
   if (options.version) return console.log(version);
+  // Documents, requests and secrets lie in what this process and its children write: they are their owner's only.
+  process.umask(0o077);
   const environment = readLauncherEnvironment(process.env);
   for (const line of describeMisspelt(process.env, Object.keys(launcherEnvironmentSchema.shape)))
     console.error(`warning    ${line}`);

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createTemporaryDirectory } from '#testing';
@@ -45,4 +45,9 @@ it('remembers the last run of each child, and nothing after a clean stop', async
   register.clear();
   expect(existsSync(path)).toBe(false);
   expect(await new ProcessRegister(path).endLeftovers()).toEqual([]);
+});
+
+it.runIf(existsSync('/dev/full'))('is no reason to stop where the disk takes no file', async () => {
+  symlinkSync('/dev/full', `${path}.draft`);
+  expect(new ProcessRegister(path).add('llm', process.pid)).toBe(false);
 });

@@ -40,12 +40,20 @@ export class ProcessRegister {
     return leftovers.map(({ name }) => name);
   }
 
-  /** Notes a child that was started, in place of its earlier run. */
-  add(name: string, pid: number): void {
+  /**
+   * Notes a child that was started, in place of its earlier run. False: the disk takes no file, so that a launcher that follows
+   * a killed one does not know this child; it ends with its parent all the same.
+   */
+  add(name: string, pid: number): boolean {
     this.running.set(name, { name, ...identifyProcess(pid) });
     const draft = `${this.path}.draft`;
-    writeFileSync(draft, JSON.stringify([...this.running.values()]));
-    renameSync(draft, this.path);
+    try {
+      writeFileSync(draft, JSON.stringify([...this.running.values()]));
+      renameSync(draft, this.path);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** All children are gone. */

@@ -1,26 +1,29 @@
-import { createWriteStream, existsSync, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OutputLine } from '#local-stack';
 import { selectForConsole } from './console-line.js';
+import { RotatingFile } from './rotating-file.js';
 
-const rotateAtBytes = 10 * 1024 * 1024;
-
-/** Opens a log file for appending; one that has grown large makes room, once, at start. */
-function openLog(path: string): WriteStream {
-  if (existsSync(path) && statSync(path).size > rotateAtBytes) renameSync(path, `${path}.1`);
-  return createWriteStream(path, { flags: 'a' });
+export interface LogOptions {
+  directory: string;
+  /** Greatest size of a log file, in bytes. */
+  maxBytes: number;
+  /** How many older files of a child are kept. */
+  keep: number;
 }
 
 /**
  * Where a child's output goes: all of it into `<directory>/<name>.log`, warnings and errors also to the console with the
  * child's name before each.
  */
-export function createLineSink(directory: string, name: string): (line: OutputLine) => void {
+export function createLineSink(options: LogOptions, name: string): (line: OutputLine) => void {
+  const { directory, maxBytes, keep } = options;
   mkdirSync(directory, { recursive: true });
-  const file = openLog(join(directory, `${name}.log`));
+  const say = (text: string) => console.error(`${name.padEnd(11)}| ${text}`);
+  const file = new RotatingFile({ path: join(directory, `${name}.log`), maxBytes, keep, onTrouble: say });
   return (line) => {
-    file.write(`${line.text}\n`);
+    file.append(line.text);
     const shown = selectForConsole(line);
-    if (shown !== undefined) console.error(`${name.padEnd(11)}| ${shown}`);
+    if (shown !== undefined) say(shown);
   };
 }
