@@ -56,7 +56,8 @@ const errorTable = {
   forbidden_origin: {
     status: 403,
     type: 'invalid_request_error',
-    template: 'Web pages of {origin} may not use this server. ALLOWED_ORIGINS is the list of origins that may.',
+    template:
+      'Web pages of {origin} may not use this server. ALLOWED_ORIGINS is the list of origins that may.',
   },
   forbidden_host: {
     status: 403,
