@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import {
   acquireFileLock,
   defaultRestartPolicy,
+  liveOverHttp,
   LockHeldError,
   nodeProgram,
   programVariables,
@@ -154,6 +155,7 @@ export class Launcher {
       cwd: projectRoot,
       env: { ...programVariables, ...this.variables, ...shared, ...own },
       readiness: (child) => waitForHttp(`${url}${readyPath}`, child.signal),
+      liveness: liveOverHttp(`${url}/live`),
       startTimeoutMs: usesBundledModels(this.environment) ? startTimeoutMs.bundled : startTimeoutMs.other,
       stopGraceMs: serviceGraceMs,
       ...this.supervision(name),

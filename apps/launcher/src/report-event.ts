@@ -10,6 +10,7 @@ function describeExit({ code, signal, error }: ChildExit): string {
 export function reportEvent(name: string, event: SupervisionEvent): void {
   const label = name.padEnd(11);
   if (event.type === 'ready') console.log(`${label}ready (${formatSeconds(event.afterMs)})`);
+  if (event.type === 'hung') console.error(`${label}does not answer any more; it is ended`);
   if (event.type === 'exited' && event.restartInMs !== undefined)
     console.error(
       `${label}died (${describeExit(event.exit)}), restarting in ${formatSeconds(event.restartInMs)}`,

@@ -16,6 +16,7 @@ import { measureGeneration } from './measure-generation.js';
 import { assertImages } from './load-images.js';
 import type { LlmGenerator } from './open-generator.js';
 import { planAnswer } from './plan-answer.js';
+import { ThreadCheck } from './thread-check.js';
 import { TokenTally } from './token-tally.js';
 import { watchEngine } from './watch-engine.js';
 import { templateVariables } from './tools/plan-calls.js';
@@ -29,9 +30,10 @@ export class LlmService implements OnApplicationShutdown {
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(HealthRegistry) health: HealthRegistry,
   ) {
+    const thread = new ThreadCheck(async () => void (await this.generator.load?.()));
     health.register('model', async (signal) => {
-      // A local model is asked through its own thread; generating would have to wait behind the answers under way.
-      await (this.generator.check?.(signal) ?? this.generator.countPromptTokens('health'));
+      // A local model's own thread answers between two passes; generating would have to wait behind the answers under way.
+      await (this.generator.check?.(signal) ?? thread.check());
       return this.generator.info.id;
     });
     if (this.generator.load) watchEngine(this.metrics, () => this.generator.load!());

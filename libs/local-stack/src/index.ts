@@ -20,6 +20,7 @@ export {
   type FileLock,
   type FileLockOptions,
 } from './processes/file-lock.js';
+export { liveOverHttp } from './processes/liveness.js';
 export { type OutputLine } from './processes/lines.js';
 export {
   waitForHttp,

@@ -9,6 +9,7 @@ import { EnvironmentError, type BaseEnvironment } from './config/environment.js'
 import { HttpErrorFilter } from './http/error.filter.js';
 import { createHttpAdapter } from './http/http-adapter.js';
 import { createLogger, NestLogger } from './logger.js';
+import { startWatchdog } from './watchdog.js';
 import type { ServiceIdentity } from './service-identity.js';
 
 export interface ServiceOptions {
@@ -46,6 +47,7 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
   await app.listen(options.port, environment.HOST);
   logger.info({ url: await app.getUrl() }, 'listening');
   stopWithParent(app, logger);
+  startWatchdog(environment.HANG_LIMIT_MS);
   return app;
 }
 

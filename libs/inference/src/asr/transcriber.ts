@@ -50,7 +50,7 @@ export async function loadTranscriber(
   const entry = workerEntry('asr.worker.js');
   const channels: AsrChannel[] = Array.from(
     { length: options.workers ?? 2 },
-    () => new WorkerChannel(entry, settings),
+    () => new WorkerChannel(entry, settings, options.hangLimitMs),
   );
   try {
     // The first one alone: it compiles the model for all.

@@ -14,6 +14,7 @@ export interface EncoderPoolOptions {
   readonly workers: number;
   /** Inputs that may wait; beyond that requests are refused. */
   readonly queueCapacity: number;
+  readonly hangLimitMs?: number;
 }
 
 export interface EncodedRow {
@@ -50,7 +51,10 @@ export class EncoderPool {
     private readonly options: EncoderPoolOptions,
   ) {
     const entry = workerEntry('encoder.worker.js');
-    this.channels = Array.from({ length: options.workers }, () => new WorkerChannel(entry, settings));
+    this.channels = Array.from(
+      { length: options.workers },
+      () => new WorkerChannel(entry, settings, options.hangLimitMs),
+    );
     this.idle = [...this.channels];
     this.queue = new TokenBudgetQueue(options.queueCapacity);
   }

@@ -47,6 +47,7 @@ export async function loadEncoder(
   const head = task === 'classify' ? await readClassificationHead(directory) : undefined;
   const settings = { ...(await encoderSettings(task, id, directory, options)), scores: head?.scores };
   const pool = new EncoderPool(settings, {
+    hangLimitMs: options.hangLimitMs,
     workers: options.workers ?? availableParallelism(),
     queueCapacity: options.queueCapacity ?? 4096,
   });

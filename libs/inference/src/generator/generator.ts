@@ -63,7 +63,11 @@ export async function loadGenerator(source: string, options: GeneratorLoadOption
       prefixBytes: options.prefixCacheBytes ?? 2 ** 28,
     },
   };
-  const channel: GeneratorChannel = new WorkerChannel(workerEntry('generator.worker.js'), settings);
+  const channel: GeneratorChannel = new WorkerChannel(
+    workerEntry('generator.worker.js'),
+    settings,
+    options.hangLimitMs,
+  );
   try {
     const { backend, weightsFile, fallback } = await channel.start();
     const weights = await describeWeights(weightsFile);

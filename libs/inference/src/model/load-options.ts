@@ -25,6 +25,8 @@ export interface ModelLoadOptions {
   readonly hubToken?: string;
   /** Branch, tag or commit of a hub model; default `main`. */
   readonly revision?: string;
+  /** A thread of the model that stands still for so long is ended and started again; default 60,000; 0: never. */
+  readonly hangLimitMs?: number;
   readonly onProgress?: (progress: DownloadProgress) => void;
   /** Tried in this order; default quantized, int8, uint8, fp32, fp16, q4, q4f16. */
   readonly weightTypes?: readonly WeightType[];

@@ -1,6 +1,13 @@
 import { parentPort, workerData, type MessagePort, type Transferable } from 'node:worker_threads';
 import { giveWay } from './give-way.js';
-import { packError, type CallMessage, type FromWorker, type ToWorker } from './worker-messages.js';
+import { beat } from './thread-watch.js';
+import {
+  packError,
+  type CallMessage,
+  type FromWorker,
+  type ToWorker,
+  type WorkerInput,
+} from './worker-messages.js';
 
 export interface CallContext<Event> {
   readonly signal: AbortSignal;
@@ -32,7 +39,9 @@ export async function serveWorker<Ready, Payload, Event, Result>(
   const port = parentPort;
   giveWay();
   try {
-    const service = await load(workerData);
+    const { settings, pulse } = workerData as WorkerInput;
+    const service = await load(settings);
+    beat(pulse);
     const server = new WorkerServer(port, service);
     port.on('message', (message: ToWorker<Payload>) => server.receive(message));
     port.postMessage({ type: 'ready', value: service.ready });

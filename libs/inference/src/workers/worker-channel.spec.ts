@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WorkerChannel } from './worker-channel.js';
 
-/** Doubles numbers; `die` throws outside any call, `hang` waits for its cancel, anything else is an error. */
+/** Doubles numbers; `die` throws outside any call, `spin` never returns, `hang` waits for its cancel, anything else is an error. */
 const worker = `
 import { parentPort, workerData } from 'node:worker_threads';
 const send = (message) => parentPort.postMessage(message);
@@ -14,11 +14,13 @@ parentPort.on('message', ({ type, id, payload }) => {
   if (type === 'close') { parentPort.close(); return; }
   if (type === 'cancel') { if (hanging.delete(id)) say({ type: 'result', id, value: 'cancelled' }); return; }
   if (payload === 'die') setImmediate(() => { throw new Error('gone'); });
+  else if (payload === 'spin') for (;;);
   else if (payload === 'hang') { hanging.add(id); say({ type: 'event', id, value: 'hanging' }); }
   else if (typeof payload === 'number') say({ type: 'result', id, value: 2 * payload });
   else say({ type: 'error', id, error: { kind: 'other', message: 'not a number' } });
 });
-if (workerData === 'unusable') send({ type: 'unusable', error: { kind: 'load', message: 'no model' } });
+setInterval(() => Atomics.add(workerData.pulse, 0, 1), 10).unref();
+if (workerData.settings === 'unusable') send({ type: 'unusable', error: { kind: 'load', message: 'no model' } });
 else send({ type: 'ready', value: 'up' });
 `;
 
@@ -32,7 +34,8 @@ describe('WorkerChannel', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  const open = (data?: string) => new WorkerChannel<string, unknown, string, unknown>(entry, data);
+  const open = (data?: string, hangLimitMs?: number) =>
+    new WorkerChannel<string, unknown, string, unknown>(entry, data, hangLimitMs);
 
   it('answers calls, with events and errors, and passes cancels on', async () => {
     const channel = open();
@@ -58,6 +61,20 @@ describe('WorkerChannel', () => {
       retryAfter: 1,
     });
     await expect(dying).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await channel.call(3)).toBe(6);
+    await channel.close();
+  });
+
+  it('ends a thread that does not move any more, and starts it again', async () => {
+    const channel = open(undefined, 500);
+    const hanging = channel.call('hang');
+    const spinning = channel.call('spin');
+    await expect(hanging).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: /stood still for 0\.5 s/,
+      retryAfter: 1,
+    });
+    await expect(spinning).rejects.toMatchObject({ code: 'service_unavailable' });
     expect(await channel.call(3)).toBe(6);
     await channel.close();
   });

@@ -1,6 +1,13 @@
 import { Worker, type Transferable } from 'node:worker_threads';
 import { MegaNestError } from '#contracts';
-import { unpackError, type CallMessage, type FromWorker, type ToWorker } from './worker-messages.js';
+import { createPulse, defaultHangLimitMs, watchThread, type Pulse } from './thread-watch.js';
+import {
+  unpackError,
+  type CallMessage,
+  type FromWorker,
+  type ToWorker,
+  type WorkerInput,
+} from './worker-messages.js';
 
 export interface CallOptions<Event> {
   readonly signal?: AbortSignal;
@@ -19,7 +26,7 @@ const mostRestarts = 3;
 
 /**
  * One worker thread behind a promise per call. A thread that dies rejects its calls with `service_unavailable` and
- * is started again; calls made meanwhile wait for it.
+ * is started again; calls made meanwhile wait for it. A thread that stands still for `hangLimitMs` is ended (0: never).
  */
 export class WorkerChannel<Ready, Payload, Event, Result> {
   private worker?: Worker;
@@ -32,6 +39,7 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
   constructor(
     private readonly entry: string,
     private readonly settings: unknown,
+    private readonly hangLimitMs: number = defaultHangLimitMs,
   ) {}
 
   /** Starts the thread, once, and resolves with what it reports when its model is loaded. */
@@ -81,15 +89,18 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
 
   private spawn(): Promise<Ready> {
     return new Promise<Ready>((resolve, reject) => {
+      const pulse = createPulse();
+      let hang: Error | undefined;
       // No inherited flags: the compiled worker must not resolve its imports to sources.
       const worker = new Worker(this.entry, {
-        workerData: this.settings,
+        workerData: { settings: this.settings, pulse } satisfies WorkerInput,
         execArgv: ['--enable-source-maps'],
       });
       this.worker = worker;
       worker.on('message', (message: FromWorker<Ready, Event, Result>) => {
         if (message.type === 'ready') {
           this.failedStarts = 0;
+          this.watch(worker, pulse, (reason) => (hang = new Error(reason)));
           resolve(message.value);
         } else if (message.type === 'unusable') {
           reject(unpackError(message.error));
@@ -98,8 +109,20 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
         }
       });
       worker.once('error', (error) => this.recover(worker, error, reject));
-      worker.once('exit', (code) => this.recover(worker, new Error(`exit code ${code}`), reject));
+      worker.once('exit', (code) => this.recover(worker, hang ?? new Error(`exit code ${code}`), reject));
     });
+  }
+
+  /** From when its model is loaded: loading may take any time. */
+  private watch(worker: Worker, pulse: Pulse, onHang: (reason: string) => void): void {
+    if (this.hangLimitMs === 0) return;
+    const reason = `it stood still for ${this.hangLimitMs / 1000} s`;
+    const onStuck = () => {
+      process.stderr.write(`A thread of a model cannot be ended: ${reason}.\n`);
+      process.kill(process.pid, 'SIGKILL');
+    };
+    const limits = { limitMs: this.hangLimitMs, onHang: () => onHang(reason), onStuck };
+    worker.once('exit', watchThread(worker, pulse, limits));
   }
 
   private deliver(message: CallMessage<Event, Result>): void {

@@ -1,6 +1,13 @@
 import { MegaNestError, type ErrorBody } from '#contracts';
 import { UnsupportedModelError } from '../compiler/index.js';
 import { ModelLoadError } from '../model/model-load-error.js';
+import type { Pulse } from './thread-watch.js';
+
+/** What a worker is started with. */
+export interface WorkerInput {
+  readonly settings: unknown;
+  readonly pulse: Pulse;
+}
 
 /** What the owner of a worker sends. `cancel` asks the call to end at its next step, `close` the thread. */
 export type ToWorker<Payload> =

@@ -7,6 +7,7 @@ import {
   type SupervisedProcess,
   type SupervisionOptions,
 } from '../processes/supervise.js';
+import { liveByGreeting } from '../processes/liveness.js';
 import { waitForLine, type StartingProcess } from '../processes/readiness.js';
 import type { ChildExit } from '../processes/child.js';
 
@@ -46,6 +47,7 @@ function readServerInfo(port: number, signal: AbortSignal): Promise<ServerInfo> 
     const socket = createConnection({ port, host: '127.0.0.1', signal });
     let received = '';
     socket.on('error', reject);
+    socket.on('end', () => reject(new Error('the connection was closed')));
     socket.on('data', (bytes) => {
       received += bytes.toString('utf8');
       if (!received.includes('\r\n')) return;
@@ -90,6 +92,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
     readiness: async (child) => {
       port = await awaitPort(child, jetStream);
     },
+    liveness: liveByGreeting((signal) => readServerInfo(port, signal)),
     startTimeoutMs: 30_000,
     restart,
     onLine: options.onLine,

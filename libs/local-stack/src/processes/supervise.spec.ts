@@ -1,4 +1,6 @@
+import { request } from 'undici';
 import { expect, it } from 'vitest';
+import { liveOverHttp } from './liveness.js';
 import { waitForLine } from './readiness.js';
 import {
   StartFailedError,
@@ -81,4 +83,31 @@ it('reports a program that does not exist', async () => {
   await expect(supervised.whenReady()).rejects.toThrow(
     /could not be started: spawn \/nowhere\/program ENOENT/,
   );
+});
+
+it('ends a child that hangs, and restarts it', async () => {
+  const script = `
+    const server = require('node:http').createServer((_, reply) => reply.end());
+    server.listen(0, '127.0.0.1', () => console.log('port', server.address().port));`;
+  const urls: string[] = [];
+  const { supervised, events } = superviseScript(script, {
+    restart: quick,
+    readiness: async (child) => {
+      const port = await waitForLine(child, ({ text }) => /^port (\d+)/.exec(text)?.[1]);
+      urls.push(`http://127.0.0.1:${port}/live`);
+    },
+    liveness: {
+      intervalMs: 100,
+      misses: 3,
+      probe: (abort) => liveOverHttp(urls.at(-1) ?? '').probe(abort),
+    },
+  });
+  await supervised.whenReady();
+  expect((await request(urls[0] ?? '')).statusCode).toBe(200);
+  supervised.signal('SIGSTOP');
+  await expect.poll(() => urls.length, { timeout: 20_000 }).toBe(2);
+  await supervised.whenReady();
+  expect(events.map(({ type }) => type)).toEqual(['started', 'ready', 'hung', 'exited', 'started', 'ready']);
+  expect(events[3]).toMatchObject({ exit: { signal: 'SIGKILL' } });
+  await supervised.stop();
 });

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startChild, type Child, type ChildExit, type ChildOptions } from './child.js';
 import type { OutputLine } from './lines.js';
+import { watchLiveness, type Liveness } from './liveness.js';
 import type { Readiness } from './readiness.js';
 
 /** Exponential back-off between restarts. */
@@ -16,6 +17,7 @@ export const defaultRestartPolicy: RestartPolicy = { initialMs: 250, maxMs: 15_0
 export type SupervisionEvent =
   | { type: 'started'; pid: number | undefined; attempt: number }
   | { type: 'ready'; afterMs: number }
+  | { type: 'hung' }
   | { type: 'exited'; exit: ChildExit; restartInMs: number | undefined }
   | { type: 'stopped' };
 
@@ -29,6 +31,8 @@ export interface SupervisionOptions {
   lifeline: ChildOptions['lifeline'];
   /** Resolves when the child serves; without it a started child counts as ready. */
   readiness?: Readiness;
+  /** Asked from when the child is ready; one that hangs is killed, and then restarted as any that died. */
+  liveness?: Liveness;
   /** Time a start may take before the child is killed, in milliseconds. Default 60,000. */
   startTimeoutMs?: number;
   /** `false`: a child that dies stays dead. */
@@ -156,11 +160,22 @@ export class SupervisedProcess {
         signal: gone.signal,
       });
       this.options.onEvent?.({ type: 'ready', afterMs: performance.now() - startedAt });
+      void this.watch(child);
     } catch (error) {
       throw gone.signal.aborted ? gone.signal.reason : error;
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  private async watch(child: Child): Promise<void> {
+    if (!this.options.liveness) return;
+    const over = new AbortController();
+    void child.exited.then(() => over.abort());
+    const signal = AbortSignal.any([over.signal, this.stopping.signal]);
+    if (!(await watchLiveness(this.options.liveness, signal))) return;
+    this.options.onEvent?.({ type: 'hung' });
+    child.signal('SIGKILL');
   }
 
   private async run(): Promise<void> {

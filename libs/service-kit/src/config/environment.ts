@@ -56,6 +56,10 @@ export const baseEnvironmentSchema = z.object({
   /** Lets a service listen on a public address without keys, e.g. inside a container network. */
   MEGANEST_ALLOW_OPEN: booleanSchema.default(false),
   REQUEST_TIMEOUT_MS: z.coerce.number().int().min(100).default(120_000),
+  /** A process whose event loop, or a model's thread that, stands still for so long is ended; 0: never. */
+  HANG_LIMIT_MS: z
+    .union([z.literal('0').transform(() => 0), z.coerce.number().int().min(1_000)])
+    .default(60_000),
   BODY_LIMIT_BYTES: z.coerce
     .number()
     .int()

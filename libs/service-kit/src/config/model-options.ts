@@ -23,6 +23,7 @@ export function modelOptions(environment: BaseEnvironment, profile: Profile, nam
     hubEndpoint: environment.HF_ENDPOINT,
     hubToken: environment.HF_TOKEN,
     device: environment.DEVICE,
+    hangLimitMs: environment.HANG_LIMIT_MS,
     onProgress: progressBar((line) => process.stderr.write(`${line}\n`)),
   };
 }
