@@ -1,5 +1,5 @@
-/** Directions: apps → service-kit, messaging, inference, storage, dag, local-stack → batching, text → contracts. */
-const leaf = ['contracts'];
+/** Directions: apps → service-kit, messaging, inference, storage, dag, local-stack → batching, text → contracts, paths. */
+const leaf = ['contracts', 'paths'];
 const foundation = [...leaf, 'batching', 'text'];
 const kits = [
   'service-kit',
@@ -94,7 +94,7 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
-      conditionNames: ['development', 'import', 'require', 'node', 'default'],
+      conditionNames: ['import', 'require', 'node', 'default'],
       exportsFields: ['exports'],
     },
   },

@@ -1,8 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-/** Sources are tested directly: the `development` condition maps `#contracts` and its siblings to their .ts files. */
-const conditions = ['development', 'node'];
 const common = {
   environment: 'node' as const,
   restoreMocks: true,
@@ -13,8 +11,6 @@ const common = {
 };
 
 export default defineConfig({
-  resolve: { conditions },
-  ssr: { resolve: { conditions } },
   test: {
     projects: [
       {

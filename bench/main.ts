@@ -6,8 +6,8 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { builtFile } from '#paths';
 import { writeSection } from './harness/document.js';
 import { machine } from './harness/markdown.js';
 import type { Subject } from './harness/subject.js';
@@ -56,7 +56,7 @@ async function measure(name: string): Promise<void> {
 /** In a process of its own, so that no subject is slowed by what another left behind. Returns the exit code. */
 async function measureApart(name: string): Promise<number> {
   const own = process.argv.slice(2).filter((argument) => argument !== 'all');
-  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), name, ...own], {
+  const child = spawn(process.execPath, [...process.execArgv, builtFile('bench'), name, ...own], {
     stdio: 'inherit',
   });
   const [code] = (await once(child, 'exit')) as [number | null];

@@ -1,5 +1,5 @@
 // Prints the AsyncAPI document of the services over NATS as YAML: npm run --silent asyncapi
 import { stringify } from 'yaml';
-import { AsyncApiController } from '#dist/apps/gateway/src/opea/async-api.controller.js';
+import { AsyncApiController } from '../apps/gateway/src/opea/async-api.controller.ts';
 
 process.stdout.write(stringify(new AsyncApiController().asyncApi(), { aliasDuplicateObjects: false }));

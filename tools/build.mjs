@@ -1,34 +1,161 @@
 /**
- * `npm run build`: compiles the sources with tsc and bundles the programs. The first build takes a while, so it says what
- * it does; later builds compile what has changed and print errors only.
+ * `npm run build`: bundles each program and each thread, with the packages that it uses, from TypeScript into
+ * dist/<name>.js (docs/decisions/0290). Skips the work if neither sources nor packages have changed.
+ * `tsc` checks types and writes nothing.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const first = !existsSync(join(root, 'dist/bundle/fingerprint'));
-
-/** Says on the first build alone what happens. */
-function say(text) {
-  if (first) console.log(text);
-}
-
-function run(...args) {
-  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
-}
-
-if (!existsSync(join(root, 'node_modules/typescript'))) {
+if (!existsSync(join(root, 'node_modules/rolldown'))) {
   console.error('The packages are not installed: run `npm ci` first.');
   process.exit(1);
 }
-const started = performance.now();
-say('Building MegaNest. The first build takes about a minute; later builds take seconds.');
-say('  compiling the sources …');
-run(createRequire(import.meta.url).resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json');
-say('  bundling the programs …');
-run('tools/bundle.mjs');
-say(`  done after ${Math.round((performance.now() - started) / 1000)} s`);
+const { rolldown } = await import('rolldown');
+const dist = join(root, 'dist');
+
+/** Files of the source folders, relative to the root, with forward slashes. */
+const sources = ['apps', 'libs', 'bench', 'templates', 'tools']
+  .filter((folder) => existsSync(join(root, folder)))
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((path) =>
+      join(folder, path).replaceAll(sep, '/'),
+    ),
+  )
+  .filter(
+    (path) => /\.(ts|mjs)$/.test(path) && !path.includes('node_modules/') && !path.startsWith('apps/web/'),
+  )
+  .toSorted();
+
+/** Each of these becomes dist/<name>.js. */
+const entryPatterns = [
+  [/^apps\/([^/]+)\/src\/main\.ts$/, (name) => name],
+  [/^templates\/([^/]+)\/main\.ts$/, (name) => name],
+  [/^bench\/(?:([^/]+)\/)?main\.ts$/, (name) => (name ? `bench-${name}` : 'bench')],
+  [/^bench\/services\/(bare-relay|step-service)\.ts$/, (name) => name],
+  [/^tools\/(asyncapi|compile|evaluate-speech|export-model|quantise-checkpoint)\.mjs$/, (name) => name],
+  [/^(?:apps|libs)\/.*\/([^/]+)\/main\.ts$/, (name) => name],
+  [/\/([^/]+\.worker)\.ts$/, (name) => name],
+  [/\/(exit-with-parent)\.ts$/, (name) => name],
+];
+
+/**
+ * Packages with native parts or with files that they find beside themselves; and reflect-metadata, which has to run
+ * before the decorators of the packages that import it.
+ */
+const externalPackages =
+  /^(onnxruntime-node|onnxruntime-common|libflacjs|reflect-metadata|@electric-sql\/.*)$/;
+
+/** Of transformers.js only the tokenizers are used. Its own bundle cannot be taken apart, its sources can. */
+const transformers = join(root, 'node_modules/@xenova/transformers/src/transformers.js');
+
+/**
+ * Left out if unused: our libs, which programs import through one index each, and of transformers.js the image codecs,
+ * the models and the runtime for browsers.
+ */
+const withoutSideEffects = [
+  /^(sharp|onnxruntime-\w+)(\/|$)/,
+  /[\\/]node_modules[\\/](@xenova[\\/]transformers|@huggingface)[\\/]/,
+];
+const libsFolder = join(root, 'libs') + sep;
+const exitWithParent = /[\\/]exit-with-parent\.ts$/;
+const benchFolder = join(root, 'bench') + sep;
+
+/** Entries by name. Throws if two sources would be written to the same file. */
+function findEntries() {
+  const entries = {};
+  for (const source of sources) {
+    const [pattern, toName] = entryPatterns.find(([candidate]) => candidate.test(source)) ?? [];
+    if (!pattern) continue;
+    const [, captured] = pattern.exec(source);
+    const name = toName(captured);
+    if (entries[name]) throw new Error(`${source} and ${entries[name]} would both be dist/${name}.js.`);
+    entries[name] = source;
+  }
+  return entries;
+}
+
+/** Source maps cover our own code only: Node would read megabytes of maps for packages in each process. */
+const mapsOfOurOwn = {
+  name: 'maps-of-our-own',
+  load: {
+    filter: { id: /[\\/]node_modules[\\/].*js$/ },
+    async handler(id) {
+      if (id.startsWith('\0')) return null;
+      return {
+        code: await readFile(id, 'utf8'),
+        map: { version: 3, sources: [], names: [], mappings: '' },
+      };
+    },
+  },
+};
+
+/** The benchmarks measure other libraries as they are installed. */
+const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const measuredPackages = [...Object.keys(devDependencies), '@xenova/transformers'];
+
+function isExternal(id, importer) {
+  if (externalPackages.test(id)) return true;
+  if (!importer?.startsWith(benchFolder)) return false;
+  return measuredPackages.some((name) => id === name || id.startsWith(`${name}/`));
+}
+
+/** What frameworks load only if it is there stays out; anything else that is missing is an error. */
+function judgeLog(level, log, handle) {
+  const optional = log.code === 'UNRESOLVED_IMPORT' && / in \S*node_modules[\\/]/.test(log.message);
+  if (!optional) handle(level === 'warn' ? 'error' : level, log);
+}
+
+async function bundle() {
+  const build = await rolldown({
+    cwd: root,
+    input: findEntries(),
+    platform: 'node',
+    external: isExternal,
+    tsconfig: join(root, 'tsconfig.json'),
+    transform: { target: 'node20.19' },
+    resolve: { alias: { '@xenova/transformers': transformers } },
+    treeshake: {
+      moduleSideEffects: (id) =>
+        exitWithParent.test(id) ||
+        (!id.startsWith(libsFolder) && !withoutSideEffects.some((pattern) => pattern.test(id))),
+    },
+    plugins: [mapsOfOurOwn],
+    onLog: judgeLog,
+  });
+  await build.write({
+    dir: dist,
+    format: 'esm',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    // Names of classes are in messages and logs.
+    keepNames: true,
+    comments: { legal: true, annotation: false, jsdoc: false },
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+  });
+  await build.close();
+}
+
+/** Changes with the sources, the installed packages and the configuration. */
+function fingerprint() {
+  const hash = createHash('sha256');
+  for (const input of [...sources, 'package.json', 'package-lock.json', 'tsconfig.json'])
+    hash.update(`${input}\0`).update(readFileSync(join(root, input)));
+  return hash.digest('hex');
+}
+
+const stamp = join(dist, 'fingerprint');
+const current = fingerprint();
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== current) {
+  const isFirst = !existsSync(stamp);
+  if (isFirst) console.log('Building MegaNest. This takes a few seconds.');
+  mkdirSync(dist, { recursive: true });
+  // The web page is built apart, into dist/web.
+  for (const name of readdirSync(dist).filter((each) => each !== 'web'))
+    rmSync(join(dist, name), { recursive: true });
+  await bundle();
+  writeFileSync(stamp, current);
+}

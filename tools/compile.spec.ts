@@ -19,7 +19,7 @@ interface Outcome {
 /** Runs a script of this folder as a user does, on the built libraries. */
 function run(script: string, ...args: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [join('tools', script), ...args], (error, output, errors) => {
+    execFile(process.execPath, [join('dist', script), ...args], (error, output, errors) => {
       resolve({ code: error ? Number(error.code) : 0, output, errors });
     });
   });
@@ -27,7 +27,7 @@ function run(script: string, ...args: string[]): Promise<Outcome> {
 
 it('compiles a model folder and says where', { timeout: 60_000 }, async () => {
   const cache = join(folder, 'cache');
-  const { code, output } = await run('compile.mjs', 'models/nano-rerank', '--cache', cache);
+  const { code, output } = await run('compile.js', 'models/nano-rerank', '--cache', cache);
   const [compiled] = await readdir(cache);
   expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(join(cache, compiled!)) });
 });
@@ -47,22 +47,22 @@ it('says what it does not support, and how it is used', { timeout: 60_000 }, asy
     }),
   );
   await writeFile(join(folder, 'model.safetensors'), '');
-  const gemma = await run('compile.mjs', folder, '--cache', join(folder, 'unused'));
+  const gemma = await run('compile.js', folder, '--cache', join(folder, 'unused'));
   expect(gemma).toMatchObject({
     code: 1,
     errors: expect.stringContaining('model_type "gemma" is not supported'),
   });
-  expect(await run('compile.mjs')).toMatchObject({ code: 2, errors: expect.stringContaining('Usage') });
-  const typo = await run('compile.mjs', folder, '--kv', 'half');
+  expect(await run('compile.js')).toMatchObject({ code: 2, errors: expect.stringContaining('Usage') });
+  const typo = await run('compile.js', folder, '--kv', 'half');
   expect(typo).toMatchObject({ code: 2, errors: expect.stringContaining('--kv half is unknown') });
 });
 
 it('exports and rounds a model folder', { timeout: 60_000 }, async () => {
   const exported = join(folder, 'exported');
-  expect(await run('export-model.mjs', 'models/nano-rerank', exported)).toMatchObject({ code: 0 });
+  expect(await run('export-model.js', 'models/nano-rerank', exported)).toMatchObject({ code: 0 });
   expect(await readdir(join(exported, 'onnx'))).toEqual(['model.onnx']);
   expect(await readdir(exported)).toEqual(expect.arrayContaining(['config.json', 'tokenizer.json']));
   const rounded = join(folder, 'rounded');
-  expect(await run('quantise-checkpoint.mjs', 'models/nano-rerank', rounded)).toMatchObject({ code: 0 });
+  expect(await run('quantise-checkpoint.js', 'models/nano-rerank', rounded)).toMatchObject({ code: 0 });
   expect(await readdir(rounded)).toEqual(['model.safetensors']);
 });

@@ -1,7 +1,7 @@
 /**
  * Word error rates of a speech model on folders of audio files, each with a transcripts.tsv (file, tab, text), the way
  * the service hears them: decoding, voice activity, network, search.
- * Usage: npm run build && node tools/evaluate-speech.mjs <model directory> <folder>… [--beams 32] [--weights int8|fp32] [--limit 100] [--show 3]
+ * Usage: npm run build && node dist/evaluate-speech.js <model directory> <folder>… [--beams 32] [--weights int8|fp32] [--limit 100] [--show 3]
  */
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
 });
 const [directory, ...folders] = positionals;
 if (!directory || folders.length === 0) {
-  console.error('Usage: node tools/evaluate-speech.mjs <model directory> <folder>… [--beams 32] [--show 3]');
+  console.error('Usage: node dist/evaluate-speech.js <model directory> <folder>… [--beams 32] [--show 3]');
   process.exit(2);
 }
 

@@ -1,13 +1,13 @@
 /**
  * Writes the checkpoint of a model directory as int8 with a scale a row, a quarter of float32, as models/ holds it.
- * Usage: npm run build && node tools/quantise-checkpoint.mjs <directory> <target directory>
+ * Usage: npm run build && node dist/quantise-checkpoint.js <directory> <target directory>
  */
 import { resolve } from 'node:path';
 import { quantiseCheckpoint } from '#inference';
 
 const [directory, target] = process.argv.slice(2);
 if (!directory || !target) {
-  console.error('Usage: node tools/quantise-checkpoint.mjs <directory> <target directory>');
+  console.error('Usage: node dist/quantise-checkpoint.js <directory> <target directory>');
   process.exit(2);
 }
 await quantiseCheckpoint(resolve(directory), resolve(target));

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '#service-kit';
+import { projectRoot } from '#paths';
 import { sentencesOf } from '../../apps/llm/src/grounding/sentences.js';
 
 /** A question, passages, and what a right answer holds. */

@@ -1,5 +1,5 @@
 /**
- * What the answer check makes of the bundled model's answers: `npm run build && node dist/bench/grounding/main.js
+ * What the answer check makes of the bundled model's answers: `npm run build && node dist/bench-grounding.js
  * [--limit N]`. The same generation is scored as the model says it and as the service shows it; the prompt is the
  * profile's.
  */

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ChatMessage, GenerationParameters } from '#contracts';
 import { loadGenerator, type Generator } from '#inference';
-import { projectRoot } from '#service-kit';
+import { projectRoot } from '#paths';
 import { table } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';
 import { benchFolder } from './models.js';

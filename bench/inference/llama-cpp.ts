@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { projectRoot } from '#service-kit';
+import { projectRoot } from '#paths';
 
 /** What of node-llama-cpp is used here; the package is no dependency of the project, so its types are not at hand. */
 interface LlamaLibrary {

@@ -3,7 +3,7 @@ import { copyFile, cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { env } from '@xenova/transformers';
 import { exportModel } from '#inference';
-import { projectRoot } from '#service-kit';
+import { projectRoot } from '#paths';
 import { makeRandomDecoder, shape135m } from './random-decoder.js';
 
 /** Checkpoints of random weights, graphs and whatever else a benchmark makes and keeps. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '#service-kit';
+import { projectRoot } from '#paths';
 
 /** Passages, and questions that one of them answers. */
 export interface Dataset {

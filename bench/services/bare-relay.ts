@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { builtFile } from '#paths';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 
 const subject = 'bench.bare';
@@ -29,7 +29,7 @@ export async function startBareRelay(natsUrl: string): Promise<BareRelay> {
 }
 
 async function startRole(role: Role, natsUrl: string): Promise<{ child: ChildProcess; said: string }> {
-  const child = fork(fileURLToPath(import.meta.url), [role, natsUrl]);
+  const child = fork(builtFile('bare-relay'), [role, natsUrl]);
   const [said] = (await once(child, 'message')) as [string];
   return { child, said };
 }
@@ -62,7 +62,7 @@ async function relay(
 }
 
 const [, program, role, natsUrl] = process.argv;
-if (program === fileURLToPath(import.meta.url) && natsUrl !== undefined) {
+if (program === builtFile('bare-relay') && natsUrl !== undefined) {
   const nats = await connect({ servers: natsUrl });
   process.send?.(await roles[role as Role](nats));
   process.once('disconnect', () => process.exit());

@@ -1,9 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { defineMethod, type ParsedRequestOf } from '#contracts';
 import { MessagingModule, RpcHandler, RpcServer } from '#messaging';
+import { builtFile } from '#paths';
 import { Controller, Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -40,13 +40,13 @@ class StepModule {
 
 /** The service in a process of its own, as services run. */
 export async function startStepService(natsUrl: string): Promise<ChildProcess> {
-  const child = fork(fileURLToPath(import.meta.url), [natsUrl]);
+  const child = fork(builtFile('step-service'), [natsUrl]);
   await once(child, 'message');
   return child;
 }
 
 const [, program, url] = process.argv;
-if (program === fileURLToPath(import.meta.url) && url !== undefined) {
+if (program === builtFile('step-service') && url !== undefined) {
   const app = await NestFactory.create(StepModule.register(url), new FastifyAdapter(), { logger: false });
   app.connectMicroservice({ strategy: app.get(RpcServer) });
   await app.startAllMicroservices();

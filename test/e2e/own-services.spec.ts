@@ -63,7 +63,7 @@ describe('services of one’s own', () => {
   });
 
   it('join the graph when they announce themselves, with their parameters listed and checked', async () => {
-    const entry = join(repositoryRoot, 'dist/templates/service/main.js');
+    const entry = join(repositoryRoot, 'dist/service.js');
     await Promise.all([
       start([entry], { NATS_URL: stack.nats.url, HOST: '127.0.0.1' }, 'listening'),
       start([join(repositoryRoot, 'test/fixtures/plain-service.mjs'), stack.nats.url], {}, 'ready'),

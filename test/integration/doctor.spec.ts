@@ -179,7 +179,7 @@ describe('the doctor', () => {
     expect(faults(await examineWith())).toMatchObject([
       { check: 'index', message: expect.stringContaining('have 3 dimensions') as string },
     ]);
-    const entry = join(repositoryRoot, 'dist/bundle/doctor.js');
+    const entry = join(repositoryRoot, 'dist/doctor.js');
     const ended = promisify(execFile)(process.execPath, [entry, '--json'], {
       env: { ...cleanEnvironment(), ...configured },
     });

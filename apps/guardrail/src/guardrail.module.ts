@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { Classifier } from '#inference';
 import { MessagingModule } from '#messaging';
-import { projectRoot, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { projectRoot } from '#paths';
+import { ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { GuardrailController } from './guardrail.controller.js';
 import type { GuardrailEnvironment } from './guardrail.environment.js';

@@ -1,10 +1,10 @@
 import { isAbsolute, join } from 'node:path';
+import { projectRoot } from '#paths';
 import {
   baseEnvironmentSchema,
   booleanSchema,
   databaseEnvironmentSchema,
   portSchema,
-  projectRoot,
   readEnvironment,
 } from '#service-kit';
 import { z } from 'zod';

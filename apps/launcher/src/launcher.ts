@@ -12,7 +12,7 @@ import {
   type SupervisedProcess,
   type SupervisionEvent,
 } from '#local-stack';
-import { projectRoot } from '#service-kit';
+import { projectRoot } from '#paths';
 import type { LauncherEnvironment } from './environment.js';
 import { ProcessRegister } from './process-register.js';
 import { provideNats, providePostgres, type ProvidedServer } from './provide-servers.js';

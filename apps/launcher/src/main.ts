@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { StartFailedError } from '#local-stack';
-import { EnvironmentError, projectRoot, version } from '#service-kit';
+import { projectRoot } from '#paths';
+import { EnvironmentError, version } from '#service-kit';
 import { prepareDataDirectory } from './data-directory.js';
 import {
   launcherEnvironmentSchema,

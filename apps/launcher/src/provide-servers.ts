@@ -5,7 +5,7 @@ import {
   startNatsServer,
   type EmbeddedPostgresOptions,
 } from '#local-stack';
-import { projectRoot } from '#service-kit';
+import { projectRoot } from '#paths';
 import { checkReachable } from './connect-check.js';
 import type { LauncherEnvironment } from './environment.js';
 

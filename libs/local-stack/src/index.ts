@@ -1,4 +1,4 @@
-export { nodeProgram, programVariables, resolveDistEntry } from './dist-entry.js';
+export { nodeProgram, programVariables } from './processes/node-program.js';
 export { freePort, isPortFree } from './ports.js';
 export {
   findNatsServer,

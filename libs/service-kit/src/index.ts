@@ -10,7 +10,6 @@ export {
 } from './config/environment.js';
 export { databaseOptions } from './config/database-options.js';
 export { announceModel, modelOptions } from './config/model-options.js';
-export { projectRoot } from './config/paths.js';
 export { loadProfile, type Profile } from './config/profile.js';
 export { version } from './config/version.js';
 export { fetchForUsers, refusalOfUrl } from './fetch-for-users.js';

@@ -1,4 +1,5 @@
 export { freePort } from '#local-stack';
+export { bundleProgram } from './bundle-program.js';
 export { cacheDirectory, repositoryRoot } from './cache-directory.js';
 export { startNats, type TestNats } from './start-nats.js';
 export { postgresTemplate, startPostgres, type TestPostgres } from './start-postgres.js';

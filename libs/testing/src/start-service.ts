@@ -33,7 +33,7 @@ export function cleanEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Starts `node dist/bundle/<app>.js` (needs a build) on a random port unless `env` names one, and waits until
+ * Starts `node dist/<app>.js` (needs a build) on a random port unless `env` names one, and waits until
  * GET /ready answers 200. Errors: StartFailedError with the service's last lines.
  */
 export async function startService(app: string, env: NodeJS.ProcessEnv = {}): Promise<TestService> {

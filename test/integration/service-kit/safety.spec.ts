@@ -93,7 +93,7 @@ describe('limits of a body', () => {
 
 describe('an address that others can reach', () => {
   it('is refused without keys, naming the variable', async () => {
-    const child = spawn(process.execPath, ['dist/bundle/embedding.js'], {
+    const child = spawn(process.execPath, ['dist/embedding.js'], {
       cwd: repositoryRoot,
       env: { ...cleanEnvironment(), NATS_URL: nats.url, HOST: '0.0.0.0', EMBEDDING_PORT: '0' },
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
+import { builtFile } from '#paths';
 import { readerReady, type PreparationOutcome, type PreparationTask } from './reader-messages.js';
 
 const megabyte = 1024 * 1024;
@@ -14,7 +14,7 @@ export class ReaderProcess {
   readonly #ended: Promise<unknown>;
 
   constructor(private readonly maxMemoryBytes: number) {
-    this.#child = fork(readerProgram(), [JSON.stringify({ maxMemoryBytes })], {
+    this.#child = fork(builtFile('reader.worker'), [JSON.stringify({ maxMemoryBytes })], {
       // Neither keys nor the database's address reach a parser. No inherited flags: they are the service's.
       env: {},
       execArgv: [
@@ -79,9 +79,4 @@ export class ReaderProcess {
     const isOverLimit = signalCode === 'SIGKILL' || signalCode === 'SIGABRT' || exitCode === 134;
     return isOverLimit ? `it takes more than ${megabytes} MB of memory` : 'its reader ended early';
   }
-}
-
-/** The bundled program, also when sources are tested directly. */
-function readerProgram(): string {
-  return createRequire(import.meta.url).resolve('#dist/bundle/reader.worker.js');
 }

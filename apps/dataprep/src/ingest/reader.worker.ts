@@ -2,9 +2,9 @@
  * Program of a reader process: prepares one document at a time. A process and not a thread, because a parser that is fed
  * with a bomb may take memory that no limit of a thread counts, or crash. It has no part of the service's environment.
  */
-import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { MegaNestError } from '#contracts';
+import { builtFile } from '#paths';
 import { readDocument } from '../reading/read-document.js';
 import { prepareDocument } from './prepare-document.js';
 import { readerReady, type PreparationOutcome, type PreparationTask } from './reader-messages.js';
@@ -17,9 +17,8 @@ async function run({ file, chunking }: PreparationTask): Promise<PreparationOutc
   }
 }
 
-const guard = createRequire(import.meta.url).resolve('#dist/bundle/reader-guard.worker.js');
 const limits: unknown = JSON.parse(process.argv[2] ?? '{}');
-new Worker(guard, { workerData: limits, execArgv: [] }).unref();
+new Worker(builtFile('reader-guard.worker'), { workerData: limits, execArgv: [] }).unref();
 
 process.on('disconnect', () => process.exit());
 process.on('message', (task: PreparationTask) => void run(task).then((outcome) => process.send?.(outcome)));

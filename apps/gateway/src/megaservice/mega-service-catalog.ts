@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { MegaNestError } from '#contracts';
 import { lacksService, watchMegaServices, type MegaServiceDefinition, type MegaServiceWatcher } from '#dag';
-import { EnvironmentError, projectRoot } from '#service-kit';
+import { projectRoot } from '#paths';
+import { EnvironmentError } from '#service-kit';
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { GatewayEnvironment } from '../gateway.environment.js';
 import type { AnnouncedServices } from './announced-services.js';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { access, constants, statfs } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { findNatsServer } from '#local-stack';
-import { projectRoot } from '#service-kit';
+import { projectRoot } from '#paths';
 import { dirname, join } from 'node:path';
 import type { LauncherEnvironment } from '../environment.js';
 import { fail, ok, reasonOf, warn, type Finding } from './finding.js';

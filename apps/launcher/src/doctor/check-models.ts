@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { loadProfile, projectRoot, type Profile } from '#service-kit';
+import { projectRoot } from '#paths';
+import { loadProfile, type Profile } from '#service-kit';
 import type { LauncherEnvironment } from '../environment.js';
 import { maskUrl } from '../print-config.js';
 import { fail, ok, reasonOf, warn, type Finding } from './finding.js';

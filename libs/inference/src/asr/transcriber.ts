@@ -9,7 +9,7 @@ import { canCompileSpeech } from '../model/can-compile.js';
 import { resolveModel } from '../model/model-source.js';
 import { describeWeights } from '../model/weights-revision.js';
 import { WorkerChannel } from '../workers/worker-channel.js';
-import { workerEntry } from '../workers/worker-entry.js';
+import { builtFile } from '#paths';
 import type { TranscribeRequest, Transcriber, TranscriptEvent } from './transcriber-interface.js';
 import type { TranscriberCall, TranscriberReady, TranscriberSettings } from './transcriber-messages.js';
 
@@ -47,7 +47,7 @@ export async function loadTranscriber(
     windows: options.windows ?? 4,
     ...(options.voiceModel && { voiceModel: voiceModelFile(options.voiceModel) }),
   };
-  const entry = workerEntry('asr.worker.js');
+  const entry = builtFile('asr.worker');
   const channels: AsrChannel[] = Array.from(
     { length: options.workers ?? 2 },
     () => new WorkerChannel(entry, settings, options.hangLimitMs),

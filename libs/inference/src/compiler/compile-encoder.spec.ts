@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../runtime/package-root.js';
+import { projectRoot } from '#paths';
 import { dot, linear } from './arithmetic.fixture.js';
 import { randomTensors, writeCheckpoint } from './checkpoint.fixture.js';
 import { type CompileEncoderOptions, compileEncoder } from './compile-encoder.js';
@@ -112,7 +112,7 @@ describe.skipIf(!isPublished)('compileEncoder on exported weights', () => {
 });
 
 describe('compileEncoder with int8 weights', () => {
-  const directory = join(packageRoot(), 'models', 'nano-embed');
+  const directory = join(projectRoot, 'models', 'nano-embed');
 
   it.each(['tensor', 'row'] as const)(
     'stays within a cosine of 0.999, activations by %s',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../runtime/package-root.js';
+import { projectRoot } from '#paths';
 import { randomNumbers, randomTensors, writeCheckpoint } from './checkpoint.fixture.js';
 import { compileSpeech } from './compile-speech.js';
 import { speechScores, speechShapes, tinySpeech } from './reference-speech.fixture.js';
@@ -104,7 +104,7 @@ describe('compileSpeech', () => {
 });
 
 describe('the bundled nano-asr', () => {
-  const bundled = join(packageRoot(), 'models', 'nano-asr');
+  const bundled = join(projectRoot, 'models', 'nano-asr');
 
   it('has at most 4 million parameters and 5 MB', async () => {
     const reader = await SafetensorsReader.open(bundled);

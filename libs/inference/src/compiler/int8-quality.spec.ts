@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { AutoTokenizer, env } from '@xenova/transformers';
 import { InferenceSession } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../runtime/package-root.js';
+import { projectRoot } from '#paths';
 import { randomNumbers } from './checkpoint.fixture.js';
 import { type CompiledDecoder, compileDecoder } from './compile-decoder.js';
 import { decodeGreedily, GreedyDriver, largest } from './greedy-driver.fixture.js';
 
 const models = '../shared/models';
-const bundled = join(packageRoot(), 'models');
+const bundled = join(projectRoot, 'models');
 const questions = '../shared/data/nano-eval/grounded.jsonl';
 const isPublished = existsSync(models) && existsSync(questions);
 if (!isPublished) console.warn('../shared is absent: the quality of int8 weights is not measured.');

@@ -11,14 +11,14 @@ import {
 } from '@xenova/transformers';
 import { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../runtime/package-root.js';
+import { projectRoot } from '#paths';
 import { randomNumbers } from './checkpoint.fixture.js';
 import { compileDecoder } from './compile-decoder.js';
 import { compileEncoder } from './compile-encoder.js';
 import { exportModel } from './export-model.js';
 import { decodeGreedily } from './greedy-driver.fixture.js';
 
-const bundled = join(packageRoot(), 'models');
+const bundled = join(projectRoot, 'models');
 const published = '../shared/models/tinystories-656k';
 if (!existsSync(published)) console.warn(`${published} is absent: not compared with transformers.js.`);
 

@@ -5,7 +5,7 @@ import { env, pipeline } from '@xenova/transformers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomTensors, writeCheckpoint } from '../compiler/checkpoint.fixture.js';
 import { exportModel } from '../compiler/index.js';
-import { packageRoot } from '../runtime/package-root.js';
+import { projectRoot } from '#paths';
 import { loadClassifier } from './classifier.js';
 
 const labels = ['harmless', 'rude', 'dangerous'];
@@ -73,7 +73,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function writeModel(name: string, head: object): Promise<string> {
   const directory = path.join(folder, name);
   await writeCheckpoint(directory, { ...base, ...head }, randomTensors(bertShapes(), 11));
-  const bundled = path.join(packageRoot(), 'models', 'nano-rerank');
+  const bundled = path.join(projectRoot, 'models', 'nano-rerank');
   for (const file of ['tokenizer.json', 'special_tokens_map.json'])
     await cp(path.join(bundled, file), path.join(directory, file));
   const config = JSON.parse(await readFile(path.join(bundled, 'tokenizer_config.json'), 'utf8')) as object;

@@ -1,7 +1,7 @@
 import { MegaNestError } from '#contracts';
 import { QueueFullError, TokenBudgetQueue } from '#batching';
 import { WorkerChannel } from '../workers/worker-channel.js';
-import { workerEntry } from '../workers/worker-entry.js';
+import { builtFile } from '#paths';
 import type {
   EncoderItem,
   EncoderOutcome,
@@ -50,7 +50,7 @@ export class EncoderPool {
     settings: EncoderSettings,
     private readonly options: EncoderPoolOptions,
   ) {
-    const entry = workerEntry('encoder.worker.js');
+    const entry = builtFile('encoder.worker');
     this.channels = Array.from(
       { length: options.workers },
       () => new WorkerChannel(entry, settings, options.hangLimitMs),

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { GenerationParameters } from '#contracts';
-import { packageRoot } from '../runtime/package-root.js';
+import { projectRoot } from '#paths';
 import { TokenVocabulary } from '../tokenizer/token-vocabulary.js';
 import type { DecoderBackend, DecoderSequence, ForwardItem } from './decoder-backend.js';
 import { GenerationScheduler } from './generation-scheduler.js';
@@ -86,7 +86,7 @@ class CountingBackend implements DecoderBackend<FakeSequence> {
 describe('GenerationScheduler', () => {
   let vocabulary: TokenVocabulary;
   beforeAll(async () => {
-    vocabulary = await TokenVocabulary.load(path.join(packageRoot(), 'models', 'nano-chat'));
+    vocabulary = await TokenVocabulary.load(path.join(projectRoot, 'models', 'nano-chat'));
   });
 
   function start(backend: CountingBackend, maxAnswers = 8) {

@@ -8,7 +8,7 @@ import { resolveModel } from '../model/model-source.js';
 import { describeWeights } from '../model/weights-revision.js';
 import { TextTokenizer } from '../tokenizer/text-tokenizer.js';
 import { WorkerChannel } from '../workers/worker-channel.js';
-import { workerEntry } from '../workers/worker-entry.js';
+import { builtFile } from '#paths';
 import { promptIds, promptLength } from './prompt-ids.js';
 import { EventQueue } from './event-queue.js';
 import type {
@@ -64,7 +64,7 @@ export async function loadGenerator(source: string, options: GeneratorLoadOption
     },
   };
   const channel: GeneratorChannel = new WorkerChannel(
-    workerEntry('generator.worker.js'),
+    builtFile('generator.worker'),
     settings,
     options.hangLimitMs,
   );

@@ -9,7 +9,7 @@ import { randomTensors, writeCheckpoint } from '../compiler/checkpoint.fixture.j
 import { decoderShapes } from '../compiler/reference-decoder.fixture.js';
 import { loadEmbedder } from '../encoder/embedder.js';
 import { loadGenerator } from '../generator/generator.js';
-import { packageRoot } from '../runtime/package-root.js';
+import { projectRoot } from '#paths';
 import type { DownloadProgress } from './load-options.js';
 import { resolveModel } from './model-source.js';
 
@@ -28,7 +28,7 @@ const llama = {
   tie_word_embeddings: true,
 };
 
-const bundled = path.join(packageRoot(), 'models');
+const bundled = path.join(projectRoot, 'models');
 
 describe('resolveModel', () => {
   let hub: Server;

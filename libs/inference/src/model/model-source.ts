@@ -3,7 +3,7 @@ import path from 'node:path';
 import { downloadModel, type CompileCheck } from './hub.client.js';
 import type { ModelLoadOptions } from './load-options.js';
 import { ModelLoadError } from './model-load-error.js';
-import { packageRoot } from '../runtime/package-root.js';
+import { projectRoot } from '#paths';
 
 /** A model folder in Hugging Face layout, found or downloaded. */
 export interface ModelDirectory {
@@ -21,7 +21,7 @@ export async function resolveModel(
   options: ModelLoadOptions,
   canCompile: CompileCheck = () => Promise.resolve(false),
 ): Promise<ModelDirectory> {
-  const bundled = path.join(options.modelsDirectory ?? path.join(packageRoot(), 'models'), source);
+  const bundled = path.join(options.modelsDirectory ?? path.join(projectRoot, 'models'), source);
   if (isPlainName(source) && existsSync(bundled)) return { id: source, directory: bundled };
   if (existsSync(source)) return { id: path.basename(path.resolve(source)), directory: path.resolve(source) };
   if (isHubId(source)) return { id: source, directory: await downloadModel(source, options, canCompile) };

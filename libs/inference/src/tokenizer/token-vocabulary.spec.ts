@@ -3,18 +3,18 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Detokeniser } from '../generator/detokeniser.js';
-import { packageRoot } from '../runtime/package-root.js';
+import { projectRoot } from '#paths';
 import { TextTokenizer } from './text-tokenizer.js';
 import { TokenVocabulary } from './token-vocabulary.js';
 
 const anyText = fc.string({ unit: 'binary' }).filter((text) => !text.includes('<'));
 const plainText = fc.string({ unit: fc.constantFrom('a', 'b', 'e', 'n', 'o', 't', ' ', '.', ',', '!') });
 const models = [
-  { kind: 'byte-level', directory: path.join(packageRoot(), 'models', 'nano-chat'), texts: anyText },
+  { kind: 'byte-level', directory: path.join(projectRoot, 'models', 'nano-chat'), texts: anyText },
   {
     kind: 'SentencePiece',
     // Skipped where this folder of other people's models is absent. Its vocabulary lacks many characters.
-    directory: path.resolve(packageRoot(), '..', 'shared', 'models', 'tinystories-656k'),
+    directory: path.resolve(projectRoot, '..', 'shared', 'models', 'tinystories-656k'),
     texts: plainText,
   },
 ];
@@ -49,6 +49,6 @@ describe.each(models)('TokenVocabulary, $kind', ({ directory, texts }) => {
 });
 
 it('refuses tokenizers that it cannot decode', async () => {
-  const bert = path.join(packageRoot(), 'models', 'nano-embed');
+  const bert = path.join(projectRoot, 'models', 'nano-embed');
   await expect(TokenVocabulary.load(bert)).rejects.toThrow(/WordPiece/);
 });

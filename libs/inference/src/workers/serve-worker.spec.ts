@@ -1,19 +1,16 @@
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { getPriority, tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
+import { getPriority } from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { bundleProgram } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FromWorker, ToWorker } from './worker-messages.js';
-
-const served = createRequire(import.meta.url).resolve('#dist/libs/inference/src/workers/serve-worker.js');
 
 /** Says a few things over several promises; of `function` it says what no thread can hand over. */
 const program = `
 import { getPriority } from 'node:os';
-import { serveWorker } from ${JSON.stringify(pathToFileURL(served).href)};
+import { serveWorker } from ${JSON.stringify(path.join(import.meta.dirname, 'serve-worker.js'))};
 await serveWorker(async () => ({
   ready: getPriority(0),
   dispose: async () => {},
@@ -30,20 +27,17 @@ await serveWorker(async () => ({
 type Message = FromWorker<number, string, unknown>;
 
 describe('serveWorker', () => {
-  let folder: string;
+  let entry: string;
   let worker: Worker;
   const received: Message[] = [];
   const send = (message: ToWorker<string>) => worker.postMessage(message, []);
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'serve-worker-'));
-    const entry = path.join(folder, 'worker.mjs');
-    await writeFile(entry, program);
-    // What is built is served; the flags of the tests would lead its imports to sources.
+    entry = await bundleProgram(program);
     worker = new Worker(entry, { execArgv: [] });
     worker.on('message', (message: Message) => received.push(message));
     await once(worker, 'message');
   });
-  afterAll(() => rm(folder, { recursive: true }));
+  afterAll(() => rm(path.dirname(entry), { recursive: true }));
 
   it('hands what several calls say over in few messages, in order, and what it says last before it ends', async () => {
     const ended = once(worker, 'exit');

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { resolveDistEntry } from '../dist-entry.js';
+import { builtFile } from '#paths';
 import { acquireFileLock } from '../processes/file-lock.js';
 
 const run = promisify(execFile);
@@ -29,10 +29,7 @@ async function createWhole(target: string, fill: (draft: string) => Promise<void
 }
 
 async function initialise(directory: string): Promise<void> {
-  await run(process.execPath, [
-    resolveDistEntry('libs/local-stack/src/postgres/initialise/main.js'),
-    directory,
-  ]);
+  await run(process.execPath, [builtFile('initialise'), directory]);
 }
 
 /** An empty database to copy: made once, by whoever needs it first. */

@@ -1,4 +1,4 @@
-import { resolveDistEntry } from '../dist-entry.js';
+import { builtFile } from '#paths';
 import type { ChildExit } from '../processes/child.js';
 import { waitForListeningUrl } from '../processes/readiness.js';
 import {
@@ -41,7 +41,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     name: 'postgres',
     command: process.execPath,
     args: () => [
-      resolveDistEntry('libs/local-stack/src/postgres/main.js'),
+      builtFile('postgres'),
       options.dataDirectory,
       String(port),
       ...(options.template === undefined ? [] : [options.template]),

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
+import { projectRoot } from '#paths';
 import type { BaseEnvironment } from './environment.js';
-import { projectRoot } from './paths.js';
 import type { Profile } from './profile.js';
 
 interface Download {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { generationParametersSchema, retrievalParametersSchema } from '#contracts';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { projectRoot } from '#paths';
 import { EnvironmentError } from './environment.js';
-import { projectRoot } from './paths.js';
 
 /** How a language model is asked, and how far its answers are trusted. */
 const answeringSchema = z.strictObject({

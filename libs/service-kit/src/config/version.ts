@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from './paths.js';
+import { projectRoot } from '#paths';
 
 /** The product's version, from package.json. */
 export const version: string = (

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { MegaNestError } from '#contracts';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../runtime/package-root.js';
+import { projectRoot } from '#paths';
 import { decodeAudio, type DecodeAudioOptions } from './decode-audio.js';
 import { writeWav, type WavForm } from './wav.fixture.js';
 
 /** Low, so that comparisons at every delay are quick. */
 const rate = 4_000;
-const fixture = (file: string) => readFile(path.join(packageRoot(), 'test/fixtures/asr', file));
+const fixture = (file: string) => readFile(path.join(projectRoot, 'test/fixtures/asr', file));
 const decode = (bytes: Uint8Array, options: Partial<DecodeAudioOptions> = {}) =>
   decodeAudio(bytes, { sampleRate: rate, maxSeconds: 60, filename: 'speech', ...options });
 

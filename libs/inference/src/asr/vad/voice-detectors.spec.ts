@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageRoot } from '../../runtime/package-root.js';
+import { projectRoot } from '#paths';
 import { decodeAudio } from '../audio/decode-audio.js';
 import { EnergyGate } from './energy-gate.js';
 import { SileroDetector } from './silero.js';
 import { joinSpans } from './speech-spans.js';
 import { detectorRate, type VoiceDetector } from './voice-detector.js';
 
-const silero = path.join(packageRoot(), '../shared/models/silero-vad/silero_vad.onnx');
+const silero = path.join(projectRoot, '../shared/models/silero-vad/silero_vad.onnx');
 const seconds = (count: number) => Math.round(count * detectorRate);
 
 /** The spoken question twice, two seconds of faint noise before, between and behind. */
 async function recording(): Promise<{ samples: Float32Array; speech: number }> {
-  const file = await readFile(path.join(packageRoot(), 'test/fixtures/asr/question.wav'));
+  const file = await readFile(path.join(projectRoot, 'test/fixtures/asr/question.wav'));
   const question = await decodeAudio(file, { sampleRate: detectorRate, maxSeconds: 60 });
   const samples = Float32Array.from(
     { length: 2 * question.length + seconds(6) },

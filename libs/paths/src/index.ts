@@ -11,3 +11,13 @@ function findProjectRoot(folder: string): string {
   if (parent === folder) throw new Error('The project folder with package.json and profiles/ was not found.');
   return findProjectRoot(parent);
 }
+
+/**
+ * Path of a program or a thread that `npm run build` wrote, given by its name ("gateway", "generator.worker"); the same
+ * from sources (tests) and from `dist`. Throws if it has not been built.
+ */
+export function builtFile(name: string): string {
+  const path = join(projectRoot, 'dist', `${name}.js`);
+  if (existsSync(path)) return path;
+  throw new Error(`${path} is missing: run \`npm run build\` first.`);
+}

@@ -1,12 +1,5 @@
-import { createRequire } from 'node:module';
-import type { SupervisionOptions } from './processes/supervise.js';
-
-const { resolve } = createRequire(import.meta.url);
-
-/** Path of a built file, given by its place below `dist`; the same whether this runs from sources (tests) or built. */
-export function resolveDistEntry(path: string): string {
-  return resolve(`#dist/${path}`);
-}
+import { builtFile } from '#paths';
+import type { SupervisionOptions } from './supervise.js';
 
 /**
  * Variables of every Node process that is started here, below what the user set. glibc asks for huge pages then, where the
@@ -15,15 +8,15 @@ export function resolveDistEntry(path: string): string {
 export const programVariables = { GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1' } as const;
 
 /**
- * How to run a bundled program, given by its name, as a supervised Node process that ends with its parent,
+ * How to run a built program, given by its name, as a supervised Node process that ends with its parent,
  * whether or not the program knows of it. Errors: not built.
  */
 export function nodeProgram(
   name: string,
   ...parameters: string[]
 ): Pick<SupervisionOptions, 'command' | 'args' | 'lifeline'> {
-  const exitWithParent = resolveDistEntry('libs/local-stack/src/processes/exit-with-parent.js');
-  const path = resolveDistEntry(`bundle/${name}.js`);
+  const exitWithParent = builtFile('exit-with-parent');
+  const path = builtFile(name);
   return {
     command: process.execPath,
     args: () => ['--enable-source-maps', '--import', exitWithParent, path, ...parameters],
