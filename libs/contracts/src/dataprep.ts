@@ -185,7 +185,7 @@ export const listCollections = defineMethod({
   reply: z.object({ collections: z.array(z.string()) }),
 });
 
-/** Most characters of text that `dataprep.extract` gives: its reply has to fit into one message. */
+/** Most characters of text that `dataprep.extract` gives. */
 export const maxExtractedCharacters = 400_000;
 
 /**

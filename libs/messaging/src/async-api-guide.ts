@@ -1,5 +1,6 @@
 import { nodeMetadataKey } from '#contracts';
 import { bucket } from './object-store.js';
+import { maxBodyBytes } from './parts.js';
 import { aliveSubject, firstHeartbeatMs, header, heartbeatMs, silenceMs } from './wire.js';
 
 /** How calls over NATS work, for the AsyncAPI document. */
@@ -30,7 +31,12 @@ responders" five times in a row on that of an instance loses its calls.
 **Errors** are a message with NATS's own headers \`${header.errorCode}\` and \`${header.error}\` (ADR-32) and the error as JSON.
 An unknown method or no instance is NATS's 503 "no responders".
 
-**Limits.** A message holds what the server's max_payload says, 1 MiB by default. Vectors are base64 of little-endian
+**Large bodies.** A message holds what the server's max_payload says, 1 MiB by default. A longer reply is cut into messages, in order,
+for callers that sent \`${header.accept}: parts\`; others get \`payload_too_large\`. Each part has \`${header.part}\`: \`more\`, or on the last one
+the bytes of all. A longer request is sent without a body and with \`${header.body}\`, its bytes. The instance that gets it answers
+with an empty message, \`${header.stream}: send\` and a reply subject of its own, where the caller sends the parts. A body has at most ${maxBodyBytes} bytes.
+
+**Limits.** Vectors are base64 of little-endian
 Float32. Files travel by reference: put the bytes into the JetStream object store \`${bucket}\` and send the
 \`FileReference\`; objects are dropped after an hour.
 

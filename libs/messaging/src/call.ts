@@ -1,6 +1,7 @@
 import { MegaNestError, type ReplyOf, type RpcMethod } from '#contracts';
 import type { Msg } from '@nats-io/transport-node';
 import type { WatchedCall } from './instance-watch.js';
+import { PartCollector } from './parts.js';
 import { checkMs, decodeJson, errorOf, header, silenceMs } from './wire.js';
 
 /** Where the replies of a call go: any number of them, then one end, with an error where it failed. */
@@ -22,6 +23,7 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
   #received = 0;
   #settled = false;
   #finished = false;
+  readonly #parts = new PartCollector();
 
   constructor(
     readonly method: Method,
@@ -49,8 +51,10 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
       this.#isAnonymous = this.#instance === undefined;
       return;
     }
+    if (marker === 'send') return;
     if (marker === 'end') return this.#end(message.headers?.get(header.count));
-    this.#receive(message.data);
+    const data = message.headers?.get(header.part) ? this.#collect(message) : message.data;
+    if (data) this.#receive(data);
   }
 
   /**
@@ -86,6 +90,16 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
   #finish(error?: Error): void {
     this.#finished = true;
     this.settle(error);
+  }
+
+  /** The whole reply with the last of its parts. */
+  #collect(part: Msg): Uint8Array | undefined {
+    try {
+      return this.#parts.add(part, this.method.service);
+    } catch (error) {
+      this.settle(error as Error);
+      return undefined;
+    }
   }
 
   #receive(data: Uint8Array): void {

@@ -13,7 +13,7 @@ export interface ObjectDescription {
   mimeType: string;
 }
 
-/** Carries files between services by reference, in NATS's object store: messages are limited to 1 MiB. */
+/** Carries files between services by reference, in NATS's object store: no process has them whole in memory. */
 export class ObjectStore {
   #store: Promise<NatsObjectStore> | undefined;
 

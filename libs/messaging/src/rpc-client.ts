@@ -13,6 +13,7 @@ import { defaultTimeoutMs, type CallOptions } from './call-options.js';
 import type { MessagingConnection } from './connection.js';
 import { InstanceWatch } from './instance-watch.js';
 import { MessageQueue } from './message-queue.js';
+import { partSize, partsOf, requireSendable } from './parts.js';
 import { SingleReply } from './single-reply.js';
 import { cancelSubject, checkMs, encodeJson, header } from './wire.js';
 
@@ -24,6 +25,8 @@ import { cancelSubject, checkMs, encodeJson, header } from './wire.js';
 export class RpcClient {
   readonly #inbox = createInbox();
   readonly #calls = new Map<string, Call<RpcMethod>>();
+  /** Bodies too large for one message, by call, until the instance that got the call asks for them. */
+  readonly #bodies = new Map<string, Uint8Array>();
   readonly #watch: InstanceWatch;
   #reconnects = 0;
   readonly #subscription: Subscription;
@@ -126,19 +129,21 @@ export class RpcClient {
     { callId, timeoutMs, options }: { callId: string; timeoutMs: number; options: CallOptions },
   ): void {
     const data = encodeJson(payload);
-    const limit = this.connection.nats.info?.max_payload ?? Infinity;
-    if (data.length > limit)
-      throw new MegaNestError('payload_too_large', { what: 'The message', limit: `${limit} bytes` });
+    requireSendable(data.length, 'The message');
     const reply = `${this.#inbox}.${callId}`;
-    this.connection.nats.publish(method.subject, data, {
-      reply,
-      headers: callHeaders(callId, timeoutMs, options),
-    });
+    const sent = callHeaders(callId, timeoutMs, options);
+    const isWhole = data.length <= partSize(this.connection.nats);
+    if (!isWhole) {
+      sent.set(header.body, String(data.length));
+      this.#bodies.set(callId, data);
+    }
+    this.connection.nats.publish(method.subject, isWhole ? data : undefined, { reply, headers: sent });
   }
 
   /** Forgets the call; if the service may still be working on it, it is told to stop. */
   #abandon(call: Pick<Call<RpcMethod>, 'finished' | 'settle'>, callId: string): void {
     this.#calls.delete(callId);
+    this.#bodies.delete(callId);
     if (call.finished || this.connection.nats.isClosed()) return;
     call.settle();
     this.connection.nats.publish(cancelSubject(callId));
@@ -147,10 +152,19 @@ export class RpcClient {
   #dispatch(message: Msg): void {
     const token = message.subject.slice(this.#inbox.length + 1);
     const call = this.#calls.get(token);
+    if (call && message.headers?.get(header.stream) === 'send') this.#sendBody(token, message);
     if (call) call.accept(message);
     else this.#watch.accept(message, token);
     // The heartbeat of a call that was left: its cancel was lost with a connection. An answer to it is another one.
     if (!call && message.headers?.get(header.stream) === 'alive') message.respond();
+  }
+
+  #sendBody(callId: string, { reply }: Msg): void {
+    const body = this.#bodies.get(callId);
+    this.#bodies.delete(callId);
+    if (!body || !reply) return;
+    for (const part of partsOf(body, partSize(this.connection.nats)))
+      this.connection.nats.publish(reply, part.data, { headers: part.headers });
   }
 
   #check(): void {
@@ -181,6 +195,7 @@ function traceOf({ service, method }: RpcMethod, { traceparent, requestId = '' }
 function callHeaders(callId: string, timeoutMs: number, options: CallOptions): MsgHdrs {
   const result = headers();
   result.set(header.callId, callId);
+  result.set(header.accept, 'parts');
   result.set(header.timeout, String(Math.ceil(timeoutMs)));
   result.set(header.requestId, options.requestId ?? randomUUID());
   if (options.traceparent) result.set(header.traceparent, options.traceparent);

@@ -4,6 +4,7 @@ import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 /**
  * How calls look on the wire. A request is JSON to `meganest.<service>.<method>`. The answer is JSON on the reply
  * subject; a stream is several such messages and an empty one with `Meganest-Stream: end`. While a call runs the
+ * A body beyond the size of a message travels in several, marked with `Meganest-Part`. While a call runs the
  * service sends `Meganest-Stream: alive` every second, first after a moment, so that its death is noticed; it says there
  * which instance it is.
  * Errors carry NATS's own service error headers (ADR-32) and the error as JSON.
@@ -15,6 +16,12 @@ export const header = {
   callId: 'Meganest-Call-Id',
   traceparent: 'traceparent',
   stream: 'Meganest-Stream',
+  /** On a request: the caller puts replies together from parts. */
+  accept: 'Meganest-Accept',
+  /** On a request without a body: how many bytes it has. The instance that gets the call asks for it with `Meganest-Stream: send`. */
+  body: 'Meganest-Body',
+  /** On a part of a body: `more`, or on the last one how many bytes all have together. */
+  part: 'Meganest-Part',
   /** On heartbeats: who runs the call. */
   instance: 'Meganest-Instance',
   /** On the end message: how many messages the stream had, to notice lost ones. */

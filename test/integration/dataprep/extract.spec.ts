@@ -50,7 +50,7 @@ describe('dataprep.extract', () => {
     expect((await read('a.docx', makeDocx([paragraph('From a docx.')]))).text).toBe('From a docx.');
   });
 
-  it('cuts where it is asked to, and refuses what no message holds', async () => {
+  it('cuts where it is asked to, and refuses texts beyond the limit', async () => {
     expect(await read('long.txt', 'abc '.repeat(20_000), 10)).toEqual({
       text: 'abc abc ab',
       truncated: true,

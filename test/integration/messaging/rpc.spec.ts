@@ -1,4 +1,4 @@
-import { embed, MegaNestError } from '#contracts';
+import { MegaNestError } from '#contracts';
 import { MessagingConnection, RpcClient, ServiceDirectory } from '#messaging';
 import { startNats, type TestNats } from '#testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -63,9 +63,41 @@ describe('a call over NATS', () => {
     expect(error).toMatchObject({ code: 'service_unavailable', status: 503, service: 'nobody' });
   });
 
-  it('refuses a message beyond the limit of the server', async () => {
-    const inputs = Array.from({ length: 2_000 }, () => 'x'.repeat(1_000));
-    expect(await failureOf(client.request(embed, { inputs }))).toMatchObject({ code: 'payload_too_large' });
+  it('carries requests and replies that no single message holds', async () => {
+    const others = await Promise.all([startEcho(nats.url, 'two'), startEcho(nats.url, 'three')]);
+    const text = 'é"x'.repeat(3_000_000);
+    const answers = await Promise.all([
+      client.request(echo, { text }),
+      client.request(echo, { text: `${text}!` }),
+      client.request(echo, { text: 'short' }),
+    ]);
+    expect(answers.map((answer) => answer.text.length)).toEqual([text.length, text.length + 1, 5]);
+    expect(answers[0]?.text === text).toBe(true);
+    await Promise.all(others.map((other) => other.close()));
+  });
+
+  it('stops a large request whose caller has left', async () => {
+    const abort = new AbortController();
+    const text = 'x'.repeat(3_000_000);
+    const work = failureOf(client.request(echo, { text, hang: true }, { signal: abort.signal }));
+    await expect.poll(() => service.witness.started).toBe(1);
+    abort.abort();
+    expect(await work).toMatchObject({ code: 'cancelled' });
+    await service.witness.whenStopped();
+  });
+
+  it('tells a caller that knows no parts that the answer is too large for it', async () => {
+    const text = 'x'.repeat(1_000_000);
+    const answer = await connection.nats.request(
+      echo.subject,
+      JSON.stringify({ text: text + 'y'.repeat(40_000) }),
+    );
+    expect(answer.json()).toMatchObject({ code: 'payload_too_large' });
+  });
+
+  it('refuses what is beyond the limit of a body', async () => {
+    const text = 'x'.repeat(64 * 1024 * 1024);
+    expect(await failureOf(client.request(echo, { text }))).toMatchObject({ code: 'payload_too_large' });
   });
 
   it('gives up at the deadline and stops the work', async () => {

@@ -13,9 +13,6 @@ import { textOfBlocks } from './text-of-blocks.js';
 /** Files in memory at a time. */
 const maxReading = 2;
 
-/** Most bytes that a text may take in a message: one of NATS holds 1 MiB. */
-const maxReplyBytes = 960 * 1024;
-
 /** Reads single files to text, for those who need it now and want nothing stored. */
 export class TextExtractor {
   readonly #turns = new Semaphore(maxReading);
@@ -57,11 +54,10 @@ function cutAt(text: string, limit: number): string {
 }
 
 function refuseTooLong(text: string, filename: string): void {
-  const tooLong = text.length > maxExtractedCharacters;
-  if (!tooLong && Buffer.byteLength(JSON.stringify(text)) <= maxReplyBytes) return;
+  if (text.length <= maxExtractedCharacters) return;
   throw new MegaNestError('payload_too_large', {
     what: `The text of the file ${filename}`,
-    limit: `${maxExtractedCharacters} characters (${maxReplyBytes} bytes)`,
+    limit: `${maxExtractedCharacters} characters`,
     param: 'file',
   });
 }
