@@ -32,7 +32,10 @@ async function answer(
   const model: Answered = { given, text: '', tokens: 0 };
   const checked: Answered = { given, text: '', tokens: 0 };
   let settled = false;
-  const request = { messages: prompt.messages, parameters: { ...llm.parameters, max_tokens: 200 } };
+  const request = {
+    messages: prompt.messages,
+    parameters: { ...llm.parameters, ...llm.grounding.parameters, max_tokens: 200 },
+  };
   for await (const event of generator.generate(request)) {
     model.text += event.text;
     model.tokens += event.tokenIds.length;

@@ -9,6 +9,7 @@ import type { LlmSettings } from './llm.settings.js';
 const settings: LlmSettings = {
   parameters: { temperature: 0.5, max_tokens: 50 },
   grounding: {
+    parameters: { max_tokens: 20, top_p: 0.9 },
     userPrompt: '{context}\n{question}',
     maxPassages: 3,
     maxContextWords: 100,
@@ -68,7 +69,7 @@ function serve(tokens: string[]) {
     return { chunks, text: chunks.map(({ text }) => text).join(''), last: chunks.at(-1) };
   };
   const metric = async (name: string) => (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];
-  return { generator, stream, collect, metric };
+  return { service, generator, stream, collect, metric };
 }
 
 const document = {
@@ -96,6 +97,19 @@ describe('LlmService', () => {
     const { collect, generator } = serve(['a']);
     await collect({ temperature: 0, seed: undefined });
     expect(generator.request?.parameters).toEqual({ temperature: 0, max_tokens: 50 });
+  });
+
+  it('keeps what belongs to answers from passages out of a plain chat', async () => {
+    const { collect, generator } = serve(['a']);
+    await collect();
+    expect(generator.request?.parameters).toEqual({ temperature: 0.5, max_tokens: 50 });
+    await collect({ documents: [document], temperature: 0 });
+    expect(generator.request?.parameters).toMatchObject({ temperature: 0, max_tokens: 20, top_p: 0.9 });
+  });
+
+  it('says what applies where a caller does not', () => {
+    const { service } = serve([]);
+    expect(service.model.defaults).toEqual({ temperature: 0.5, max_tokens: 50 });
   });
 
   it('grounds the answer on the documents and stops the model once it is settled', async () => {

@@ -15,7 +15,7 @@ import { llmSettings, type LlmSettings } from './llm.settings.js';
 import { measureGeneration } from './measure-generation.js';
 import { assertImages } from './load-images.js';
 import type { LlmGenerator } from './open-generator.js';
-import { planAnswer } from './plan-answer.js';
+import { planAnswer, withoutUndefined } from './plan-answer.js';
 import { ThreadCheck } from './thread-check.js';
 import { TokenTally } from './token-tally.js';
 import { watchEngine } from './watch-engine.js';
@@ -41,7 +41,13 @@ export class LlmService implements OnApplicationShutdown {
 
   get model(): ModelInfo {
     const { info, template } = this.generator;
-    return template ? { ...info, templateVariables: templateVariables(template.source) } : info;
+    const { max_tokens, temperature, top_p } = { ...info.defaults, ...this.settings.parameters };
+    const defaults = withoutUndefined({ max_tokens, temperature, top_p });
+    return {
+      ...info,
+      ...(Object.keys(defaults).length > 0 && { defaults }),
+      ...(template && { templateVariables: templateVariables(template.source) }),
+    };
   }
 
   /**

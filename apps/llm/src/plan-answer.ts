@@ -40,10 +40,15 @@ export async function planAnswer(
 ): Promise<AnswerPlan> {
   const { messages, documents, chat_template, labels, model: _model, ...rest } = request;
   const { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint, ...given } = rest;
-  const parameters = { ...settings.parameters, ...withoutUndefined(given) };
+  const ofCaller = withoutUndefined(given);
+  const plain = { ...settings.parameters, ...ofCaller };
   const turns = messages.map(withKnownRole);
   const callOptions = { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint };
-  const plan = (prompt: readonly ChatMessage[], check: AnswerPlan['check']): AnswerPlan => {
+  const plan = (
+    prompt: readonly ChatMessage[],
+    parameters: GenerationParameters,
+    check: AnswerPlan['check'],
+  ): AnswerPlan => {
     const {
       messages: asked,
       read,
@@ -55,17 +60,22 @@ export async function planAnswer(
     const model = { ...native, ...(labels && { labels }) };
     return { request: { messages: asked, parameters: held, chatTemplateKwargs, ...model }, read, check };
   };
-  if (!documents)
-    return plan(chat_template === undefined ? turns : fillChatTemplate(turns, chat_template), passThrough);
-  const choices = parameters.n ?? 1;
+  if (!documents) {
+    const prompt = chat_template === undefined ? turns : fillChatTemplate(turns, chat_template);
+    return plan(prompt, plain, passThrough);
+  }
+  const choices = plain.n ?? 1;
   if (readsToolResults(turns, settings)) {
     const passages = documents.map(({ id, text }, index) => passageOf(index + 1, id, text));
     const newCheck = () => new CitationCheck(passages);
-    return plan(turns, (events, usageSoFar) => checkAnswers(events, { choices, newCheck, usageSoFar }));
+    return plan(turns, plain, (events, usageSoFar) =>
+      checkAnswers(events, { choices, newCheck, usageSoFar }),
+    );
   }
+  const parameters = { ...settings.parameters, ...settings.grounding.parameters, ...ofCaller };
   const grounded = await groundOn(documents, { turns, chat_template, parameters, settings, generator });
   const newCheck = () => checkOf(grounded, parameters, settings);
-  return plan(grounded.messages, (events, usageSoFar) =>
+  return plan(grounded.messages, parameters, (events, usageSoFar) =>
     checkAnswers(events, { choices, newCheck, usageSoFar }),
   );
 }
@@ -118,7 +128,7 @@ function withKnownRole(message: ChatMessage): ChatMessage {
 }
 
 /** So that a parameter that is not given does not hide the profile's; 0 and false are given. */
-function withoutUndefined<Values extends object>(values: Values): Partial<Values> {
+export function withoutUndefined<Values extends object>(values: Values): Partial<Values> {
   return Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined),
   ) as Partial<Values>;

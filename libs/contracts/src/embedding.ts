@@ -23,6 +23,14 @@ export const modelInfoSchema = z.object({
     .array(z.enum(['text', 'image']))
     .optional()
     .describe('What it reads; text alone where absent'),
+  defaults: z
+    .object({
+      max_tokens: z.int().optional(),
+      temperature: z.number().optional(),
+      top_p: z.number().optional(),
+    })
+    .optional()
+    .describe('What applies to a request that does not say; absent where only an engine elsewhere knows'),
   templateVariables: z
     .array(z.string())
     .optional()

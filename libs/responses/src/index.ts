@@ -41,6 +41,7 @@ export { toChatMessages, type Conversation, type ImageUse } from './items/to-cha
 export {
   createResponseSchema,
   includeSchema,
+  settingsWith,
   type Include,
   type ResponseRequest,
 } from './request/create-response.js';

@@ -63,14 +63,14 @@ export class Witness {
 type GenerateRequest = ParsedRequestOf<typeof generate>;
 
 /**
- * A test double of every service, never shipped: the model does what the last user message says.
+ * A test double of the language model, never shipped: it does what the last user message says.
  * `count 5 every 20`: five numbers with a pause of 20 ms before each. `break after 3`: fails after three words.
  * `held: x`: says x once the witness lets it. `refuse: x`: refuses with x. `recall`: repeats the conversation as JSON. `overloaded`: refuses. `think about it: x`: thinks "about it", says x.
  * `use add {"a":1}` calls that tool, one a line, and repeats what came of it; the input of a custom tool may be any
  * text. Anything else is repeated word by word.
  */
 @Controller()
-class ScriptedController {
+class ScriptedLanguageModel {
   constructor(@Inject(Witness) private readonly witness: Witness) {}
 
   @RpcHandler(generate)
@@ -121,6 +121,15 @@ class ScriptedController {
     return { id: scriptedModel, revision: '1', backend: 'script', maxInputTokens, created: 1 };
   }
 
+  @RpcHandler(healthMethod('llm'))
+  llmHealth(): ServiceHealth {
+    return healthy('llm');
+  }
+}
+
+/** Test doubles of the other services. */
+@Controller()
+class ScriptedController {
   @RpcHandler(embed)
   embed({ inputs }: ParsedRequestOf<typeof embed>) {
     const vectors = inputs.map(() => Float32Array.of(1, 0));
@@ -154,11 +163,6 @@ class ScriptedController {
   @RpcHandler(healthMethod('reranking'))
   rerankingHealth(): ServiceHealth {
     return healthy('reranking');
-  }
-
-  @RpcHandler(healthMethod('llm'))
-  llmHealth(): ServiceHealth {
-    return healthy('llm');
   }
 
   @RpcHandler(healthMethod('dataprep'))
@@ -257,12 +261,12 @@ function citationsOf({ documents }: GenerateRequest, text: string): GenerationCh
 
 @Module({})
 class ScriptedModule {
-  static register(url: string, witness: Witness): DynamicModule {
+  static register(url: string, witness: Witness, withModel: boolean): DynamicModule {
     const identity = { service: 'scripted', description: 'Test doubles of all services.', version: '1.0.0' };
     return {
       module: ScriptedModule,
       imports: [MessagingModule.register({ ...identity, url, name: identity.service })],
-      controllers: [ScriptedController],
+      controllers: withModel ? [ScriptedController, ScriptedLanguageModel] : [ScriptedController],
       providers: [{ provide: Witness, useValue: witness }],
     };
   }
@@ -273,12 +277,14 @@ export interface ScriptedServices {
   close(): Promise<void>;
 }
 
-/** Serves the methods of every service from this process. */
-export async function startScriptedServices(url: string): Promise<ScriptedServices> {
+/** Serves the methods of every service from this process, those of the language model unless `withModel` is false. */
+export async function startScriptedServices(url: string, withModel = true): Promise<ScriptedServices> {
   const witness = new Witness();
-  const app = await NestFactory.create(ScriptedModule.register(url, witness), new FastifyAdapter(), {
-    logger: false,
-  });
+  const app = await NestFactory.create(
+    ScriptedModule.register(url, witness, withModel),
+    new FastifyAdapter(),
+    { logger: false },
+  );
   app.connectMicroservice({ strategy: app.get(RpcServer) });
   await app.startAllMicroservices();
   return { witness, close: () => app.close() };

@@ -3,6 +3,7 @@ import {
   assertCallsAnswered,
   newId,
   newResponse,
+  settingsWith,
   toChatMessages,
   type ImageUse,
   type InputItem,
@@ -12,7 +13,7 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import type { HttpCall } from '#service-kit';
 import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
-import { ImageUses } from './context/image-uses.js';
+import { ModelAbilities } from './context/model-abilities.js';
 import { chatRequestOf } from './chat-request-of.js';
 import { ContextLoader, type UnstoredResponses } from './context-loader.js';
 import { ContextReader } from './context/context-reader.js';
@@ -37,7 +38,7 @@ export class ResponsePlanner {
     @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
     @Inject(ServerToolSources) private readonly sources: ServerToolSources,
     @Inject(ContextReader) private readonly reader: ContextReader,
-    @Inject(ImageUses) private readonly imageUses: ImageUses,
+    @Inject(ModelAbilities) private readonly abilities: ModelAbilities,
   ) {}
 
   /** Errors: those of {@link ContextLoader}; invalid_request without any input; unsupported_parameter. */
@@ -53,7 +54,7 @@ export class ResponsePlanner {
       this.context.resolve(owner, input, { unstored }),
     ]);
     const definition = model === undefined ? this.megaServices.default() : this.megaServices.find(model);
-    const images = await this.imageUses.of([...history, ...inputItems], {
+    const images = await this.abilities.images([...history, ...inputItems], {
       wanted: request.imageInput,
       isMegaService: definition !== undefined,
       call,
@@ -71,11 +72,12 @@ export class ResponsePlanner {
     const findSource = (type: string) => this.sources.find(type);
     const unusedTools = planTools(settings, { findSource, isMegaService: definition !== undefined });
     const { tools, secrets: toolSecrets } = separateSecrets(settings.tools);
+    const defaults = definition ? undefined : await this.abilities.defaults(call);
     const initial = newResponse({
       id: newId('resp'),
       createdAt: Math.floor(Date.now() / 1000),
       model: model ?? definition?.name ?? '',
-      settings: { ...settings, tools },
+      settings: { ...settingsWith(request, defaults), tools },
       status: settings.background ? 'queued' : 'in_progress',
     });
     return {

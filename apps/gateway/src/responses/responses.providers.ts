@@ -18,7 +18,7 @@ import { Compactor } from './compaction/compactor.js';
 import { ContextCompaction } from './compaction/context-compaction.js';
 import { Summarizer } from './compaction/summarizer.js';
 import { ContextReader } from './context/context-reader.js';
-import { ImageUses } from './context/image-uses.js';
+import { ModelAbilities } from './context/model-abilities.js';
 import { InputFiles } from './context/input-files.js';
 import { responseSealer } from './context/response-sealer.js';
 import { ContextLoader } from './context-loader.js';
@@ -91,7 +91,7 @@ export function responsesProviders(environment: GatewayEnvironment): Provider[] 
     ContextWindow,
     ConversationsService,
     GenerationStarter,
-    ImageUses,
+    ModelAbilities,
     InputFiles,
     ResponsePlanner,
     ResponseReader,

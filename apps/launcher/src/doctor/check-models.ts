@@ -156,7 +156,8 @@ function describeLimits(
   { chunking, reranking, llm: asked }: Profile,
   models: Record<'embedding' | 'reranking' | 'llm', ModelFacts | undefined>,
 ): Finding[] {
-  const prompt = asked.grounding.maxContextWords * tokensPerWord + (asked.parameters.max_tokens ?? 0);
+  const { max_tokens: answer = 0 } = { ...asked.parameters, ...asked.grounding.parameters };
+  const prompt = asked.grounding.maxContextWords * tokensPerWord + answer;
   const needs: [string, number, ModelFacts | undefined, string][] = [
     [
       'embedding',
@@ -170,7 +171,7 @@ function describeLimits(
       models.reranking,
       'make reranking.maxPassageWords smaller',
     ],
-    ['llm', prompt, models.llm, 'make llm.grounding.maxContextWords or llm.parameters.max_tokens smaller'],
+    ['llm', prompt, models.llm, 'make llm.grounding.maxContextWords or the max_tokens of llm smaller'],
   ];
   return needs.flatMap(([check, tokens, facts, fix]) =>
     facts?.maxTokens !== undefined && tokens > facts.maxTokens

@@ -9,6 +9,7 @@ import {
 } from '#contracts';
 import { RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
+import { withoutUndefined } from '../plan-answer.js';
 import { LlmService } from '../llm.service.js';
 import { llmSettings, type LlmSettings } from '../llm.settings.js';
 import { ExtractiveWriter } from './extractive-writer.js';
@@ -63,7 +64,9 @@ export class WritingService {
         countPromptTokens: async (prompt: Pick<FaqCallPrompt, 'messages'>) =>
           (await this.llm.countTokens(prompt)).promptTokens,
       };
-      return new GenerativeWriter(model, { parameters, language: name });
+      const { max_tokens: _ownLimit, ...sampling } = this.settings.grounding.parameters ?? {};
+      const wished = { ...sampling, ...withoutUndefined(parameters) };
+      return new GenerativeWriter(model, { parameters: wished, language: name });
     }
     if (name !== undefined && name !== 'English') throw writesNothing(id, name);
     return new ExtractiveWriter((texts) => this.#embed(texts, call), parameters.max_tokens);

@@ -71,7 +71,9 @@ export async function loadGenerator(source: string, options: GeneratorLoadOption
   try {
     const { backend, weightsFile, fallback } = await channel.start();
     const weights = await describeWeights(weightsFile);
-    const info = { id, ...weights, backend, maxInputTokens: contextLength };
+    const { temperature, top_p = 1 } = config.defaults;
+    const defaults = { temperature, top_p };
+    const info = { id, ...weights, backend, maxInputTokens: contextLength, defaults };
     const tokenizer = await TextTokenizer.load(directory);
     const capacity = settings.maxAnswers + (options.queueCapacity ?? 64);
     return new OnnxGenerator(info, channel, tokenizer, capacity, fallback);

@@ -4,6 +4,7 @@ import {
   templateVariablesSchema,
   type TemplateVariables,
   type GenerationParameters,
+  type ModelInfo,
 } from '#contracts';
 import { z } from 'zod';
 import { inputSchema, type InputItem } from '../items/input-items.js';
@@ -139,6 +140,19 @@ export const createResponseSchema = bodySchema.transform((body): ResponseRequest
 });
 
 const ownFields = new Set([...Object.keys(bodySchema.shape), 'n']);
+
+/** The settings with what applies to a model's answers in the place of what the caller did not say. */
+export function settingsWith(
+  { settings, parameters }: Pick<ResponseRequest, 'settings' | 'parameters'>,
+  defaults: ModelInfo['defaults'],
+): ResponseSettings {
+  return {
+    ...settings,
+    max_output_tokens: parameters.max_tokens ?? defaults?.max_tokens ?? settings.max_output_tokens,
+    temperature: parameters.temperature ?? defaults?.temperature ?? settings.temperature,
+    top_p: parameters.top_p ?? defaults?.top_p ?? settings.top_p,
+  };
+}
 
 function settingsOf(body: Body): ResponseSettings {
   const given = samplingOf(body);

@@ -8,10 +8,13 @@ import { EnvironmentError } from './environment.js';
 
 /** How a language model is asked, and how far its answers are trusted. */
 const answeringSchema = z.strictObject({
-  parameters: generationParametersSchema,
+  /** What each answer starts from; the caller's own parameters win. */
+  parameters: generationParametersSchema.default({}),
   /** Writes texts of its own; false: summaries and questions are made of the text's own sentences. */
   writes: z.boolean().default(true),
   grounding: z.strictObject({
+    /** Beside `parameters`, for answers from passages and for texts about texts; a plain chat is left alone. */
+    parameters: generationParametersSchema.optional(),
     /** Prompt with {context} and {question}; each passage of the context is rendered as `[n] text`. */
     userPrompt: z.string(),
     /**

@@ -1,3 +1,4 @@
+import type { ModelInfo } from '#contracts';
 import type { ImageUse, StoredItem } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
@@ -12,16 +13,16 @@ export interface ImageUseOptions {
   call: HttpCall;
 }
 
-/** Decides what becomes of the images of a conversation. */
+/** What the language model of a response does with images, and where its request says nothing. */
 @Injectable()
-export class ImageUses {
+export class ModelAbilities {
   constructor(
     @Inject(ModelCatalog) private readonly models: ModelCatalog,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
-  /** The model is asked what it reads only where there is an image. Errors: service_unavailable. */
-  async of(
+  /** What becomes of images. The model is asked what it reads only where there is an image. Errors: service_unavailable. */
+  async images(
     items: readonly StoredItem[],
     { wanted, isMegaService, call }: ImageUseOptions,
   ): Promise<ImageUse> {
@@ -30,6 +31,12 @@ export class ImageUses {
     if (modalities.includes('image')) return 'take';
     const use = wanted ?? this.environment.RESPONSES_IMAGE_INPUT;
     return use === 'describe' ? 'describe' : { refuse: modalities };
+  }
+
+  /** What it does where a request says nothing; where it is away, that shows when it is asked to answer. */
+  async defaults(call: HttpCall): Promise<ModelInfo['defaults']> {
+    const info = await this.models.llm(call).catch(() => undefined);
+    return info?.defaults;
   }
 }
 

@@ -1,0 +1,60 @@
+import { createTemporaryDirectory, startNats, startPostgres, startService, type TestService } from '#testing';
+import { startScriptedServices } from './scripted-services.js';
+import { startScriptedEngine, type ScriptedEngine } from './scripted-engine.js';
+
+/** A real gateway and a real LLM service in front of a scripted engine, on real NATS and Postgres; the other services are scripted. */
+export interface EngineStack {
+  engine: ScriptedEngine;
+  gateway: TestService;
+  llm: TestService;
+  /** POSTs JSON to the gateway. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+/** Settings of the two services, and what the engine says of its model. */
+export interface EngineStackOptions {
+  env?: NodeJS.ProcessEnv;
+  model?: Record<string, unknown>;
+  /** Called before the services start, so that they find its routes. */
+  prepare?: (engine: ScriptedEngine) => void;
+}
+
+export async function startEngineStack({
+  env,
+  model,
+  prepare,
+}: EngineStackOptions = {}): Promise<EngineStack> {
+  const [nats, postgres, directory, engine] = await Promise.all([
+    startNats(),
+    startPostgres(),
+    createTemporaryDirectory(),
+    startScriptedEngine(model),
+  ]);
+  prepare?.(engine);
+  const common = { NATS_URL: nats.url, MEGANEST_DATA_DIR: directory.path, ...env };
+  const others = await startScriptedServices(nats.url, false);
+  const llm = await startService('llm', { LLM_ENDPOINT: engine.url, ...common });
+  const gateway = await startService('gateway', {
+    DATABASE_URL: postgres.connectionString,
+    ...common,
+  });
+  return {
+    engine,
+    gateway,
+    llm,
+    post: (path, body, headers = {}) =>
+      fetch(gateway.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      }),
+    stop: async () => {
+      await Promise.allSettled([gateway.stop(), llm.stop()]);
+      engine.close();
+      await others.close();
+      await Promise.all([nats.stop(), postgres.stop()]);
+      await directory.remove();
+    },
+  };
+}
