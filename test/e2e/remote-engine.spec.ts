@@ -12,6 +12,14 @@ afterEach(() => {
   stack.engine.script = undefined;
 });
 
+const png = `data:image/png;base64,${Buffer.from('89504e470d0a1a0a', 'hex').toString('base64')}`;
+
+/** Text, image, text, image in the words of either API. */
+function shownParts(text: string, image: string) {
+  const shown = { type: image, image_url: image === 'image_url' ? { url: png } : png };
+  return [{ type: text, text: 'first:' }, shown, { type: text, text: 'second:' }, shown];
+}
+
 const ask = async (path: string, body: object) => {
   const response = await stack.post(path, { model: engineModel, ...body });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
@@ -30,6 +38,48 @@ describe('an engine behind LLM_ENDPOINT', () => {
       stream: true,
       stream_options: { include_usage: true },
     });
+  });
+
+  it.each([
+    ['/v1/responses', { input: [{ role: 'user', content: shownParts('input_text', 'input_image') }] }],
+    ['/v1/chat/completions', { messages: [{ role: 'user', content: shownParts('text', 'image_url') }] }],
+  ])('is shown texts and images in the order of %s', async (path, body) => {
+    const { status } = await ask(path, body);
+    expect(status).toBe(200);
+    const shown = { type: 'image_url', image_url: expect.objectContaining({ url: png }) as unknown };
+    expect(stack.engine.asked.at(-1)?.messages).toEqual([
+      {
+        role: 'user',
+        content: [{ type: 'text', text: 'first:' }, shown, { type: 'text', text: 'second:' }, shown],
+      },
+    ]);
+  });
+
+  it('is shown the images in the outputs of tools, behind all outputs', async () => {
+    const output = [
+      { type: 'input_text', text: 'Seen.' },
+      { type: 'input_image', image_url: png },
+    ];
+    const { status } = await ask('/v1/responses', {
+      input: [
+        { role: 'user', content: 'Look.' },
+        ...['a', 'b'].map((call_id) => ({ type: 'function_call', call_id, name: 'view', arguments: '{}' })),
+        { type: 'function_call_output', call_id: 'a', output },
+        { type: 'function_call_output', call_id: 'b', output: 'Nothing.' },
+      ],
+    });
+    expect(status).toBe(200);
+    expect(stack.engine.asked.at(-1)?.messages.slice(2)).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'Seen.\n[image 1 of the tool results]' },
+      { role: 'tool', tool_call_id: 'b', content: 'Nothing.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '[image 1 of the tool results]' },
+          { type: 'image_url', image_url: { url: png } },
+        ],
+      },
+    ]);
   });
 
   it('ends an answer of 3000 tokens by itself', async () => {

@@ -1,5 +1,5 @@
 export { MegaNestError, type ErrorBody, type ErrorCode, type ErrorDetails } from './errors.js';
-export { ImageBudget } from './image-budget.js';
+export { ImageBudget, maxImages } from './image-budget.js';
 export { recordSpans, startSpan, type RunningSpan } from './running-span.js';
 export { templateVariablesSchema, type TemplateVariables } from './template-variables.js';
 export { assertServedModel } from './served-model.js';
@@ -87,6 +87,7 @@ export {
   type ToolChoice,
   type TokenUsage,
 } from './llm.js';
+export { joinPieces, piecesOf, type ContentPiece } from './content-pieces.js';
 export {
   cancelIngestJob,
   deleteDocuments,

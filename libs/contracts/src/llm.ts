@@ -14,7 +14,7 @@ export const toolCallSchema = z.object({
 });
 export type ToolCall = z.infer<typeof toolCallSchema>;
 
-/** An image that a user shows. */
+/** An image that a user, or the result of a tool, shows. */
 const chatImageSchema = z.object({
   /** A data URL, or the address of the image: what the gateway was sent. */
   url: z.string().optional(),
@@ -24,13 +24,15 @@ const chatImageSchema = z.object({
   detail: z.string().optional(),
   /** Where it stands in the caller's request, for errors. */
   param: z.string().optional(),
+  /** Characters of the turn's `content` before it; behind all of them where absent. */
+  at: z.int().min(0).optional(),
 });
 
 /** A turn of the conversation, its content reduced to text, and images beside it. */
 export const chatMessageSchema = z.object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z.string(),
-  /** Of the user, for models that take them. */
+  /** Of the user, or of a tool's result, for models that take them. */
   images: z.array(chatImageSchema).max(maxImages).optional(),
   name: z.string().optional(),
   /** Of the assistant: what it called in this turn. */

@@ -1,4 +1,11 @@
-import { MegaNestError, type ChatMessage, type ToolCall } from '#contracts';
+import {
+  joinPieces,
+  MegaNestError,
+  piecesOf,
+  type ChatMessage,
+  type ContentPiece,
+  type ToolCall,
+} from '#contracts';
 import { z } from 'zod';
 
 const textPart = z.looseObject({
@@ -48,7 +55,7 @@ export const messagesSchema = z
   );
 type WireMessage = z.output<typeof message>;
 
-/** Reduces a conversation to text turns with images beside it. Errors: unsupported_parameter for parts of other kinds. */
+/** Reduces a conversation to text turns with images among the text. Errors: unsupported_parameter for parts of other kinds. */
 export function toChatMessages(messages: readonly WireMessage[], path = 'messages'): ChatMessage[] {
   // What a deprecated function message answers: the call before it, which had no id.
   let lastFunctionCall: string | undefined;
@@ -72,15 +79,7 @@ export function toChatMessages(messages: readonly WireMessage[], path = 'message
 export function wireMessage({ toolCalls, toolCallId, reasoning, images, ...message }: ChatMessage) {
   return {
     ...message,
-    ...(images && {
-      content: [
-        { type: 'text', text: message.content },
-        ...images.map(({ url = '', detail }) => ({
-          type: 'image_url',
-          image_url: { url, ...(detail !== undefined && { detail }) },
-        })),
-      ],
-    }),
+    ...(images && { content: piecesOf({ content: message.content, images }).map(wirePart) }),
     ...(toolCalls && {
       tool_calls: toolCalls.map(({ id, name, input }) => ({
         id,
@@ -91,6 +90,12 @@ export function wireMessage({ toolCalls, toolCallId, reasoning, images, ...messa
     ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
     ...(reasoning !== undefined && { reasoning_content: reasoning }),
   };
+}
+
+function wirePart({ text, image }: ContentPiece) {
+  if (!image) return { type: 'text', text };
+  const { url = '', detail } = image;
+  return { type: 'image_url', image_url: { url, ...(detail !== undefined && { detail }) } };
 }
 
 function callsOf({ tool_calls: calls, function_call: legacy }: WireMessage, index: number): ToolCall[] {
@@ -113,15 +118,17 @@ function toContent(
 ): Pick<ChatMessage, 'content' | 'images'> {
   if (value === null || value === undefined) return { content: '' };
   if (typeof value === 'string') return { content: value };
-  const texts: string[] = [];
-  const images: ChatImage[] = [];
-  for (const [index, part] of value.entries()) {
-    const image = role === 'user' ? imageOf(part, `${path}.${index}`) : undefined;
-    if (image) images.push(image);
-    else texts.push(partText(part, `${path}.${index}`));
-  }
-  return { content: texts.join('\n'), ...(images.length > 0 && { images }) };
+  return joinPieces(
+    value.map((part, index): ContentPiece => {
+      const place = `${path}.${index}`;
+      const image = showing.has(role) ? imageOf(part, place) : undefined;
+      return image ? { image } : { text: partText(part, place) };
+    }),
+  );
 }
+
+/** Roles whose content may hold images. */
+const showing: ReadonlySet<string> = new Set(['user', 'tool']);
 
 type ChatImage = NonNullable<ChatMessage['images']>[number];
 

@@ -28,7 +28,7 @@ describe('chatCompletionRequestSchema', () => {
     expect(parse({ messages: [{ role: 'user', content }] }).messages[0]).toEqual({
       role: 'user',
       content: 'What is it?',
-      images: [{ url: 'https://a.example/cat.png', detail: 'low', param: 'messages.0.content.1' }],
+      images: [{ url: 'https://a.example/cat.png', detail: 'low', param: 'messages.0.content.1', at: 11 }],
     });
   });
 
@@ -84,7 +84,7 @@ describe('chatCompletionRequestSchema', () => {
       'messages.0.content.0.image_url.url',
     ],
     [{ messages: [{ role: 'user', content: [{ type: 'video_url' }] }] }, 'messages.0.content.0'],
-    [{ messages: [{ role: 'tool', tool_call_id: 'a', content: [image] }] }, 'messages.0.content.0'],
+    [{ messages: [{ role: 'system', content: [image] }] }, 'messages.0.content.0'],
   ])('names the field that is wrong: %j', (body, param) => {
     expect(() => parse(body)).toThrow(expect.objectContaining({ status: 400, param }));
   });

@@ -36,6 +36,8 @@ export interface ChatRun {
 export interface PreparedChat {
   /** A mega service answers, which finds its own documents and calls no tools. */
   isMegaService: boolean;
+  /** The model sees. */
+  takesImages: boolean;
   ignored: string[];
   /** Names of these tools' formats that the model is told of and not held to. */
   unheldGrammars(tools: readonly Tool[]): string[];
@@ -70,18 +72,20 @@ export class ChatService {
       const { ignored } = this.#megaServiceParameters(definition, request);
       const revision = await this.models.fingerprint(definition, call);
       const start: PreparedChat['start'] = (...args) => this.#runMegaService(definition, revision, ...args);
-      return { isMegaService: true, ignored, unheldGrammars: () => [], start };
+      return { isMegaService: true, takesImages: false, ignored, unheldGrammars: () => [], start };
     }
     const info = await this.models.llmNamed(request.model, call);
     if (request.model !== info.id) throw this.#unknownModel(request.model ?? '', info.id);
-    assertTakesImages(request.messages, modalitiesOf(info));
+    const modalities = modalitiesOf(info);
+    assertTakesImages(request.messages, modalities);
+    const takesImages = modalities.includes('image');
     const thinking = planThinking(request, info);
     const { extra, labels } = request;
     const ignored = [...ignoredFields(extra), ...thinking.ignored, ...unusedLabels(labels, info)];
     const start: PreparedChat['start'] = (given, ...rest) =>
       this.#generate(info, ignored, { ...given, chatTemplateKwargs: thinking.kwargs }, ...rest);
     const unheld = (tools: readonly Tool[]) => unheldGrammars(tools, info);
-    return { isMegaService: false, ignored, unheldGrammars: unheld, start };
+    return { isMegaService: false, takesImages, ignored, unheldGrammars: unheld, start };
   }
 
   /** Errors: unsupported_parameter, invalid_request; those of the nodes surface in the chunks. */

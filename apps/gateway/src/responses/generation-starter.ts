@@ -111,7 +111,8 @@ export class GenerationStarter {
     const include = new Set(job.include);
     const atEnd = (work: () => Promise<void>) => void endings.push(work);
     const { toolItems: items, chat } = job;
-    const context = { owner, include, items, messages: chat.messages, secrets, atEnd, call };
+    const { takesImages } = prepared;
+    const context = { owner, include, items, messages: chat.messages, secrets, atEnd, call, takesImages };
     const findSource = (type: string) => this.sources.find(type);
     try {
       yield* toolLoop({ response: initial, context, findSource, generate });

@@ -4,7 +4,7 @@ import type { GenerateRequest, GenerationEvent, Generator } from '../generator/g
 import { completionEvents } from './completion-events.js';
 import { readCompletionStream } from './completion-stream.js';
 import { remoteParameters } from './remote-constraint.js';
-import { remoteMessage, remoteTools } from './remote-messages.js';
+import { remoteMessages, remoteTools } from './remote-messages.js';
 import { RemoteServer, type RemoteOptions } from './remote-server.js';
 
 export interface RemoteGeneratorOptions extends RemoteOptions {
@@ -103,7 +103,7 @@ class OpenAiGenerator implements RemoteGenerator {
     const prompt =
       typeof messages === 'string'
         ? { prompt: messages }
-        : { messages: messages.map(remoteMessage), ...remoteTools(request) };
+        : { messages: remoteMessages(messages), ...remoteTools(request) };
     const body = {
       ...remoteParameters(parameters),
       ...prompt,
@@ -121,7 +121,7 @@ class OpenAiGenerator implements RemoteGenerator {
     kwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number | undefined> {
     const input =
-      typeof messages === 'string' ? { prompt: messages } : { messages: messages.map(remoteMessage) };
+      typeof messages === 'string' ? { prompt: messages } : { messages: remoteMessages(messages) };
     const body = { model: this.info.id, ...input, ...(kwargs && { chat_template_kwargs: kwargs }) };
     try {
       const { count } = await this.server.json(

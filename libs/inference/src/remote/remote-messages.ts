@@ -1,12 +1,49 @@
-import type { ChatMessage, Tool, ToolChoice } from '#contracts';
+import { piecesOf, type ChatMessage, type ContentPiece, type Tool, type ToolChoice } from '#contracts';
 import type { GenerateRequest } from '../generator/generator-interface.js';
 
-/** A turn in OpenAI's form, images behind its text. Reasoning of earlier turns goes under the name that vLLM and its kin read. */
-export function remoteMessage(message: ChatMessage): Record<string, unknown> {
+/**
+ * A conversation in OpenAI's form. Results of tools have no place for images there: those of neighboring results follow
+ * behind them, as a turn of the user's. Reasoning of earlier turns goes under the name that vLLM and its kin read.
+ */
+export function remoteMessages(messages: readonly ChatMessage[]): Record<string, unknown>[] {
+  const sent: Record<string, unknown>[] = [];
+  let shown: object[] = [];
+  const show = () => {
+    if (shown.length > 0) sent.push({ role: 'user', content: shown });
+    shown = [];
+  };
+  for (const message of messages) {
+    if (message.role !== 'tool') show();
+    if (message.role !== 'tool' || !message.images?.length) sent.push(remoteMessage(message));
+    else {
+      const { content, parts } = shownApart(message, shown.length / 2);
+      sent.push(remoteMessage({ ...message, content, images: undefined }));
+      shown.push(...parts);
+    }
+  }
+  show();
+  return sent;
+}
+
+/** A result with numbers in the place of its images, and those images below their numbers. */
+function shownApart(message: ChatMessage, before: number): { content: string; parts: object[] } {
+  const texts: string[] = [];
+  const parts: object[] = [];
+  for (const { text, image } of piecesOf(message)) {
+    if (image) {
+      const name = `[image ${before + parts.length / 2 + 1} of the tool results]`;
+      texts.push(name);
+      parts.push({ type: 'text', text: name }, imagePart(image));
+    } else texts.push(text);
+  }
+  return { content: texts.join('\n'), parts };
+}
+
+function remoteMessage(message: ChatMessage): Record<string, unknown> {
   const { role, content, name, toolCalls, toolCallId, reasoning, images } = message;
   return {
     role,
-    content: images?.length ? [...textPart(content), ...images.map(imagePart)] : content,
+    content: images?.length ? piecesOf(message).map(part) : content,
     ...(name !== undefined && { name }),
     ...(toolCalls?.length && {
       content: content === '' ? null : content,
@@ -21,8 +58,8 @@ export function remoteMessage(message: ChatMessage): Record<string, unknown> {
   };
 }
 
-function textPart(text: string): object[] {
-  return text === '' ? [] : [{ type: 'text', text }];
+function part({ text, image }: ContentPiece): object {
+  return image ? imagePart(image) : { type: 'text', text };
 }
 
 function imagePart({ url, detail }: NonNullable<ChatMessage['images']>[number]): object {

@@ -54,7 +54,7 @@ describe('toChatMessages', () => {
     ]);
   });
 
-  it('gives images to a model that takes them, those of users alone', () => {
+  it('gives images of users and tools to a model that takes them', () => {
     const image = { type: 'input_image', image_url: 'https://a.example/cat.png', detail: 'low' };
     const content = [{ type: 'input_text', text: 'What?' }, image];
     const items = inputSchema.parse([{ role: 'user', content }]);
@@ -62,22 +62,37 @@ describe('toChatMessages', () => {
       {
         role: 'user',
         content: 'What?',
-        images: [{ url: image.image_url, detail: 'low', param: 'input.0.content.1' }],
+        images: [{ url: image.image_url, detail: 'low', param: 'input.0.content.1', at: 5 }],
       },
     ]);
     const read = (given: unknown) => toChatMessages(inputSchema.parse(given), { images: 'take' });
-    expect(() => read([{ role: 'system', content }])).toThrow(/^input\.0\.content\.1.*text only/);
+    expect(() => read([{ role: 'system', content }])).toThrow(
+      /^input\.0\.content\.1.*belong in the turns of the user/,
+    );
     const output = { type: 'function_call_output', call_id: 'a', output: [image] };
-    expect(() => read([output])).toThrow(/^input\.0\.output\.0.*text only/);
+    expect(read([output]).messages).toEqual([
+      {
+        role: 'tool',
+        content: '',
+        toolCallId: 'a',
+        images: [{ url: image.image_url, detail: 'low', param: 'input.0.output.0', at: 0 }],
+      },
+    ]);
     const nowhere = { role: 'user', content: [{ type: 'input_image' }] };
     expect(() => read([nowhere])).toThrow(/needs image_url or file_id/);
   });
 
-  it.each([[{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }, /text only/]])(
-    'refuses %j and says where',
-    (part, message) => {
-      expect(() => convert([{ role: 'user', content: [part] }])).toThrow(message);
-      expect(() => convert([{ role: 'user', content: [part] }])).toThrow(/^input\.0\.content\.0/);
-    },
-  );
+  it('tells a model that reads text of an image in the output of a tool', () => {
+    const output = [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }];
+    const { messages } = convert([{ type: 'function_call_output', call_id: 'a', output }]);
+    expect(messages).toEqual([{ role: 'tool', content: '[image: image/png, 1 bytes]', toolCallId: 'a' }]);
+  });
+
+  it.each([
+    [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }, /text only/],
+    [{ type: 'input_audio', data: 'AA==' }, /"input_audio" is not supported here: parts may be input_text/],
+  ])('refuses %j and says where', (part, message) => {
+    expect(() => convert([{ role: 'user', content: [part] }])).toThrow(message);
+    expect(() => convert([{ role: 'user', content: [part] }])).toThrow(/^input\.0\.content\.0/);
+  });
 });

@@ -1,4 +1,4 @@
-import { MegaNestError, type ChatMessage, type ToolCall } from '#contracts';
+import { joinPieces, MegaNestError, type ChatMessage, type ContentPiece, type ToolCall } from '#contracts';
 import { modelToolName } from '../request/model-tools.js';
 import { describeImage } from './describe-image.js';
 import type { StoredItem } from './input-items.js';
@@ -88,15 +88,13 @@ function mcpCallMessages(item: StoredItem): ChatMessage[] {
 function toChatMessage(item: StoredItem, path: string, use: ImageUse): ChatMessage | undefined {
   if (item.type === 'message') {
     const role = item['role'] as ChatMessage['role'];
-    const place = `${path}.content`;
-    const images = use === 'take' && role === 'user' ? imagesOf(item['content'], place) : [];
-    const left = images.length > 0 ? 'take' : use === 'take' ? textOnly : use;
-    const content = contentText(item['content'], place, left);
-    return { role, content, ...(images.length > 0 && { images }) };
+    const asked = use === 'take' && role !== 'user' ? { refuse: [] } : use;
+    return { role, ...contentOf(item['content'], `${path}.content`, asked) };
   }
   if (!item.type.endsWith('_call_output')) return undefined;
-  const content = outputTextOf(item, path, use === 'take' ? textOnly : use);
-  return { role: 'tool', content, toolCallId: String(item['call_id']) };
+  // The model has called the tool: what it cannot see of the result is told of, so that the conversation goes on.
+  const shown = outputOf(item, path, use === 'take' ? use : 'describe');
+  return { role: 'tool', ...shown, toolCallId: String(item['call_id']) };
 }
 
 /** A call that the caller ran: of a function, a custom tool, or of another type that has an output of its own. */
@@ -112,34 +110,33 @@ function callOf(item: StoredItem): ToolCall | undefined {
   };
 }
 
-function outputTextOf({ output }: StoredItem, path: string, use: ImageUse): string {
-  if (typeof output === 'string') return output;
-  return Array.isArray(output) ? contentText(output, `${path}.output`, use) : JSON.stringify(output ?? '');
+type Content = Pick<ChatMessage, 'content' | 'images'>;
+
+function outputOf({ output }: StoredItem, path: string, use: ImageUse): Content {
+  if (typeof output === 'string') return { content: output };
+  if (Array.isArray(output)) return contentOf(output, `${path}.output`, use);
+  return { content: JSON.stringify(output ?? '') };
 }
 
 type Part = Record<string, unknown>;
 const isImage = ({ type }: Part) => type === 'input_image';
 
-function contentText(content: unknown, path: string, use: ImageUse): string {
-  if (typeof content === 'string') return content;
-  return (content as Part[])
-    .flatMap((part, index) =>
-      use === 'take' && isImage(part) ? [] : [partText(part, `${path}.${index}`, use)],
-    )
-    .join('\n');
+function contentOf(content: unknown, path: string, use: ImageUse): Content {
+  if (typeof content === 'string') return { content };
+  return joinPieces(
+    (content as Part[]).map((part, index): ContentPiece => {
+      const place = `${path}.${index}`;
+      return use === 'take' && isImage(part)
+        ? { image: imageOf(part, place) }
+        : { text: partText(part, place, use) };
+    }),
+  );
 }
 
 /** Errors: invalid_request for one that is nowhere. */
-function imagesOf(content: unknown, path: string): NonNullable<ChatMessage['images']> {
-  if (typeof content === 'string') return [];
-  return (content as Part[]).flatMap((part, index) => {
-    if (!isImage(part)) return [];
-    const { image_url: url, detail } = part;
-    const param = `${path}.${index}`;
-    if (typeof url === 'string') return [{ url, param, ...(typeof detail === 'string' && { detail }) }];
-    const reason = `${param}: needs image_url or file_id`;
-    throw new MegaNestError('invalid_request', { detail: reason, param });
-  });
+function imageOf({ image_url: url, detail }: Part, param: string): NonNullable<ContentPiece['image']> {
+  if (typeof url === 'string') return { url, param, ...(typeof detail === 'string' && { detail }) };
+  throw new MegaNestError('invalid_request', { detail: `${param}: needs image_url or file_id`, param });
 }
 
 function partText(part: Part, path: string, use: ImageUse): string {
@@ -147,7 +144,13 @@ function partText(part: Part, path: string, use: ImageUse): string {
   if (isImage(part) && use === 'describe') return describeImage(part);
   if (type === 'input_text' || type === 'output_text' || type === 'text') return String(part['text']);
   if (type === 'refusal') return String(part['refusal']);
-  const read = typeof use === 'object' ? use.refuse : ['text'];
-  const detail = `${path}: ${JSON.stringify(type)} is not supported: the model's input is ${read.join(' and ')} only`;
+  const reason = isImage(part) ? whyNot(use) : 'parts may be input_text, input_image and input_file';
+  const detail = `${path}: ${JSON.stringify(type)} is not supported here: ${reason}`;
   throw new MegaNestError('unsupported_parameter', { detail, param: path });
+}
+
+function whyNot(use: ImageUse): string {
+  const read = typeof use === 'object' ? use.refuse : ['text'];
+  if (read.length > 0) return `the model's input is ${read.join(' and ')} only`;
+  return 'images belong in the turns of the user and the outputs of tools';
 }

@@ -25,6 +25,8 @@ export interface ToolContext {
   readonly documents: readonly RetrievedDocument[];
   /** What the request holds for a tool and is kept nowhere: keys of servers, by their label. */
   readonly secrets: ReadonlyMap<string, ToolSecrets>;
+  /** The model sees images in the results of tools. */
+  readonly takesImages: boolean;
   /** Has something done when the response has ended, however it ended: connections are closed there. */
   readonly atEnd: (work: () => Promise<void>) => void;
   /** Id, trace, deadline and signal of the request: whatever is asked outside must end when the signal aborts. */
@@ -35,6 +37,8 @@ export interface ToolContext {
 export interface ToolOutcome {
   /** What the model is told; undefined where the caller has to act first (approval): the response ends behind this turn. */
   readonly output: string | undefined;
+  /** Images of the result, as data URLs, for models that see. */
+  readonly images?: NonNullable<ChatMessage['images']>;
   /**
    * Passages that the output shows as `[n]`, counted on from those of the context. The answers that follow are checked
    * against all passages, and what they cite becomes `file_citation` annotations.

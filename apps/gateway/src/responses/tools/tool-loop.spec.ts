@@ -97,7 +97,12 @@ async function run({ turns, source, body = {} }: Setup) {
     yield* chunksOf(turns[turn.number] ?? 'The script has ended.');
   }
   const call = { requestId: 'r', deadline: Infinity, traceparent: '', signal: new AbortController().signal };
-  const nothingKept = { items: [], secrets: new Map<string, never>(), atEnd: () => undefined };
+  const nothingKept = {
+    takesImages: false,
+    items: [],
+    secrets: new Map<string, never>(),
+    atEnd: () => undefined,
+  };
   const context = { owner: 'me', include: new Set<never>(), messages: [question], ...nothingKept, call };
   const machine = new ResponseMachine(response);
   const log: ResponseEvent[] = [...machine.create(), ...machine.progress()];

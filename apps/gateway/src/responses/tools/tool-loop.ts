@@ -6,8 +6,9 @@ import {
   type ResponseTool,
   type ToolStep,
 } from '#responses';
-import type { ServerTool, ServerToolSource, ToolContext } from './server-tool.js';
+import type { ServerTool, ServerToolSource, ToolContext, ToolOutcome } from './server-tool.js';
 import { choosableTargets, laterChoice, narrowed, toolChoice, type Choosable } from './tool-choice.js';
+import { toolMessage, withinImageLimit } from './tool-message.js';
 import { TurnCalls } from './turn-calls.js';
 
 /** Generations of one response; the last one has no server tools any more, so that it ends in an answer. */
@@ -61,7 +62,7 @@ export async function* toolLoop(options: ToolLoopOptions): AsyncGenerator<Machin
     const byName = new Map(offered.map((tool) => [tool.modelName, tool]));
     const calls = new TurnCalls((name) => byName.has(name));
     const turn: GenerationTurn = {
-      messages: [...messages],
+      messages: withinImageLimit(messages),
       tools: choice ? tools : [],
       ...(choice && { toolChoice: choice }),
       documents: [...documents],
@@ -75,9 +76,9 @@ export async function* toolLoop(options: ToolLoopOptions): AsyncGenerator<Machin
     messages.push(calls.message(wantedCalls));
     let waits = calls.hasClientCalls;
     for (const call of wantedCalls) {
-      const output = yield* runCall(byName, call, context, documents);
-      if (output === undefined) waits = true;
-      else messages.push({ role: 'tool', content: output, toolCallId: call.id });
+      const outcome = yield* runCall(byName, call, context, documents);
+      if (outcome.output === undefined) waits = true;
+      else messages.push(toolMessage(outcome, call.id, context.takesImages));
     }
     if (waits) return;
   }
@@ -140,7 +141,7 @@ async function* runCall(
   call: ToolCall,
   context: ToolContext,
   documents: RetrievedDocument[],
-): AsyncGenerator<ToolStep, string | undefined, void> {
+): AsyncGenerator<ToolStep, ToolOutcome, void> {
   const found = byName.get(call.name);
   if (!found) throw new Error(`No tool ${call.name}`);
   const { name } = found.tool.definition;
@@ -149,5 +150,5 @@ async function* runCall(
     yield { type: 'documents', documents: outcome.documents };
     documents.push(...outcome.documents);
   }
-  return outcome.output;
+  return outcome;
 }

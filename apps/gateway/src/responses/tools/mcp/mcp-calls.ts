@@ -1,7 +1,8 @@
 import { newItemId, type McpCall, type ToolStep } from '#responses';
+import type { ToolOutcome } from '../server-tool.js';
 import type { McpConnection } from './mcp-connection.js';
 import { toMcpFailure } from './mcp-failure.js';
-import { outputOf } from './mcp-output.js';
+import { outputOf, shownImages } from './mcp-output.js';
 
 /** A call that is to be made on a server. */
 export interface WantedCall {
@@ -19,6 +20,9 @@ export interface McpServer {
   signal: AbortSignal;
 }
 
+/** What the model is told, and shown where it sees. */
+export type McpResult = Required<Pick<ToolOutcome, 'images'>> & { output: string };
+
 /**
  * Makes a call and shows it as an item; returns what the model is told. What goes wrong is part of the item and of what
  * the model is told. Errors: whatever the signal was aborted with.
@@ -26,7 +30,7 @@ export interface McpServer {
 export async function* runMcpCall(
   { label, connection, signal }: McpServer,
   { name, input, approvalRequestId }: WantedCall,
-): AsyncGenerator<ToolStep, string, void> {
+): AsyncGenerator<ToolStep, McpResult, void> {
   const item: McpCall = {
     id: newItemId('mcp_call'),
     type: 'mcp_call',
@@ -42,7 +46,7 @@ export async function* runMcpCall(
   yield { type: 'item_added', item };
   yield { type: 'item_progress', id, phase: 'in_progress' };
   yield { type: 'item_arguments', id, arguments: input };
-  const { output, error } = await attempt(connection, name, input, signal);
+  const { output, error, images } = await attempt(connection, name, input, signal);
   const failed = error !== null;
   yield { type: 'item_progress', id, phase: failed ? 'failed' : 'completed' };
   const status = failed ? 'failed' : 'completed';
@@ -50,7 +54,7 @@ export async function* runMcpCall(
     type: 'item_done',
     item: { ...item, status, arguments: input, output: failed ? null : output, error },
   };
-  return output;
+  return { output, images };
 }
 
 async function attempt(
@@ -58,24 +62,25 @@ async function attempt(
   name: string,
   input: string,
   signal: AbortSignal,
-): Promise<{ output: string; error: McpCall['error'] }> {
+): Promise<McpResult & { error: McpCall['error'] }> {
   const given = argumentsOf(input);
   if (!given) {
     const message = 'The arguments are no JSON object.';
-    return { output: message, error: { type: 'mcp_protocol_error', code: -32_602, message } };
+    return { output: message, images: [], error: { type: 'mcp_protocol_error', code: -32_602, message } };
   }
   try {
     const result = await connection.callTool(name, given, signal);
     const output = outputOf(result);
-    if (result.isError !== true) return { output, error: null };
+    if (result.isError !== true) return { output, images: shownImages(result), error: null };
     return {
       output: `The tool failed: ${output}`,
+      images: [],
       error: { type: 'mcp_tool_execution_error', content: result.content },
     };
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     const error = toMcpFailure(thrown);
-    return { output: `The tool could not be called: ${error.message}`, error };
+    return { output: `The tool could not be called: ${error.message}`, images: [], error };
   }
 }
 

@@ -1,4 +1,6 @@
+import type { ChatMessage } from '#contracts';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { imageTypeOf } from '../../../openai/image-bytes.js';
 
 /** Characters of a result that the model is told. */
 const longestOutput = 100_000;
@@ -11,6 +13,31 @@ export function outputOf({ content, structuredContent }: CallToolResult): string
   return text.length > longestOutput
     ? `${text.slice(0, longestOutput)}\n[cut: ${text.length} characters]`
     : text;
+}
+
+/** Images of one result that a model is shown, and characters of base64 of each. */
+const mostImages = 4;
+const longestImage = 6 * 1024 * 1024;
+
+type ChatImages = NonNullable<ChatMessage['images']>;
+
+/** The images of a result that a model can be shown: the first of those that are a PNG, JPEG, GIF or WebP of a bearable size. */
+export function shownImages({ content }: CallToolResult): ChatImages {
+  const images = content.flatMap((part): ChatImages => {
+    if (part.type !== 'image' || part.data.length > longestImage) return [];
+    const type = knownType(part.data);
+    return type === undefined ? [] : [{ url: `data:${type};base64,${part.data}` }];
+  });
+  return images.slice(0, mostImages);
+}
+
+/** By the content: what a server calls it is no help to the engine. */
+function knownType(data: string): string | undefined {
+  try {
+    return imageTypeOf(Buffer.from(data, 'base64'), 'image');
+  } catch {
+    return undefined;
+  }
 }
 
 function partText(part: CallToolResult['content'][number]): string {

@@ -3,6 +3,7 @@ import { newId, newItemId, type McpListTools, type ResponseTool, type ToolStep }
 import { refusalOfUrl } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../../gateway.environment.js';
+import { toolMessage } from '../tool-message.js';
 import type { OpenedTools, ServerTool, ServerToolSource, ToolContext } from '../server-tool.js';
 import { answeredApprovals } from './mcp-approvals.js';
 import { runMcpCall, type McpServer } from './mcp-calls.js';
@@ -114,7 +115,7 @@ function filtered({ name, annotations }: ListedTool) {
 /** Makes the calls that the caller has consented to, and tells the model of those that it has not. */
 async function* answerApprovals(
   server: McpServer,
-  { items }: ToolContext,
+  { items, takesImages }: ToolContext,
   allowed: ReadonlySet<string>,
 ): AsyncGenerator<ToolStep, ChatMessage[], void> {
   const messages: ChatMessage[] = [];
@@ -123,13 +124,13 @@ async function* answerApprovals(
     const denial = allowed.has(name)
       ? `The user did not allow this call${reason === undefined ? '.' : `: ${reason}`}`
       : 'This tool is not among the allowed tools.';
-    const output =
+    const { output, images } =
       approved && allowed.has(name)
         ? yield* runMcpCall(server, { name, input, approvalRequestId: requestId })
-        : denial;
+        : { output: denial, images: [] };
     messages.push(
       { role: 'assistant', content: '', toolCalls: [{ id, name, input }] },
-      { role: 'tool', content: output, toolCallId: id },
+      toolMessage({ output, images }, id, takesImages),
     );
   }
   return messages;
@@ -140,8 +141,7 @@ function serverTool(listed: ListedTool, entry: McpEntry, server: McpServer): Ser
   return {
     definition: definitionOf(listed, entry),
     async *call({ input }) {
-      if (!needsApproval(entry, filtered(listed)))
-        return { output: yield* runMcpCall(server, { name, input }) };
+      if (!needsApproval(entry, filtered(listed))) return yield* runMcpCall(server, { name, input });
       const id = newItemId('mcp_approval_request');
       const { label: server_label } = server;
       const item = { id, type: 'mcp_approval_request' as const, server_label, name, arguments: input };
