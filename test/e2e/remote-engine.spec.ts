@@ -82,6 +82,26 @@ describe('an engine behind LLM_ENDPOINT', () => {
     ]);
   });
 
+  it.each([
+    ['/v1/responses', { input: 'hi' }, 'input'],
+    ['/v1/chat/completions', { messages: [{ role: 'user', content: 'hi' }] }, 'messages'],
+  ])('keeps the code of a prompt that is too long for it in %s', async (path, body, param) => {
+    const message = "This model's maximum context length is 8192 tokens.";
+    const error = {
+      message,
+      type: 'invalid_request_error',
+      param: 'messages',
+      code: 'context_length_exceeded',
+    };
+    stack.engine.script = () => ({ refuse: { status: 400, body: { error } } });
+    expect(await ask(path, body)).toEqual({ status: 400, body: { error: { ...error, param } } });
+  });
+
+  it('is not said to take a number of tokens that only is a guess', async () => {
+    const model = await fetch(`${stack.gateway.url}/v1/models/${engineModel}`);
+    expect(await model.json()).not.toHaveProperty('max_model_len');
+  });
+
   it('ends an answer of 3000 tokens by itself', async () => {
     stack.engine.script = () => ({ text: 'word '.repeat(3000) });
     const { body } = await ask('/v1/responses', { input: 'go on' });

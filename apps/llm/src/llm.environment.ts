@@ -13,6 +13,8 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
     .transform((value) => value.split(',').map((name) => name.trim()))
     .pipe(z.array(z.enum(['text', 'image'])).refine((names) => names.includes('text'), 'must include text'))
     .default(['text']),
+  /** Tokens of prompt and answer that the model behind LLM_ENDPOINT takes, where its engine does not say. */
+  LLM_CONTEXT_LENGTH: z.coerce.number().int().min(64).optional(),
   /** Sent to that server as a bearer token. */
   LLM_API_KEY: z.string().optional(),
 });

@@ -17,6 +17,7 @@ export const modelInfoSchema = z.object({
   revision: z.string().describe('Short content hash of the weights'),
   backend: z.string().describe('What runs it, e.g. onnx-cpu'),
   maxInputTokens: z.int(),
+  assumesLength: z.literal(true).optional().describe('maxInputTokens is a guess: its engine does not say'),
   created: z.int().describe('Unix seconds'),
   dimensions: z.int().optional().describe('Width of the vectors; embedders only'),
   modalities: z

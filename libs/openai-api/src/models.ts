@@ -9,14 +9,15 @@ export interface Model {
 
 /** OpenAI's model object, with what else is known of it. */
 export function modelObject(info: Partial<ModelInfo> & { id: string; service?: string }): Model {
-  const { id, created = 0, revision, backend, maxInputTokens, service } = info;
+  const { id, created = 0, revision, backend, maxInputTokens, assumesLength, service } = info;
   return {
     id,
     object: 'model',
     created,
     owned_by: 'meganest',
     ...(service && { service }),
-    ...(backend && { backend, revision, max_model_len: maxInputTokens }),
+    ...(backend && { backend, revision }),
+    ...(backend && !assumesLength && { max_model_len: maxInputTokens }),
   };
 }
 

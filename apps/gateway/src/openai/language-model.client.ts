@@ -52,12 +52,12 @@ export class LanguageModelClient {
   ): Promise<ChatImage[]> {
     const { UPLOAD_FILE_LIMIT_BYTES: maxBytes } = this.environment;
     const sent: ChatImage[] = [];
-    for (const { url = '', detail, param = 'messages' } of images) {
+    for (const { url = '', detail, at, param = 'messages' } of images) {
       const bytes = await budget.load({ param, maxBytes }, (most) => this.#load(url, param, most, call));
       const mimeType = imageTypeOf(bytes, param);
       const file = await this.objects.put(bytes, { filename: 'image', mimeType });
       stored.push(file.objectId);
-      sent.push({ file, ...(detail !== undefined && { detail }) });
+      sent.push({ file, ...(detail !== undefined && { detail }), ...(at !== undefined && { at }) });
     }
     return sent;
   }

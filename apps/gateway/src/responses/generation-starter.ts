@@ -9,6 +9,7 @@ import { ChatService, type PreparedChat } from '../openai/chat.service.js';
 import { ContextCompaction } from './compaction/context-compaction.js';
 import { ContextWindow } from './context-window.js';
 import type { GenerationJob, ResponsePlan } from './response-plan.js';
+import { namingInput } from './naming-input.js';
 import { ServerToolSources } from './tools/server-tool-sources.js';
 import { toolLoop, type GenerationTurn } from './tools/tool-loop.js';
 
@@ -134,7 +135,8 @@ export class GenerationStarter {
     const asked = { ...chat, messages };
     if (tools.length > 0) Object.assign(asked, { tools, toolChoice });
     if (documents.length > 0) Object.assign(asked, { documents });
-    return prepared.start(asked, call);
+    const run = prepared.start(asked, call);
+    return { ...run, chunks: namingInput(run.chunks) };
   }
 
   /** The language model refuses what is too long by itself; a mega service would drop turns unasked. */
@@ -142,7 +144,8 @@ export class GenerationStarter {
     const { messages: all, parameters } = chat;
     const messages =
       all.length > 1 ? await this.window.fit(all, truncation, parameters.max_tokens, call) : all;
-    return prepared.start({ ...chat, messages }, call);
+    const run = prepared.start({ ...chat, messages }, call);
+    return { ...run, chunks: namingInput(run.chunks) };
   }
 }
 

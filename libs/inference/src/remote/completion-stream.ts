@@ -1,5 +1,7 @@
+import type { MegaNestError } from '#contracts';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { completionChunkSchema, type CompletionChunk } from './completion-chunk.js';
+import { overflowError } from './context-overflow.js';
 import { readRefusal } from './refusal.js';
 import type { RemoteServer } from './remote-server.js';
 
@@ -20,12 +22,16 @@ export async function* readCompletionStream(
     for await (const { data } of events) {
       if (data === '[DONE]') return;
       const chunk = server.validate(data, completionChunkSchema);
-      if (chunk.error !== undefined && chunk.error !== null)
-        throw server.unexpected(`its engine failed: ${readRefusal(data).message}`);
+      if (chunk.error !== undefined && chunk.error !== null) throw failureIn(data, server);
       yield chunk;
     }
   } catch (error) {
     throw server.networkError(error, signal);
   }
   throw server.unexpected('its engine ended the stream early');
+}
+
+function failureIn(data: string, server: RemoteServer): MegaNestError {
+  const refusal = readRefusal(data);
+  return overflowError(refusal, 'llm') ?? server.unexpected(`its engine failed: ${refusal.message}`);
 }

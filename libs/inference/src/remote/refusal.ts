@@ -1,12 +1,18 @@
 import { MegaNestError } from '#contracts';
 import { z } from 'zod';
+import { overflowError, type Refusal } from './context-overflow.js';
 
 /** OpenAI's `{error: {message, param, code}}`, TEI's and TGI's `{error, error_type}`, FastAPI's `{detail}`. */
 const refusalSchema = z.looseObject({
   error: z
     .union([
-      z.string().transform((message) => ({ message, param: undefined, code: undefined })),
-      z.looseObject({ message: z.string(), param: z.string().nullish(), code: z.unknown().optional() }),
+      z.string().transform((message) => ({ message, param: undefined, code: undefined, type: undefined })),
+      z.looseObject({
+        message: z.string(),
+        param: z.string().nullish(),
+        code: z.unknown().optional(),
+        type: z.unknown().optional(),
+      }),
     ])
     .optional(),
   message: z.string().optional(),
@@ -19,7 +25,10 @@ export function refusalError(
   text: string,
   service: string,
 ): MegaNestError {
-  const { message, param } = readRefusal(text);
+  const refusal = readRefusal(text);
+  const { message, param } = refusal;
+  const overflow = status < 500 ? overflowError(refusal, service) : undefined;
+  if (overflow) return overflow;
   if (status === 400 || status === 413 || status === 422)
     return new MegaNestError('invalid_request', { detail: message, param });
   if (status === 429) {
@@ -32,10 +41,15 @@ export function refusalError(
 }
 
 /** What an engine says about a failure, whatever shape it has. */
-export function readRefusal(text: string): { message: string; param: string | null } {
+export function readRefusal(text: string): Refusal & { param: string | null } {
   const { error, message, detail } = refusalSchema.safeParse(parseJson(text)).data ?? {};
   const said = error?.message ?? message ?? (typeof detail === 'string' ? detail : undefined);
-  return { message: said ?? (text.trim().slice(0, 200) || 'no reason given'), param: error?.param ?? null };
+  return {
+    message: said ?? (text.trim().slice(0, 200) || 'no reason given'),
+    param: error?.param ?? null,
+    code: error?.code,
+    type: error?.type,
+  };
 }
 
 function parseJson(text: string): unknown {

@@ -186,7 +186,7 @@ describe('engines of Text Embeddings Inference', () => {
     );
     refused = true;
     await expect(embedder.embed(['long'])).rejects.toMatchObject({
-      code: 'invalid_request',
+      code: 'context_length_exceeded',
       message: expect.stringContaining('512'),
     });
   });

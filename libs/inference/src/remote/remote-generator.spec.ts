@@ -195,7 +195,7 @@ describe('openRemoteGenerator', () => {
   });
 
   it.each([
-    ['a refusal', 400, { error: { message: 'too long', param: 'messages' } }, 'invalid_request', 'messages'],
+    ['a refusal', 400, { error: { message: 'too hot, no key', param: 'top_p' } }, 'invalid_request', 'top_p'],
     ['too much load', 429, { error: 'queue full' }, 'overloaded', null],
     ['a wrong key', 401, { error: { message: 'no key' } }, 'bad_upstream', null],
     ['a missing backend', 503, { detail: 'loading' }, 'service_unavailable', null],
@@ -204,12 +204,115 @@ describe('openRemoteGenerator', () => {
     const chat: Answer = (response) => sendJson(response, body, status, { 'retry-after': '7' });
     const error = collect(chat);
     await expect(error).rejects.toMatchObject({ code, param });
-    await expect(error).rejects.toThrow(/too long|queue full|no key|loading|oops/);
+    await expect(error).rejects.toThrow(/too hot|queue full|no key|loading|oops/);
+  });
+
+  it.each([
+    ['OpenAI', 400, { error: { message: 'Too much.', code: 'context_length_exceeded' } }],
+    [
+      'vLLM',
+      400,
+      {
+        error: {
+          message: "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.",
+          type: 'BadRequestError',
+          code: 400,
+        },
+      },
+    ],
+    [
+      'a newer vLLM',
+      400,
+      {
+        error: {
+          message: 'The decoder prompt (length 9000) is longer than the maximum model length of 8192.',
+        },
+      },
+    ],
+    [
+      'llama.cpp',
+      400,
+      { error: { code: 400, message: 'The request is too large.', type: 'exceed_context_size_error' } },
+    ],
+    ['Ollama', 400, { error: { message: 'the input length exceeds the context length', code: null } }],
+    [
+      'TGI',
+      422,
+      {
+        error: 'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000',
+        error_type: 'validation',
+      },
+    ],
+    [
+      'SGLang',
+      400,
+      { message: "The input (9000 tokens) is longer than the model's context length (8192 tokens)." },
+    ],
+  ])('knows a prompt that is too long for %s', async (_name, status, body) => {
+    await expect(collect((response) => sendJson(response, body, status))).rejects.toMatchObject({
+      code: 'context_length_exceeded',
+      status: 400,
+      param: 'messages',
+    });
+  });
+
+  it('knows a prompt that is too long by an error in the stream', async () => {
+    const message = 'the request exceeds the available context size';
+    await expect(collect(stream(frame({ error: { message } })))).rejects.toMatchObject({
+      code: 'context_length_exceeded',
+      message,
+    });
+  });
+
+  it.each([
+    ['llama.cpp', '/props', { default_generation_settings: { n_ctx: 16384 } }],
+    [
+      'Ollama',
+      '/api/show',
+      { parameters: 'stop "x"\nnum_ctx    16384', model_info: { 'a.context_length': 5 } },
+    ],
+    [
+      'Ollama with the length of the training',
+      '/api/show',
+      { model_info: { 'llama.context_length': 16384 } },
+    ],
+    ['TGI', '/info', { max_total_tokens: 16384 }],
+    ['LM Studio', '/api/v0/models', { data: [{ id: 'second', loaded_context_length: 16384 }] }],
+  ])('asks %s for the length of its context', async (_name, path, body) => {
+    const generator = await open(
+      stream(),
+      { [path]: (response) => sendJson(response, body) },
+      { model: 'second' },
+    );
+    expect(generator.info.maxInputTokens).toBe(16384);
+    expect(generator.info).not.toHaveProperty('assumesLength');
+  });
+
+  it('says that it guesses, unless it is told the length', async () => {
+    const guessing = await open(stream(), {}, { model: 'second' });
+    expect(guessing.info).toMatchObject({ maxInputTokens: 8192, assumesLength: true });
+    const told = await openRemoteGenerator({ endpoint: engine!.url, model: 'second', contextLength: 500 });
+    expect(told.info.maxInputTokens).toBe(500);
+  });
+
+  it('refuses what does not fit before it asks', async () => {
+    const tokenize: Answer = (response) => sendJson(response, { count: 5000 });
+    const long = [{ role: 'user' as const, content: 'a '.repeat(4000) }];
+    const generator = await open(stream(), { '/tokenize': tokenize });
+    const counted = generator.generate({ messages: long, parameters: {} }).next();
+    await expect(counted).rejects.toMatchObject({
+      code: 'context_length_exceeded',
+      message: 'The input has 5000 tokens, but first takes at most 4096.',
+    });
+    const other = await openRemoteGenerator({ endpoint: engine!.url, model: 'second', contextLength: 100 });
+    const estimated = other.generate({ messages: long, parameters: {} }).next();
+    await expect(estimated).rejects.toMatchObject({ code: 'context_length_exceeded' });
+    expect(engine?.requests.map(({ path }) => path)).not.toContain('/v1/chat/completions');
   });
 
   it.each([
     ['an error in the stream', [delta('a'), frame({ error: { message: 'out of memory' } })], /out of memory/],
-    ['a frame that is no JSON', ['data: {\n\n'], /expected object/],
+    ['a frame that is no JSON', ['data: {\n\n'], /no JSON: \{/],
     ['a stream that ends early', [delta('a')], /early/],
   ])('says so for %s', async (_name, frames, message) => {
     const error = collect(stream(...frames));
@@ -222,7 +325,11 @@ describe('openRemoteGenerator', () => {
     await engine?.close();
     engine = undefined;
     const error = generator.generate({ messages, parameters: {} }).next();
-    await expect(error).rejects.toMatchObject({ code: 'service_unavailable', service: 'llm' });
+    await expect(error).rejects.toMatchObject({
+      code: 'service_unavailable',
+      service: 'llm',
+      message: expect.not.stringContaining('127.0.0.1') as string,
+    });
     await expect(generator.check(AbortSignal.timeout(5000))).rejects.toMatchObject({
       code: 'service_unavailable',
     });

@@ -2,6 +2,7 @@ import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
 import { z } from 'zod';
 import type { GenerateRequest, GenerationEvent, Generator } from '../generator/generator-interface.js';
 import { completionEvents } from './completion-events.js';
+import { askContextLength, lengthFields, listedLength } from './context-length.js';
 import { readCompletionStream } from './completion-stream.js';
 import { remoteParameters } from './remote-constraint.js';
 import { remoteMessages, remoteTools } from './remote-messages.js';
@@ -12,6 +13,8 @@ export interface RemoteGeneratorOptions extends RemoteOptions {
   readonly model?: string;
   /** What the model reads; text alone where absent. Nobody else says so: the engine's list of models does not. */
   readonly modalities?: ModelInfo['modalities'];
+  /** Tokens of prompt and answer; what the engine says where absent. */
+  readonly contextLength?: number;
 }
 
 /** A generator whose engine can be asked whether it is there, without making it write. */
@@ -26,9 +29,7 @@ const assumedContextLength = 8192;
 const charactersPerToken = 4;
 
 const modelsSchema = z.looseObject({
-  data: z.array(
-    z.looseObject({ id: z.string(), created: z.int().optional(), max_model_len: z.int().nullish() }),
-  ),
+  data: z.array(z.looseObject({ id: z.string(), created: z.int().optional(), ...lengthFields })),
 });
 
 /**
@@ -44,11 +45,14 @@ export async function openRemoteGenerator(options: RemoteGeneratorOptions): Prom
     const available = data.map(({ id }) => id).join(', ') || 'none';
     throw new MegaNestError('model_not_found', { model: options.model, available });
   }
+  const contextLength =
+    options.contextLength ?? listedLength(model) ?? (await askContextLength(server, model.id));
   const info = {
     id: model.id,
     revision: 'remote',
     backend: 'openai',
-    maxInputTokens: model.max_model_len ?? assumedContextLength,
+    maxInputTokens: contextLength ?? assumedContextLength,
+    ...(contextLength === undefined && { assumesLength: true as const }),
     created: model.created ?? Math.floor(Date.now() / 1000),
     ...(options.modalities && { modalities: options.modalities }),
   };
@@ -71,6 +75,7 @@ class OpenAiGenerator implements RemoteGenerator {
     const left = new AbortController();
     const ended = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
     try {
+      await this.#assertFits(request);
       const response = await this.server.send({ ...this.#call(request), signal: ended });
       const chunks = readCompletionStream(response, this.server, ended);
       const countPrompt = () => this.countPromptTokens(request.messages, request.chatTemplateKwargs);
@@ -96,6 +101,25 @@ class OpenAiGenerator implements RemoteGenerator {
 
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  /**
+   * Some engines cut a prompt that is too long without a word. A token is a byte at least, so that a short prompt needs no
+   * counting; where the engine does not count, one that is twice too long is refused. Errors: context_length_exceeded.
+   */
+  async #assertFits({ messages, chatTemplateKwargs }: GenerateRequest): Promise<void> {
+    const { id: model, maxInputTokens: limit, assumesLength } = this.info;
+    if (assumesLength || Buffer.byteLength(textOf(messages)) <= limit) return;
+    const counted = this.#counts ? await this.#count(messages, chatTemplateKwargs) : undefined;
+    const tokens = counted ?? Math.floor(estimate(messages) / 2);
+    if (tokens <= limit) return;
+    const param = 'messages';
+    throw new MegaNestError('context_length_exceeded', {
+      tokens: counted ?? `about ${estimate(messages)}`,
+      model,
+      limit,
+      param,
+    });
   }
 
   #call(request: GenerateRequest) {
@@ -137,6 +161,9 @@ class OpenAiGenerator implements RemoteGenerator {
 }
 
 function estimate(messages: readonly ChatMessage[] | string): number {
-  const text = typeof messages === 'string' ? messages : messages.map(({ content }) => content).join('\n');
-  return Math.ceil(text.length / charactersPerToken);
+  return Math.ceil(textOf(messages).length / charactersPerToken);
+}
+
+function textOf(messages: readonly ChatMessage[] | string): string {
+  return typeof messages === 'string' ? messages : messages.map(({ content }) => content).join('\n');
 }

@@ -55,10 +55,13 @@ export class RemoteServer {
 
   /** Parses JSON of the engine. Errors: bad_upstream. */
   validate<Schema extends z.ZodType>(text: string, schema: Schema): z.output<Schema> {
-    const result = schema.safeParse(parseJson(text));
+    const value = parseJson(text);
+    if (value === undefined) throw this.unexpected(`its engine sent no JSON: ${text.slice(0, 100)}`);
+    const result = schema.safeParse(value);
     if (result.success) return result.data;
     const [issue] = result.error.issues;
-    throw this.unexpected(`${issue?.path.join('.')}: ${issue?.message}`);
+    const path = issue?.path.join('.');
+    throw this.unexpected(`its engine's answer: ${path ? `${path}: ` : ''}${issue?.message}`);
   }
 
   unexpected(detail: string, cause?: unknown): MegaNestError {
@@ -69,8 +72,10 @@ export class RemoteServer {
   networkError(cause: unknown, signal?: AbortSignal): MegaNestError {
     if (cause instanceof MegaNestError) return cause;
     if (signal?.aborted) return new MegaNestError('cancelled', { cause });
-    const detail = `its engine at ${this.#base} cannot be reached: ${reasonOf(cause)}`;
-    return new MegaNestError('service_unavailable', { service: this.service, detail, cause });
+    // Where it is concerns the operator, who finds it in the log, and not the caller.
+    const detail = `its engine cannot be reached (${codeOf(cause)})`;
+    const logged = new Error(`${this.#base}: ${reasonOf(cause)}`, { cause });
+    return new MegaNestError('service_unavailable', { service: this.service, detail, cause: logged });
   }
 
   async #guard<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
@@ -92,6 +97,13 @@ export class RemoteServer {
     if (isForm) return { method: 'POST', headers, body, signal };
     return { method: 'POST', headers, body: JSON.stringify(body), signal };
   }
+}
+
+/** What happened, without an address: `ECONNREFUSED`. */
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (!(cause instanceof Error)) return 'network error';
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
 }
 
 /** Fetch says only "fetch failed"; what happened is in the cause. */
