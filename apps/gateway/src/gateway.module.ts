@@ -40,6 +40,11 @@ export const identity: ServiceIdentity = {
   service: 'gateway',
   title: 'opea_service@gateway',
   description: 'The MegaNest mega service: chat with your documents, and the OpenAI API on top of it.',
+  wrongMethodTexts: {
+    '/v1/embeddings': 'The request of getting embedding vector fails.',
+    '/v1/chat/completions': 'The request of LLM generation fails.',
+    '/v1/asr': 'The request of ASR fails.',
+  },
 };
 
 /** Receipts kept in memory: the last thousand of an hour. */

@@ -46,6 +46,7 @@ export class LlmService implements OnApplicationShutdown {
     return {
       ...info,
       ...(Object.keys(defaults).length > 0 && { defaults }),
+      ...(this.settings.writes === false && { followsInstructions: false }),
       ...(template && { templateVariables: templateVariables(template.source) }),
     };
   }

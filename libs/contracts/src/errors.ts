@@ -129,8 +129,10 @@ export interface ErrorDetails {
 }
 
 /** What a request says is repeated to it in part: an error must never be too large to be sent. */
-const longestMessage = 4_000;
-const longestParam = 500;
+const longestMessage = 1_000;
+const longestParam = 200;
+/** Names, addresses and the like, which a caller chooses. */
+const longestValue = 200;
 
 /** Every error that a caller is meant to see. Anything else becomes `internal_error` at the process border. */
 export class MegaNestError extends Error {
@@ -195,6 +197,8 @@ function shortened(text: string, limit: number): string {
 function fillTemplate(template: string, details: ErrorDetails): string {
   return template.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
     const value = details[name];
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+    if (typeof value !== 'string' && typeof value !== 'number') return '';
+    const ours = name === 'detail' || name === 'available';
+    return shortened(String(value), ours ? longestMessage : longestValue);
   });
 }

@@ -8,12 +8,14 @@ import { sendError } from './error.filter.js';
 import { callOf, requestIdOf } from './http-call.js';
 import { decodeBody, parseJsonBody } from './json-body.js';
 import { WebPages } from './web-pages.js';
+import { aliasedPath } from './path-aliases.js';
 import { MegaNestError } from '#contracts';
 
 /** Fastify with what every service's HTTP side needs: whose web pages may use it, keys, JSON limits, request ids and an access log. */
 export function createHttpAdapter(environment: BaseEnvironment, logger: Logger): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: environment.BODY_LIMIT_BYTES,
+    rewriteUrl: ({ url }: { url?: string }) => aliasedPath(url ?? '/'),
     genReqId: (request: unknown) => requestIdOf(request as FastifyRequest),
     // Answers already under way are finished, idle connections are closed at once.
     forceCloseConnections: 'idle',
