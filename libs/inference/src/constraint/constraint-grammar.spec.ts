@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OutputConstraint } from '#contracts';
 import { ConstraintError } from './constraint-error.js';
-import { constraintGrammar, ebnfOf } from './constraint-grammar.js';
+import { constraintGrammar, prepareGrammar } from './constraint-grammar.js';
 import { larkGrammar } from './lark/lark-grammar.js';
 
 function refusal(constraint: OutputConstraint): { path: string; reason: string } {
@@ -116,7 +116,7 @@ describe('what is too long', () => {
 
   it('begins where reading is still safe', () => {
     const options = Array.from({ length: long / 4 - 2 }, () => '"a"').join('|');
-    expect(() => ebnfOf(larkGrammar(`start: ${options}`))).not.toThrow();
+    expect(() => prepareGrammar(larkGrammar(`start: ${options}`))).not.toThrow();
     expect(() => constraintGrammar({ type: 'regex', pattern: '[ab]'.repeat(long / 4) })).not.toThrow(
       RangeError,
     );

@@ -1,41 +1,34 @@
 import type { OutputConstraint } from '#contracts';
 import { ConstraintError } from './constraint-error.js';
 import { parseEbnf } from './ebnf-grammar.js';
-import { choice, rule, sequence, text, type Grammar } from './grammar.js';
+import { choice, rule, text, type Grammar } from './grammar.js';
 import { jsonRules } from './json-grammar.js';
 import { jsonSchemaGrammar } from './json-schema/json-schema-grammar.js';
+import { normalizeGrammar } from './normalize-grammar.js';
 import { pruneGrammar } from './prune-grammar.js';
 import { regexGrammar } from './regex-grammar.js';
-import { structuralTagGrammar, type TagSource } from './structural-tag.js';
-import { writeEbnf } from './write-ebnf.js';
-
-/** What XGrammar compiles. */
-export type GrammarSource = { readonly ebnf: string } | TagSource;
+import { structuralTagGrammar } from './structural-tag.js';
 
 /** Characters of the longest constraint that is taken. */
 const longestConstraint = 262_144;
 
-/**
- * The grammar of the texts that a constraint allows.
- * @param leadingSpaces Spaces in front that decoding drops from an answer; the tokens have to begin with them.
- * Throws ConstraintError with the path of what cannot be honoured.
- */
-export function constraintGrammar(constraint: OutputConstraint, leadingSpaces = 0): GrammarSource {
+/** The grammar of the texts that a constraint allows. Throws ConstraintError with the path of what cannot be honored. */
+export function constraintGrammar(constraint: OutputConstraint): Grammar {
   if (JSON.stringify(constraint).length > longestConstraint) {
     throw new ConstraintError(`It is longer than ${longestConstraint} characters.`);
   }
-  if (constraint.type === 'structural_tag') return structuralTagGrammar(constraint, leadingSpaces);
-  return { ebnf: ebnfOf(grammarOf(constraint), leadingSpaces) };
+  return prepareGrammar(grammarOf(constraint));
 }
 
-/** The grammar as text, without what could never come to an end. */
-export function ebnfOf({ root, rules }: Grammar, leadingSpaces = 0): string {
-  const spaced = leadingSpaces > 0 ? sequence(text(' '.repeat(leadingSpaces)), root) : root;
-  return writeEbnf(pruneGrammar({ root: spaced, rules }));
+/** The grammar as it is followed, without what could never come to an end. */
+export function prepareGrammar(grammar: Grammar): Grammar {
+  return normalizeGrammar(pruneGrammar(grammar));
 }
 
-function grammarOf(constraint: Exclude<OutputConstraint, { type: 'structural_tag' }>): Grammar {
+function grammarOf(constraint: OutputConstraint): Grammar {
   switch (constraint.type) {
+    case 'structural_tag':
+      return structuralTagGrammar(constraint);
     case 'json_object':
       return { root: rule('json_object'), rules: jsonRules };
     case 'json_schema':

@@ -15,7 +15,7 @@ const mostRepetitions = 20_000;
 const deepestNesting = 50;
 
 /**
- * Reads a grammar in the EBNF of XGrammar (GBNF): `rule ::= "text" | [a-z]+ ("x" rule){1,3}`, comments from `#` on, a
+ * Reads a grammar in GBNF, an EBNF: `rule ::= "text" | [a-z]+ ("x" rule){1,3}`, comments from `#` on, a
  * rule `root`. Throws ConstraintError that names line and column.
  */
 export function parseEbnf(source: string): Grammar {

@@ -1,43 +1,70 @@
-import type { CompiledGrammar, GrammarCompiler as XGrammarCompiler } from '@mlc-ai/web-xgrammar';
-import { MegaNestError, type OutputConstraint } from '#contracts';
 import type { TokenVocabulary } from '../tokenizer/token-vocabulary.js';
-import { ConstraintError } from './constraint-error.js';
-import { constraintGrammar, type GrammarSource } from './constraint-grammar.js';
-import { symbolsOf } from './symbols.js';
+import { sequence, text, type Grammar } from './grammar.js';
+import { GrammarMachine } from './grammar-machine.js';
 import { TokenConstraint } from './token-constraint.js';
-import { loadXGrammar, type XGrammar } from './xgrammar.js';
+import { TokenTrie, type TokenMask } from './token-trie.js';
 
-/** Grammars that are kept compiled. */
+/** Grammars that are kept with what was learnt of them, and bytes of masks of each. */
 const mostKept = 32;
-
-interface Instance {
-  readonly library: XGrammar;
-  readonly compiler: XGrammarCompiler;
-}
+const mostMaskBytes = 4 * 2 ** 20;
 
 /** Makes the constraints of one request's answers. */
 export interface CompiledConstraint {
-  /** A constraint at the beginning of an answer. */
-  start(): Promise<TokenConstraint>;
-  /** Once, when the request needs no further ones; those that it has stay usable. */
-  release(): void;
+  /** A constraint at the beginning of an answer. Errors: invalid_request where the grammar is too ambiguous. */
+  start(): TokenConstraint;
 }
 
-interface KeptGrammar {
-  readonly compiled: CompiledGrammar;
-  /** Requests that may still start answers with it. */
-  users: number;
-  dropped: boolean;
+/** A constraint as it was read elsewhere. */
+export interface ReadConstraint {
+  /** The same for equal constraints. */
+  readonly key: string;
+  readonly grammar: Grammar;
 }
 
-/**
- * Compiles constraints for one vocabulary. Nothing is loaded before the first one, unless {@link prepare} is called; the last
- * 32 are kept compiled.
- */
+/** A machine with the masks of its states. */
+export class GrammarFollower {
+  private masks = new WeakMap<GrammarMachine, Map<number, TokenMask>>();
+  private maskBytes = 0;
+
+  constructor(
+    /** What new answers begin with. */
+    public machine: GrammarMachine,
+    readonly trie: TokenTrie,
+  ) {}
+
+  /** The tokens that may follow. Errors: invalid_request where that takes too long to find. */
+  maskOf(machine: GrammarMachine, state: number): TokenMask {
+    const known = this.masks.get(machine)?.get(state);
+    if (known) return known;
+    machine.refill();
+    const mask = this.trie.mask(machine, state);
+    this.keep(machine, state, mask);
+    return mask;
+  }
+
+  /** Another machine in the place of a full one, which its answers leave one after another. */
+  renew(full: GrammarMachine, state: number): { machine: GrammarMachine; state: number } {
+    const renewed = full.continued(state);
+    if (this.machine === full) this.machine = renewed.machine;
+    return renewed;
+  }
+
+  private keep(machine: GrammarMachine, state: number, mask: TokenMask): void {
+    this.maskBytes += mask.words.byteLength;
+    if (this.maskBytes > mostMaskBytes) {
+      this.masks = new WeakMap();
+      this.maskBytes = mask.words.byteLength;
+    }
+    const own = this.masks.get(machine) ?? new Map<number, TokenMask>();
+    own.set(state, mask);
+    this.masks.set(machine, own);
+  }
+}
+
+/** Makes constraints of grammars for one vocabulary. What was learnt of the last 32 grammars is kept. */
 export class GrammarCompiler {
-  private instance?: Promise<Instance>;
-  private last: Promise<unknown> = Promise.resolve();
-  private readonly kept = new Map<string, KeptGrammar>();
+  private trie?: TokenTrie;
+  private readonly kept = new Map<string, GrammarFollower>();
 
   /**
    * @param vocabularySize Tokens that the model has logits for; the tokenizer may know fewer.
@@ -49,106 +76,26 @@ export class GrammarCompiler {
     private readonly endTokenIds: readonly number[],
   ) {}
 
-  /** Loads the library and tells it the vocabulary, which the first constraint otherwise waits for. */
-  async prepare(): Promise<void> {
-    await (this.instance ??= this.load());
+  /** Sorts the vocabulary, which the first constraint otherwise waits for. */
+  prepare(): void {
+    this.trie ??= new TokenTrie(this.vocabulary, this.vocabularySize, this.endTokenIds);
   }
 
-  /** One at a time. Errors: invalid_request, with the path of what the constraint asks in vain. */
-  compile(constraint: OutputConstraint): Promise<CompiledConstraint> {
-    const compiled = this.last.then(() => this.compileNext(constraint));
-    this.last = compiled.catch(() => undefined);
-    return compiled;
-  }
-
-  private async compileNext(constraint: OutputConstraint): Promise<CompiledConstraint> {
-    const instance = await (this.instance ??= this.load());
-    const grammar = await this.grammarOf(instance, constraint);
-    grammar.users++;
-    return {
-      start: () => TokenConstraint.start(instance.library, grammar.compiled, this.vocabularySize),
-      release: () => {
-        grammar.users--;
-        freeUnused(grammar);
-      },
-    };
-  }
-
-  private async grammarOf(instance: Instance, constraint: OutputConstraint): Promise<KeptGrammar> {
-    const key = JSON.stringify(constraint);
-    const grammar = this.kept.get(key) ?? (await this.compileNew(instance, constraint));
+  /** Takes no time worth speaking of: a grammar is followed where answers get to, and nowhere else. */
+  compile({ key, grammar }: ReadConstraint): CompiledConstraint {
+    this.prepare();
+    const follower = this.kept.get(key) ?? this.newFollower(grammar);
     this.kept.delete(key);
-    this.kept.set(key, grammar);
+    this.kept.set(key, follower);
     const [oldest] = this.kept.keys();
-    if (this.kept.size > mostKept) this.drop(oldest!);
-    return grammar;
+    if (this.kept.size > mostKept) this.kept.delete(oldest!);
+    return { start: () => new TokenConstraint(follower) };
   }
 
-  private drop(key: string): void {
-    const grammar = this.kept.get(key)!;
-    this.kept.delete(key);
-    grammar.dropped = true;
-    freeUnused(grammar);
+  /** Decoding drops spaces in front of an answer: its tokens begin with them. */
+  private newFollower({ root, rules }: Grammar): GrammarFollower {
+    const spaces = ' '.repeat(this.vocabulary.droppedSpaces);
+    const machine = new GrammarMachine({ root: spaces === '' ? root : sequence(text(spaces), root), rules });
+    return new GrammarFollower(machine, this.trie!);
   }
-
-  private async compileNew({ compiler }: Instance, constraint: OutputConstraint): Promise<KeptGrammar> {
-    const source = this.sourceOf(constraint);
-    try {
-      const compiled = await ('ebnf' in source
-        ? compiler.compileGrammar(source.ebnf)
-        : compiler.compileStructuralTag({ ...source.structuralTag }));
-      return { compiled, users: 0, dropped: false };
-    } catch (cause) {
-      // An error unwinds past the library's own clean-up: what it did with its memory is unknown.
-      this.instance = undefined;
-      this.kept.clear();
-      const detail = 'The grammar could not be compiled.';
-      throw new MegaNestError('invalid_request', { detail, param: 'constraint', cause });
-    }
-  }
-
-  private sourceOf(constraint: OutputConstraint): GrammarSource {
-    try {
-      return constraintGrammar(constraint, this.vocabulary.droppedSpaces);
-    } catch (error) {
-      if (!(error instanceof ConstraintError)) throw error;
-      const param = ['constraint', ...error.path].join('.');
-      throw new MegaNestError('invalid_request', {
-        detail: `${param}: ${error.reason}`,
-        param,
-        cause: error,
-      });
-    }
-  }
-
-  /** The vocabulary as symbols, and one token more that stands for "the text may end here". */
-  private async load(): Promise<Instance> {
-    const library = await loadXGrammar();
-    const end = this.vocabularySize;
-    const info = await library.TokenizerInfo.createTokenizerInfo(
-      [...this.tokenSymbols(), 'end'],
-      'raw',
-      false,
-      end + 1,
-      [end],
-    );
-    return { library, compiler: await library.GrammarCompiler.createGrammarCompiler(info, false) };
-  }
-
-  /**
-   * What each token stands for; nothing for those that are no text. Of tokens with the same bytes only the last is left,
-   * which is the piece rather than the byte it falls back to: two ways to write a letter leave no choice about the text.
-   */
-  private tokenSymbols(): string[] {
-    const symbols = Array.from({ length: this.vocabularySize }, (_unused, id) =>
-      this.endTokenIds.includes(id) ? '' : symbolsOf(this.vocabulary.bytesOf(id)),
-    );
-    const last = new Map(symbols.map((token, id) => [token, id]));
-    return symbols.map((token, id) => (last.get(token) === id ? token : ''));
-  }
-}
-
-/** Answers that are being written keep alive what they need of it. */
-function freeUnused({ compiled, users, dropped }: KeptGrammar): void {
-  if (dropped && users === 0) compiled.dispose();
 }

@@ -1,5 +1,5 @@
 import type { CharacterSet } from './character-set.js';
-import { isWritable, writable } from './symbols.js';
+import { isWritable, writable } from './writable.js';
 
 /**
  * A piece of a context-free grammar over characters. Whatever a constraint is written in (JSON Schema, regular

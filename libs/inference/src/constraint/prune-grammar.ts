@@ -4,7 +4,7 @@ import { childrenOf, type Grammar, type GrammarNode } from './grammar.js';
 /** Bounds on what one constraint may cost to compile. */
 const mostNodes = 20_000;
 const mostRules = 2000;
-/** XGrammar walks a rule by recursion on a small stack. */
+/** Grammars are walked by recursion. */
 const deepestNesting = 60;
 
 /**

@@ -12,6 +12,7 @@ import { GenerationScheduler } from '../generator/generation-scheduler.js';
 import type { GenerationEvent } from '../generator/generator-interface.js';
 import type { DecoderConfig } from '../model/model-config.js';
 import { TokenVocabulary } from '../tokenizer/token-vocabulary.js';
+import { readConstraint } from './read-constraint.js';
 import { GrammarCompiler } from './grammar-compiler.js';
 
 const marks = ['<unk>', '<s>', '</s>'];
@@ -104,7 +105,9 @@ export class RandomWriter {
     const { constraint } = parameters;
     const events: GenerationEvent[] = [];
     const before = this.passes;
-    const compiled = constraint && (await this.grammars.compile(constraint));
+    const compiled =
+      constraint &&
+      this.grammars.compile({ key: JSON.stringify(constraint), grammar: readConstraint(constraint) });
     await this.scheduler.run({
       promptIds: [1, 5, 9],
       parameters: { logit_bias: closing, max_tokens: 600, ...parameters },
@@ -112,7 +115,6 @@ export class RandomWriter {
       signal: new AbortController().signal,
       emit: (event) => events.push(event),
     });
-    compiled?.release();
     return Array.from({ length: parameters.n ?? 1 }, (_unused, choice) => {
       const own = events.filter((event) => event.choice === choice);
       return {

@@ -11,6 +11,7 @@ import {
   type CharacterSet,
 } from './character-set.js';
 import { assertReadable, ConstraintError } from './constraint-error.js';
+import { translateDialect } from './regex-dialect.js';
 import { characters, choice, repeat, sequence, text, type GrammarNode } from './grammar.js';
 
 const parser = new RegExpParser({ ecmaVersion: 2025 });
@@ -26,7 +27,7 @@ export interface TerminalOptions {
 }
 
 /**
- * What a regular expression of JavaScript matches, as a grammar. With `search` the expression may match anywhere in the
+ * What a regular expression of JavaScript, Rust or Python matches, as a grammar. With `search` the expression may match anywhere in the
  * text, as `pattern` of JSON Schema means it, otherwise it is the whole text. Throws ConstraintError for what no
  * context-free grammar says: looking around, back references, anchors within.
  */
@@ -36,20 +37,39 @@ export function regexGrammar(
 ): GrammarNode {
   assertReadable(pattern);
   const { terminal } = options;
-  const alternatives = unwrapGroup(parse(pattern).alternatives);
+  const alternatives = unwrapGroup(parse(translateDialect(pattern)).alternatives);
   const anything = repeat(characters(anyCharacter), 0);
-  const elementNode = (element: AST.Element) => elementGrammar(element, terminal);
   return choice(
     ...alternatives.map(({ elements }) => {
-      if (terminal) return sequence(...elements.map(elementNode));
+      if (terminal) return sequenceGrammar(elements, { terminal });
       const starts = isAssertion(elements[0], 'start');
-      const rest = starts ? elements.slice(1) : elements;
-      const ends = isAssertion(rest.at(-1), 'end');
-      const body = (ends ? rest.slice(0, -1) : rest).map(elementNode);
-      if (!options.search) return sequence(...body);
-      return sequence(...(starts ? [] : [anything]), ...body, ...(ends ? [] : [anything]));
+      const ends = isAssertion(elements.at(-1), 'end');
+      if (!options.search) return sequenceGrammar(elements, { atStart: true, atEnd: true });
+      const body = sequenceGrammar(elements, { atStart: starts, atEnd: ends });
+      return sequence(...(starts ? [] : [anything]), body, ...(ends ? [] : [anything]));
     }),
   );
+}
+
+/** Where a part of an expression stands: anchors mean nothing more at an edge of the whole text. */
+interface Place {
+  readonly atStart?: boolean;
+  readonly atEnd?: boolean;
+  readonly terminal?: TerminalOptions;
+}
+
+function sequenceGrammar(elements: readonly AST.Element[], place: Place): GrammarNode {
+  const isEdge = (element: AST.Element) => element.type === 'Assertion';
+  const firstInner = elements.findIndex((element) => !isEdge(element));
+  const lastInner = elements.findLastIndex((element) => !isEdge(element));
+  const nodes = elements.map((element, index) =>
+    elementGrammar(element, {
+      terminal: place.terminal,
+      atStart: place.atStart === true && (firstInner < 0 || index <= firstInner),
+      atEnd: place.atEnd === true && index >= lastInner,
+    }),
+  );
+  return sequence(...nodes);
 }
 
 /** JSON Schema means expressions with the flag `u`; those that need its absence (`\-`) are read without. */
@@ -79,7 +99,8 @@ function isAssertion(element: AST.Element | undefined, kind: 'start' | 'end'): b
   return element?.type === 'Assertion' && element.kind === kind;
 }
 
-function elementGrammar(element: AST.Element, terminal?: TerminalOptions): GrammarNode {
+function elementGrammar(element: AST.Element, place: Place): GrammarNode {
+  const { terminal } = place;
   switch (element.type) {
     case 'Character': {
       const letter = String.fromCodePoint(checkScalar(element.value));
@@ -89,13 +110,15 @@ function elementGrammar(element: AST.Element, terminal?: TerminalOptions): Gramm
     case 'CharacterClass':
       return characters(classSet(element, terminal));
     case 'CapturingGroup':
-      return groupGrammar(element.alternatives, terminal);
+      return groupGrammar(element.alternatives, place);
     case 'Group':
       if (element.modifiers) throw new ConstraintError(`${element.raw}: modifiers are not supported.`);
-      return groupGrammar(element.alternatives, terminal);
+      return groupGrammar(element.alternatives, place);
     case 'Quantifier':
-      return quantifierGrammar(element, terminal);
+      return quantifierGrammar(element, place);
     case 'Assertion':
+      if (isAssertion(element, 'start') && place.atStart) return text('');
+      if (isAssertion(element, 'end') && place.atEnd) return text('');
       throw new ConstraintError(assertionReason(element, terminal));
     default:
       throw new ConstraintError(`${element.raw} is not supported.`);
@@ -119,23 +142,18 @@ function checkScalar(code: number): number {
   return code;
 }
 
-function groupGrammar(alternatives: AST.Alternative[], terminal?: TerminalOptions): GrammarNode {
-  return choice(
-    ...alternatives.map(({ elements }) =>
-      sequence(...elements.map((element) => elementGrammar(element, terminal))),
-    ),
-  );
+function groupGrammar(alternatives: AST.Alternative[], place: Place): GrammarNode {
+  return choice(...alternatives.map(({ elements }) => sequenceGrammar(elements, place)));
 }
 
-function quantifierGrammar(
-  { element, min, max, raw }: AST.Quantifier,
-  terminal?: TerminalOptions,
-): GrammarNode {
+function quantifierGrammar({ element, min, max, raw }: AST.Quantifier, place: Place): GrammarNode {
   const largest = Number.isFinite(max) ? max : min;
   if (largest > mostRepetitions) {
     throw new ConstraintError(`${raw}: at most ${mostRepetitions} repetitions are supported.`);
   }
-  return repeat(elementGrammar(element, terminal), min, max);
+  // What is repeated is at an edge in one round only.
+  const inner = max === 1 ? place : { terminal: place.terminal };
+  return repeat(elementGrammar(element, inner), min, max);
 }
 
 type ClassPart = AST.CharacterSet | AST.CharacterClass | AST.CharacterClassElement;

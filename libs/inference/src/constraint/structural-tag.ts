@@ -1,51 +1,61 @@
 import type { OutputConstraint } from '#contracts';
 import { ConstraintError } from './constraint-error.js';
-import { choice, repeat, sequence, text, withPrefix, type Grammar, type GrammarNode } from './grammar.js';
+import { freeRule, freeText } from './free-text.js';
+import {
+  choice,
+  repeat,
+  rule,
+  sequence,
+  text,
+  withPrefix,
+  type Grammar,
+  type GrammarNode,
+} from './grammar.js';
 import { jsonSchemaGrammar } from './json-schema/json-schema-grammar.js';
 import { larkGrammar, quotedLarkGrammar } from './lark/lark-grammar.js';
 import { pruneGrammar } from './prune-grammar.js';
-import { isWritable, symbolsOfText } from './symbols.js';
-import { writeEbnf } from './write-ebnf.js';
+import { isWritable } from './writable.js';
 import { xmlParametersGrammar } from './xml-parameters.js';
 
 type StructuralTagConstraint = Extract<OutputConstraint, { type: 'structural_tag' }>;
 type Tag = StructuralTagConstraint['tags'][number];
 
-/** A structural tag in XGrammar's JSON, for text that is free up to a trigger. */
-export interface TagSource {
-  readonly structuralTag: { readonly type: 'structural_tag'; readonly format: object };
+/**
+ * With `required` the answer is tags alone. Otherwise the text is free up to a trigger, which begins a tag. Throws
+ * ConstraintError for triggers that do not tell the tags apart.
+ */
+export function structuralTagGrammar(constraint: StructuralTagConstraint): Grammar {
+  checkTriggers(constraint);
+  const rules = new Map<string, GrammarNode>();
+  const tags = constraint.tags.map((tag, index): CompleteTag => {
+    const prefix = `t${index}_`;
+    const { root, rules: own } = tagContent(tag, index);
+    for (const [name, node] of own) rules.set(`${prefix}${name}`, withPrefix(node, prefix));
+    return { begin: tag.begin, behind: [withPrefix(root, prefix), text(tag.end)] };
+  });
+  if (constraint.required) {
+    rules.set('tag', choice(...tags.map(({ begin, behind }) => sequence(text(begin), ...behind))));
+    return { root: tagsOnly(constraint.single ?? false), rules };
+  }
+  const open = (trigger: string): GrammarNode => {
+    const options = tags
+      .filter(({ begin }) => begin.startsWith(trigger))
+      .map(({ begin, behind }) => sequence(text(begin.slice(trigger.length)), ...behind));
+    return sequence(choice(...options), ...(constraint.single ? [] : [rule(freeRule(''))]));
+  };
+  for (const [name, node] of freeText(constraint.triggers, open)) rules.set(name, node);
+  return { root: rule(freeRule('')), rules };
 }
 
-/**
- * With `required` the answer is tags alone, a grammar like any other. Otherwise XGrammar watches the free text for the
- * triggers. Throws ConstraintError for triggers that do not tell the tags apart.
- */
-export function structuralTagGrammar(
-  constraint: StructuralTagConstraint,
-  leadingSpaces: number,
-): TagSource | { readonly ebnf: string } {
-  checkTriggers(constraint);
-  const grammars = constraint.tags.map(tagContent);
-  const spaces = ' '.repeat(leadingSpaces);
-  if (constraint.required) {
-    const ebnf = writeEbnf(pruneGrammar(tagsOnly(constraint, grammars, spaces)));
-    return { ebnf };
-  }
-  const tags = constraint.tags.map(({ begin, end }, index) => ({
-    type: 'tag',
-    begin: symbolsOfText(begin),
-    content: { type: 'grammar', grammar: writeEbnf(pruneGrammar(grammars[index]!)) },
-    end: symbolsOfText(end),
-  }));
-  const triggered = {
-    type: 'triggered_tags',
-    triggers: constraint.triggers.map(symbolsOfText),
-    tags,
-    stop_after_first: constraint.single ?? false,
-  };
-  const elements = [{ type: 'const_string', value: spaces }, triggered];
-  const format = leadingSpaces > 0 ? { type: 'sequence', elements } : triggered;
-  return { structuralTag: { type: 'structural_tag', format } };
+interface CompleteTag {
+  readonly begin: string;
+  readonly behind: readonly GrammarNode[];
+}
+
+/** One tag, or several with at most two ends of lines between. */
+function tagsOnly(single: boolean): GrammarNode {
+  const further = repeat(sequence(repeat(text('\n'), 0, 2), rule('tag')), 0);
+  return sequence(rule('tag'), ...(single ? [] : [further]));
 }
 
 function tagContent(tag: Tag, index: number): Grammar {
@@ -86,23 +96,4 @@ function checkTriggers({ triggers, tags }: StructuralTagConstraint): void {
       throw new ConstraintError('It begins with none of the triggers.', ['tags', index, 'begin']);
     }
   });
-}
-
-/** One tag, or several with at most two ends of lines between. */
-function tagsOnly(
-  { tags, single }: StructuralTagConstraint,
-  grammars: readonly Grammar[],
-  spaces: string,
-): Grammar {
-  const rules = new Map<string, GrammarNode>();
-  const options = tags.map(({ begin, end }, index) => {
-    const prefix = `t${index}_`;
-    const { root, rules: own } = grammars[index]!;
-    for (const [name, node] of own) rules.set(`${prefix}${name}`, withPrefix(node, prefix));
-    return sequence(text(begin), withPrefix(root, prefix), text(end));
-  });
-  rules.set('tag', choice(...options));
-  const tag: GrammarNode = { kind: 'rule', name: 'tag' };
-  const further = repeat(sequence(repeat(text('\n'), 0, 2), tag), 0);
-  return { root: sequence(text(spaces), tag, ...(single ? [] : [further])), rules };
 }

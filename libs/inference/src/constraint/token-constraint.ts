@@ -1,54 +1,45 @@
-import type { CompiledGrammar, GrammarMatcher } from '@mlc-ai/web-xgrammar';
-import type { XGrammar } from './xgrammar.js';
+import type { GrammarFollower } from './grammar-compiler.js';
+import { deadState, type GrammarMachine } from './grammar-machine.js';
+import type { TokenMask } from './token-trie.js';
 
 /** Where one answer stands in its grammar: which tokens may come next, and whether it may end. */
 export class TokenConstraint {
-  private mask = new Int32Array(0);
-  /** Tokens that may follow, counted up to two. */
-  private allowedCount = 0;
-  private firstAllowed = 0;
+  private machine: GrammarMachine;
+  private state: number;
+  private mask: TokenMask;
 
-  private constructor(
-    private readonly matcher: GrammarMatcher,
-    private readonly vocabularySize: number,
-  ) {}
-
-  /** At the beginning of the text. The grammar was compiled with a stop token behind the vocabulary. */
-  static async start(
-    library: XGrammar,
-    grammar: CompiledGrammar,
-    vocabularySize: number,
-  ): Promise<TokenConstraint> {
-    const matcher = await library.GrammarMatcher.createGrammarMatcher(grammar);
-    const constraint = new TokenConstraint(matcher, vocabularySize);
-    await constraint.refresh();
-    return constraint;
+  /** At the beginning of the text. */
+  constructor(private readonly follower: GrammarFollower) {
+    this.machine = follower.machine;
+    this.state = this.machine.start;
+    this.mask = follower.maskOf(this.machine, this.state);
   }
 
   /** Whether the text is complete as it stands. */
   get mayEnd(): boolean {
-    return this.allows(this.vocabularySize);
+    return this.machine.mayEnd(this.state);
   }
 
   /** Whether any token may follow. */
   get mayContinue(): boolean {
-    return this.allowedCount > 0;
+    return this.mask.count > 0;
   }
 
   /** The token that has to follow, where the text may not end and only one fits. */
   get forced(): number | undefined {
-    return this.allowedCount === 1 && !this.mayEnd ? this.firstAllowed : undefined;
+    return this.mask.count === 1 && !this.mayEnd ? this.mask.first : undefined;
   }
 
   allows(token: number): boolean {
-    return ((this.mask[token >> 5]! >>> (token & 31)) & 1) === 1;
+    return ((this.mask.words[token >> 5]! >>> (token & 31)) & 1) === 1;
   }
 
   /** Sets the logits of tokens that may not follow to −Infinity, in place; `ends` may where the text may end. */
   restrict(logits: Float32Array, ends: ReadonlySet<number>): void {
     const { mayEnd } = this;
+    const { words } = this.mask;
     for (let start = 0; start < logits.length; start += 32) {
-      const word = this.mask[start >> 5]!;
+      const word = words[start >> 5]!;
       // Most words of a large vocabulary are all or nothing.
       if (word === -1) continue;
       const end = Math.min(start + 32, logits.length);
@@ -60,43 +51,33 @@ export class TokenConstraint {
   }
 
   /** Moves on by a token that was allowed. */
-  async accept(token: number): Promise<void> {
-    if (!this.matcher.acceptToken(token))
-      throw new Error(`The grammar refuses token ${token} that it allowed.`);
-    await this.refresh();
+  accept(token: number): void {
+    const state = this.behind(this.state, token);
+    if (state === undefined) throw new Error(`The grammar refuses token ${token} that it allowed.`);
+    this.state = state;
+    if (this.machine.isFull)
+      ({ machine: this.machine, state: this.state } = this.follower.renew(this.machine, state));
+    this.mask = this.follower.maskOf(this.machine, this.state);
   }
 
   /** How many of these tokens could follow one after another. */
   admissible(tokens: readonly number[]): number {
     let count = 0;
-    while (count < tokens.length && this.matcher.acceptToken(tokens[count]!)) count++;
-    if (count > 0) this.matcher.rollBack(count);
+    for (let state: number | undefined = this.state; count < tokens.length; count++) {
+      state = this.behind(state, tokens[count]!);
+      if (state === undefined) break;
+    }
     return count;
   }
 
-  /** Frees its memory. Calling it again does nothing. */
-  dispose(): void {
-    if (this.mask.length === 0) return;
-    this.mask = new Int32Array(0);
-    this.matcher.dispose();
-  }
-
-  private async refresh(): Promise<void> {
-    this.mask = (await this.matcher.getNextTokenBitmask()) as Int32Array<ArrayBuffer>;
-    this.allowedCount = 0;
-    for (const [index, word] of this.mask.entries()) {
-      if (word === 0) continue;
-      this.countWord(index, word);
-      if (this.allowedCount > 1) return;
+  private behind(from: number, token: number): number | undefined {
+    const bytes = this.follower.trie.bytesOf(token);
+    if (bytes.length === 0) return undefined;
+    let state = from;
+    for (const byte of bytes) {
+      state = this.machine.step(state, byte);
+      if (state === deadState) return undefined;
     }
-  }
-
-  private countWord(index: number, word: number): void {
-    for (let bit = 0; bit < 32; bit++) {
-      const token = index * 32 + bit;
-      if (((word >>> bit) & 1) === 0 || token >= this.vocabularySize) continue;
-      if (this.allowedCount++ === 0) this.firstAllowed = token;
-      if (this.allowedCount > 1) return;
-    }
+    return state;
   }
 }

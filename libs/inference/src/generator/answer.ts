@@ -79,7 +79,7 @@ export class Answer {
    * back. Returns what became certain; undefined when nothing did.
    * @param wide The pass was over several tokens, of this answer or of one beside it.
    */
-  async advance(rows: readonly Float32Array[], wide: boolean): Promise<GenerationEvent | undefined> {
+  advance(rows: readonly Float32Array[], wide: boolean): GenerationEvent | undefined {
     const last = this.pending[this.entering - 1];
     this.pending = this.pending.slice(this.entering);
     this.entering = 0;
@@ -93,12 +93,12 @@ export class Answer {
       if (this.needsPlainPass) break;
       const token = this.sampler.sample(logits, this.restriction);
       drawn.push(token.id);
-      finishReason = await this.note(token, pieces);
+      finishReason = this.note(token, pieces);
       if (finishReason || token.id !== this.drafts[drawn.length - 1]) break;
     }
     if (drawn.length < rows.length) this.sequence.truncate?.(before + drawn.length);
     this.pending = [drawn.at(-1) ?? last].filter((token) => token !== undefined);
-    if (!finishReason && !this.needsPlainPass) finishReason = await this.jump(pieces);
+    if (!finishReason && !this.needsPlainPass) finishReason = this.jump(pieces);
     if (finishReason) {
       this.finished = true;
       return { ...this.event(pieces), finishReason };
@@ -109,7 +109,6 @@ export class Answer {
   /** Frees what the answer holds. Calling it again does nothing. */
   release(): void {
     this.sequence.release();
-    this.options.constraint?.dispose();
   }
 
   /** The text is complete before its first token. */
@@ -137,19 +136,19 @@ export class Answer {
   }
 
   /** Tokens without a choice need no pass to be known; they go in with the next one. */
-  private async jump(pieces: AnswerPiece[]): Promise<FinishReason | undefined> {
+  private jump(pieces: AnswerPiece[]): FinishReason | undefined {
     const { constraint, jumps } = this.options;
     if (!jumps) return undefined;
     for (let id = constraint?.forced; id !== undefined; id = constraint?.forced) {
       this.pending = [...this.pending, id];
-      const finishReason = await this.note(this.sampler.take(id), pieces);
+      const finishReason = this.note(this.sampler.take(id), pieces);
       if (finishReason) return finishReason;
     }
     return undefined;
   }
 
   /** Adds a token to the text; says why the answer ends with it. */
-  private async note(token: SampledToken, pieces: AnswerPiece[]): Promise<FinishReason | undefined> {
+  private note(token: SampledToken, pieces: AnswerPiece[]): FinishReason | undefined {
     this.tokens++;
     this.logLikelihood += token.logLikelihood ?? 0;
     if (this.limits.endTokenIds.has(token.id)) {
@@ -160,7 +159,7 @@ export class Answer {
     const piece = this.text.push(token);
     pieces.push(piece);
     if (piece.stopped) return 'stop';
-    await this.options.constraint?.accept(token.id);
+    this.options.constraint?.accept(token.id);
     const reason = this.endOfConstraint() ?? (this.tokens < this.limits.maxTokens ? undefined : 'length');
     if (reason) pieces.push(this.text.finish());
     return reason;

@@ -15,8 +15,8 @@ import { promptIds } from './prompt-ids.js';
 import { loadBackend, type LoadedBackend } from './load-backend.js';
 
 /**
- * Tokens from which on reading the vocabulary for constraints takes so long (a second for 150,000) that it is done before
- * anybody waits, rather than between the passes of running answers.
+ * Tokens from which on sorting the vocabulary for constraints takes so long that it is done before anybody waits, rather than
+ * between the passes of running answers.
  */
 const largeVocabulary = 32_768;
 
@@ -46,7 +46,7 @@ export class DecoderModel {
     const grammars = new GrammarCompiler(vocabulary, config.vocabularySize, config.endTokenIds);
     const model = new DecoderModel(settings, tokenizer, scheduler, grammars, loaded);
     await model.warmUp();
-    if (config.vocabularySize >= largeVocabulary) await grammars.prepare();
+    if (config.vocabularySize >= largeVocabulary) grammars.prepare();
     return model;
   }
 
@@ -59,12 +59,8 @@ export class DecoderModel {
     const { messages, chatTemplateKwargs, parameters } = call.request;
     const ids = promptIds(this.tokenizer, messages, chatTemplateKwargs);
     this.check(ids, parameters);
-    const constraint = parameters.constraint && (await this.grammars.compile(parameters.constraint));
-    try {
-      await this.scheduler.run({ promptIds: ids, parameters, constraint, ...context });
-    } finally {
-      constraint?.release();
-    }
+    const constraint = call.constraint && this.grammars.compile(call.constraint);
+    await this.scheduler.run({ promptIds: ids, parameters, constraint, ...context });
     return ids.length;
   }
 

@@ -78,7 +78,7 @@ export class GenerationScheduler {
       const startedAt = performance.now();
       const logits = await this.model.backend.prefill(chunk);
       this.pacer.notePrefill(performance.now() - startedAt);
-      await task.acceptChunk(chunk, logits);
+      task.acceptChunk(chunk, logits);
     });
   }
 
@@ -109,16 +109,16 @@ export class GenerationScheduler {
       const logits = await this.model.backend.decode(items);
       this.pacer.noteDecode(performance.now() - startedAt);
       for (const [index, { task, answer }] of group.entries()) {
-        await this.settle(task, () => task.advance(answer, logits[index]!, wide));
+        this.settle(task, () => task.advance(answer, logits[index]!, wide));
       }
     });
   }
 
   /** What fails in one request behind the pass ends that request only. */
-  private async settle(task: GenerationTask, work: () => Promise<void>): Promise<void> {
+  private settle(task: GenerationTask, work: () => void): void {
     if (!this.running.includes(task)) return;
     try {
-      await work();
+      work();
     } catch (error) {
       task.fail(error);
       this.running = this.running.filter((other) => other !== task);

@@ -88,25 +88,25 @@ export class GenerationTask {
   }
 
   /** Notes a chunk that went in. */
-  async acceptChunk(chunk: ForwardItem, logits: Float32Array): Promise<void> {
+  acceptChunk(chunk: ForwardItem, logits: Float32Array): void {
     this.prefilled += chunk.tokens.length;
-    if (!this.isPrefilling) await this.startAnswers(logits);
+    if (!this.isPrefilling) this.startAnswers(logits);
   }
 
   /** Begins the answers with the logits behind the prompt's last token. */
-  private async startAnswers(logits: Float32Array): Promise<void> {
+  private startAnswers(logits: Float32Array): void {
     // Kept one by one, so that a failure midway frees those that there are.
     for (let choice = 0; choice < this.choices; choice++)
-      this.answers = [...this.answers, await this.newAnswer(choice)];
-    for (const answer of this.answers) await this.advance(answer, logits, false);
+      this.answers = [...this.answers, this.newAnswer(choice)];
+    for (const answer of this.answers) this.advance(answer, logits, false);
   }
 
   /**
    * Draws the next tokens of an answer from `[rows, vocabulary]` and emits what became certain.
    * @param wide The pass was over several tokens, of this answer or of one beside it.
    */
-  async advance(answer: Answer, logits: Float32Array, wide: boolean): Promise<void> {
-    const event = await answer.advance(this.rowsOf(logits), wide);
+  advance(answer: Answer, logits: Float32Array, wide: boolean): void {
+    const event = answer.advance(this.rowsOf(logits), wide);
     if (answer.finished) answer.release();
     if (event && this.best) this.best.add(event);
     else if (event) this.emit(this.isFinished ? { ...event, usage: this.usage() } : event);
@@ -142,11 +142,11 @@ export class GenerationTask {
     return this.answers.length > 0 && this.answers.every(({ finished }) => finished);
   }
 
-  private async newAnswer(choice: number): Promise<Answer> {
+  private newAnswer(choice: number): Answer {
     const { config, vocabulary, backend } = this.model;
     const { parameters, promptIds } = this.work;
     const sampler = new Sampler(parameters, config.defaults, new Set(promptIds), vocabulary, choice);
-    const constraint = await this.work.constraint?.start();
+    const constraint = this.work.constraint?.start();
     const sequence = choice === 0 ? this.sequence! : this.sequence!.fork();
     const options: AnswerOptions = {
       drafting: this.drafting(),

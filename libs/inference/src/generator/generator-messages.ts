@@ -1,4 +1,5 @@
 import type { ChatMessage } from '#contracts';
+import type { ReadConstraint } from '../constraint/grammar-compiler.js';
 import type { EngineChoice, EngineSettings } from '../model/engine-settings.js';
 import type { DecoderConfig } from '../model/model-config.js';
 import type { Device } from '../runtime/execution-providers.js';
@@ -26,7 +27,12 @@ export interface GeneratorReady extends EngineChoice {
 
 export type GeneratorCall =
   | { readonly kind: 'load' }
-  | { readonly kind: 'generate'; readonly request: GenerateRequest }
+  | {
+      readonly kind: 'generate';
+      readonly request: GenerateRequest;
+      /** What `request.parameters.constraint` is. */
+      readonly constraint?: ReadConstraint;
+    }
   | {
       readonly kind: 'count';
       readonly messages: readonly ChatMessage[] | string;

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
+import { ConstraintReader } from '../constraint/constraint-reader.js';
 import { engineSettings } from '../model/engine-settings.js';
 import { canCompileDecoder } from '../model/can-compile.js';
 import type { ModelLoadOptions } from '../model/load-options.js';
@@ -93,6 +94,7 @@ class OnnxGenerator implements Generator {
   private inFlight = 0;
   /** Of the requests so far, smoothed; what a refused caller is told to wait. */
   private averageSeconds = 1;
+  private readonly reader = new ConstraintReader();
 
   constructor(
     readonly info: ModelInfo,
@@ -121,8 +123,7 @@ class OnnxGenerator implements Generator {
     const onEvent = (event: GenerationEvent) => events.push(event);
     const startedAt = performance.now();
     this.inFlight++;
-    this.channel
-      .call({ kind: 'generate', request }, { signal: stop.signal, onEvent })
+    this.send(request, stop.signal, onEvent)
       .then(
         () => events.end(),
         (error: unknown) => events.fail(error),
@@ -134,6 +135,20 @@ class OnnxGenerator implements Generator {
       signal?.removeEventListener('abort', onAbort);
       if (!events.over) stop.abort();
     }
+  }
+
+  /** The decoder's thread gets constraints that are read already: nothing that a caller writes holds it up. */
+  private async send(
+    request: GenerateRequest,
+    signal: AbortSignal,
+    onEvent: (event: GenerationEvent) => void,
+  ): Promise<void> {
+    const { constraint: asked } = request.parameters;
+    const constraint = asked && (await this.reader.read(asked, signal));
+    await this.channel.call(
+      { kind: 'generate', request, ...(constraint && { constraint }) },
+      { signal, onEvent },
+    );
   }
 
   async countPromptTokens(
@@ -150,8 +165,8 @@ class OnnxGenerator implements Generator {
     return (await this.channel.call({ kind: 'load' })) as EngineLoad;
   }
 
-  close(): Promise<void> {
-    return this.channel.close();
+  async close(): Promise<void> {
+    await Promise.all([this.channel.close(), this.reader.close()]);
   }
 
   private refuseOverload(): void {

@@ -83,6 +83,11 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
     });
   }
 
+  /** Ends a thread that does not come to an end by itself; a new one starts. Not for a thread inside onnxruntime. */
+  end(): void {
+    void this.worker?.terminate();
+  }
+
   private post(message: ToWorker<Payload>, transfer: readonly Transferable[] = []): void {
     this.worker?.postMessage(message, transfer);
   }
