@@ -53,6 +53,11 @@ const errorTable = {
   },
   content_filter: { status: 400, type: 'invalid_request_error', template: '{detail}' },
   invalid_api_key: { status: 401, type: 'authentication_error', template: 'Incorrect or missing API key.' },
+  insufficient_scope: {
+    status: 403,
+    type: 'permission_error',
+    template: 'The API key {key} does not have the scope {scope}, which this needs.',
+  },
   forbidden_origin: {
     status: 403,
     type: 'invalid_request_error',

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { defaultCollection, MegaNestError } from '#contracts';
 import { ObjectStore } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -33,7 +33,9 @@ export class IngestReceiver {
       await Promise.allSettled(form.files.map(({ objectId }) => this.objects.delete(objectId)));
     };
     try {
-      return { ...(await this.#complete(form, http.query)), discard };
+      const received = await this.#complete(form, http.query);
+      http.auditedCollection = received.request.collection ?? defaultCollection;
+      return { ...received, discard };
     } catch (error) {
       await discard();
       throw error;

@@ -22,6 +22,8 @@ export { sendEventStream, type Frames } from './http/event-stream.js';
 export { Call, probePaths, type HttpCall } from './http/http-call.js';
 export { withinDeadline } from './http/within-deadline.js';
 export { SchemaPipe } from './http/schema.pipe.js';
+export { ownerOf, type Caller, type Scope } from './keys/caller.js';
+export { needsKeys } from './keys/key-ring.js';
 export { createLogger } from './logger.js';
 export { Metrics, type LatencyStatistics, type Operation } from './metrics/metrics.js';
 export { ApiDocument } from './openapi/api-document.js';

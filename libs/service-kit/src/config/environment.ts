@@ -49,6 +49,8 @@ export const baseEnvironmentSchema = z.object({
   HF_TOKEN: z.string().optional(),
   DEVICE: z.enum(['auto', 'cpu', 'cuda', 'webgpu']).default('auto'),
   API_KEYS: commaList.default([]),
+  /** Named keys with scopes, limits and expiry; read again when it changes. */
+  API_KEYS_FILE: z.string().optional(),
   /** Origins whose web pages may use the service, beside its own; `*` is every origin. */
   ALLOWED_ORIGINS: originList.default([]),
   /** Names under which a service without keys answers, beside localhost and addresses. */
