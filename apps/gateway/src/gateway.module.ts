@@ -8,7 +8,7 @@ import {
   uploadLimitsOf,
 } from '#dataprep-api';
 import { MessagingModule } from '#messaging';
-import { ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { natsAccess, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { RemoteTranscription } from './audio/remote-transcription.js';
 import { RemoteDataprep } from './dataprep/remote-dataprep.js';
@@ -57,7 +57,12 @@ export class GatewayModule {
       module: GatewayModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+        MessagingModule.register({
+          ...identity,
+          ...natsAccess(environment),
+          name: identity.service,
+          version,
+        }),
       ],
       controllers: [
         ChatController,

@@ -1,5 +1,5 @@
 import { MessagingModule } from '#messaging';
-import { loadProfile, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { natsAccess, loadProfile, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { generatorToken } from './generator.token.js';
 import { LlmController } from './llm.controller.js';
@@ -26,7 +26,12 @@ export class LlmModule {
       module: LlmModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+        MessagingModule.register({
+          ...identity,
+          ...natsAccess(environment),
+          name: identity.service,
+          version,
+        }),
       ],
       controllers: [LlmController, LlmRpcController, WritingRpcController],
       providers: [

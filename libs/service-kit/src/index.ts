@@ -9,6 +9,7 @@ export {
   type BaseEnvironment,
 } from './config/environment.js';
 export { databaseOptions } from './config/database-options.js';
+export { natsAccess, natsEnvironmentShape, type NatsAccess } from './config/nats-access.js';
 export { announceModel, modelOptions } from './config/model-options.js';
 export { loadProfile, type Profile } from './config/profile.js';
 export { version } from './config/version.js';
