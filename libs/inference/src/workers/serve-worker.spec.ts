@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { bundleProgram } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPulse } from './thread-watch.js';
 import type { FromWorker, ToWorker } from './worker-messages.js';
 
 /** Says a few things over several promises; of `function` it says what no thread can hand over. */
@@ -33,7 +34,7 @@ describe('serveWorker', () => {
   const send = (message: ToWorker<string>) => worker.postMessage(message, []);
   beforeAll(async () => {
     entry = await bundleProgram(program);
-    worker = new Worker(entry, { execArgv: [] });
+    worker = new Worker(entry, { execArgv: [], workerData: { pulse: createPulse() } });
     worker.on('message', (message: Message) => received.push(message));
     await once(worker, 'message');
   });
