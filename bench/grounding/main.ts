@@ -4,8 +4,8 @@
  * profile's.
  */
 import { parseArgs } from 'node:util';
-import { loadGenerator, type Generator } from '#inference';
 import { loadProfile } from '#service-kit';
+import { loadGenerator, type Generator } from '#generation';
 import { buildGroundedPrompt, QuoteCheck } from '../../apps/llm/src/grounding/index.js';
 import { loadCases, type GroundingCase } from './cases.js';
 import { normal, qualityOf, type Answered, type Quality } from './quality.js';

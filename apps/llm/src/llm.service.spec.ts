@@ -1,7 +1,7 @@
 import type { GenerationChunk } from '#contracts';
-import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#inference';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { describe, expect, it } from 'vitest';
+import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#generation';
 import type { GenerateRequest } from './generate-request.js';
 import { LlmService } from './llm.service.js';
 import type { LlmSettings } from './llm.settings.js';

@@ -1,5 +1,5 @@
 import type { ChatMessage, GenerationChunk, GenerationParameters, TokenUsage } from '#contracts';
-import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#inference';
+import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#generation';
 import {
   buildGroundedPrompt,
   checkAnswers,
