@@ -8,7 +8,6 @@ import {
 } from '#dataprep-api';
 import { MessagingModule, ObjectStore, RpcClient } from '#messaging';
 import {
-  natsAccess,
   loadProfile,
   Metrics,
   ServiceKitModule,
@@ -45,12 +44,7 @@ export class DataprepModule {
       module: DataprepModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({
-          ...identity,
-          ...natsAccess(environment),
-          name: identity.service,
-          version,
-        }),
+        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
       ],
       controllers: [IngestController, CatalogueController, DataprepRpcController],
       providers: [

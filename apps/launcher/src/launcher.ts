@@ -89,10 +89,9 @@ export class Launcher {
     const nats = this.provide('nats', provideNats);
     const postgres = this.provide('postgres', providePostgres);
     const start = async (service: ServiceDescription) => {
-      const DATABASE_URL = service.needsDatabase ? (await postgres).url : undefined;
+      const DATABASE_URL = service.needsDatabase ? await postgres : undefined;
       await this.startService(service, ports[service.name as ServiceName], {
-        ...(await nats).variables,
-        NATS_URL: (await nats).url,
+        NATS_URL: await nats,
         DATABASE_URL,
       });
     };
@@ -130,13 +129,14 @@ export class Launcher {
     }
   }
 
-  /** Finds or starts a server. */
-  private async provide(name: 'nats' | 'postgres', find: typeof provideNats): Promise<ProvidedServer> {
+  /** Finds or starts a server and returns its URL. */
+  private async provide(name: 'nats' | 'postgres', find: typeof provideNats): Promise<string> {
     this.stopping.signal.throwIfAborted();
     const server = find(this.environment, { signal: this.stopping.signal, ...this.supervision(name) });
     this.servers.push(server);
-    this.addresses.set(name, (await server).url);
-    return server;
+    const { url } = await server;
+    this.addresses.set(name, url);
+    return url;
   }
 
   private async startService(

@@ -98,7 +98,6 @@ export {
   ingestedDocumentSchema,
   ingestJobSchema,
   ingestParametersSchema,
-  failedDocumentSchema,
   ingestProgressSchema,
   documentChunksSchema,
   linkSchema,
@@ -116,7 +115,6 @@ export {
   type IngestedDocument,
   type IngestJob,
   type IngestParameters,
-  type FailedDocument,
   type IngestProgress,
   type StoredDocument,
 } from './dataprep.js';

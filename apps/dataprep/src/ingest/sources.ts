@@ -46,8 +46,7 @@ export class SourceReader {
     if (sources.length === 0) throw invalid('files', 'Send at least one file or link.');
     const seen = new Set<string>();
     for (const { filename, param } of sources) {
-      if (seen.has(filename))
-        throw invalid(param, `${param}: ${filename} is there twice; send the path of each file as its name.`);
+      if (seen.has(filename)) throw invalid(param, `${param}: ${filename} is there twice.`);
       seen.add(filename);
     }
     return sources;

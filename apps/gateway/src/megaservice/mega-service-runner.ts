@@ -7,8 +7,10 @@ import {
   type RunHandle,
   type RunReceipt,
 } from '#dag';
-import { ownerOf, type HttpCall } from '#service-kit';
+import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../gateway.environment.js';
+import { ownerOf } from '../responses/owner.js';
 import { ReceiptStore } from './receipt-store.js';
 import { questionOf, type MegaServiceRequest } from './mega-service-request.js';
 import { NodeCaller } from './node-caller.js';
@@ -29,6 +31,7 @@ export class MegaServiceRunner {
   constructor(
     @Inject(NodeCaller) private readonly caller: NodeCaller,
     @Inject(ReceiptStore) private readonly receipts: ReceiptStore,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
   /** Errors of the nodes surface in `chunks`, before the first one where nothing was generated yet. */
@@ -66,7 +69,7 @@ export class MegaServiceRunner {
     definition: MegaServiceDefinition,
     asked: Attachments & { messages: ChatMessage[] },
     parameters: ParameterValues,
-    { requestId, traceparent, deadline, signal, owner = ownerOf({}) }: HttpCall,
+    { requestId, traceparent, deadline, signal, owner, authorization }: HttpCall,
     watch?: (context: NodeContext) => void,
   ): RunHandle {
     const request: MegaServiceRequest = {
@@ -80,7 +83,10 @@ export class MegaServiceRunner {
       return this.caller.run(context);
     };
     const handle = runDag({ definition, request, parameters, run, signal, deadline });
-    this.receipts.add({ requestId, owner, megaService: definition.name }, handle);
+    this.receipts.add(
+      { requestId, owner: owner ?? ownerOf(authorization, this.environment), megaService: definition.name },
+      handle,
+    );
     return handle;
   }
 }

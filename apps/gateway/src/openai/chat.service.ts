@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MegaNestError, type ChatMessage, type GenerationChunk, type ModelInfo, type Tool } from '#contracts';
+import { MegaNestError, type GenerationChunk, type ModelInfo, type Tool } from '#contracts';
 import { pickParameters, type MegaServiceDefinition, type RunReceipt } from '#dag';
 import {
   chatToolParam,
@@ -13,8 +13,6 @@ import { Metrics, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
 import { MegaServiceRunner, type Attachments } from '../megaservice/mega-service-runner.js';
-import { inNamesOfHere } from '../megaservice/reference-names.js';
-import { assertSearchable } from '../megaservice/searched-question.js';
 import { assertGivesAnswers, givesAnswers } from '../megaservice/output-kind.js';
 import { LanguageModelClient } from './language-model.client.js';
 import { assertPlainAnswer } from './mega-service-limits.js';
@@ -71,14 +69,9 @@ export class ChatService {
     const definition = request.model ? this.megaServices.find(request.model) : this.megaServices.default();
     if (definition) {
       assertGivesAnswers(definition);
-      assertSearchable(definition, request.messages);
       const { ignored } = this.#megaServiceParameters(definition, request);
-      ignored.push(...(await this.#unfollowed(definition, request, call)));
       const revision = await this.models.fingerprint(definition, call);
-      const start: PreparedChat['start'] = (...args) => ({
-        ...this.#runMegaService(definition, revision, ...args),
-        ignored,
-      });
+      const start: PreparedChat['start'] = (...args) => this.#runMegaService(definition, revision, ...args);
       return { isMegaService: true, takesImages: false, ignored, unheldGrammars: () => [], start };
     }
     const info = await this.models.llmNamed(request.model, call);
@@ -89,7 +82,6 @@ export class ChatService {
     const thinking = planThinking(request, info);
     const { extra, labels } = request;
     const ignored = [...ignoredFields(extra), ...thinking.ignored, ...unusedLabels(labels, info)];
-    ignored.push(...unfollowedPrompts(request.messages, info));
     const start: PreparedChat['start'] = (given, ...rest) =>
       this.#generate(info, ignored, { ...given, chatTemplateKwargs: thinking.kwargs }, ...rest);
     const unheld = (tools: readonly Tool[]) => unheldGrammars(tools, info);
@@ -103,10 +95,8 @@ export class ChatService {
     call: HttpCall,
     attachments?: Attachments,
   ): Promise<ChatRun> {
-    if (!attachments?.files?.length) assertSearchable(definition, request.messages);
     const revision = await this.models.fingerprint(definition, call);
-    const run = this.#runMegaService(definition, revision, request, call, attachments);
-    return { ...run, ignored: [...run.ignored, ...(await this.#unfollowed(definition, request, call))] };
+    return this.#runMegaService(definition, revision, request, call, attachments);
   }
 
   #runMegaService(
@@ -132,23 +122,13 @@ export class ChatService {
     const { constraint, ...given } = request.parameters;
     assertPlainAnswer(definition.name, request, constraint);
     assertTakesImages(request.messages, textOnly);
-    const extra = inNamesOfHere(request.extra);
-    const parameters = pickParameters(definition, { ...extra, ...given });
-    const ignored = ignoredFields(extra, new Set(Object.keys(parameters)));
+    const parameters = pickParameters(definition, { ...request.extra, ...given });
+    const ignored = ignoredFields(request.extra, new Set(Object.keys(parameters)));
     if (request.chatTemplateKwargs) ignored.push('chat_template_kwargs');
     ignored.push(...unusedLabels(request.labels, undefined));
     const { reasoningEffort: effort } = request;
     if (effort && !littleEffort.has(effort.value)) ignored.push(effort.field);
     return { parameters, ignored };
-  }
-
-  async #unfollowed(
-    definition: MegaServiceDefinition,
-    { messages }: ChatCompletionRequest,
-    call: HttpCall,
-  ): Promise<string[]> {
-    const info = messages.some(isInstruction) && (await this.models.modelOf(definition, call));
-    return info ? unfollowedPrompts(messages, info) : [];
   }
 
   #generate(info: ModelInfo, ignored: string[], request: ChatCompletionRequest, call: HttpCall): ChatRun {
@@ -163,15 +143,6 @@ export class ChatService {
     const available = [...megaServices.map(({ name }) => name), llm].join(', ');
     return new MegaNestError('model_not_found', { model, available, param: 'model' });
   }
-}
-
-function isInstruction({ role }: ChatMessage): boolean {
-  return role === 'system' || role === 'developer';
-}
-
-/** A model that only quotes does not follow instructions. */
-function unfollowedPrompts(messages: readonly ChatMessage[], { followsInstructions }: ModelInfo): string[] {
-  return followsInstructions === false && messages.some(isInstruction) ? ['messages.system'] : [];
 }
 
 function newIdentity(model: string): CompletionIdentity {

@@ -1,5 +1,4 @@
 import { inspectNats } from '#messaging';
-import { natsAccess } from '#service-kit';
 import { inspectDatabase, type DatabaseFacts } from '#storage';
 import type { LauncherEnvironment } from '../environment.js';
 import { maskUrl } from '../print-config.js';
@@ -16,7 +15,7 @@ export async function checkNats(environment: LauncherEnvironment): Promise<Findi
   const { NATS_URL } = environment;
   if (NATS_URL === undefined) return [await checkNatsProgram(environment)];
   try {
-    const { version, maxPayloadBytes, jetStream, roundTripMs } = await inspectNats(natsAccess(environment));
+    const { version, maxPayloadBytes, jetStream, roundTripMs } = await inspectNats(NATS_URL);
     const findings = [ok('nats', `${version} at ${maskUrl(NATS_URL)}, ${roundTripMs} ms`)];
     if (!jetStream)
       findings.push(

@@ -1,5 +1,5 @@
 import type { Citation, TokenLogprob } from '#contracts';
-import type { GenerationEvent } from '#generation';
+import type { GenerationEvent } from '#inference';
 
 /** What a check lets through of one answer. */
 export interface CheckedPiece {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { startSpan, type RunningSpan } from '#contracts';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ownerOf } from '../keys/caller.js';
 
 /** What an HTTP request hands down to the calls that it causes. */
 export interface HttpCall {
@@ -12,8 +11,10 @@ export interface HttpCall {
   traceparent: string;
   /** Aborted when the client goes away before its answer is complete. */
   signal: AbortSignal;
-  /** Whose request it is; absent where a connection of its own knows. */
+  /** Whose request it is, where the gateway knows. */
   owner?: string;
+  /** The `Authorization` header of the request. */
+  authorization?: string;
 }
 
 declare module 'fastify' {
@@ -47,7 +48,7 @@ function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
     deadline: Date.now() + timeoutMs,
     traceparent: span?.traceparent ?? beginTrace(),
     signal: abort.signal,
-    owner: ownerOf(request),
+    authorization: request.headers.authorization,
   };
 }
 

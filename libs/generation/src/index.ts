@@ -1,8 +1,0 @@
-export {
-  type ChatTemplate,
-  type EngineLoad,
-  type GenerateRequest,
-  type GenerationEvent,
-  type Generator,
-} from './generator-interface.js';
-export { loadGenerator } from './generator.js';
