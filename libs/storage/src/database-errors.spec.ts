@@ -27,16 +27,28 @@ describe('toMegaNestError', () => {
     });
   });
 
-  it.each([
-    withCode('42P01'),
-    withCode('23505'),
-    new Error('something else'),
-    new TypeError('x is no function'),
-  ])('reports %s in its own words', (error) => {
-    expect(isConnectionError(error)).toBe(false);
-    const reported = toMegaNestError(error);
-    expect(reported.code).toBe('internal_error');
-    expect(reported.message).toContain(error.message);
+  it.each([withCode('42P01'), withCode('23505')])(
+    'reports %s without its words, which may hold data of others',
+    (error) => {
+      expect(isConnectionError(error)).toBe(false);
+      const reported = toMegaNestError(error);
+      expect(reported.code).toBe('internal_error');
+      expect(reported.message).not.toContain(error.message);
+      expect(reported.cause).toBe(error);
+    },
+  );
+
+  it('keeps the message of an error that is not of the database', () => {
+    const reported = toMegaNestError(new TypeError('x is no function'));
+    expect(reported).toMatchObject({
+      code: 'internal_error',
+      message: expect.stringContaining('x is no function'),
+    });
+  });
+
+  it('says of a value that no index holds that the request is wrong', () => {
+    const error = withCode('54000', 'index row size 2800 exceeds btree version 4 maximum 2704');
+    expect(toMegaNestError(error)).toMatchObject({ code: 'invalid_request', status: 400 });
   });
 
   it('names every address that refused', () => {

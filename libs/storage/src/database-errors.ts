@@ -7,6 +7,8 @@ import { MegaNestError } from '#contracts';
 const unavailableStates = /^(08...|28...|57P0.|53300|53400|3D000)$/;
 const retryableStates = new Set(['40001', '40P01']);
 const timedOutState = '57014';
+/** An entry of an index has a size: a name, an id or a link was too long. */
+const tooLargeState = '54000';
 const networkCodes = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|ENOENT$)/;
 /** The driver's own errors carry no code. */
 const driverMessages =
@@ -31,19 +33,31 @@ export function isRetryableError(error: unknown): boolean {
 
 /**
  * What callers see of a failed statement: `service_unavailable` naming postgres where the database is away,
- * `deadline_exceeded` where a statement ran into its limit, else `internal_error` with the database's own words.
+ * `deadline_exceeded` where a statement ran into its limit, `invalid_request` where a value is too long for an index, else
+ * `internal_error` with the SQLSTATE. The database's own words may hold data of others: they are the cause, which the log has.
  */
 export function toMegaNestError(error: unknown): MegaNestError {
   if (error instanceof MegaNestError) return error;
   const detail = error instanceof Error ? describe(error) : String(error);
   const service = 'postgres';
   if (codeOf(error) === timedOutState) {
-    return new MegaNestError('deadline_exceeded', { detail: `: ${detail}`, service, cause: error });
+    return new MegaNestError('deadline_exceeded', {
+      detail: ': a statement took too long',
+      service,
+      cause: error,
+    });
   }
   if (isConnectionError(error)) {
     return new MegaNestError('service_unavailable', { service, detail, retryAfter: 1, cause: error });
   }
-  return new MegaNestError('internal_error', { service, detail, cause: error });
+  if (codeOf(error) === tooLargeState) {
+    const tooLong = 'A name or an id in the request is too long to be stored.';
+    return new MegaNestError('invalid_request', { detail: tooLong, cause: error });
+  }
+  const state = codeOf(error);
+  // Without a code it is no error of the database but of the work in the transaction.
+  const refusal = state ? `it refused a statement (SQLSTATE ${state})` : detail;
+  return new MegaNestError('internal_error', { service, detail: refusal, cause: error });
 }
 
 /** An AggregateError (refused on ::1 and on 127.0.0.1) has an empty message; its parts tell what happened. */

@@ -36,6 +36,7 @@ describe('Database', () => {
       '0005-files-and-vector-stores',
       '0006-secrets',
       '0007-document-owners',
+      '0008-bytes-being-written',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

@@ -197,4 +197,12 @@ describe('stored responses', () => {
     expect(await responses.deleteBeyond(1)).toBe(1);
     expect(await responses.find('alice', 'o2')).toBeDefined();
   });
+
+  it('bounds the number of each owner, so that one removes nothing of another', async () => {
+    await database.transaction((transaction) => transaction.execute('DELETE FROM responses'));
+    await finished('victim', { owner: 'bob' });
+    for (const id of ['a1', 'a2', 'a3', 'a4']) await finished(id);
+    expect(await responses.deleteBeyond(2)).toBe(2);
+    expect(await responses.find('bob', 'victim')).toBeDefined();
+  });
 });

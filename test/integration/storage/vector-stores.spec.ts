@@ -1,6 +1,7 @@
 import {
   FilesRepository,
   IndexingLeasesRepository,
+  UploadsRepository,
   VectorStoreFilesRepository,
   VectorStoresRepository,
   type IndexingTask,
@@ -34,7 +35,7 @@ async function* bytesOf(text: string) {
 }
 
 async function addFile(id: string, expiresAfterSeconds?: number): Promise<void> {
-  const bytes = await files.write(owner, { id, maxCount: bounds.maxCount }, bytesOf('text'));
+  const bytes = await files.write(owner, { id, bounds }, bytesOf('text'));
   const facts = { filename: `${id}.txt`, purpose: 'assistants', mimeType: 'text/plain', expiresAfterSeconds };
   await files.publish(owner, id, facts, { bytes, bounds });
 }
@@ -188,16 +189,43 @@ describe('bounds', () => {
       throw new Error('the client left');
     }
     const id = 'file-broken';
-    await expect(files.write(owner, { id, maxCount: 9 }, breaking())).rejects.toThrow('the client left');
+    await expect(files.write(owner, { id, bounds }, breaking())).rejects.toThrow('the client left');
     const { rows } = await files.list(owner, { limit: 9, order: 'asc' });
     expect(rows.map((file) => file.id)).toEqual(['file-a', 'file-c']);
-    await expect(files.write(owner, { id, maxCount: 2 }, bytesOf('x'))).rejects.toMatchObject({
+    await expect(
+      files.write(owner, { id, bounds: { ...bounds, maxCount: 2 } }, bytesOf('x')),
+    ).rejects.toMatchObject({
       status: 413,
     });
-    const bytes = await files.write(owner, { id, maxCount: 9 }, bytesOf('x'));
+    const bytes = await files.write(owner, { id, bounds }, bytesOf('x'));
     const facts = { filename: 'x', purpose: 'assistants', mimeType: 'text/plain' };
     const tight = { bytes, bounds: { maxCount: 9, maxBytes: 8 } };
     await expect(files.publish(owner, id, facts, tight)).rejects.toMatchObject({ status: 413 });
     expect(await run('DELETE FROM files WHERE id = $1', [id])).toBe(0);
+  });
+
+  it('hold while bytes are written, and for the parts of an upload', async () => {
+    const uploads = new UploadsRepository(storage.database);
+    const facts = { filename: 'x', purpose: 'assistants', mimeType: 'text/plain' };
+    const tight = { maxCount: 100, maxBytes: 1_000 };
+    const rows = () => run(`UPDATE files SET filename = filename WHERE owner = 'bounded'`);
+    async function* bytes(count: number) {
+      await Promise.resolve();
+      yield Buffer.alloc(count);
+    }
+    const writing = files.write('bounded', { id: 'file-large', bounds: tight }, bytes(1_001));
+    await expect(writing).rejects.toMatchObject({ code: 'payload_too_large', param: 'file' });
+    await uploads.create('bounded', 'upload_a', { ...facts, bytes: 300 });
+    const send = async (id: string, count: number, uploadId = 'upload_a') => {
+      const written = await files.write('bounded', { id, uploadId, bounds: tight }, bytes(count));
+      await uploads.addPart('bounded', uploadId, { id, bytes: written });
+    };
+    await send('part_1', 200);
+    await expect(send('part_2', 200)).rejects.toMatchObject({ code: 'payload_too_large', param: 'data' });
+    await send('part_3', 100);
+    await uploads.create('bounded', 'upload_b', { ...facts, bytes: 5_000 });
+    await send('part_4', 700, 'upload_b');
+    await expect(send('part_5', 1, 'upload_b')).rejects.toMatchObject({ code: 'payload_too_large' });
+    expect(await rows()).toBe(3);
   });
 });

@@ -26,7 +26,7 @@ export class FilesService {
     const id = newFileId();
     try {
       const form = await receiveFileForm(http, { field: 'file', maxBytes }, async (file) => {
-        const bytes = await this.files.write(owner, { id, maxCount: this.#bounds.maxCount }, file.content);
+        const bytes = await this.files.write(owner, { id, bounds: this.#bounds }, file.content);
         return { bytes, filename: file.filename, mimeType: file.mimeType };
       });
       const { bytes, filename, mimeType } = form.result;

@@ -44,12 +44,13 @@ export class UploadsService {
     http: FastifyRequest,
   ): Promise<{ id: string; createdAt: Date }> {
     const upload = (await this.uploads.find(owner, uploadId)) ?? unknownUpload(uploadId);
-    const { FILES_LIMIT_COUNT: maxCount } = this.environment;
+    const { FILES_LIMIT_BYTES, FILES_LIMIT_COUNT: maxCount } = this.environment;
+    const bounds = { maxBytes: FILES_LIMIT_BYTES, maxCount };
     const id = newId('part');
     const maxBytes = Math.min(partLimit, upload.bytes);
     try {
       const { result: bytes } = await receiveFileForm(http, { field: 'data', maxBytes }, ({ content }) =>
-        this.files.write(owner, { id, uploadId, maxCount }, content),
+        this.files.write(owner, { id, uploadId, bounds }, content),
       );
       return { id, createdAt: await this.uploads.addPart(owner, uploadId, { id, bytes }) };
     } catch (error) {

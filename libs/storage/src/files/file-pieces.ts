@@ -1,4 +1,5 @@
 import type { Database } from '../database.js';
+import type { Transaction } from '../transaction.js';
 
 /**
  * Bytes of a row's content. Small enough that PGlite's one session is free again at once, large enough that a file of
@@ -26,16 +27,24 @@ export async function* evenPieces(
   if (bytes > 0) yield Buffer.concat(held);
 }
 
-/** Writes the content of a pending file, a transaction per piece, and says with each that it goes on. Answers its size. */
+/**
+ * Writes the content of a pending file, a transaction per piece, and says with each that it goes on. Answers its size.
+ * `check` runs at the beginning of each transaction with the bytes to come; what it throws ends the writing.
+ */
 export async function writePieces(
   database: Database,
   fileId: string,
   content: AsyncIterable<Uint8Array>,
+  check: (transaction: Transaction, bytes: number) => Promise<void>,
 ): Promise<number> {
   let start = 0;
   for await (const piece of evenPieces(content)) {
     await database.transaction(async (transaction) => {
-      await transaction.execute('UPDATE files SET pending_since = now() WHERE id = $1', [fileId]);
+      await check(transaction, piece.length);
+      await transaction.execute(
+        'UPDATE files SET pending_since = now(), writing = writing + $2 WHERE id = $1',
+        [fileId, piece.length],
+      );
       await transaction.execute('INSERT INTO file_pieces (file_id, start, content) VALUES ($1, $2, $3)', [
         fileId,
         start,

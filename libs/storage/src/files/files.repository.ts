@@ -1,6 +1,7 @@
 import { MegaNestError } from '#contracts';
 import { readCursorPage, type CursorPage, type CursorRequest } from '../cursor.js';
 import type { Database } from '../database.js';
+import type { Transaction } from '../transaction.js';
 import { readPiece, writePieces } from './file-pieces.js';
 import {
   fileColumns,
@@ -22,16 +23,18 @@ export class FilesRepository {
 
   /**
    * Writes content as it comes; the file shows with {@link publish}. Answers the bytes written. Whatever throws, the
-   * content included, leaves nothing behind. Errors: payload_too_large where the owner keeps too many files.
+   * content included, leaves nothing behind. Errors: payload_too_large where the owner keeps too much, or where the parts
+   * of an upload exceed what was announced; conflict for too many parts.
    */
   async write(
     owner: string,
-    { id, uploadId = null, maxCount }: { id: string; uploadId?: string | null; maxCount: number },
+    { id, uploadId = null, bounds }: { id: string; uploadId?: string | null; bounds: FileBounds },
     content: AsyncIterable<Uint8Array>,
   ): Promise<number> {
     await this.database.transaction(async (transaction) => {
       const { count } = await lockUsage(transaction, owner);
-      if (uploadId === null && count >= maxCount) throw tooMany(maxCount);
+      if (uploadId === null && count >= bounds.maxCount) throw tooMany(bounds.maxCount);
+      if (uploadId !== null) await requireFewParts(transaction, uploadId);
       await transaction.execute(
         `INSERT INTO files (id, owner, upload_id, filename, purpose, mime_type, pending_since)
          VALUES ($1, $2, $3, '', '', '', now())`,
@@ -39,7 +42,11 @@ export class FilesRepository {
       );
     });
     try {
-      return await writePieces(this.database, id, content);
+      return await writePieces(this.database, id, content, async (transaction, more) => {
+        const { bytes } = await lockUsage(transaction, owner);
+        if (bytes + more > bounds.maxBytes) throw tooMuch(bounds.maxBytes);
+        if (uploadId !== null) await requireAnnounced(transaction, uploadId, more);
+      });
     } catch (error) {
       await this.discard(id).catch(() => undefined);
       throw error;
@@ -56,9 +63,10 @@ export class FilesRepository {
     try {
       return await this.database.transaction(async (transaction) => {
         const usage = await lockUsage(transaction, owner);
-        if (usage.bytes + bytes > bounds.maxBytes) throw tooMuch(bounds.maxBytes);
+        // What was written is counted in the usage already.
+        if (usage.bytes > bounds.maxBytes) throw tooMuch(bounds.maxBytes);
         const [row] = await transaction.query<FileRow>(
-          `UPDATE files SET filename = $3, purpose = $4, mime_type = $5, bytes = $6, pending_since = NULL,
+          `UPDATE files SET filename = $3, purpose = $4, mime_type = $5, bytes = $6, writing = 0, pending_since = NULL,
                   created_at = now(), expires_at = now() + make_interval(secs => $7)
            WHERE id = $1 AND owner = $2 RETURNING ${fileColumns}`,
           [id, owner, filename, purpose, mimeType, bytes, expiresAfterSeconds ?? null],
@@ -153,6 +161,35 @@ export class FilesRepository {
       );
     });
   }
+}
+
+/** Parts of one upload: a client that sends single bytes must not fill a table. */
+const mostParts = 10_000;
+
+/** Others of the same owner wait, because the owner's usage is locked. */
+async function requireFewParts(transaction: Transaction, uploadId: string): Promise<void> {
+  const [row] = await transaction.query<{ count: string }>(
+    'SELECT count(*) AS count FROM files WHERE upload_id = $1',
+    [uploadId],
+  );
+  if (Number(row?.count) < mostParts) return;
+  const detail = `The upload ${uploadId} has ${mostParts} parts.`;
+  throw new MegaNestError('conflict', { detail, param: 'upload_id' });
+}
+
+/** Errors: payload_too_large where the parts have more bytes than the upload was announced with. */
+async function requireAnnounced(transaction: Transaction, uploadId: string, more: number): Promise<void> {
+  const [row] = await transaction.query<{ sent: string; announced: string }>(
+    `SELECT (SELECT sum(bytes + writing) FROM files WHERE upload_id = $1) AS sent, bytes AS announced
+     FROM uploads WHERE id = $1`,
+    [uploadId],
+  );
+  if (row && Number(row.sent) + more <= Number(row.announced)) return;
+  throw new MegaNestError('payload_too_large', {
+    what: 'What the parts of this upload would have together',
+    limit: `${row?.announced ?? 0} bytes, as announced`,
+    param: 'data',
+  });
 }
 
 function tooMany(limit: number): MegaNestError {

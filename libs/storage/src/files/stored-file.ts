@@ -54,14 +54,14 @@ export function toStoredFile({ mime_type, bytes, created_at, expires_at, ...row 
   };
 }
 
-/** What an owner keeps, unfinished uploads included; others of the same owner wait until the transaction ends. */
+/** What an owner keeps, unfinished uploads and what is being written included; others of the same owner wait until the transaction ends. */
 export async function lockUsage(
   transaction: Transaction,
   owner: string,
 ): Promise<{ count: number; bytes: number }> {
   await transaction.query(`SELECT pg_advisory_xact_lock(hashtext('files'), hashtext($1))`, [owner]);
   const [row] = await transaction.query<{ count: string; bytes: string }>(
-    `SELECT count(*) FILTER (WHERE upload_id IS NULL) AS count, coalesce(sum(bytes), 0) AS bytes
+    `SELECT count(*) FILTER (WHERE upload_id IS NULL) AS count, coalesce(sum(bytes + writing), 0) AS bytes
      FROM files WHERE owner = $1`,
     [owner],
   );

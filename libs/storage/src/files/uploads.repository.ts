@@ -66,7 +66,7 @@ export class UploadsRepository {
     return this.database.transaction(async (transaction) => {
       requirePending(await select(transaction, owner, id, true), id);
       const [row] = await transaction.query<{ created_at: Date }>(
-        'UPDATE files SET bytes = $2 WHERE id = $1 RETURNING created_at',
+        'UPDATE files SET bytes = $2, writing = 0 WHERE id = $1 RETURNING created_at',
         [part.id, part.bytes],
       );
       return row?.created_at ?? unknown(id);

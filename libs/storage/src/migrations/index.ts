@@ -6,6 +6,7 @@ import { storedCompletions } from './0004-stored-completions.js';
 import { filesAndVectorStores } from './0005-files-and-vector-stores.js';
 import { secrets } from './0006-secrets.js';
 import { documentOwners } from './0007-document-owners.js';
+import { bytesBeingWritten } from './0008-bytes-being-written.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
 export const migrations: readonly StorageMigration[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly StorageMigration[] = [
   filesAndVectorStores,
   secrets,
   documentOwners,
+  bytesBeingWritten,
 ];

@@ -83,12 +83,14 @@ export class ResponsesRepository {
     );
   }
 
-  /** Removes the oldest finished responses beyond the `count` youngest. Answers how many went. */
+  /** Removes of each owner the finished responses beyond the `count` youngest. Answers how many went. */
   async deleteBeyond(count: number): Promise<number> {
     return this.database.transaction((transaction) =>
       transaction.execute(
         `DELETE FROM responses WHERE finished_at IS NOT NULL AND id IN (
-           SELECT id FROM responses ORDER BY created_at DESC, id DESC OFFSET $1)`,
+           SELECT id FROM (
+             SELECT id, row_number() OVER (PARTITION BY owner ORDER BY created_at DESC, id DESC) AS rank FROM responses
+           ) AS ranked WHERE rank > $1)`,
         [count],
       ),
     );

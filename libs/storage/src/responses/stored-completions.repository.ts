@@ -104,12 +104,14 @@ export class StoredCompletionsRepository {
     );
   }
 
-  /** Removes all but the `count` youngest. Answers how many went. */
+  /** Removes all but the `count` youngest of each owner. Answers how many went. */
   async deleteBeyond(count: number): Promise<number> {
     return this.database.transaction((transaction) =>
       transaction.execute(
         `DELETE FROM stored_completions WHERE id IN (
-           SELECT id FROM stored_completions ORDER BY position DESC OFFSET $1)`,
+           SELECT id FROM (
+             SELECT id, row_number() OVER (PARTITION BY owner ORDER BY position DESC) AS rank FROM stored_completions
+           ) AS ranked WHERE rank > $1)`,
         [count],
       ),
     );

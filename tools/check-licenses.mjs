@@ -1,0 +1,61 @@
+/**
+ * Checks the licence of every package that production installs, from package-lock.json, without the network. Fails for one
+ * that is neither allowed nor an exception with a reason, and for an exception that no package needs.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const allowed = new Set([
+  'MIT',
+  'Apache-2.0',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'BlueOak-1.0.0',
+  'Unlicense',
+  'CC0-1.0',
+  'Zlib',
+]);
+
+/** Packages of another licence, and why they may be there. */
+const exceptions = [
+  {
+    name: /^@img\/sharp-(libvips|wasm32|win32)/,
+    license: /LGPL-3\.0-or-later/,
+    reason: 'comes with transformers.js, is in no bundle, and is deleted from the image',
+  },
+  { name: /^mediabunny$/, license: /^MPL-2\.0$/, reason: 'used unchanged' },
+  { name: /^duck$/, license: /^BSD$/, reason: 'its LICENSE file is BSD-2-Clause' },
+];
+
+/** True of an SPDX expression that the allowed licences satisfy. */
+export function isAllowed(expression) {
+  const alternatives = expression.replaceAll(/[()]/g, '').split(' OR ');
+  return alternatives.some((terms) => terms.split(' AND ').every((term) => allowed.has(term.trim())));
+}
+
+/** What is wrong with the packages of a lockfile, one line each. */
+export function problemsOf(packages) {
+  const unused = new Set(exceptions);
+  const problems = [];
+  for (const [path, { license = 'none', version, dev, link }] of Object.entries(packages)) {
+    if (path === '' || dev || link) continue;
+    const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+    const exception = exceptions.find((each) => each.name.test(name) && each.license.test(license));
+    if (exception) unused.delete(exception);
+    else if (!isAllowed(license)) problems.push(`${name} ${version}: the licence ${license} is not allowed`);
+  }
+  for (const { name } of unused) problems.push(`the exception for ${name.source} is not needed any more`);
+  return problems;
+}
+
+const lockfile = join(dirname(fileURLToPath(import.meta.url)), '../package-lock.json');
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { packages } = JSON.parse(readFileSync(lockfile, 'utf8'));
+  const problems = problemsOf(packages);
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exit(1);
+  console.log('The licences of all production packages are allowed.');
+}

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { repositoryRoot } from '#testing';
+import { isAllowed, problemsOf } from './check-licenses.mjs';
+
+it.each(['MIT', '(MIT OR GPL-3.0-or-later)', '(MIT AND Zlib)'])('allows %s', (expression) => {
+  expect(isAllowed(expression)).toBe(true);
+});
+
+it.each(['GPL-3.0-or-later', 'MIT AND LGPL-3.0-or-later', 'none', 'SEE LICENSE IN LICENSE'])(
+  'refuses %s',
+  (expression) => {
+    expect(isAllowed(expression)).toBe(false);
+  },
+);
+
+it('names packages, also those within packages, and exceptions that are not needed', () => {
+  const problems = problemsOf({
+    '': { license: 'Apache-2.0' },
+    'node_modules/a/node_modules/@b/c': { license: 'AGPL-3.0', version: '1.0.0' },
+    'node_modules/only-for-tests': { license: 'GPL-2.0', dev: true },
+    'node_modules/mediabunny': { license: 'MPL-2.0' },
+  });
+  expect(problems).toContain('@b/c 1.0.0: the licence AGPL-3.0 is not allowed');
+  expect(problems.filter((line) => line.includes('not needed'))).toHaveLength(2);
+  expect(problems).toHaveLength(3);
+});
+
+it('finds nothing in the packages of this repository', () => {
+  const lock = readFileSync(join(repositoryRoot, 'package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(lock) as { packages: Record<string, object> };
+  expect(problemsOf(packages)).toEqual([]);
+});
