@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { asrEnvironmentSchema } from '../../apps/asr/src/asr.environment.js';
 import { dataprepEnvironmentSchema } from '../../apps/dataprep/src/dataprep.environment.js';
 import { embeddingEnvironmentSchema } from '../../apps/embedding/src/embedding.environment.js';
-import { gatewayEnvironmentSchema } from '../../apps/gateway/src/gateway.environment.js';
+import { gatewayEnvironmentSchema } from '../../apps/gateway/src/config/gateway.environment.js';
 import { guardrailEnvironmentSchema } from '../../apps/guardrail/src/guardrail.environment.js';
 import { launcherEnvironmentSchema } from '../../apps/launcher/src/environment.js';
 import { llmEnvironmentSchema } from '../../apps/llm/src/llm.environment.js';

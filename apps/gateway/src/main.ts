@@ -4,10 +4,10 @@ import { probePaths, readEnvironment, runMain, startService } from '#service-kit
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { gatewayEnvironmentSchema, type GatewayEnvironment } from './gateway.environment.js';
+import { gatewayEnvironmentSchema, type GatewayEnvironment } from './config/gateway.environment.js';
 import { GatewayModule, identity } from './gateway.module.js';
-import { ownerOf } from './responses/owner.js';
-import { serveResponseSockets } from './responses/socket/socket-route.js';
+import { ownerOf } from './auth/owner.js';
+import { serveResponseSockets } from './responses/websocket/socket-route.js';
 
 await runMain(() => {
   const environment = readEnvironment(gatewayEnvironmentSchema);

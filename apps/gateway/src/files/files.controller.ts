@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Owner } from '../responses/owner.js';
+import { Owner } from '../auth/owner.js';
 import { FileContents } from './file-contents.js';
 import { deletedFileSchema, fileObjectSchema, listOf, listSchemaOf, toFileObject } from './file-objects.js';
 import { fileFormSchema, fileListQuerySchema, type FileListQuery } from './file.requests.js';

@@ -3,7 +3,7 @@ import { newId } from '#responses';
 import { FilesRepository, type CursorPage, type StoredFile } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { gatewayEnvironment, type GatewayEnvironment } from '../gateway.environment.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { receiveFileForm } from './file-form.js';
 import { expirySeconds, fileFieldsSchema, type FileListQuery } from './file.requests.js';
 

@@ -1,7 +1,7 @@
 import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Param, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Owner } from '../responses/owner.js';
+import { Owner } from '../auth/owner.js';
 import { secondsOf, toUploadObject, uploadObjectSchema, uploadPartSchema } from './file-objects.js';
 import {
   completeUploadSchema,

@@ -5,7 +5,7 @@ import { newId } from '#responses';
 import { FilesRepository, UploadsRepository, type StoredFile, type StoredUpload } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { gatewayEnvironment, type GatewayEnvironment } from '../gateway.environment.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { receiveFileForm } from './file-form.js';
 import { expirySeconds, type CompleteUpload, type CreateUpload } from './file.requests.js';
 import { newFileId } from './files.service.js';

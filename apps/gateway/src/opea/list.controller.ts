@@ -2,7 +2,7 @@ import { listParameters } from '#dag';
 import { ApiOperation } from '#service-kit';
 import { All, Controller, Inject, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
+import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { parameterListAnswer, serviceListAnswer, wrongMethodAnswer } from './opea-answers.js';
 import { describeParameters, describeParametersVerbosely } from './parameter-list.js';
 import { describeServices, describeServicesVerbosely } from './service-list.js';

@@ -3,9 +3,9 @@ import { listParameters, type MegaServiceDefinition } from '#dag';
 import { chatCompletionRequestSchema, chatCompletionSchema } from '#openai-api';
 import { ApiDocument, type OpenApiPaths } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { outputKindOf } from '../megaservice/output-kind.js';
-import { documentsAnswerSchema } from './documents-answer.js';
-import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
+import { outputKindOf } from '../mega-services/nodes/output-kind.js';
+import { documentsAnswerSchema } from '../mega-services/documents-answer.js';
+import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 
 /** Files of a form, where the mega service reads them. */
 const files = { type: 'array', items: { type: 'string', format: 'binary' } };

@@ -6,12 +6,12 @@ import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
-import { outputKindOf } from '../megaservice/output-kind.js';
-import { sendChatCompletion, serverTiming, withHeaders } from '../openai/chat-reply.js';
-import { ChatService } from '../openai/chat.service.js';
-import { MegaServiceBody, type ReceivedMegaServiceRequest } from './mega-service-body.js';
-import { MegaServiceOutputs } from './mega-service-outputs.js';
+import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
+import { outputKindOf } from '../mega-services/nodes/output-kind.js';
+import { sendChatCompletion, serverTiming, withHeaders } from '../chat/chat-reply.js';
+import { ChatService } from '../chat/chat.service.js';
+import { MegaServiceBody, type ReceivedMegaServiceRequest } from '../mega-services/mega-service-body.js';
+import { MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
 import { pythonBytesLiteral } from './python-bytes.js';
 
 /**

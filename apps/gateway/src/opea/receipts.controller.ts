@@ -2,9 +2,9 @@ import { MegaNestError } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
 import { ApiOperation } from '#service-kit';
 import { Controller, Get, Inject, Param } from '@nestjs/common';
-import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
-import { ReceiptStore, type StoredReceipt } from '../megaservice/receipt-store.js';
-import { Owner } from '../responses/owner.js';
+import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
+import { ReceiptStore, type StoredReceipt } from '../mega-services/receipt-store.js';
+import { Owner } from '../auth/owner.js';
 import { megaServiceAnswer, megaServicesAnswer, receiptAnswer } from './opea-answers.js';
 
 /** Timings of this many last requests are shown with a mega service. */

@@ -9,9 +9,9 @@ import {
 } from '#openai-api';
 import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
-import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
-import { outputKindOf } from '../megaservice/output-kind.js';
-import { MegaServiceOutputs } from '../opea/mega-service-outputs.js';
+import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
+import { outputKindOf } from '../mega-services/nodes/output-kind.js';
+import { MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
 
 @Controller()
 export class EmbeddingsController {

@@ -2,9 +2,9 @@ import { MegaNestError } from '#contracts';
 import { modelList, modelListSchema, modelObject, modelSchema, type Model } from '#openai-api';
 import { ApiOperation } from '#service-kit';
 import { Controller, Get, Inject, Param } from '@nestjs/common';
-import { MegaServiceCatalog } from '../megaservice/mega-service-catalog.js';
-import { givesAnswers } from '../megaservice/output-kind.js';
-import { ModelCatalog } from './model-catalog.js';
+import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
+import { givesAnswers } from '../mega-services/nodes/output-kind.js';
+import { ModelCatalog } from '../chat/model-catalog.js';
 
 @Controller()
 export class ModelsController {

@@ -10,10 +10,10 @@ import {
   StoredCompletionsRepository,
 } from '#storage';
 import { Inject, Injectable, type OnApplicationShutdown, type Provider } from '@nestjs/common';
-import type { GatewayEnvironment } from '../gateway.environment.js';
-import { StoredCompletionsController } from '../stored-completions/stored-completions.controller.js';
-import { StoredCompletionsService } from '../stored-completions/stored-completions.service.js';
-import { CompactionController } from './compaction/compaction.controller.js';
+import type { GatewayEnvironment } from '../config/gateway.environment.js';
+import { StoredCompletionsController } from '../chat/stored/stored-completions.controller.js';
+import { StoredCompletionsService } from '../chat/stored/stored-completions.service.js';
+import { CompactionController } from './api/compaction.controller.js';
 import { Compactor } from './compaction/compactor.js';
 import { ContextCompaction } from './compaction/context-compaction.js';
 import { Summarizer } from './compaction/summarizer.js';
@@ -21,20 +21,20 @@ import { ContextReader } from './context/context-reader.js';
 import { ModelAbilities } from './context/model-abilities.js';
 import { InputFiles } from './context/input-files.js';
 import { responseSealer } from './context/response-sealer.js';
-import { ContextLoader } from './context-loader.js';
-import { ContextWindow } from './context-window.js';
-import { ConversationsController } from './conversations/conversations.controller.js';
-import { ConversationsService } from './conversations/conversations.service.js';
-import { GenerationStarter } from './generation-starter.js';
-import { ResponsePlanner } from './response-planner.js';
-import { ResponseReader } from './response-reader.js';
-import { ResponseRuns } from './response-runs.js';
-import { ResponseSweeper } from './response-sweeper.js';
-import { ResponsesController } from './responses.controller.js';
-import { ResponsesService } from './responses.service.js';
-import { Retention } from './retention.js';
+import { ContextLoader } from './context/context-loader.js';
+import { ContextWindow } from './context/context-window.js';
+import { ConversationsController } from '../conversations/conversations.controller.js';
+import { ConversationsService } from '../conversations/conversations.service.js';
+import { GenerationStarter } from './execution/generation-starter.js';
+import { ResponsePlanner } from './execution/response-planner.js';
+import { ResponseReader } from './execution/response-reader.js';
+import { ResponseRuns } from './execution/response-runs.js';
+import { ResponseSweeper } from './execution/response-sweeper.js';
+import { ResponsesController } from './api/responses.controller.js';
+import { ResponsesService } from './execution/responses.service.js';
+import { Retention } from './execution/retention.js';
 import { serverToolProviders } from './tools/server-tool-sources.js';
-import { ResponseSockets } from './socket/response-sockets.js';
+import { ResponseSockets } from './websocket/response-sockets.js';
 
 export const responsesControllers = [
   CompactionController,

@@ -2,7 +2,7 @@ import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { z } from 'zod';
 import { listOf, listSchemaOf } from '../files/file-objects.js';
-import { Owner } from '../responses/owner.js';
+import { Owner } from '../auth/owner.js';
 import { AttachedFilesService } from './attached-files.service.js';
 import {
   deletedSchemaOf,

@@ -1,7 +1,7 @@
 import { createLogger } from '#service-kit';
 import { FilesRepository, IndexingLeasesRepository, VectorStoresRepository } from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { gatewayEnvironment, type GatewayEnvironment } from '../gateway.environment.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 
 const everyMs = 60_000;
 

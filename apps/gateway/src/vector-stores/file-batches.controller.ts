@@ -1,7 +1,7 @@
 import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { listOf, listSchemaOf } from '../files/file-objects.js';
-import { Owner } from '../responses/owner.js';
+import { Owner } from '../auth/owner.js';
 import { AttachedFilesService } from './attached-files.service.js';
 import {
   fileBatchSchema,

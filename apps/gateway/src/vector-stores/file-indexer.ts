@@ -3,7 +3,7 @@ import { MegaNestError } from '#contracts';
 import { createLogger } from '#service-kit';
 import { IndexingLeasesRepository, type IndexingTask } from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { gatewayEnvironment, type GatewayEnvironment } from '../gateway.environment.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { FileIngest } from './file-ingest.js';
 import { indexingFailure, pauseBeforeRetry } from './indexing-failure.js';
 

@@ -2,7 +2,7 @@ import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { VectorStoresRepository } from '#storage';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { listOf, listSchemaOf } from '../files/file-objects.js';
-import { Owner } from '../responses/owner.js';
+import { Owner } from '../auth/owner.js';
 import { rewriteQuery } from './rewrite-query.js';
 import { requireStore } from './require-store.js';
 import {

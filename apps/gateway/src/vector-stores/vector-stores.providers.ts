@@ -13,7 +13,7 @@ import { FilesController } from '../files/files.controller.js';
 import { FilesService } from '../files/files.service.js';
 import { UploadsController } from '../files/uploads.controller.js';
 import { UploadsService } from '../files/uploads.service.js';
-import type { GatewayEnvironment } from '../gateway.environment.js';
+import type { GatewayEnvironment } from '../config/gateway.environment.js';
 import { AttachedFilesController } from './attached-files.controller.js';
 import { AttachedFilesService } from './attached-files.service.js';
 import { chunkingDefaults } from './chunking-strategy.js';

@@ -12,8 +12,8 @@ import {
 } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { ModelCatalog } from '../../openai/model-catalog.js';
-import { ContextWindow } from '../context-window.js';
+import { ModelCatalog } from '../../chat/model-catalog.js';
+import { ContextWindow } from '../context/context-window.js';
 import { Summarizer } from './summarizer.js';
 
 export interface CompactionRequest {

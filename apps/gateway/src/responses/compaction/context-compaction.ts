@@ -1,8 +1,8 @@
 import { toChatMessages, type MachineStep } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { ContextWindow } from '../context-window.js';
-import type { PlannedCompaction, ResponsePlan } from '../response-plan.js';
+import { ContextWindow } from '../context/context-window.js';
+import type { PlannedCompaction, ResponsePlan } from '../context/response-plan.js';
 import { Compactor } from './compactor.js';
 
 /** Share of the window from which on a context is compacted where the caller leaves it to the server. */

@@ -1,7 +1,7 @@
 import type { ChatMessage, TokenUsage } from '#contracts';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { ChatService } from '../../openai/chat.service.js';
+import { ChatService } from '../../chat/chat.service.js';
 
 export interface SummaryRequest {
   messages: readonly ChatMessage[];

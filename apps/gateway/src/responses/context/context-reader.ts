@@ -11,7 +11,7 @@ import {
 } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { sizeOfDataUrl } from '../../openai/image-bytes.js';
+import { sizeOfDataUrl } from '../../chat/image-bytes.js';
 import { InputFiles } from './input-files.js';
 
 export interface ReadOptions {

@@ -5,8 +5,8 @@ import { inputFileOf, textOfTextFile } from '#responses';
 import { guardedFetch, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { FileContents } from '../../files/file-contents.js';
-import { gatewayEnvironment, type GatewayEnvironment } from '../../gateway.environment.js';
-import { imageTypeOf } from '../../openai/image-bytes.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
+import { imageTypeOf } from '../../chat/image-bytes.js';
 import { TextCache } from './text-cache.js';
 
 interface LoadedFile {

@@ -2,9 +2,9 @@ import type { ModelInfo } from '#contracts';
 import type { ImageUse, StoredItem } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { gatewayEnvironment, type GatewayEnvironment } from '../../gateway.environment.js';
-import { modalitiesOf, textOnly } from '../../openai/modalities.js';
-import { ModelCatalog } from '../../openai/model-catalog.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
+import { modalitiesOf, textOnly } from '../../chat/modalities.js';
+import { ModelCatalog } from '../../chat/model-catalog.js';
 
 export interface ImageUseOptions {
   /** What the caller wants of images where the model takes none; the server's own default where absent. */

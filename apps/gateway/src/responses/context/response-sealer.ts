@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Sealer } from '#responses';
 import { SecretsRepository } from '#storage';
 import type { Provider } from '@nestjs/common';
-import { gatewayEnvironment, type GatewayEnvironment } from '../../gateway.environment.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 
 /** The key of one installation where none is configured. */
 const secretName = 'responses-encryption-key';

@@ -1,6 +1,6 @@
 import type { ToolStep } from '#responses';
 import { describe, expect, it } from 'vitest';
-import type { GatewayEnvironment } from '../../../gateway.environment.js';
+import type { GatewayEnvironment } from '../../../config/gateway.environment.js';
 import type { OpenedTools, ToolContext } from '../server-tool.js';
 import { separateSecrets } from './mcp-secrets.js';
 import { McpToolSource } from './mcp-source.js';

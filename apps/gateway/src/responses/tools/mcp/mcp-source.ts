@@ -2,7 +2,7 @@ import { MegaNestError, type ChatMessage, type Tool } from '#contracts';
 import { newId, newItemId, type McpListTools, type ResponseTool, type ToolStep } from '#responses';
 import { refusalOfUrl } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { gatewayEnvironment, type GatewayEnvironment } from '../../../gateway.environment.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../../config/gateway.environment.js';
 import { toolMessage } from '../tool-message.js';
 import type { OpenedTools, ServerTool, ServerToolSource, ToolContext } from '../server-tool.js';
 import { answeredApprovals } from './mcp-approvals.js';

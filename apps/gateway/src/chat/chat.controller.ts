@@ -1,0 +1,37 @@
+import {
+  chatCompletionChunkSchema,
+  chatCompletionRequestSchema,
+  chatCompletionSchema,
+  type ChatCompletionRequest,
+} from '#openai-api';
+import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
+import { Body, Controller, Inject, Post, Res, UseGuards } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { AudioPartsGuard } from '../audio/audio-parts.guard.js';
+import { Owner } from '../auth/owner.js';
+import { StoredCompletionsService } from './stored/stored-completions.service.js';
+import { sendChatCompletion, sendChatStream } from './chat-reply.js';
+
+@Controller()
+export class ChatController {
+  constructor(@Inject(StoredCompletionsService) private readonly completions: StoredCompletionsService) {}
+
+  @Post(['v1/chat/completions', 'chat/completions'])
+  @UseGuards(AudioPartsGuard)
+  @ApiOperation({
+    summary: 'Chat with a mega service or a model',
+    answer: chatCompletionSchema,
+    events: chatCompletionChunkSchema,
+  })
+  async complete(
+    @Body(new SchemaPipe(chatCompletionRequestSchema)) request: ChatCompletionRequest,
+    @Owner() owner: string,
+    @Call() call: HttpCall,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const run = await this.completions.start(owner, request, call);
+    await (request.stream
+      ? sendChatStream(reply, run, request.includeUsage)
+      : sendChatCompletion(reply, run));
+  }
+}

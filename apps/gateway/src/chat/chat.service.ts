@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { MegaNestError, type GenerationChunk, type ModelInfo, type Tool } from '#contracts';
+import { pickParameters, type MegaServiceDefinition, type RunReceipt } from '#dag';
+import {
+  chatToolParam,
+  ignoredFields,
+  namingToolParams,
+  unusedLabels,
+  type ChatCompletionRequest,
+  type CompletionIdentity,
+} from '#openai-api';
+import { Metrics, type HttpCall } from '#service-kit';
+import { Inject, Injectable } from '@nestjs/common';
+import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
+import { MegaServiceRunner, type Attachments } from '../mega-services/mega-service-runner.js';
+import { assertGivesAnswers, givesAnswers } from '../mega-services/nodes/output-kind.js';
+import { LanguageModelClient } from './language-model.client.js';
+import { assertPlainAnswer } from './mega-service-limits.js';
+import { measureStream } from './measure-stream.js';
+import { ModelCatalog } from './model-catalog.js';
+import { assertTakesImages, modalitiesOf, textOnly } from './modalities.js';
+import { littleEffort, planThinking } from './plan-thinking.js';
+import { unheldGrammars } from './unheld-grammars.js';
+
+/** A chat under way: its chunks, and what its bodies and headers need to know. */
+export interface ChatRun {
+  identity: CompletionIdentity;
+  chunks: AsyncIterable<GenerationChunk>;
+  /** Fields of the request without effect, for `x-meganest-ignored`. */
+  ignored: string[];
+  /** Where the time went, for mega services. */
+  receipt?: () => RunReceipt;
+}
+
+/** A chat whose model is found, and whose request has nothing in it that the model cannot do. */
+export interface PreparedChat {
+  /** A mega service answers, which finds its own documents and calls no tools. */
+  isMegaService: boolean;
+  /** The model sees. */
+  takesImages: boolean;
+  ignored: string[];
+  /** Names of these tools' formats that the model is told of and not held to. */
+  unheldGrammars(tools: readonly Tool[]): string[];
+  /** Errors of the generation surface in the chunks. */
+  start(request: ChatCompletionRequest, call: HttpCall): ChatRun;
+}
+
+/** Answers a conversation through a mega service or straight from the language model. */
+@Injectable()
+export class ChatService {
+  constructor(
+    @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
+    @Inject(MegaServiceRunner) private readonly runner: MegaServiceRunner,
+    @Inject(ModelCatalog) private readonly models: ModelCatalog,
+    @Inject(LanguageModelClient) private readonly client: LanguageModelClient,
+    @Inject(Metrics) private readonly metrics: Metrics,
+  ) {}
+
+  /** `model` absent: the default mega service; a mega service's name: that one; the LLM's name: the LLM. */
+  async start(request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
+    const prepared = await this.prepare(request, call);
+    const run = prepared.start(request, call);
+    const ignored = [...run.ignored, ...prepared.unheldGrammars(request.tools ?? [])];
+    return { ...run, ignored, chunks: namingToolParams(run.chunks, chatToolParam) };
+  }
+
+  /** Errors: model_not_found, unsupported_parameter, service_unavailable. */
+  async prepare(request: ChatCompletionRequest, call: HttpCall): Promise<PreparedChat> {
+    const definition = request.model ? this.megaServices.find(request.model) : this.megaServices.default();
+    if (definition) {
+      assertGivesAnswers(definition);
+      const { ignored } = this.#megaServiceParameters(definition, request);
+      const revision = await this.models.fingerprint(definition, call);
+      const start: PreparedChat['start'] = (...args) => this.#runMegaService(definition, revision, ...args);
+      return { isMegaService: true, takesImages: false, ignored, unheldGrammars: () => [], start };
+    }
+    const info = await this.models.llmNamed(request.model, call);
+    if (request.model !== info.id) throw this.#unknownModel(request.model ?? '', info.id);
+    const modalities = modalitiesOf(info);
+    assertTakesImages(request.messages, modalities);
+    const takesImages = modalities.includes('image');
+    const thinking = planThinking(request, info);
+    const { extra, labels } = request;
+    const ignored = [...ignoredFields(extra), ...thinking.ignored, ...unusedLabels(labels, info)];
+    const start: PreparedChat['start'] = (given, ...rest) =>
+      this.#generate(info, ignored, { ...given, chatTemplateKwargs: thinking.kwargs }, ...rest);
+    const unheld = (tools: readonly Tool[]) => unheldGrammars(tools, info);
+    return { isMegaService: false, takesImages, ignored, unheldGrammars: unheld, start };
+  }
+
+  /** Errors: unsupported_parameter, invalid_request; those of the nodes surface in the chunks. */
+  async runMegaService(
+    definition: MegaServiceDefinition,
+    request: ChatCompletionRequest,
+    call: HttpCall,
+    attachments?: Attachments,
+  ): Promise<ChatRun> {
+    const revision = await this.models.fingerprint(definition, call);
+    return this.#runMegaService(definition, revision, request, call, attachments);
+  }
+
+  #runMegaService(
+    definition: MegaServiceDefinition,
+    revision: string,
+    request: ChatCompletionRequest,
+    call: HttpCall,
+    attachments?: Attachments,
+  ): ChatRun {
+    const { parameters, ignored } = this.#megaServiceParameters(definition, request);
+    const { chunks, documents, receipt } = this.runner.run(
+      definition,
+      request.messages,
+      parameters,
+      call,
+      attachments,
+    );
+    const identity = { ...newIdentity(definition.name), revision, documents };
+    return { identity, ignored, receipt, chunks: measureStream(this.metrics, definition.name, chunks) };
+  }
+
+  #megaServiceParameters(definition: MegaServiceDefinition, request: ChatCompletionRequest) {
+    const { constraint, ...given } = request.parameters;
+    assertPlainAnswer(definition.name, request, constraint);
+    assertTakesImages(request.messages, textOnly);
+    const parameters = pickParameters(definition, { ...request.extra, ...given });
+    const ignored = ignoredFields(request.extra, new Set(Object.keys(parameters)));
+    if (request.chatTemplateKwargs) ignored.push('chat_template_kwargs');
+    ignored.push(...unusedLabels(request.labels, undefined));
+    const { reasoningEffort: effort } = request;
+    if (effort && !littleEffort.has(effort.value)) ignored.push(effort.field);
+    return { parameters, ignored };
+  }
+
+  #generate(info: ModelInfo, ignored: string[], request: ChatCompletionRequest, call: HttpCall): ChatRun {
+    const chunks = this.client.generate(request, call);
+    const { legacyFunctions } = request;
+    const identity = { ...newIdentity(info.id), revision: info.revision, legacyFunctions };
+    return { identity, ignored, chunks: measureStream(this.metrics, 'llm', chunks) };
+  }
+
+  #unknownModel(model: string, llm: string): MegaNestError {
+    const megaServices = this.megaServices.list().filter(givesAnswers);
+    const available = [...megaServices.map(({ name }) => name), llm].join(', ');
+    return new MegaNestError('model_not_found', { model, available, param: 'model' });
+  }
+}
+
+function newIdentity(model: string): CompletionIdentity {
+  return {
+    id: `chatcmpl-${randomUUID().replaceAll('-', '')}`,
+    created: Math.floor(Date.now() / 1000),
+    model,
+  };
+}

@@ -1,0 +1,128 @@
+import { MegaNestError, parseOrThrow, type GenerationChunk } from '#contracts';
+import { collectChatCompletion, wireMessage, type ChatCompletionRequest } from '#openai-api';
+import type { HttpCall } from '#service-kit';
+import { StoredCompletionsRepository, type JsonObject, type StoredCompletion } from '#storage';
+import { Inject, Injectable } from '@nestjs/common';
+import { ChatService, type ChatRun } from '../chat.service.js';
+import {
+  keepFieldsSchema,
+  type CompletionListQuery,
+  type MessageListQuery,
+} from './stored-completion.requests.js';
+
+/** Chat completions, and the keeping of those whose request says `store: true`. */
+@Injectable()
+export class StoredCompletionsService {
+  constructor(
+    @Inject(ChatService) private readonly chat: ChatService,
+    @Inject(StoredCompletionsRepository) private readonly completions: StoredCompletionsRepository,
+  ) {}
+
+  /** Starts a chat; one that is to be kept is kept before its last chunk is handed on. */
+  async start(owner: string, request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
+    const { store: _store, metadata: _metadata, ...extra } = request.extra;
+    const { store, metadata } = parseOrThrow(keepFieldsSchema, {
+      store: request.extra['store'],
+      metadata: request.extra['metadata'],
+    });
+    if (store !== true) {
+      // Metadata of what is not kept has no effect, and is named as ignored.
+      const rest = metadata ? { ...extra, metadata } : extra;
+      return this.chat.start({ ...request, extra: rest }, call);
+    }
+    const run = await this.chat.start({ ...request, extra }, call);
+    const keep = (chunks: GenerationChunk[]) =>
+      this.#keep(owner, { request, run, metadata: metadata ?? {} }, chunks);
+    return { ...run, chunks: passThrough(run.chunks, keep) };
+  }
+
+  async find(owner: string, id: string): Promise<JsonObject> {
+    return toObject((await this.completions.find(owner, id)) ?? unknown(id));
+  }
+
+  async update(owner: string, id: string, metadata: Record<string, string>): Promise<JsonObject> {
+    return toObject((await this.completions.updateMetadata(owner, id, metadata)) ?? unknown(id));
+  }
+
+  async delete(owner: string, id: string): Promise<void> {
+    if (!(await this.completions.delete(owner, id))) unknown(id);
+  }
+
+  async list(owner: string, query: CompletionListQuery) {
+    const { completions, hasMore } = await this.completions.list(owner, query);
+    return listObject(completions.map(toObject), hasMore);
+  }
+
+  /** The messages that a completion answered. Errors: not_found; invalid_request for an unknown cursor. */
+  async messages(owner: string, id: string, { limit, after, order }: MessageListQuery) {
+    const { messages } = (await this.completions.find(owner, id)) ?? unknown(id);
+    const numbered = messages.map((message, index) => ({ refusal: null, ...message, id: `${id}-${index}` }));
+    const ordered = order === 'asc' ? numbered : numbered.toReversed();
+    const start = after === undefined ? 0 : ordered.findIndex((message) => message.id === after) + 1;
+    if (after !== undefined && start === 0)
+      throw new MegaNestError('invalid_request', {
+        detail: `after: ${after} is not in this list`,
+        param: 'after',
+      });
+    return listObject(ordered.slice(start, start + limit), start + limit < ordered.length);
+  }
+
+  async #keep(owner: string, kept: Kept, chunks: GenerationChunk[]): Promise<void> {
+    const { request, run, metadata } = kept;
+    const completion = await collectChatCompletion(toIterable(chunks), run.identity);
+    const { id, model } = completion;
+    const messages = request.messages.map(wireMessage);
+    await this.completions.insert(owner, {
+      id,
+      model,
+      completion: { ...completion },
+      messages,
+      metadata,
+    });
+  }
+}
+
+interface Kept {
+  request: ChatCompletionRequest;
+  run: ChatRun;
+  metadata: Record<string, string>;
+}
+
+function toObject({ completion, metadata }: StoredCompletion): JsonObject {
+  return { ...completion, metadata };
+}
+
+function idOf(item: JsonObject | undefined): string {
+  return typeof item?.['id'] === 'string' ? item['id'] : '';
+}
+
+function listObject(data: JsonObject[], hasMore: boolean) {
+  return {
+    object: 'list' as const,
+    data,
+    first_id: idOf(data[0]),
+    last_id: idOf(data.at(-1)),
+    has_more: hasMore,
+  };
+}
+
+/** Hands chunks on and gives all of them to `done` before it ends; one that is not read to its end is not kept. */
+async function* passThrough(
+  chunks: AsyncIterable<GenerationChunk>,
+  done: (chunks: GenerationChunk[]) => Promise<void>,
+): AsyncGenerator<GenerationChunk> {
+  const all: GenerationChunk[] = [];
+  for await (const chunk of chunks) {
+    all.push(chunk);
+    yield chunk;
+  }
+  await done(all);
+}
+
+async function* toIterable(chunks: GenerationChunk[]): AsyncGenerator<GenerationChunk> {
+  yield* chunks;
+}
+
+function unknown(id: string): never {
+  throw new MegaNestError('not_found', { what: `The chat completion ${id}`, param: 'completion_id' });
+}

@@ -1,0 +1,26 @@
+import { audioEnvironmentShape, liveEnvironmentShape } from '#audio-api';
+import { uploadEnvironmentSchema } from '#dataprep-api';
+import { baseEnvironmentSchema, databaseEnvironmentSchema, portSchema } from '#service-kit';
+import { z } from 'zod';
+import { filesEnvironmentShape } from './files.environment.js';
+import { responsesEnvironmentShape } from './responses.environment.js';
+
+export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
+  GATEWAY_PORT: portSchema.default(8888),
+  /** Folder of the mega services' YAML files; relative to the project. */
+  MEGASERVICES_DIR: z.string().default('megaservices'),
+  /** What answers a chat that names no model. */
+  DEFAULT_MEGASERVICE: z.string().default('chatqna'),
+  ...uploadEnvironmentSchema.shape,
+  ...audioEnvironmentShape,
+  ...liveEnvironmentShape,
+  ...databaseEnvironmentSchema.shape,
+  ...responsesEnvironmentShape,
+  ...filesEnvironmentShape,
+  /** Requests per minute and client (API key, otherwise address); 0: no limit. */
+  RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(0).default(0),
+});
+export type GatewayEnvironment = z.infer<typeof gatewayEnvironmentSchema>;
+
+/** Injection token of the gateway's parsed environment. */
+export const gatewayEnvironment = Symbol('gatewayEnvironment');

@@ -1,0 +1,94 @@
+import { MegaNestError, parseOrThrow } from '#contracts';
+import { metadataSchema, newId, type InputItem, type Metadata } from '#responses';
+import { ConversationsRepository, type ItemPage, type ItemRecord, type StoredConversation } from '#storage';
+import { Inject, Injectable } from '@nestjs/common';
+import { ContextLoader } from '../responses/context/context-loader.js';
+import { itemList } from '../responses/api/item-list.js';
+import type { PageQuery } from '../responses/api/response-queries.js';
+import type { CreateConversation, ListConversations } from './conversation-requests.js';
+
+/** OpenAI's conversation object. */
+export interface Conversation {
+  id: string;
+  object: 'conversation';
+  /** Unix seconds. */
+  created_at: number;
+  metadata: Metadata;
+}
+
+/** Conversations of an owner; `not_found` for everybody else's. */
+@Injectable()
+export class ConversationsService {
+  constructor(
+    @Inject(ConversationsRepository) private readonly conversations: ConversationsRepository,
+    @Inject(ContextLoader) private readonly context: ContextLoader,
+  ) {}
+
+  async create(owner: string, { items, metadata }: CreateConversation): Promise<Conversation> {
+    const resolved = await this.context.resolve(owner, items, { path: 'items' });
+    return toConversation(
+      await this.conversations.create(owner, { id: newId('conv'), metadata, items: resolved }),
+    );
+  }
+
+  async list(owner: string, page: ListConversations) {
+    const { conversations, hasMore } = await this.conversations.list(owner, page);
+    return itemList({ items: conversations.map(toConversation), hasMore });
+  }
+
+  async find(owner: string, id: string): Promise<Conversation> {
+    return toConversation((await this.conversations.find(owner, id)) ?? unknownConversation(id));
+  }
+
+  /** Merges metadata; null removes an entry. Errors: invalid_request where it grows beyond its limits. */
+  async update(owner: string, id: string, changes: Record<string, string | null>): Promise<Conversation> {
+    const merge = (metadata: Metadata) => {
+      const merged = Object.entries({ ...metadata, ...changes }).filter(([, value]) => value !== null);
+      return parseOrThrow(metadataSchema, Object.fromEntries(merged));
+    };
+    return toConversation(
+      (await this.conversations.updateMetadata(owner, id, merge)) ?? unknownConversation(id),
+    );
+  }
+
+  async delete(owner: string, id: string): Promise<void> {
+    if (!(await this.conversations.delete(owner, id))) unknownConversation(id);
+  }
+
+  async page(owner: string, id: string, page: PageQuery): Promise<ItemPage> {
+    await this.find(owner, id);
+    return this.conversations.itemPage(id, page);
+  }
+
+  /** Appends items and answers them as they are kept. */
+  async addItems(owner: string, id: string, items: InputItem[]): Promise<ItemRecord[]> {
+    await this.find(owner, id);
+    const resolved = await this.context.resolve(owner, items, { path: 'items' });
+    await this.conversations.addItems(owner, id, resolved);
+    return resolved;
+  }
+
+  async findItem(owner: string, id: string, itemId: string): Promise<ItemRecord> {
+    await this.find(owner, id);
+    return (await this.conversations.findItem(id, itemId)) ?? unknownItem(itemId);
+  }
+
+  /** Removes an item and answers its conversation. */
+  async deleteItem(owner: string, id: string, itemId: string): Promise<Conversation> {
+    const conversation = await this.find(owner, id);
+    if (!(await this.conversations.deleteItem(id, itemId))) unknownItem(itemId);
+    return conversation;
+  }
+}
+
+function toConversation({ id, createdAt, metadata }: StoredConversation): Conversation {
+  return { id, object: 'conversation', created_at: Math.floor(createdAt.getTime() / 1000), metadata };
+}
+
+function unknownConversation(id: string): never {
+  throw new MegaNestError('not_found', { what: `The conversation ${id}`, param: 'conversation_id' });
+}
+
+function unknownItem(id: string): never {
+  throw new MegaNestError('not_found', { what: `The item ${id}`, param: 'item_id' });
+}

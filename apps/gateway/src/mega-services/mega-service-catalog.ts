@@ -1,0 +1,84 @@
+import { resolve } from 'node:path';
+import { MegaNestError } from '#contracts';
+import { lacksService, watchMegaServices, type MegaServiceDefinition, type MegaServiceWatcher } from '#dag';
+import { projectRoot } from '#paths';
+import { EnvironmentError } from '#service-kit';
+import { Logger, type OnApplicationShutdown } from '@nestjs/common';
+import type { GatewayEnvironment } from '../config/gateway.environment.js';
+import type { AnnouncedServices } from './nodes/announced-services.js';
+
+/** The mega services of `MEGASERVICES_DIR`, by name and by path; follows changes of the files. */
+export class MegaServiceCatalog implements OnApplicationShutdown {
+  private constructor(
+    private readonly watcher: MegaServiceWatcher,
+    private readonly defaultName: string,
+  ) {
+    process.on('SIGHUP', this.#reload);
+  }
+
+  /**
+   * A file that names a service which nobody has announced yet is served as soon as somebody does.
+   * Errors: EnvironmentError that names file and node when a file is not valid at boot.
+   */
+  static async open(
+    environment: GatewayEnvironment,
+    announced: AnnouncedServices,
+  ): Promise<MegaServiceCatalog> {
+    await announced.look();
+    const directory = resolve(projectRoot, environment.MEGASERVICES_DIR);
+    const watcher = await watchMegaServices({
+      directory,
+      registry: announced.registry,
+      onChange: reportErrors,
+    });
+    const catalog = new MegaServiceCatalog(watcher, environment.DEFAULT_MEGASERVICE);
+    const { errors, definitions } = watcher.current();
+    const faults = [...errors.values()].filter((error) => !lacksService(error));
+    const problems = faults.map(({ message }) => message);
+    if (!definitions.has(environment.DEFAULT_MEGASERVICE)) {
+      problems.push(`DEFAULT_MEGASERVICE: there is no mega service "${environment.DEFAULT_MEGASERVICE}".`);
+    }
+    if (problems.length === 0) {
+      reportErrors({ errors });
+      announced.follow(() => void watcher.reload());
+      return catalog;
+    }
+    watcher.close();
+    throw new EnvironmentError(
+      `The mega services in ${directory} are not valid.\n  ${problems.join('\n  ')}`,
+    );
+  }
+
+  /** For file systems that report no changes. */
+  readonly #reload = (): void => void this.watcher.reload();
+
+  list(): MegaServiceDefinition[] {
+    return [...this.watcher.current().definitions.values()];
+  }
+
+  find(name: string): MegaServiceDefinition | undefined {
+    return this.watcher.current().definitions.get(name);
+  }
+
+  findByPath(path: string): MegaServiceDefinition | undefined {
+    return this.list().find((definition) => definition.path === path);
+  }
+
+  /** What answers a chat that names no model. Errors: model_not_found. */
+  default(): MegaServiceDefinition {
+    const definition = this.find(this.defaultName);
+    if (definition) return definition;
+    const available = this.list().map(({ name }) => name);
+    throw new MegaNestError('model_not_found', { model: this.defaultName, available: available.join(', ') });
+  }
+
+  onApplicationShutdown(): void {
+    process.off('SIGHUP', this.#reload);
+    this.watcher.close();
+  }
+}
+
+/** A file that breaks while the gateway runs keeps its earlier version; the log says why. */
+function reportErrors({ errors }: { errors: ReadonlyMap<string, Error> }): void {
+  for (const error of errors.values()) new Logger('megaservices').warn(error.message);
+}

@@ -1,0 +1,66 @@
+import { ImageBudget, MegaNestError } from '#contracts';
+import {
+  compactRequestSchema,
+  ignoredCompactFields,
+  newId,
+  responseUsage,
+  type CompactRequest,
+} from '#responses';
+import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
+import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { ChatService } from '../../chat/chat.service.js';
+import { ContextLoader } from '../context/context-loader.js';
+import { ContextReader } from '../context/context-reader.js';
+import { compactionAnswer } from './response-answers.js';
+import { Owner } from '../../auth/owner.js';
+import { Compactor } from '../compaction/compactor.js';
+
+/** `POST /v1/responses/compact`: a conversation in, what it can go on from out. */
+@Controller(['v1/responses', 'responses'])
+export class CompactionController {
+  constructor(
+    @Inject(ContextLoader) private readonly context: ContextLoader,
+    @Inject(ContextReader) private readonly reader: ContextReader,
+    @Inject(Compactor) private readonly compactor: Compactor,
+    @Inject(ChatService) private readonly chat: ChatService,
+  ) {}
+
+  @Post('compact')
+  @ApiOperation({ summary: 'Shorten a conversation', answer: compactionAnswer })
+  async compact(
+    @Body(new SchemaPipe(compactRequestSchema)) request: CompactRequest,
+    @Owner() owner: string,
+    @Call() call: HttpCall,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { model, instructions } = request;
+    // Finds the model, or says that there is none of that name.
+    await this.chat.prepare({ model, messages: [], parameters: {}, extra: {}, includeUsage: false }, call);
+    const [before, given] = await Promise.all([
+      this.context.history(owner, {
+        previous_response_id: request.previous_response_id ?? null,
+        conversation: null,
+        store: false,
+      }),
+      this.context.resolve(owner, request.input ?? []),
+    ]);
+    const options = { owner, images: 'describe' as const, budget: new ImageBudget(), call };
+    const items = [
+      ...(await this.reader.read(before, { ...options, path: 'context' })),
+      ...(await this.reader.read(given, { ...options, path: 'input' })),
+    ];
+    if (items.length === 0)
+      throw new MegaNestError('invalid_request', { detail: 'input: is required', param: 'input' });
+    const { item, userMessages, usage } = await this.compactor.compact({ owner, items, instructions }, call);
+    const ignored = ignoredCompactFields(request);
+    if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
+    await reply.status(200).send({
+      id: newId('resp'),
+      object: 'response.compaction',
+      created_at: Math.floor(Date.now() / 1000),
+      output: [...userMessages, item],
+      usage: responseUsage(usage),
+    });
+  }
+}

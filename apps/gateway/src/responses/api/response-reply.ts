@@ -1,0 +1,40 @@
+import type { MegaNestError } from '#contracts';
+import { eventFrames, type ResponseEvent, type ResponseObject } from '#responses';
+import { sendEventStream } from '#service-kit';
+import type { FastifyReply } from 'fastify';
+import { serverTiming } from '../../chat/chat-reply.js';
+import type { ResponsePlan } from '../context/response-plan.js';
+import type { ResponseRun } from '../execution/response-run.js';
+
+/** Says in the head what was ignored and, where that is known by then, where the time went. */
+export function setResponseHeaders(reply: FastifyReply, plan: ResponsePlan, run: ResponseRun): void {
+  const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
+  if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
+  const receipt = run.generation?.receipt();
+  if (receipt) void reply.header('server-timing', serverTiming(receipt));
+}
+
+export async function sendResponse(reply: FastifyReply, response: ResponseObject): Promise<void> {
+  await reply.status(200).send(response);
+}
+
+/** Streams a log as server-sent events, ended by `[DONE]`. */
+export async function sendResponseStream(
+  reply: FastifyReply,
+  events: AsyncIterable<ResponseEvent>,
+): Promise<void> {
+  await sendEventStream(reply, eventFrames(events), brokenFrame);
+}
+
+/** The log itself could not be read on: outside its numbers, so that a client can resume behind the last event. */
+function brokenFrame({ code, type, message, param }: MegaNestError): string {
+  const event = {
+    type: 'error',
+    code,
+    message,
+    param,
+    error: { type, code, message, param },
+    sequence_number: -1,
+  };
+  return `event: error\ndata: ${JSON.stringify(event)}\n\n`;
+}

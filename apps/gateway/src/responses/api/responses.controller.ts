@@ -1,0 +1,143 @@
+import { createResponseSchema, modelTools, type ResponseRequest } from '#responses';
+import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
+import { ResponseItemsRepository } from '#storage';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Headers,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import {
+  deletedAnswer,
+  inputTokensAnswer,
+  itemListAnswer,
+  responseAnswer,
+  responseEvent,
+} from './response-answers.js';
+import { ContextWindow } from '../context/context-window.js';
+import { itemList } from './item-list.js';
+import { Owner } from '../../auth/owner.js';
+import { ResponsePlanner } from '../execution/response-planner.js';
+import {
+  pageQuerySchema,
+  retrieveQuerySchema,
+  type PageQuery,
+  type RetrieveQuery,
+} from './response-queries.js';
+import { ResponseReader, untilEnd } from '../execution/response-reader.js';
+import { sendResponse, sendResponseStream, setResponseHeaders } from './response-reply.js';
+import { ResponsesService } from '../execution/responses.service.js';
+
+@Controller(['v1/responses', 'responses'])
+export class ResponsesController {
+  constructor(
+    @Inject(ResponsesService) private readonly responses: ResponsesService,
+    @Inject(ResponseReader) private readonly reader: ResponseReader,
+    @Inject(ResponsePlanner) private readonly planner: ResponsePlanner,
+    @Inject(ContextWindow) private readonly window: ContextWindow,
+    @Inject(ResponseItemsRepository) private readonly items: ResponseItemsRepository,
+  ) {}
+
+  @Post()
+  @ApiOperation({ summary: 'Create a response', answer: responseAnswer, events: responseEvent })
+  async create(
+    @Body(new SchemaPipe(createResponseSchema)) request: ResponseRequest,
+    @Owner() owner: string,
+    @Call() call: HttpCall,
+    @Res() reply: FastifyReply,
+    @Headers('idempotency-key') idempotencyKey?: string,
+  ): Promise<void> {
+    const created = await this.responses.create(owner, request, call, idempotencyKey);
+    if ('earlier' in created) return this.#sendEarlier(owner, created.earlier, request, call, reply);
+    const { run, plan } = created;
+    if (request.stream) {
+      setResponseHeaders(reply, plan, run);
+      const follow = run.background
+        ? await this.reader.follow(owner, run.id, -1, call.signal)
+        : run.log.follow();
+      return sendResponseStream(reply, follow);
+    }
+    const response = run.background ? plan.initial : await this.responses.whole(run);
+    setResponseHeaders(reply, plan, run);
+    await sendResponse(reply, response);
+  }
+
+  @Get(':id')
+  @ApiOperation({
+    summary: 'A response as it is now, or its events',
+    answer: responseAnswer,
+    events: responseEvent,
+  })
+  async retrieve(
+    @Param('id') id: string,
+    @Query(new SchemaPipe(retrieveQuerySchema)) query: RetrieveQuery,
+    @Owner() owner: string,
+    @Call() call: HttpCall,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (query.include.length > 0) void reply.header('x-meganest-ignored', 'include');
+    if (!query.stream) return sendResponse(reply, await this.reader.snapshot(owner, id));
+    await sendResponseStream(reply, await this.reader.follow(owner, id, query.starting_after, call.signal));
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Delete a response', answer: deletedAnswer })
+  async delete(@Param('id') id: string, @Owner() owner: string) {
+    await this.responses.delete(owner, id);
+    return { id, object: 'response' as const, deleted: true };
+  }
+
+  @Post(':id/cancel')
+  @ApiOperation({ summary: 'Cancel a response', answer: responseAnswer })
+  @HttpCode(200)
+  cancel(@Param('id') id: string, @Owner() owner: string, @Call() call: HttpCall) {
+    return this.responses.cancel(owner, id, call.signal);
+  }
+
+  @Get(':id/input_items')
+  @ApiOperation({ summary: 'What a response was given', answer: itemListAnswer })
+  async inputItems(
+    @Param('id') id: string,
+    @Query(new SchemaPipe(pageQuerySchema)) page: PageQuery,
+    @Owner() owner: string,
+  ) {
+    await this.reader.stored(owner, id);
+    return itemList(await this.items.inputPage(id, page));
+  }
+
+  @Post('input_tokens')
+  @ApiOperation({ summary: 'Count the tokens of a request', answer: inputTokensAnswer })
+  @HttpCode(200)
+  async inputTokens(
+    @Body(new SchemaPipe(createResponseSchema)) request: ResponseRequest,
+    @Owner() owner: string,
+    @Call() call: HttpCall,
+  ) {
+    const { job } = await this.planner.plan(owner, request, { call });
+    const { tools } = modelTools(request.settings.tools);
+    const input_tokens = await this.window.count(job.chat.messages, call, tools);
+    return { object: 'response.input_tokens' as const, input_tokens };
+  }
+
+  /** An Idempotency-Key that came again: the same response, in the form that is asked for now. */
+  async #sendEarlier(
+    owner: string,
+    id: string,
+    request: ResponseRequest,
+    call: HttpCall,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const events = await this.reader.follow(owner, id, -1, call.signal);
+    if (request.stream) return sendResponseStream(reply, events);
+    if (!request.settings.background) await untilEnd(events);
+    await sendResponse(reply, await this.reader.snapshot(owner, id));
+  }
+}

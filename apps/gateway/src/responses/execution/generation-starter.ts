@@ -1,0 +1,216 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { MegaNestError, type GenerationChunk } from '#contracts';
+import type { RunReceipt } from '#dag';
+import { namingToolParams } from '#openai-api';
+import { fileSearchSteps, modelTools, type MachineStep } from '#responses';
+import type { HttpCall } from '#service-kit';
+import { Inject, Injectable } from '@nestjs/common';
+import { ChatService, type PreparedChat } from '../../chat/chat.service.js';
+import { ContextCompaction } from '../compaction/context-compaction.js';
+import { ContextWindow } from '../context/context-window.js';
+import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
+import { namingInput } from '../context/naming-input.js';
+import { ServerToolSources } from '../tools/server-tool-sources.js';
+import { toolLoop, type GenerationTurn } from '../tools/tool-loop.js';
+
+/** Pause before an overloaded engine is asked again, where it did not say. */
+const defaultRetrySeconds = 1;
+
+/** What makes a response. */
+export interface ResponseGeneration {
+  /** Fields of the request without effect on this model. */
+  ignored: string[];
+  /** Where the time went, for mega services, once they run. */
+  receipt: () => RunReceipt | undefined;
+  /** Errors of tools and of the generations surface here. Leaving the iteration ends the work. */
+  steps: AsyncIterable<MachineStep>;
+}
+
+/** Starts the making of a response, by a mega service or by the language model and its tools. */
+@Injectable()
+export class GenerationStarter {
+  constructor(
+    @Inject(ChatService) private readonly chat: ChatService,
+    @Inject(ContextWindow) private readonly window: ContextWindow,
+    @Inject(ServerToolSources) private readonly sources: ServerToolSources,
+    @Inject(ContextCompaction) private readonly compaction: ContextCompaction,
+  ) {}
+
+  /** Errors: model_not_found, unsupported_parameter; others surface in the steps. */
+  start(plan: ResponsePlan, call: HttpCall): Promise<ResponseGeneration> {
+    return this.#prepare(plan, call, false);
+  }
+
+  /** As {@link start}, but where the engine is full it is asked again until the deadline: nobody waits for it. */
+  startPatiently(plan: ResponsePlan, call: HttpCall): Promise<ResponseGeneration> {
+    return this.#prepare(plan, call, true);
+  }
+
+  async #prepare(plan: ResponsePlan, call: HttpCall, patient: boolean): Promise<ResponseGeneration> {
+    const prepared = await this.chat.prepare(plan.job.chat, call);
+    const own = modelTools(plan.initial.tools);
+    const ignored = [...prepared.ignored, ...prepared.unheldGrammars(own.tools)];
+    if (!prepared.isMegaService) {
+      const preparation = { plan, call, prepared, patient };
+      const steps = plan.job.warmUp ? this.#warmUp(preparation) : this.#compactedWithTools(preparation);
+      return { ignored, receipt: () => undefined, steps };
+    }
+    // A mega service has nothing to read before it is asked.
+    if (plan.job.warmUp) return { ignored, receipt: () => undefined, steps: noAnswer() };
+    let receipt: (() => RunReceipt) | undefined;
+    const open = async () => {
+      const run = await this.#runMegaService(plan.job, prepared, call);
+      receipt = run.receipt;
+      return run;
+    };
+    const steps = megaServiceSteps(plan.job, () => (patient ? patiently(open, call) : open()));
+    return { ignored, receipt: () => receipt?.(), steps };
+  }
+
+  async *#compactedWithTools(preparation: Preparation): AsyncGenerator<MachineStep> {
+    const { plan, call } = preparation;
+    const goingOn = yield* this.compaction.compact(plan, call);
+    if (goingOn) yield* this.#withTools({ ...preparation, plan: goingOn });
+    else yield* noAnswer();
+  }
+
+  /**
+   * Has the model read the conversation, so that the next turn finds it in the prefix cache. A warm-up that does not
+   * work is no failure: the next turn is only slower. Errors: context_length_exceeded; cancelled.
+   */
+  async *#warmUp({ plan: { job, initial }, call, prepared }: Preparation): AsyncGenerator<MachineStep> {
+    const parameters = { ...job.chat.parameters, max_tokens: 1 };
+    const { tools } = modelTools(initial.tools);
+    const turn: GenerationTurn = { messages: job.chat.messages, tools, documents: [], number: 0 };
+    try {
+      const chat = { ...job.chat, parameters };
+      const { chunks } = await this.#generate({ ...job, chat }, turn, prepared, call);
+      for await (const { usage } of chunks)
+        if (usage)
+          yield { type: 'chunk', chunk: { choice: 0, text: '', usage: { ...usage, completionTokens: 0 } } };
+    } catch (error) {
+      const { code } = MegaNestError.from(error, 'llm');
+      if (code === 'context_length_exceeded' || code === 'cancelled') throw error;
+    }
+    yield* noAnswer();
+  }
+
+  async *#withTools({ plan, call, prepared, patient }: Preparation): AsyncGenerator<MachineStep> {
+    const { job, initial, owner, toolSecrets: secrets } = plan;
+    const endings: (() => Promise<void>)[] = [];
+    const { paths } = modelTools(initial.tools);
+    const paramOf = (tool: number, field: string) =>
+      `${paths[tool] ?? 'tools'}.${field.replace(/^grammar/, 'format')}`;
+    const generate = (turn: GenerationTurn) => {
+      const open = async () => {
+        const run = await this.#generate(job, turn, prepared, call);
+        return { ...run, chunks: namingToolParams(run.chunks, paramOf) };
+      };
+      // Work that tools have done is not thrown away because the engine is full for a moment.
+      return chunksOf(() => (patient || turn.number > 0 ? patiently(open, call) : open()));
+    };
+    const include = new Set(job.include);
+    const atEnd = (work: () => Promise<void>) => void endings.push(work);
+    const { toolItems: items, chat } = job;
+    const { takesImages } = prepared;
+    const context = { owner, include, items, messages: chat.messages, secrets, atEnd, call, takesImages };
+    const findSource = (type: string) => this.sources.find(type);
+    try {
+      yield* toolLoop({ response: initial, context, findSource, generate });
+    } finally {
+      await Promise.allSettled(endings.map((work) => work()));
+    }
+  }
+
+  async #generate(
+    { chat, truncation }: GenerationJob,
+    { messages: all, tools, toolChoice, documents }: GenerationTurn,
+    prepared: PreparedChat,
+    call: HttpCall,
+  ) {
+    const messages =
+      truncation === 'auto' && all.length > 1
+        ? await this.window.fit(all, truncation, chat.parameters.max_tokens, call, tools)
+        : all;
+    const asked = { ...chat, messages };
+    if (tools.length > 0) Object.assign(asked, { tools, toolChoice });
+    if (documents.length > 0) Object.assign(asked, { documents });
+    const run = prepared.start(asked, call);
+    return { ...run, chunks: namingInput(run.chunks) };
+  }
+
+  /** The language model refuses what is too long by itself; a mega service would drop turns unasked. */
+  async #runMegaService({ chat, truncation }: GenerationJob, prepared: PreparedChat, call: HttpCall) {
+    const { messages: all, parameters } = chat;
+    const messages =
+      all.length > 1 ? await this.window.fit(all, truncation, parameters.max_tokens, call) : all;
+    const run = prepared.start({ ...chat, messages }, call);
+    return { ...run, chunks: namingInput(run.chunks) };
+  }
+}
+
+interface Preparation {
+  plan: ResponsePlan;
+  call: HttpCall;
+  prepared: PreparedChat;
+  patient: boolean;
+}
+
+async function* noAnswer(): AsyncGenerator<MachineStep> {
+  await Promise.resolve();
+  yield { type: 'no_answer' };
+}
+
+type OpenedRun = Awaited<ReturnType<PreparedChat['start']>>;
+
+async function* chunksOf(open: () => Promise<OpenedRun>): AsyncGenerator<GenerationChunk> {
+  yield* (await open()).chunks;
+}
+
+/** A mega service shows what it retrieved when its answer begins. */
+async function* megaServiceSteps(
+  { searchQuery, includeSearchResults }: GenerationJob,
+  open: () => Promise<OpenedRun>,
+): AsyncGenerator<MachineStep> {
+  const run = await open();
+  let first = true;
+  for await (const chunk of run.chunks) {
+    const documents = run.identity.documents?.() ?? [];
+    if (first && searchQuery !== null)
+      yield* fileSearchSteps({ query: searchQuery, documents, includeResults: includeSearchResults });
+    first = false;
+    yield { type: 'chunk', chunk };
+  }
+}
+
+/** Opens a generation and, where the engine is full, opens it again until the deadline. */
+async function patiently(open: () => Promise<OpenedRun>, call: HttpCall): Promise<OpenedRun> {
+  for (;;) {
+    const run = await open();
+    const chunks = run.chunks[Symbol.asyncIterator]();
+    try {
+      const first = await chunks.next();
+      return { ...run, chunks: withFirst(first, chunks) };
+    } catch (error) {
+      const pauseMs = pauseAfter(error);
+      if (pauseMs === undefined || Date.now() + pauseMs > call.deadline) throw error;
+      await wait(pauseMs, undefined, { signal: call.signal });
+    }
+  }
+}
+
+function pauseAfter(error: unknown): number | undefined {
+  if (!(error instanceof MegaNestError) || error.code !== 'overloaded') return undefined;
+  return (error.retryAfter ?? defaultRetrySeconds) * 1_000;
+}
+
+async function* withFirst<Item>(
+  first: IteratorResult<Item>,
+  rest: AsyncIterator<Item>,
+): AsyncGenerator<Item> {
+  try {
+    for (let step = first; !step.done; step = await rest.next()) yield step.value;
+  } finally {
+    await rest.return?.();
+  }
+}

@@ -1,0 +1,155 @@
+import { ImageBudget, MegaNestError, type ChatMessage } from '#contracts';
+import {
+  assertCallsAnswered,
+  newId,
+  newResponse,
+  settingsWith,
+  toChatMessages,
+  type ImageUse,
+  type InputItem,
+  type ResponseRequest,
+  type StoredItem,
+} from '#responses';
+import { Inject, Injectable } from '@nestjs/common';
+import type { HttpCall } from '#service-kit';
+import { MegaServiceCatalog } from '../../mega-services/mega-service-catalog.js';
+import { ModelAbilities } from '../context/model-abilities.js';
+import { chatRequestOf } from './chat-request-of.js';
+import { ContextLoader, type UnstoredResponses } from '../context/context-loader.js';
+import { ContextReader } from '../context/context-reader.js';
+import type { PlannedCompaction, ResponsePlan } from '../context/response-plan.js';
+import { separateSecrets } from '../tools/mcp/mcp-secrets.js';
+import { planTools } from '../tools/plan-tools.js';
+import { ServerToolSources } from '../tools/server-tool-sources.js';
+
+export interface PlanOptions {
+  call: HttpCall;
+  /** `generate: false`. */
+  warmUp?: boolean;
+  /** Responses that the request may continue though they are not stored. */
+  unstored?: UnstoredResponses;
+}
+
+/** Turns a request into a plan: loads what was said before, resolves references, reduces all of it to text turns. */
+@Injectable()
+export class ResponsePlanner {
+  constructor(
+    @Inject(ContextLoader) private readonly context: ContextLoader,
+    @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
+    @Inject(ServerToolSources) private readonly sources: ServerToolSources,
+    @Inject(ContextReader) private readonly reader: ContextReader,
+    @Inject(ModelAbilities) private readonly abilities: ModelAbilities,
+  ) {}
+
+  /** Errors: those of {@link ContextLoader}; invalid_request without any input; unsupported_parameter. */
+  async plan(
+    owner: string,
+    request: ResponseRequest,
+    { call, warmUp = false, unstored }: PlanOptions,
+  ): Promise<ResponsePlan> {
+    const { settings, model, include } = request;
+    const { input, isTrigger } = withoutTrigger(request.input);
+    const [history, inputItems] = await Promise.all([
+      this.context.history(owner, settings, unstored),
+      this.context.resolve(owner, input, { unstored }),
+    ]);
+    const definition = model === undefined ? this.megaServices.default() : this.megaServices.find(model);
+    const images = await this.abilities.images([...history, ...inputItems], {
+      wanted: request.imageInput,
+      isMegaService: definition !== undefined,
+      call,
+    });
+    const options = { owner, images, budget: new ImageBudget(), call };
+    const earlier = await this.reader.read(history, { ...options, path: 'context' });
+    const now = await this.reader.read(inputItems, { ...options, path: 'input' });
+    assertCallsAnswered(earlier, now);
+    const { messages, skipped } = conversationOf(settings.instructions, { earlier, now, images });
+    const searches = [...(definition?.nodes.values() ?? [])].some(
+      ({ target }) => target.service === 'retrieval',
+    );
+    const compaction = compactionOf(request, isTrigger, [...earlier, ...now]);
+    if (compaction && definition) throw compactsNothing(isTrigger);
+    const findSource = (type: string) => this.sources.find(type);
+    const unusedTools = planTools(settings, { findSource, isMegaService: definition !== undefined });
+    const { tools, secrets: toolSecrets } = separateSecrets(settings.tools);
+    const defaults = definition ? undefined : await this.abilities.defaults(call);
+    const initial = newResponse({
+      id: newId('resp'),
+      createdAt: Math.floor(Date.now() / 1000),
+      model: model ?? definition?.name ?? '',
+      settings: { ...settingsWith(request, defaults), tools },
+      status: settings.background ? 'queued' : 'in_progress',
+    });
+    return {
+      owner,
+      initial,
+      context: history,
+      toolSecrets,
+      inputItems,
+      ignored: [...request.ignored, ...unusedTools, ...skipped.map((type) => `input.${type}`)],
+      job: {
+        chat: chatRequestOf(request, messages),
+        truncation: settings.truncation,
+        searchQuery: searches ? questionOf(messages) : null,
+        includeSearchResults: include.has('file_search_call.results'),
+        include: [...include],
+        ...(warmUp && { warmUp }),
+        ...(compaction && { compaction }),
+        toolItems: [...earlier.filter(isKnownToTools), ...now.filter(isNewToTools)],
+      },
+    };
+  }
+}
+
+/** `compaction_trigger` is no item but an order, and must come last. */
+function withoutTrigger(input: readonly InputItem[]): { input: readonly InputItem[]; isTrigger: boolean } {
+  const at = input.findIndex(({ type }) => type === 'compaction_trigger');
+  if (at === -1) return { input, isTrigger: false };
+  if (at === input.length - 1) return { input: input.slice(0, at), isTrigger: true };
+  const param = `input.${at}`;
+  const detail = `${param}: compaction_trigger must be the last item`;
+  throw new MegaNestError('invalid_request', { detail, param });
+}
+
+function compactionOf(
+  { compactThreshold, settings: { instructions } }: ResponseRequest,
+  only: boolean,
+  items: StoredItem[],
+): PlannedCompaction | undefined {
+  if (only) return { threshold: 0, only, items, instructions };
+  return compactThreshold === undefined
+    ? undefined
+    : { threshold: compactThreshold, only, items, instructions };
+}
+
+function compactsNothing(isTrigger: boolean): MegaNestError {
+  const param = isTrigger ? 'input' : 'context_management';
+  const detail = `${param}: a mega service keeps its own context; name the language model to compact one`;
+  return new MegaNestError('unsupported_parameter', { detail, param });
+}
+
+/** Items that tools run by the server go on from. */
+const toolItemTypes: ReadonlySet<string> = new Set(['mcp_list_tools', 'mcp_approval_request', 'mcp_call']);
+const isKnownToTools = ({ type }: StoredItem) => toolItemTypes.has(type);
+/** What the caller said to an approval request counts in the request that says it. */
+const isNewToTools = (item: StoredItem) => isKnownToTools(item) || item.type === 'mcp_approval_response';
+
+/** Instructions first: those of earlier responses are not carried over, only what was said. */
+function conversationOf(
+  instructions: string | null,
+  items: { earlier: readonly StoredItem[]; now: readonly StoredItem[]; images: ImageUse },
+) {
+  const { images } = items;
+  const earlier = toChatMessages(items.earlier, { pathOf: (index) => `context.${index}`, images });
+  const now = toChatMessages(items.now, { images });
+  const messages: ChatMessage[] = [...earlier.messages, ...now.messages];
+  if (messages.length === 0)
+    throw new MegaNestError('invalid_request', { detail: 'input: is required', param: 'input' });
+  if (instructions !== null) messages.unshift({ role: 'system', content: instructions });
+  return { messages, skipped: [...new Set(now.skippedTypes)] };
+}
+
+/** The last thing that the user said. */
+function questionOf(messages: readonly ChatMessage[]): string {
+  return messages.findLast(({ role }) => role === 'user')?.content ?? messages.at(-1)?.content ?? '';
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { Sealer, type ResponseEvent } from '#responses';
+import type { HttpCall } from '#service-kit';
+import { ResponseLeasesRepository, ResponsesRepository } from '#storage';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
+import { GenerationStarter } from './generation-starter.js';
+import { BackgroundJournal, ForegroundJournal, LeaseLostError, noJournal, type Journal } from './journal.js';
+import type { ResponsePlan } from '../context/response-plan.js';
+import { ResponseRun } from './response-run.js';
+import { keptSecrets, openSecrets } from '../tools/mcp/kept-secrets.js';
+
+export interface ForegroundOptions {
+  call: HttpCall;
+  /** The response is sent whole, so nobody knows its id before its end. */
+  atEndOnly: boolean;
+  idempotency?: { key: string; fingerprint: string };
+}
+
+/** The responses that this process is making. */
+@Injectable()
+export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
+  /** Names this process in leases. */
+  readonly leaseOwner = randomUUID();
+  readonly #runs = new Map<string, ResponseRun>();
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(GenerationStarter) private readonly starter: GenerationStarter,
+    @Inject(ResponsesRepository) private readonly responses: ResponsesRepository,
+    @Inject(ResponseLeasesRepository) private readonly leases: ResponseLeasesRepository,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+    @Inject(Sealer) private readonly sealer: Sealer,
+  ) {}
+
+  onModuleInit(): void {
+    const everyMs = Math.min(1_000, this.environment.RESPONSES_LEASE_MS / 4);
+    let beating = false;
+    this.#heartbeat = setInterval(() => {
+      if (beating) return;
+      beating = true;
+      // A missed beat is no harm: the next one comes long before the lease runs out.
+      void this.#beat()
+        .catch(() => undefined)
+        .finally(() => (beating = false));
+    }, everyMs).unref();
+  }
+
+  /** Hands background responses to whoever comes next; foreground ones are finished by the HTTP server's own end. */
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.#heartbeat);
+    const handedOn = [...this.#runs.values()].filter(({ background }) => background);
+    for (const run of handedOn) run.abandon(new LeaseLostError('This gateway is stopping.'));
+    await Promise.allSettled(handedOn.map((run) => run.ended));
+    if (handedOn.length > 0) await this.leases.release(this.leaseOwner).catch(() => undefined);
+  }
+
+  /** The responses that this process works on now. */
+  get ids(): string[] {
+    return [...this.#runs.keys()];
+  }
+
+  /** The run of a response in this process; one of another owner does not exist. */
+  find(owner: string, id: string): ResponseRun | undefined {
+    const run = this.#runs.get(id);
+    return run?.owner === owner ? run : undefined;
+  }
+
+  /** Errors: those of the generation before its first token, and then nothing is kept. */
+  async startForeground(plan: ResponsePlan, options: ForegroundOptions): Promise<ResponseRun> {
+    const { call, idempotency, atEndOnly } = options;
+    const lease = { leaseOwner: this.leaseOwner, leaseMs: this.environment.RESPONSES_LEASE_MS };
+    const journal = plan.initial.store
+      ? new ForegroundJournal(this.responses, plan, {
+          ...lease,
+          idempotency,
+          atEndOnly: atEndOnly && !idempotency,
+        })
+      : noJournal;
+    const run = this.#create(plan, journal, (signal) =>
+      this.starter.start(plan, { ...call, owner: plan.owner, signal }),
+    );
+    call.signal.addEventListener('abort', () => run.stop(), { once: true });
+    await run.startForeground();
+    this.#register(run);
+    return run;
+  }
+
+  /** Runs a response whose row is written already. `begun`: its log so far, where another process began it. */
+  startBackground(plan: ResponsePlan, journal: Journal, begun: readonly ResponseEvent[] = []): ResponseRun {
+    const timeoutMs = this.environment.RESPONSES_BACKGROUND_TIMEOUT_MS;
+    const call = {
+      requestId: plan.initial.id,
+      traceparent: '',
+      deadline: Date.now() + timeoutMs,
+      owner: plan.owner,
+    };
+    const generate = (signal: AbortSignal) => this.starter.startPatiently(plan, { ...call, signal });
+    const run = this.#create(plan, journal, generate, begun);
+    run.startBackground();
+    this.#register(run);
+    return run;
+  }
+
+  backgroundJournal(
+    plan: ResponsePlan,
+    idempotency?: { key: string; fingerprint: string },
+  ): BackgroundJournal {
+    const { RESPONSES_LEASE_MS: leaseMs, RESPONSES_ENCRYPTION_KEYS: keys } = this.environment;
+    const { owner, toolSecrets: secrets } = plan;
+    const keysAreElsewhere = keys.length > 0;
+    const toolSecrets = keptSecrets(secrets, { sealer: this.sealer, owner, keysAreElsewhere });
+    const kept = toolSecrets === undefined ? plan : { ...plan, job: { ...plan.job, toolSecrets } };
+    return new BackgroundJournal(this.responses, this.leases, kept, {
+      leaseOwner: this.leaseOwner,
+      leaseMs,
+      idempotency,
+    });
+  }
+
+  /** The plan of a response that another process began, with what its tools need. Errors: internal_error. */
+  withSecrets(plan: ResponsePlan): ResponsePlan {
+    const { owner, initial, job } = plan;
+    const toolSecrets = openSecrets(job.toolSecrets, initial.tools, { sealer: this.sealer, owner });
+    return { ...plan, toolSecrets };
+  }
+
+  #create(
+    plan: ResponsePlan,
+    journal: Journal,
+    generate: ConstructorParameters<typeof ResponseRun>[0]['generate'],
+    begun: readonly ResponseEvent[] = [],
+  ): ResponseRun {
+    const keepAliveMs = this.environment.RESPONSES_KEEP_ALIVE_MS;
+    const sealReasoning = plan.job.include.includes('reasoning.encrypted_content')
+      ? (text: string) => this.sealer.seal({ kind: 'reasoning', owner: plan.owner }, text)
+      : undefined;
+    return new ResponseRun({ plan, journal, generate, keepAliveMs, begun, sealReasoning });
+  }
+
+  #register(run: ResponseRun): void {
+    this.#runs.set(run.id, run);
+    const forget = () => this.#runs.delete(run.id);
+    run.ended.then(forget, forget);
+  }
+
+  async #beat(): Promise<void> {
+    const stored = [...this.#runs.values()].filter((run) => run.stored);
+    if (stored.length === 0) return;
+    const ids = stored.map(({ id }) => id);
+    const held = await this.leases.heartbeat(this.leaseOwner, ids, this.environment.RESPONSES_LEASE_MS);
+    for (const { id, cancelRequested } of held) if (cancelRequested) this.#runs.get(id)?.stop();
+  }
+}

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { createResponseSchema, newResponse, ResponseMachine, Sealer, type ResponseEvent } from '#responses';
+import type { EventRecord, ResponseEnd, ResponseLeasesRepository, ResponsesRepository } from '#storage';
+import { describe, expect, it } from 'vitest';
+import type { GatewayEnvironment } from '../../config/gateway.environment.js';
+import type { GenerationStarter } from './generation-starter.js';
+import type { ResponsePlan } from '../context/response-plan.js';
+import { ResponseRuns } from './response-runs.js';
+import { ResponseSweeper } from './response-sweeper.js';
+import { separateSecrets } from '../tools/mcp/mcp-secrets.js';
+
+const key = 'a key that lies outside of the database';
+const given = [
+  { type: 'mcp', server_label: 'sums', server_url: 'https://a.example/mcp', authorization: 'secret-token' },
+];
+const { tools, secrets } = separateSecrets(given);
+
+/** A response that one gateway has queued, and another one takes up. */
+function takeOver(configuredKeys: string[]) {
+  const { settings } = createResponseSchema.parse({ input: 'x', background: true });
+  const initial = newResponse({
+    id: 'resp_1',
+    createdAt: 1,
+    model: 'scripted',
+    settings: { ...settings, tools },
+    status: 'queued',
+  });
+  const rows: { request: unknown }[] = [];
+  const ends: ResponseEnd[] = [];
+  const started: ResponsePlan[] = [];
+  const events = new ResponseMachine(initial).create();
+  const responses = {
+    insert: (row: { request: unknown }) => Promise.resolve(void rows.push(row)),
+    finish: (_id: string, _owner: string, end: ResponseEnd) => Promise.resolve(ends.push(end) > 0),
+  } as unknown as ResponsesRepository;
+  const leases = {
+    claimExpired: () =>
+      Promise.resolve([{ id: initial.id, owner: 'me', snapshot: initial, request: rows[0]?.request }]),
+    readEvents: () => Promise.resolve(events as unknown as EventRecord[]),
+    appendEvents: () => Promise.resolve(true),
+  } as unknown as ResponseLeasesRepository;
+  const starter = {
+    startPatiently: (plan: ResponsePlan) => {
+      started.push(plan);
+      const steps = (async function* () {
+        await Promise.resolve();
+        yield { type: 'chunk' as const, chunk: { choice: 0, text: 'done' } };
+      })();
+      return Promise.resolve({ ignored: [], receipt: () => undefined, steps });
+    },
+  } as unknown as GenerationStarter;
+  const environment = {
+    RESPONSES_LEASE_MS: 1_000,
+    RESPONSES_BACKGROUND_TIMEOUT_MS: 10_000,
+    RESPONSES_KEEP_ALIVE_MS: 10_000,
+    RESPONSES_ENCRYPTION_KEYS: configuredKeys,
+    LOG_LEVEL: 'silent',
+  } as unknown as GatewayEnvironment;
+  const sealer = new Sealer([randomBytes(32)]);
+  const runs = new ResponseRuns(starter, responses, leases, environment, sealer);
+  const job = {
+    chat: { messages: [], parameters: {}, includeUsage: false, extra: {} },
+    truncation: 'disabled' as const,
+    searchQuery: null,
+    includeSearchResults: false,
+    include: [],
+    toolItems: [],
+  };
+  const plan = { owner: 'me', initial, context: [], inputItems: [], job, toolSecrets: secrets, ignored: [] };
+  const sweep = async () => {
+    await runs.backgroundJournal(plan).begin();
+    await new ResponseSweeper(runs, leases, environment).takeOver();
+    await runs.find('me', initial.id)?.ended;
+    return { row: JSON.stringify(rows[0]), end: ends[0], started };
+  };
+  return sweep();
+}
+
+const typesOf = (end: ResponseEnd | undefined) =>
+  ((end?.events ?? []) as unknown as ResponseEvent[]).map(({ type }) => type);
+
+describe('a background response with keys that another gateway takes over', () => {
+  it('has its keys again, sealed in between', async () => {
+    const { row, end, started } = await takeOver([key]);
+    expect(row).not.toContain('secret-token');
+    expect(started[0]?.toolSecrets).toEqual(secrets);
+    expect(end?.status).toBe('completed');
+  });
+
+  it('fails and says why where its keys may not be kept', async () => {
+    const { row, end, started } = await takeOver([]);
+    expect(row).not.toContain('secret-token');
+    expect(started).toEqual([]);
+    expect(end).toMatchObject({ status: 'failed' });
+    expect(typesOf(end)).toEqual(['error', 'response.failed']);
+    expect(JSON.stringify(end)).toContain('RESPONSES_ENCRYPTION_KEYS');
+  });
+});

@@ -1,0 +1,102 @@
+import { MegaNestError } from '#contracts';
+import {
+  isOutput,
+  ResponseMachine,
+  responseFromEvents,
+  type ResponseEvent,
+  type ResponseObject,
+} from '#responses';
+import { createLogger } from '#service-kit';
+import { ResponseLeasesRepository, type StoredResponse } from '#storage';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
+import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
+import { ResponseRuns } from './response-runs.js';
+
+const claimedAtOnce = 20;
+const stoppedWriting = new MegaNestError('internal_error', {
+  service: 'gateway',
+  detail: 'it stopped while it was writing this response; ask again',
+});
+
+/** Takes up responses that a dead gateway left. */
+@Injectable()
+export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown {
+  readonly #logger;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(ResponseRuns) private readonly runs: ResponseRuns,
+    @Inject(ResponseLeasesRepository) private readonly leases: ResponseLeasesRepository,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {
+    this.#logger = createLogger('gateway', environment.LOG_LEVEL);
+  }
+
+  onModuleInit(): void {
+    const attempt = () =>
+      void this.takeOver().catch((error: unknown) =>
+        this.#logger.warn({ err: error as Error }, 'could not take over responses'),
+      );
+    attempt();
+    this.#timer = setInterval(attempt, this.environment.RESPONSES_LEASE_MS / 3).unref();
+  }
+
+  beforeApplicationShutdown(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Claims responses whose gateway is silent: started anew where nothing was said yet, otherwise ended as failed. */
+  async takeOver(): Promise<void> {
+    const { RESPONSES_LEASE_MS: leaseMs } = this.environment;
+    const claimed = await this.leases.claimExpired(this.runs.leaseOwner, leaseMs, {
+      limit: claimedAtOnce,
+      working: this.runs.ids,
+    });
+    await Promise.all(claimed.map((response) => this.#take(response)));
+  }
+
+  async #take(stored: StoredResponse): Promise<void> {
+    const begun = (await this.leases.readEvents(stored.id)) as unknown as ResponseEvent[];
+    const plan = planOf(stored, begun);
+    this.#logger.warn({ response: stored.id, events: begun.length }, 'taking over a response');
+    if (!stored.request || begun.some(isOutput)) return this.#fail(plan, begun, stoppedWriting);
+    try {
+      const whole = this.runs.withSecrets(plan);
+      this.runs.startBackground(whole, this.runs.backgroundJournal(whole), begun);
+    } catch (error) {
+      await this.#fail(plan, begun, MegaNestError.from(error, 'gateway'));
+    }
+  }
+
+  async #fail(plan: ResponsePlan, begun: readonly ResponseEvent[], error: MegaNestError): Promise<void> {
+    const machine = new ResponseMachine(plan.initial, begun.length);
+    const opening = begun.length === 0 ? machine.create() : [];
+    const events = [...opening, ...machine.fail(error)];
+    await this.runs.backgroundJournal(plan).finish(events, machine.response);
+  }
+}
+
+/** The plan of a response as its log left it. */
+function planOf(stored: StoredResponse, begun: readonly ResponseEvent[]): ResponsePlan {
+  const snapshot = stored.snapshot as unknown as ResponseObject;
+  const job = stored.request as unknown as GenerationJob | null;
+  return {
+    owner: stored.owner,
+    initial: begun.length > 0 ? responseFromEvents(begun) : snapshot,
+    context: [],
+    toolSecrets: new Map(),
+    inputItems: [],
+    job: job ?? noJob,
+    ignored: [],
+  };
+}
+
+const noJob: GenerationJob = {
+  chat: { messages: [], parameters: {}, includeUsage: false, extra: {} },
+  truncation: 'disabled',
+  searchQuery: null,
+  includeSearchResults: false,
+  include: [],
+  toolItems: [],
+};

@@ -1,0 +1,41 @@
+import { createLogger } from '#service-kit';
+import { ResponsesRepository, StoredCompletionsRepository } from '#storage';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const everyMs = 10 * 60 * 1_000;
+
+/** Removes responses and chat completions that have had their time, or are more than may be kept. */
+@Injectable()
+export class Retention implements OnModuleInit, BeforeApplicationShutdown {
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(ResponsesRepository) private readonly responses: ResponsesRepository,
+    @Inject(StoredCompletionsRepository) private readonly completions: StoredCompletionsRepository,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {}
+
+  onModuleInit(): void {
+    const logger = createLogger('gateway', this.environment.LOG_LEVEL);
+    const attempt = () =>
+      void this.removeOld().catch((error: unknown) =>
+        logger.warn({ err: error as Error }, 'could not remove old responses'),
+      );
+    attempt();
+    this.#timer = setInterval(attempt, everyMs).unref();
+  }
+
+  beforeApplicationShutdown(): void {
+    clearInterval(this.#timer);
+  }
+
+  async removeOld(): Promise<void> {
+    const { RESPONSES_TTL_DAYS: days, RESPONSES_MAX_COUNT: count } = this.environment;
+    for (const kept of [this.responses, this.completions]) {
+      if (days > 0) await kept.deleteOlderThan(days * dayMs);
+      if (count > 0) await kept.deleteBeyond(count);
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { MegaNestError } from '#contracts';
+import { errorEvent, type ResponseEvent, type StoredItem } from '#responses';
+import type { HttpCall } from '#service-kit';
+import type { WebSocket } from '@fastify/websocket';
+import type { ResponsePlan } from '../context/response-plan.js';
+import type { ResponseRun } from '../execution/response-run.js';
+import { Lanes } from './lanes.js';
+import { LocalResponses } from './local-responses.js';
+import { parseSocketTurn, readSocketMessage, type SocketMessage, type SocketTurn } from './socket-message.js';
+
+/** What one connection may hold and how long it may live. */
+export interface SocketBounds {
+  maxLanes: number;
+  /** Turns that wait or run. */
+  maxTurns: number;
+  /** Responses with `store: false` that it may continue, and the size of their contexts in characters. */
+  maxResponses: number;
+  maxContextSize: number;
+  /** Milliseconds between pings; a client that answered none of them in between is gone. */
+  pingMs: number;
+  /** Longest life of a connection in milliseconds. */
+  lifetimeMs: number;
+  /** Deadline of a turn in milliseconds. */
+  turnTimeoutMs: number;
+}
+
+/** A response that a turn has led to. */
+export interface StartedTurn {
+  plan: ResponsePlan;
+  run: ResponseRun;
+}
+
+export interface ResponseSocketOptions {
+  bounds: SocketBounds;
+  /** Trace that the turns belong to. */
+  traceparent: string;
+  /** Throws where the client has sent too much. */
+  admit: () => Promise<void>;
+  /** Starts a turn's response. Errors: whatever keeps it from its first token. */
+  start: (turn: SocketTurn, call: HttpCall, local: LocalResponses) => Promise<StartedTurn>;
+}
+
+/** WebSocket close codes (RFC 6455). */
+const closeCodes = { goingAway: 1001, unsupportedData: 1003, limitReached: 1008 } as const;
+
+/**
+ * One client's WebSocket: each message is a turn, whose response's log goes back event by event. It remembers the
+ * responses that are kept nowhere else, so that the next turns can continue them. What runs is stopped when the client
+ * goes away.
+ */
+export class ResponseSocket {
+  readonly #local: LocalResponses;
+  readonly #lanes: Lanes;
+  readonly #gone = new AbortController();
+  readonly #timers: NodeJS.Timeout[];
+  #alive = true;
+  /** Why no more turns are taken. */
+  #closing: MegaNestError | undefined;
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly options: ResponseSocketOptions,
+  ) {
+    const { bounds } = options;
+    this.#local = new LocalResponses({ maxCount: bounds.maxResponses, maxSize: bounds.maxContextSize });
+    this.#lanes = new Lanes(bounds);
+    socket.on('message', (data: Buffer, isBinary: boolean) => void this.#receive(data, isBinary));
+    socket.on('pong', () => (this.#alive = true));
+    socket.once('close', () => this.#leave());
+    this.#timers = [
+      setInterval(() => this.#ping(), bounds.pingMs).unref(),
+      setTimeout(() => void this.close(lifetimeOver()), bounds.lifetimeMs).unref(),
+    ];
+  }
+
+  /** Takes no more turns, waits for those that were taken, and closes the connection, saying why. */
+  async close(reason: MegaNestError): Promise<void> {
+    if (this.#closing) return;
+    this.#closing = reason;
+    await this.#lanes.idle();
+    await this.#send(errorMessage(reason));
+    const { code } = reason;
+    const closeCode =
+      code === 'websocket_connection_limit_reached' ? closeCodes.limitReached : closeCodes.goingAway;
+    this.socket.close(closeCode, code);
+  }
+
+  async #receive(data: Buffer, isBinary: boolean): Promise<void> {
+    if (isBinary) return this.socket.close(closeCodes.unsupportedData, 'send JSON as text');
+    let message: SocketMessage | undefined;
+    try {
+      if (this.#closing) throw this.#closing;
+      message = readSocketMessage(data.toString('utf8'));
+      const { streamId = '' } = message;
+      const taken = message;
+      this.#lanes.add(streamId, () => this.#turn(taken));
+    } catch (error) {
+      await this.#refuse(error, message);
+    }
+  }
+
+  /** One turn from its message to the last event of its response; never throws. */
+  async #turn(message: SocketMessage): Promise<void> {
+    if (this.#gone.signal.aborted) return;
+    try {
+      await this.options.admit();
+      const turn = parseSocketTurn(message);
+      const started = await this.options.start(turn, this.#newCall(), this.#local);
+      await this.#follow(started, message);
+    } catch (error) {
+      await this.#refuse(error, message);
+    }
+  }
+
+  async #follow({ plan, run }: StartedTurn, message: SocketMessage): Promise<void> {
+    const headers = ignoredHeader(plan, run);
+    for await (const event of run.log.follow(-1, this.#gone.signal)) {
+      // Before the client knows that it ended: it may go on at once, on another lane too.
+      this.#remember(plan, event, message);
+      const first = event.type === 'response.created';
+      await this.#send({
+        ...event,
+        ...(first && headers && { headers }),
+        ...laneField(message),
+      });
+    }
+  }
+
+  #remember(plan: ResponsePlan, event: ResponseEvent, { previousResponseId }: SocketMessage): void {
+    if (event.type === 'response.failed') this.#forget(previousResponseId);
+    if (event.type !== 'response.completed' && event.type !== 'response.incomplete') return;
+    const { id, store, output } = event.response;
+    if (store) return;
+    const said: StoredItem[] = output.map((item) => ({ ...item }));
+    this.#local.add(id, [...plan.context, ...plan.inputItems, ...said]);
+  }
+
+  /** A continuation that failed cannot be tried again: the client's idea of the state may be wrong. */
+  #forget(previousResponseId: string | undefined): void {
+    if (previousResponseId !== undefined) this.#local.forget(previousResponseId);
+  }
+
+  async #refuse(thrown: unknown, message: SocketMessage | undefined): Promise<void> {
+    const error = MegaNestError.from(thrown, 'gateway');
+    this.#forget(message?.previousResponseId);
+    await this.#send({ ...errorMessage(error), ...(message && laneField(message)) });
+  }
+
+  #newCall(): HttpCall {
+    return {
+      requestId: randomUUID(),
+      deadline: Date.now() + this.options.bounds.turnTimeoutMs,
+      traceparent: this.options.traceparent,
+      signal: this.#gone.signal,
+    };
+  }
+
+  /** Resolves when the message has left, so that a slow client slows its own stream only. */
+  #send(message: object): Promise<void> {
+    if (this.socket.readyState !== this.socket.OPEN) return Promise.resolve();
+    return new Promise((resolve) => this.socket.send(JSON.stringify(message), () => resolve()));
+  }
+
+  #ping(): void {
+    if (!this.#alive) return this.socket.terminate();
+    this.#alive = false;
+    this.socket.ping();
+  }
+
+  #leave(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#gone.abort();
+  }
+}
+
+function lifetimeOver(): MegaNestError {
+  return new MegaNestError('websocket_connection_limit_reached');
+}
+
+/** Events of a lane say which one. */
+function laneField({ streamId }: SocketMessage): { stream_id?: string } {
+  return streamId === undefined ? {} : { stream_id: streamId };
+}
+
+/** An error outside a response's log: with the HTTP status and headers that it would have had. */
+function errorMessage(error: MegaNestError): object {
+  const event = errorEvent(error);
+  const headers = error.retryAfter && { headers: { 'retry-after': String(error.retryAfter) } };
+  return { ...event, error: { ...event.error, ...headers }, status: error.status, sequence_number: 0 };
+}
+
+/** A socket has no head to say what was ignored in: the first event of a response carries it. */
+function ignoredHeader(plan: ResponsePlan, run: ResponseRun): Record<string, string> | undefined {
+  const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
+  return ignored.length > 0 ? { 'x-meganest-ignored': ignored.join(', ') } : undefined;
+}

@@ -1,0 +1,77 @@
+import { MegaNestError } from '#contracts';
+import { createLogger } from '#service-kit';
+import type { WebSocket } from '@fastify/websocket';
+import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
+import { ownerOf } from '../../auth/owner.js';
+import { ResponsePlanner } from '../execution/response-planner.js';
+import { ResponseRuns } from '../execution/response-runs.js';
+import { ResponseSocket, type ResponseSocketOptions, type SocketBounds } from './response-socket.js';
+
+const fixedBounds = {
+  maxLanes: 8,
+  maxTurns: 32,
+  maxResponses: 64,
+  maxContextSize: 64 * 1024 * 1024,
+  pingMs: 30_000,
+};
+
+/** The WebSockets of this gateway. */
+@Injectable()
+export class ResponseSockets implements BeforeApplicationShutdown {
+  readonly #logger;
+  readonly #open = new Set<ResponseSocket>();
+  #stopping: MegaNestError | undefined;
+
+  constructor(
+    @Inject(ResponsePlanner) private readonly planner: ResponsePlanner,
+    @Inject(ResponseRuns) private readonly runs: ResponseRuns,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {
+    this.#logger = createLogger('gateway', environment.LOG_LEVEL);
+  }
+
+  /** Before the upgrade. Errors: overloaded beyond the greatest number of connections. */
+  check(): void {
+    if (this.#stopping) throw this.#stopping;
+    const { RESPONSES_MAX_SOCKETS: most } = this.environment;
+    if (this.#open.size < most) return;
+    const detail = `${most} WebSockets open`;
+    throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 5 });
+  }
+
+  /** Serves a connection whose upgrade was checked. `admit` throws where its client has sent too much. */
+  accept(socket: WebSocket, request: FastifyRequest, admit: () => Promise<void>): void {
+    const owner = ownerOf(request.headers.authorization, this.environment);
+    const traceparent = request.meganestCall?.traceparent ?? '';
+    const start: ResponseSocketOptions['start'] = async ({ request: body, warmUp }, call, local) => {
+      const plan = await this.planner.plan(owner, body, { call, warmUp, unstored: local });
+      return { plan, run: await this.runs.startForeground(plan, { call, atEndOnly: false }) };
+    };
+    const opened = new ResponseSocket(socket, { bounds: this.#bounds(), traceparent, admit, start });
+    this.#open.add(opened);
+    const begunAt = Date.now();
+    socket.once('close', (code: number) => {
+      this.#open.delete(opened);
+      const milliseconds = Date.now() - begunAt;
+      this.#logger.info({ code, milliseconds, requestId: request.id }, 'websocket closed');
+    });
+  }
+
+  /** Turns under way are finished, as answers over HTTP are. */
+  async beforeApplicationShutdown(): Promise<void> {
+    const reason = new MegaNestError('service_unavailable', {
+      service: 'gateway',
+      detail: 'it is stopping',
+      retryAfter: 1,
+    });
+    this.#stopping = reason;
+    await Promise.all([...this.#open].map((socket) => socket.close(reason)));
+  }
+
+  #bounds(): SocketBounds {
+    const { RESPONSES_SOCKET_LIFETIME_MS: lifetimeMs, REQUEST_TIMEOUT_MS: turnTimeoutMs } = this.environment;
+    return { ...fixedBounds, lifetimeMs, turnTimeoutMs };
+  }
+}
