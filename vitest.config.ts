@@ -46,6 +46,18 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      {
+        extends: true,
+        test: {
+          ...common,
+          name: 'browser',
+          include: ['test/browser/**/*.spec.ts'],
+          testTimeout: 240_000,
+          hookTimeout: 300_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
   },
 });

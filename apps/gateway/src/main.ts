@@ -4,10 +4,12 @@ import { probePaths, readEnvironment, runMain, startService } from '#service-kit
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyRequest } from 'fastify';
 import { gatewayEnvironmentSchema, type GatewayEnvironment } from './config/gateway.environment.js';
 import { GatewayModule, identity } from './gateway.module.js';
 import { ownerOf } from './auth/owner.js';
 import { serveResponseSockets } from './responses/websocket/socket-route.js';
+import { serveWeb } from './web/serve-web.js';
 
 await runMain(() => {
   const environment = readEnvironment(gatewayEnvironmentSchema);
@@ -24,6 +26,7 @@ async function configure(app: NestFastifyApplication, environment: GatewayEnviro
   await app.register(multipart);
   if (environment.RATE_LIMIT_PER_MINUTE > 0) await limitRate(app, environment);
   await serveResponseSockets(app, { maxMessageBytes: environment.BODY_LIMIT_BYTES });
+  if (environment.WEB_UI) await serveWeb(app);
   await serveLiveAudio(app, environment);
 }
 
@@ -34,11 +37,16 @@ async function limitRate(app: NestFastifyApplication, environment: GatewayEnviro
     timeWindow: '1 minute',
     // A key counts once however it is written; without keys the header is anybody's to vary.
     keyGenerator: ({ headers, ip }) => (hasKeys ? ownerOf(headers.authorization, environment) : ip),
-    allowList: (request) => probePaths.has(request.routeOptions.url ?? ''),
+    allowList: (request) => isFree(request),
     errorResponseBuilder: (_request, { max, ttl }) => {
       const retryAfter = Math.ceil(ttl / 1000);
       const detail = `${max} a minute are allowed; try again in ${retryAfter} s.`;
       return new MegaNestError('rate_limit_exceeded', { detail, retryAfter });
     },
   });
+}
+
+/** Probes, and the files of the web app, which one visit asks for together. */
+function isFree({ routeOptions: { url, config } }: FastifyRequest): boolean {
+  return probePaths.has(url ?? '') || config.withoutKey === true;
 }

@@ -91,6 +91,7 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
       .default(10 * 1024 * 1024),
     LOG_FILES_LIMIT: z.coerce.number().int().min(0).max(100).default(4),
     /** Whether the first start ingests MegaNest's own documents. */
+    WEB_UI: booleanSchema.default(true),
     MEGANEST_SAMPLE_DOCUMENTS: booleanSchema.default(true),
     MEGASERVICES_DIR: z.string().default('megaservices'),
     GUARDRAIL_RULES: z.string().default('guardrails/default.yaml'),

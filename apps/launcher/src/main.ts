@@ -98,6 +98,7 @@ async function run(environment: Readonly<LauncherEnvironment>): Promise<void> {
       addresses: launcher.servedAddresses,
       logDirectory: launcher.logDirectory,
       needsKey: environment.API_KEYS.length > 0,
+      webUi: environment.WEB_UI,
       readyAfterMs: performance.now(),
     }),
   );

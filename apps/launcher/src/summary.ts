@@ -9,6 +9,8 @@ export interface SummaryOptions {
   addresses: readonly (readonly [name: string, url: string])[];
   logDirectory: string;
   needsKey: boolean;
+  /** Whether the gateway serves the web app. */
+  webUi: boolean;
   readyAfterMs: number;
 }
 
@@ -33,7 +35,9 @@ export function describeReady(options: SummaryOptions): string {
     ...options.addresses.map(([name, url]) => `  ${name.padEnd(width)}${maskUrl(url)}`),
     `  ${'logs'.padEnd(width)}${options.logDirectory}`,
     '',
-    'Ask it something:',
+    ...(options.webUi
+      ? [`Open ${options.gatewayUrl}/ in a browser, or ask it something here:`]
+      : ['Ask it something:']),
     '',
     `  ${sampleCommand(options.gatewayUrl, options.needsKey)}`,
     '',

@@ -1,6 +1,6 @@
 import { audioEnvironmentShape, liveEnvironmentShape } from '#audio-api';
 import { uploadEnvironmentSchema } from '#dataprep-api';
-import { baseEnvironmentSchema, databaseEnvironmentSchema, portSchema } from '#service-kit';
+import { baseEnvironmentSchema, booleanSchema, databaseEnvironmentSchema, portSchema } from '#service-kit';
 import { z } from 'zod';
 import { filesEnvironmentShape } from './files.environment.js';
 import { responsesEnvironmentShape } from './responses.environment.js';
@@ -11,6 +11,8 @@ export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   MEGASERVICES_DIR: z.string().default('megaservices'),
   /** What answers a chat that names no model. */
   DEFAULT_MEGASERVICE: z.string().default('chatqna'),
+  /** The web app at `/`. */
+  WEB_UI: booleanSchema.default(true),
   ...uploadEnvironmentSchema.shape,
   ...audioEnvironmentShape,
   ...liveEnvironmentShape,

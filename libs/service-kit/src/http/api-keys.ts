@@ -5,8 +5,17 @@ import type { FastifyRequest } from 'fastify';
 /** Paths that answer without a key: what load balancers and orchestrators ask. */
 const openPaths = new Set(['/live', '/ready', '/health', '/v1/health_check']);
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A route that answers without a key: files that anybody may have. */
+    withoutKey?: boolean;
+  }
+}
+
 /** The page for people asks for a key itself, before it reads the document. */
-function isOpen(path: string): boolean {
+function isOpen({ url, routeOptions }: FastifyRequest): boolean {
+  if (routeOptions?.config?.withoutKey) return true;
+  const path = url.split('?')[0] ?? '';
   return openPaths.has(path) || path === '/docs' || path.startsWith('/docs/');
 }
 
@@ -20,7 +29,7 @@ export class ApiKeys {
 
   /** Errors: invalid_api_key. */
   check(request: FastifyRequest): void {
-    if (this.#digests.length === 0 || isOpen(request.url.split('?')[0] ?? '')) return;
+    if (this.#digests.length === 0 || isOpen(request)) return;
     const given = digest(bearerToken(request.headers.authorization) ?? '');
     // Every key is compared, so that the time does not tell which one came close.
     const matches = this.#digests.filter((known) => timingSafeEqual(known, given));

@@ -1,0 +1,162 @@
+import type { DocumentChunks, IngestJob } from '#contracts';
+import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import type OpenAI from 'openai';
+import { call } from './connection';
+import { openai } from './openai';
+
+/** Everything read from the gateway, kept for a while. */
+export const queryClient = new QueryClient({
+  defaultOptions: { queries: { staleTime: 10_000, retry: 1, refetchOnWindowFocus: false } },
+});
+
+/** A conversation, as lists show it. */
+export type Conversation = OpenAI.Conversations.Conversation & { metadata: Record<string, string> };
+
+interface Page<Item> {
+  data: Item[];
+  last_id: string;
+  has_more: boolean;
+}
+
+/** All conversations, latest first, read in pages. */
+export function useConversations() {
+  return useInfiniteQuery({
+    queryKey: ['conversations'],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) =>
+      call<Page<Conversation>>(`/conversations?limit=100${pageParam && `&after=${pageParam}`}`),
+    getNextPageParam: ({ has_more, last_id }) => (has_more ? last_id : undefined),
+  });
+}
+
+/** Key of a conversation's items. */
+export const itemsKey = (id: string) => ['items', id] as const;
+
+/** Reads every item of a conversation, oldest first. */
+export async function readItems(id: string): Promise<OpenAI.Conversations.ConversationItem[]> {
+  const items: OpenAI.Conversations.ConversationItem[] = [];
+  const include = ['file_search_call.results' as const];
+  for await (const item of openai().conversations.items.list(id, { limit: 100, order: 'asc', include }))
+    items.push(item);
+  return items;
+}
+
+/** The items of a conversation. */
+export function useItems(id: string | undefined) {
+  return useQuery({
+    queryKey: itemsKey(id ?? ''),
+    queryFn: () => readItems(id ?? ''),
+    enabled: id !== undefined,
+    staleTime: Infinity,
+  });
+}
+
+/** A mega service as `/v1/megaservices` describes it. */
+export interface MegaService {
+  name: string;
+  path: string;
+  description: string;
+  file: string;
+  nodes: MegaServiceNode[];
+}
+
+/** A node of a mega service. */
+export interface MegaServiceNode {
+  node: string;
+  service: string;
+  after: string[];
+  params: Record<string, unknown>;
+  optional: boolean;
+  stream: boolean;
+}
+
+/** The mega services. */
+export function useMegaServices() {
+  return useQuery({
+    queryKey: ['megaservices'],
+    queryFn: async () => (await call<{ megaservices: MegaService[] }>('/megaservices')).megaservices,
+  });
+}
+
+/** A model as `/v1/models` lists it. */
+export interface ListedModel {
+  id: string;
+  service?: string;
+  backend?: string;
+  revision?: string;
+  max_model_len?: number;
+}
+
+/** Mega services and models. */
+export function useModels() {
+  return useQuery({
+    queryKey: ['models'],
+    queryFn: async () => (await call<{ data: ListedModel[] }>('/models')).data,
+  });
+}
+
+/** A parameter of a mega service. */
+export interface Parameter {
+  name: string;
+  node: string;
+  description: string | null;
+  default: unknown;
+  schema: { type?: string; enum?: string[]; minimum?: number; maximum?: number };
+}
+
+/** The parameters of each mega service. */
+export function useParameters() {
+  return useQuery({
+    queryKey: ['parameters'],
+    queryFn: () => call<Record<string, Parameter[]>>('/list_parameters?verbose=true'),
+  });
+}
+
+/** A stored document. */
+export type ListedDocument = Omit<DocumentChunks['document'], 'filename' | 'createdAt'> & {
+  name: string;
+  created_at: string;
+};
+
+/** Documents on one page of a list. */
+const documentsPerPage = 200;
+
+/** Documents of a collection whose name has a text, newest first, read in pages. */
+export function useDocuments(collection: string | null, search: string) {
+  return useInfiniteQuery({
+    queryKey: ['documents', collection, search],
+    initialPageParam: 0,
+    queryFn: ({ pageParam: offset }) =>
+      call<ListedDocument[]>('/dataprep/get', {
+        offset,
+        limit: documentsPerPage,
+        ...(collection && { collection }),
+        ...(search && { search }),
+      }),
+    getNextPageParam: (last, pages) =>
+      last.length === documentsPerPage ? pages.length * documentsPerPage : undefined,
+  });
+}
+
+/** The names of the collections. */
+export function useCollections() {
+  return useQuery({ queryKey: ['collections'], queryFn: () => call<string[]>('/dataprep/indices') });
+}
+
+/** Chunks that are read at a time. */
+export const chunksPerPage = 50;
+
+/** One page of a document's chunks. */
+export function useChunks(documentId: string, page: number) {
+  return useQuery({
+    queryKey: ['chunks', documentId, page],
+    queryFn: () =>
+      call<Omit<DocumentChunks, 'document'> & { document: ListedDocument }>(
+        `/dataprep/documents/${documentId}/chunks?from=${page * chunksPerPage}&limit=${chunksPerPage}`,
+      ),
+    staleTime: 60_000,
+  });
+}
+
+/** Reads a job. */
+export const readJob = (id: string) => call<IngestJob>(`/dataprep/jobs/${id}`);

@@ -1,0 +1,110 @@
+import { HoverCard, Text } from '@mantine/core';
+import { createContext, memo, useContext, useMemo, type ReactElement } from 'react';
+import Markdown, { type Components } from 'react-markdown';
+import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
+import remarkGfm from 'remark-gfm';
+import type { Opened } from '../documents/document-view';
+import { useText } from '../i18n/text';
+import { MarkedText } from '../documents/marked-text';
+import { markCitations } from './mark-citations';
+import { citedSentence, findQuote } from './quote';
+import type { Passage } from './turns';
+
+/** Images come from elsewhere, so that an answer has none; links lead to the web by http, https and mail alone. */
+const schema: typeof defaultSchema = {
+  ...defaultSchema,
+  tagNames: (defaultSchema.tagNames ?? []).filter(
+    (name) => name !== 'img' && name !== 'picture' && name !== 'source',
+  ),
+  protocols: { href: ['http', 'https', 'mailto'] },
+};
+
+interface AnswerProps {
+  answer: string;
+  passages: readonly Passage[];
+  writing: boolean;
+  open: (opened: Opened) => void;
+}
+
+/** What the chips of an answer refer to. */
+const Cited = createContext<Pick<AnswerProps, 'answer' | 'passages' | 'open'> | undefined>(undefined);
+
+/** An answer as Markdown, its citations as chips. */
+export const AnswerText = memo(function AnswerText({
+  answer,
+  passages,
+  writing,
+  open,
+}: AnswerProps): ReactElement {
+  const cited = useMemo(() => ({ answer, passages, open }), [answer, passages, open]);
+  return (
+    <Cited value={cited}>
+      <div className={writing ? 'answer cursor' : 'answer'}>
+        <Markdown
+          remarkPlugins={[remarkGfm]}
+          rehypePlugins={[[rehypeSanitize, schema], markCitations(passages.length)]}
+          components={components}
+        >
+          {answer}
+        </Markdown>
+      </div>
+    </Cited>
+  );
+});
+
+const OutsideLink: Components['a'] = ({ href, children }) =>
+  href ? (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  ) : (
+    <span>{children}</span>
+  );
+
+function CiteMark({ number, at }: { number: string; at: string }): ReactElement | null {
+  const { answer, passages, open } = useContext(Cited) ?? {};
+  const passage = passages?.[Number(number) - 1];
+  if (!passage || !answer || !open) return null;
+  return <Chip number={number} passage={passage} sentence={citedSentence(answer, Number(at))} open={open} />;
+}
+
+/** The elements that differ from those of HTML. */
+const components = { a: OutsideLink, 'cite-mark': CiteMark } as Components;
+
+interface ChipProps {
+  number: string;
+  passage: Passage;
+  sentence: string;
+  open: (opened: Opened) => void;
+}
+
+/** A citation: the quoted sentence under the pointer, the document on a click. */
+function Chip({ number, passage, sentence, open }: ChipProps): ReactElement {
+  const t = useText();
+  const { filename, page, heading, text } = passage;
+  const quote = findQuote(text, sentence);
+  const label = t('citation', { number, name: filename });
+  const show = () => open({ ...passage, quote: quote && text.slice(quote.start, quote.end) });
+  return (
+    <HoverCard width={380} shadow="md" openDelay={120} withinPortal>
+      <HoverCard.Target>
+        <button type="button" className="chip" aria-label={label} onClick={show}>
+          {page === undefined ? number : `${number} · ${t('page', { page })}`}
+        </button>
+      </HoverCard.Target>
+      <HoverCard.Dropdown>
+        <Text size="sm" fw={600}>
+          {filename}
+        </Text>
+        {heading && (
+          <Text size="xs" c="dimmed">
+            {heading}
+          </Text>
+        )}
+        <Text size="sm" mt={6} className="passage quoted">
+          <MarkedText text={quote ? text.slice(quote.start, quote.end) : text} mark={undefined} />
+        </Text>
+      </HoverCard.Dropdown>
+    </HoverCard>
+  );
+}

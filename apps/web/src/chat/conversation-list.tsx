@@ -1,0 +1,142 @@
+import { ActionIcon, Button, Menu, Modal, Text, TextInput } from '@mantine/core';
+import { IconDots, IconPencil, IconSearch, IconTrash } from '../app/icons';
+import { useState, type FormEvent, type ReactElement } from 'react';
+import { VList } from 'virtua';
+import { openai } from '../api/openai';
+import { queryClient, useConversations, type Conversation } from '../api/queries';
+import { hrefOf, navigate } from '../app/router';
+import { actWithUndo, showError } from '../app/toast';
+import { Stored, useStored } from '../app/stored';
+import { useText } from '../i18n/text';
+import { titleOf } from './settings';
+
+/** Conversations that are gone for the user, while their deletion can still be taken back. */
+const hidden = new Stored<string[]>('meganest-deleting', [], window.sessionStorage);
+
+/** The conversations, latest first, with a search over their titles. */
+export function ConversationList({ active }: { active: string | undefined }): ReactElement {
+  const t = useText();
+  const [search, setSearch] = useState('');
+  const [renamed, setRenamed] = useState<Conversation>();
+  const gone = useStored(hidden);
+  const { data, hasNextPage, fetchNextPage, isSuccess } = useConversations();
+  const all = data?.pages.flatMap((page) => page.data).filter(({ id }) => !gone.includes(id)) ?? [];
+  const shown = all.filter((one) => titleOf(one).toLowerCase().includes(search.toLowerCase()));
+  return (
+    <>
+      <TextInput
+        size="xs"
+        type="search"
+        leftSection={<IconSearch size={14} />}
+        aria-label={t('searchConversations')}
+        placeholder={t('searchConversations')}
+        value={search}
+        onChange={(event) => setSearch(event.currentTarget.value)}
+      />
+      <nav className="conversations" aria-label={t('conversations')}>
+        {isSuccess && shown.length === 0 && (
+          <Text size="sm" c="dimmed" p="xs">
+            {search ? t('nothingFound') : t('noConversations')}
+          </Text>
+        )}
+        <VList>
+          {shown.map((conversation) => (
+            <Listed
+              key={conversation.id}
+              conversation={conversation}
+              active={conversation.id === active}
+              rename={() => setRenamed(conversation)}
+            />
+          ))}
+          {hasNextPage && (
+            <Button variant="subtle" size="compact-sm" fullWidth onClick={() => void fetchNextPage()}>
+              {t('more')}
+            </Button>
+          )}
+        </VList>
+      </nav>
+      {renamed && <Rename conversation={renamed} close={() => setRenamed(undefined)} />}
+    </>
+  );
+}
+
+interface ListedProps {
+  conversation: Conversation;
+  active: boolean;
+  rename: () => void;
+}
+
+function Listed({ conversation, active, rename }: ListedProps): ReactElement {
+  const t = useText();
+  const title = titleOf(conversation);
+  const remove = () => {
+    hidden.update((ids) => [...ids, conversation.id]);
+    if (active) navigate({ page: 'chat' });
+    const show = () => hidden.update((ids) => ids.filter((id) => id !== conversation.id));
+    actWithUndo(t('deleted', { name: title }), () => deleteConversation(conversation.id).then(show), show);
+  };
+  return (
+    <div className="listed" data-active={active || undefined}>
+      <a
+        href={hrefOf({ page: 'chat', id: conversation.id })}
+        title={title}
+        aria-current={active ? 'page' : undefined}
+      >
+        {title}
+      </a>
+      <Menu position="bottom-end" withinPortal>
+        <Menu.Target>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="sm"
+            mr={4}
+            aria-label={t('actionsOf', { name: title })}
+          >
+            <IconDots size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<IconPencil size={14} />} onClick={rename}>
+            {t('rename')}
+          </Menu.Item>
+          <Menu.Item color="red" leftSection={<IconTrash size={14} />} onClick={remove}>
+            {t('delete')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </div>
+  );
+}
+
+async function deleteConversation(id: string): Promise<void> {
+  await openai().conversations.delete(id);
+  await queryClient.invalidateQueries({ queryKey: ['conversations'] });
+}
+
+function Rename({ conversation, close }: { conversation: Conversation; close: () => void }): ReactElement {
+  const t = useText();
+  const [title, setTitle] = useState(titleOf(conversation));
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    close();
+    await openai().conversations.update(conversation.id, { metadata: { title: title.trim() } });
+    await queryClient.invalidateQueries({ queryKey: ['conversations'] });
+  };
+  return (
+    <Modal opened onClose={close} title={t('rename')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <form onSubmit={(event) => void submit(event).catch(showError)}>
+        <TextInput
+          data-autofocus
+          label={t('title')}
+          maxLength={200}
+          value={title}
+          onChange={(event) => setTitle(event.currentTarget.value)}
+        />
+        <Button type="submit" mt="md" disabled={title.trim() === ''}>
+          {t('save')}
+        </Button>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,165 @@
+import type OpenAI from 'openai';
+import { useCallback, useSyncExternalStore } from 'react';
+import { messageOf } from '../api/connection';
+import { openai } from '../api/openai';
+import { Stored } from '../app/stored';
+import { applyEvent, ended } from './apply-event';
+import type { Turn } from './turns';
+
+/** What a question is asked with, beside its text. */
+export interface Ask {
+  model: string;
+  /** Parameters of the mega service or the model, by their names. */
+  parameters: Readonly<Record<string, unknown>>;
+  /** A vector store that is searched in place of the documents. */
+  store?: string;
+}
+
+/** A response on its way, or one that did not end well. */
+export interface Run {
+  turn: Turn;
+  responseId?: string;
+  /** The conversation's last item before the question. */
+  after: string;
+}
+
+type Stream = AsyncIterable<OpenAI.Responses.ResponseStreamEvent>;
+
+/** Runs that a reload of the page takes up again. */
+const kept = new Stored<Record<string, { responseId: string; question: string; after: string }>>(
+  'meganest-runs',
+  {},
+);
+
+/** The runs of all conversations; they go on while other pages are shown. */
+class Runs {
+  readonly #runs = new Map<string, Run>();
+  readonly #listeners = new Set<() => void>();
+  #frame = 0;
+
+  /** Called when a response has ended: reads the conversation again. */
+  onEnd: (conversation: string) => Promise<void> = () => Promise.resolve();
+
+  get(conversation: string): Run | undefined {
+    return this.#runs.get(conversation);
+  }
+
+  /** Asks a question in a conversation and follows the answer. */
+  async start(conversation: string, question: string, after: string, ask: Ask): Promise<void> {
+    const turn: Turn = { id: `run-${conversation}`, question, itemIds: [], output: [], state: 'queued' };
+    this.#set(conversation, { turn, after });
+    const tools = ask.store
+      ? { tools: [{ type: 'file_search' as const, vector_store_ids: [ask.store] }] }
+      : {};
+    await this.#follow(conversation, () =>
+      openai().responses.create({
+        ...ask.parameters,
+        model: ask.model,
+        input: question,
+        conversation,
+        ...tools,
+        include: ['file_search_call.results'],
+        background: true,
+        stream: true,
+      }),
+    );
+  }
+
+  /** Takes up a run that was on its way when the page was left. */
+  async resume(conversation: string): Promise<void> {
+    const run = kept.get()[conversation];
+    if (!run || this.#runs.has(conversation)) return;
+    const { question, after, responseId } = run;
+    const turn: Turn = { id: `run-${conversation}`, question, itemIds: [], output: [], state: 'queued' };
+    this.#set(conversation, { turn, after, responseId });
+    await this.#follow(conversation, () =>
+      openai().responses.retrieve(responseId, { stream: true, include: ['file_search_call.results'] }),
+    );
+  }
+
+  /** Stops the answer; what is written already stays. */
+  async stop(conversation: string): Promise<void> {
+    const { responseId } = this.#runs.get(conversation) ?? {};
+    if (responseId) await openai().responses.cancel(responseId);
+  }
+
+  /** Forgets a run that has ended. */
+  drop(conversation: string): void {
+    this.#runs.delete(conversation);
+    this.#notify();
+  }
+
+  readonly subscribe = (notify: () => void): (() => void) => {
+    this.#listeners.add(notify);
+    return () => this.#listeners.delete(notify);
+  };
+
+  async #follow(conversation: string, open: () => Promise<Stream>): Promise<void> {
+    try {
+      for await (const event of await open()) this.#apply(conversation, event);
+      await this.#readEnd(conversation);
+    } catch (error) {
+      this.#change(conversation, (turn) => ({ ...turn, state: 'failed', error: messageOf(error) }));
+    }
+    kept.update(({ [conversation]: _ended, ...others }) => others);
+    await this.onEnd(conversation).catch(() => undefined);
+    if (this.#runs.get(conversation)?.turn.state !== 'failed') this.drop(conversation);
+  }
+
+  /** A stream that ends without its last event is looked up: the response may have been cancelled elsewhere. */
+  async #readEnd(conversation: string): Promise<void> {
+    const { turn, responseId } = this.#runs.get(conversation) ?? {};
+    if (!responseId || (turn?.state !== 'running' && turn?.state !== 'queued')) return;
+    const response = await openai().responses.retrieve(responseId, { include: ['file_search_call.results'] });
+    this.#change(conversation, (latest) => ended(latest, response));
+  }
+
+  #apply(conversation: string, event: OpenAI.Responses.ResponseStreamEvent): void {
+    const run = this.#runs.get(conversation);
+    if (!run) return;
+    if (event.type === 'response.created') {
+      const { id: responseId } = event.response;
+      this.#set(conversation, { ...run, responseId });
+      const { question } = run.turn;
+      kept.update((others) => ({ ...others, [conversation]: { responseId, question, after: run.after } }));
+    }
+    this.#change(conversation, (turn) => applyEvent(turn, event));
+  }
+
+  #change(conversation: string, change: (turn: Turn) => Turn): void {
+    const run = this.#runs.get(conversation);
+    if (run) this.#set(conversation, { ...run, turn: change(run.turn) });
+  }
+
+  #set(conversation: string, run: Run): void {
+    this.#runs.set(conversation, run);
+    this.#notify();
+  }
+
+  /** Tokens may come faster than the screen shows them: components hear of them once a frame. */
+  #notify(): void {
+    if (this.#frame !== 0) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      for (const notify of this.#listeners) notify();
+    });
+  }
+}
+
+/** The one store of runs. */
+export const runs = new Runs();
+
+/** The run of a conversation, if there is one. */
+export function useRun(conversation: string | undefined): Run | undefined {
+  const read = useCallback(() => (conversation ? runs.get(conversation) : undefined), [conversation]);
+  return useSyncExternalStore(runs.subscribe, read);
+}
+
+/** The turns of a conversation with its run at the end, in place of what is stored of the same question already. */
+export function withRun(turns: readonly Turn[], run: Run | undefined): readonly Turn[] {
+  if (!run) return turns;
+  const start = turns.findLastIndex(({ itemIds }) => itemIds.includes(run.after)) + 1;
+  const stored = run.after === '' || start > 0 ? turns.slice(start) : turns.slice(-1);
+  const known = turns.slice(0, turns.length - stored.length);
+  return [...known, { ...run.turn, itemIds: stored.flatMap(({ itemIds }) => itemIds) }];
+}

@@ -1,0 +1,72 @@
+import {
+  useMegaServices,
+  useModels,
+  type Conversation,
+  type ListedModel,
+  type MegaService,
+} from '../api/queries';
+import { Stored, useStored } from '../app/stored';
+import { text } from '../i18n/text';
+import type { Ask } from './runs';
+
+/** What questions are asked with; kept in the browser. */
+interface Settings {
+  /** A mega service or a model; undefined: chatqna, or the first mega service of the list. */
+  model?: string;
+  /** Parameters that differ from their defaults, by mega service or model. */
+  parameters: Record<string, Record<string, unknown>>;
+}
+
+/** The settings of the chat. */
+export const settings = new Stored<Settings>('meganest-chat', { parameters: {} });
+
+/** Something that answers questions: a mega service, or a language model alone. */
+export interface Answerer {
+  name: string;
+  description?: string;
+}
+
+/** Which mega services and models answer a question of text. */
+export function useAnswerers(): { megaServices: Answerer[]; models: Answerer[] } {
+  const megaServices = useMegaServices().data ?? [];
+  const models = useModels().data ?? [];
+  return {
+    megaServices: answering(megaServices, models),
+    models: models.filter(isLanguageModel).map(toAnswerer),
+  };
+}
+
+/** `/v1/models` has the mega services that give answers; those for speech want audio. */
+function answering(megaServices: readonly MegaService[], models: readonly ListedModel[]): MegaService[] {
+  const names = new Set(models.map(({ id }) => id));
+  return megaServices.filter(
+    ({ name, nodes }) => names.has(name) && !nodes.some(({ service }) => service === 'asr'),
+  );
+}
+
+function isLanguageModel({ service }: ListedModel): boolean {
+  return service === 'llm';
+}
+
+function toAnswerer({ id }: ListedModel): Answerer {
+  return { name: id };
+}
+
+/** The mega service or model that answers now; undefined until the lists are read. */
+export function useModel(): string | undefined {
+  const { megaServices, models } = useAnswerers();
+  const { model } = useStored(settings);
+  const names = [...megaServices, ...models].map(({ name }) => name);
+  const wanted = [model, 'chatqna'].find((name) => name !== undefined && names.includes(name));
+  return wanted ?? names[0];
+}
+
+/** What to ask a model with. */
+export function askOf(model: string): Ask {
+  return { model, parameters: settings.get().parameters[model] ?? {} };
+}
+
+/** The title of a conversation; those that other clients made may have none. */
+export function titleOf({ metadata }: Conversation): string {
+  return metadata['title'] || text('untitled');
+}

@@ -1,0 +1,87 @@
+import { Alert, Select, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconSearch } from '../app/icons';
+import { useState, type ReactElement } from 'react';
+import { messageOf } from '../api/connection';
+import { useCollections, useDocuments, type ListedDocument } from '../api/queries';
+import { PageBar } from '../app/page-bar';
+import { navigate } from '../app/router';
+import { useText } from '../i18n/text';
+import { DocumentList } from './document-list';
+import { DocumentView } from './document-view';
+import { UploadArea } from './upload-area';
+import { resumeUploads } from './uploads';
+
+resumeUploads();
+
+/** The documents: new ones, the list, and one of them with its chunks. */
+export default function DocumentsPage({
+  burger,
+  documentId,
+}: {
+  burger: ReactElement | null;
+  documentId: string | undefined;
+}): ReactElement {
+  const t = useText();
+  const [collection, setCollection] = useState<string | null>(null);
+  const [search, setSearch] = useState('');
+  const [wanted] = useDebouncedValue(search.trim(), 200);
+  const collections = useCollections().data ?? [];
+  const { data, isError, error, isSuccess, hasNextPage, fetchNextPage } = useDocuments(collection, wanted);
+  const documents = unique(data?.pages.flat() ?? []);
+  const opened = documents.find(({ id }) => id === documentId);
+  return (
+    <>
+      <PageBar title={t('documents')} burger={burger}>
+        <TextInput
+          type="search"
+          size="sm"
+          leftSection={<IconSearch size={16} />}
+          aria-label={t('searchDocuments')}
+          placeholder={t('searchDocuments')}
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+        />
+        <Select
+          className="model"
+          size="sm"
+          clearable
+          aria-label={t('collection')}
+          placeholder={t('allCollections')}
+          data={collections}
+          value={collection}
+          onChange={setCollection}
+        />
+      </PageBar>
+      <div className="body documents">
+        <div className="wide">
+          <UploadArea />
+          {isError && (
+            <Alert mt="md" color="red" title={t('failed')}>
+              {messageOf(error)}
+            </Alert>
+          )}
+          {isSuccess && documents.length === 0 && (
+            <Text c="dimmed" ta="center" mt="xl">
+              {wanted ? t('nothingFound') : t('noDocuments')}
+            </Text>
+          )}
+        </div>
+        {documents.length > 0 && (
+          <DocumentList documents={documents} atEnd={() => void (hasNextPage && fetchNextPage())} />
+        )}
+      </div>
+      {documentId && (
+        <DocumentView
+          opened={{ documentId, filename: opened?.name ?? '' }}
+          onClose={() => navigate({ page: 'documents' })}
+        />
+      )}
+    </>
+  );
+}
+
+/** Pages are cut by position: a document that came meanwhile moves others onto the next page too. */
+function unique(documents: readonly ListedDocument[]): ListedDocument[] {
+  return [...new Map(documents.map((document) => [document.id, document])).values()];
+}

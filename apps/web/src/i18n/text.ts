@@ -1,0 +1,83 @@
+import { useSyncExternalStore } from 'react';
+import { Stored } from '../app/stored';
+import { en, type Messages } from './en';
+
+export type Language = 'en' | 'de';
+export type Key = keyof Messages;
+type Values = Record<string, string | number>;
+type Table = Record<Key, string | { one: string; other: string }>;
+
+/** The languages, by their own names. */
+export const languages: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
+
+const fromBrowser: Language = navigator.language.toLowerCase().startsWith('de') ? 'de' : 'en';
+const chosen = new Stored<Language>('meganest-language', fromBrowser);
+
+let table: Table = en;
+let language: Language = 'en';
+let version = 0;
+const listeners = new Set<() => void>();
+
+/** Switches to a language; its file is loaded when it is first wanted. */
+export async function chooseLanguage(wanted: Language): Promise<void> {
+  table = wanted === 'de' ? (await import('./de')).de : en;
+  language = wanted;
+  document.documentElement.lang = wanted;
+  chosen.set(wanted);
+  version += 1;
+  for (const notify of listeners) notify();
+}
+
+/** Loads the language that was chosen last, or that of the browser. */
+export function startLanguage(): Promise<void> {
+  return chooseLanguage(chosen.get() === 'de' ? 'de' : 'en');
+}
+
+/** A message with its values in place: `{name}`; `count` picks the singular or the plural. */
+export function text(key: Key, values: Values = {}): string {
+  const entry = table[key];
+  const form = new Intl.PluralRules(language).select(Number(values['count'] ?? 0));
+  const template = typeof entry === 'string' ? entry : entry[form === 'one' ? 'one' : 'other'];
+  return template.replaceAll(/\{(\w+)\}/g, (whole, name: string) => shown(values[name]) ?? whole);
+}
+
+function shown(value: string | number | undefined): string | undefined {
+  return typeof value === 'number' ? numberText(value) : value;
+}
+
+/** A number as the language writes it. */
+export function numberText(value: number, digits = 0): string {
+  return new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value);
+}
+
+/** A size in bytes as people read it. */
+export function sizeText(bytes: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+  const power = bytes > 0 ? Math.min(Math.floor(Math.log10(bytes) / 3), 3) : 0;
+  const options = { style: 'unit', unit: units[power], maximumFractionDigits: power > 0 ? 1 : 0 } as const;
+  return new Intl.NumberFormat(language, options).format(bytes / 1000 ** power);
+}
+
+/** A moment as people read it. */
+export function dateText(date: string | number): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(
+    new Date(date),
+  );
+}
+
+function subscribe(notify: () => void): () => void {
+  listeners.add(notify);
+  return () => listeners.delete(notify);
+}
+
+/** {@link text} for a component that shows itself again when the language changes. */
+export function useText(): typeof text {
+  useSyncExternalStore(subscribe, () => version);
+  return text;
+}
+
+/** The current language. */
+export function useLanguage(): Language {
+  useSyncExternalStore(subscribe, () => version);
+  return language;
+}
