@@ -2,6 +2,7 @@ import { SqlParameters, type Transaction } from '../transaction.js';
 import { decodeVectorColumn, encodeVectorParameter, vectorIndexOf } from '../vectors.js';
 import type { ChunkHit } from './chunk-search.js';
 import { chunkCondition, type ChunkScope } from './metadata-filter.js';
+import { measureScope, searchWidth } from './scope-size.js';
 
 type VectorQuery = ChunkScope & { embedding: Float32Array };
 
@@ -27,13 +28,9 @@ const scanSettings = [
   'SET LOCAL hnsw.max_scan_tuples = 200000',
   'SET LOCAL hnsw.scan_mem_multiplier = 8',
 ];
-/** Candidates the index keeps while it searches: more is slower and misses less. */
-const leastSearchWidth = 100;
-const greatestSearchWidth = 1_000;
-
 /**
- * The `limit` nearest chunks of a collection by cosine, nearest first; score is the cosine similarity. Approximate
- * through the HNSW index; where the index gave fewer rows than asked for, once more exactly, so that fewer rows mean
+ * The `limit` nearest chunks of a collection by cosine, nearest first; score is the cosine similarity. Exact where the
+ * collection and the filters leave few chunks, else approximate through the HNSW index; where the index gave fewer rows than asked for, once more exactly, so that fewer rows mean
  * that there are no more. Only chunks whose vectors have the query's width are compared.
  */
 export async function findNearest(
@@ -42,9 +39,13 @@ export async function findNearest(
   limit: number,
   withVectors = false,
 ): Promise<NearestHit[]> {
-  const width = Math.min(Math.max(limit * 2, leastSearchWidth), greatestSearchWidth);
-  await transaction.query([...scanSettings, `SET LOCAL hnsw.ef_search = ${width}`].join('; '));
-  let rows = await selectNearest(transaction, query, limit, withVectors);
+  const { isSmall, indexedChunks } = await measureScope(transaction, query);
+  let rows: NearestRow[] = [];
+  if (!isSmall) {
+    const width = searchWidth(limit, indexedChunks);
+    await transaction.query([...scanSettings, `SET LOCAL hnsw.ef_search = ${width}`].join('; '));
+    rows = await selectNearest(transaction, query, limit, withVectors);
+  }
   if (rows.length < limit) {
     await transaction.query('SET LOCAL enable_indexscan = off');
     rows = await selectNearest(transaction, query, limit, withVectors);
