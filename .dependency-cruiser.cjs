@@ -1,35 +1,44 @@
-/** Directions: apps → service-kit, messaging, inference, storage, dag, local-stack → batching, text → contracts, paths. */
+/**
+ * Directions. A lib may use itself, the leaves, the foundation and the libs that are named here.
+ * apps → dataprep-api, audio-api → the rest.
+ */
 const leaf = ['contracts', 'paths'];
 const foundation = [...leaf, 'batching', 'text'];
-const kits = [
-  'service-kit',
-  'messaging',
-  'inference',
-  'storage',
-  'dag',
-  'local-stack',
-  'openai-api',
-  'responses',
-];
+const kits = {
+  'service-kit': [],
+  messaging: [],
+  storage: [],
+  dag: [],
+  'local-stack': [],
+  'openai-api': [],
+  responses: [],
+  'onnx-compiler': [],
+  models: ['onnx-compiler'],
+  grammar: ['models'],
+  generation: ['grammar', 'models', 'onnx-compiler'],
+  encoders: ['models', 'onnx-compiler'],
+  speech: ['models', 'onnx-compiler'],
+  'remote-engines': ['encoders', 'generation', 'speech', 'models'],
+};
 const libs = (names) => `^libs/(${names.join('|')})/`;
+const tests = '\\.(spec|fixture)\\.ts$';
 
 /** Shared HTTP APIs stand between the apps and the kits. */
 const apiKits = ['dataprep-api', 'audio-api'];
 
-/** A lib of the level of `kits` may use itself and what lies below it. */
-const kitRules = kits.map((name) => ({
+const kitRules = Object.entries(kits).map(([name, below]) => ({
   name: `${name}-points-down`,
   severity: 'error',
-  from: { path: libs([name]) },
-  to: { path: '^libs/', pathNot: libs([name, ...foundation]) },
+  from: { path: libs([name]), pathNot: tests },
+  to: { path: '^libs/', pathNot: libs([name, ...below, ...foundation]) },
 }));
 
 /** Nobody imports past a lib's index. */
-const indexRules = [...foundation, ...kits, ...apiKits, 'testing'].map((name) => ({
+const indexRules = [...foundation, ...Object.keys(kits), ...apiKits, 'testing'].map((name) => ({
   name: `${name}-through-its-index`,
   severity: 'error',
   from: { path: '^(apps|libs|test|bench)/', pathNot: libs([name]) },
-  to: { path: `^libs/${name}/src/`, pathNot: `^libs/${name}/src/index[.]ts$` },
+  to: { path: `^libs/${name}/src/`, pathNot: [`^libs/${name}/src/index[.]ts$`, '\\.fixture\\.ts$'] },
 }));
 
 const onlyImporter = (name, packages, owner) => ({
@@ -71,6 +80,12 @@ module.exports = {
     },
     ...indexRules,
     {
+      name: 'production-does-not-import-fixtures',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: tests },
+      to: { path: '\\.fixture\\.ts$' },
+    },
+    {
       name: 'production-does-not-import-testing',
       severity: 'error',
       from: { path: '^(apps|libs)/', pathNot: ['\\.spec\\.ts$', '^libs/testing/'] },
@@ -83,9 +98,9 @@ module.exports = {
       '^libs/(storage|testing)/',
     ),
     onlyImporter(
-      'only-inference-imports-onnx',
+      'only-engine-libs-import-onnx',
       ['onnxruntime-node', '@xenova/transformers', '@huggingface'],
-      '^libs/inference/',
+      '^libs/(models|onnx-compiler|grammar|generation|encoders|speech)/',
     ),
   ],
   options: {

@@ -3,7 +3,7 @@
  * Usage: npm run build && node dist/quantise-checkpoint.js <directory> <target directory>
  */
 import { resolve } from 'node:path';
-import { quantiseCheckpoint } from '#inference';
+import { quantiseCheckpoint } from '#onnx-compiler';
 
 const [directory, target] = process.argv.slice(2);
 if (!directory || !target) {

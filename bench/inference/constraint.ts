@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { OutputConstraint } from '#contracts';
-import { loadGenerator, type Generator } from '#inference';
+import { loadGenerator, type Generator } from '#generation';
 import { table } from '../harness/markdown.js';
 import { quantile } from '../harness/quantile.js';
 import type { Subject } from '../harness/subject.js';

@@ -3,7 +3,7 @@
  * prompt lookup on answers that quote.
  */
 import { AutoModelForCausalLM, Tensor } from '@xenova/transformers';
-import { loadGenerator, type Generator } from '#inference';
+import { loadGenerator, type Generator } from '#generation';
 import { interleave, type Contender, type Result } from '../harness/interleave.js';
 import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';
 import type { BenchOptions, Subject } from '../harness/subject.js';

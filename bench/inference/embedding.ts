@@ -1,6 +1,6 @@
 /** Embedding at concurrency 32: ours against the feature-extraction pipeline of transformers.js, same weights. */
 import { pipeline } from '@xenova/transformers';
-import { loadEmbedder } from '#inference';
+import { loadEmbedder } from '#encoders';
 import { interleave, type Contender } from '../harness/interleave.js';
 import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';

@@ -5,8 +5,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ChatMessage, GenerationParameters } from '#contracts';
-import { loadGenerator, type Generator } from '#inference';
 import { projectRoot } from '#paths';
+import { loadGenerator, type Generator } from '#generation';
 import { table } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';
 import { benchFolder } from './models.js';

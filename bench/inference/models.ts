@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { copyFile, cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { env } from '@xenova/transformers';
-import { exportModel } from '#inference';
 import { projectRoot } from '#paths';
+import { exportModel } from '#onnx-compiler';
 import { makeRandomDecoder, shape135m } from './random-decoder.js';
 
 /** Checkpoints of random weights, graphs and whatever else a benchmark makes and keeps. */

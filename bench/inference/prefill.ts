@@ -1,6 +1,6 @@
 /** Prompts: from the prefix cache against cold, against peers, and what a long one does to the answers beside it. */
 import { AutoModelForCausalLM, Tensor } from '@xenova/transformers';
-import { loadGenerator, type Generator } from '#inference';
+import { loadGenerator, type Generator } from '#generation';
 import { interleave, type Result } from '../harness/interleave.js';
 import { resultTable, table, targetHead } from '../harness/markdown.js';
 import { quantile } from '../harness/quantile.js';

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { InferenceSession } from 'onnxruntime-node';
-import { compileDecoder } from '#inference';
+import { compileDecoder } from '#onnx-compiler';
 import { table } from '../harness/markdown.js';
 import { quantile } from '../harness/quantile.js';
 import type { Subject } from '../harness/subject.js';

@@ -1,6 +1,6 @@
 /** Reranking: a query with 20 passages, four of them at a time, against a sequence classifier of transformers.js. */
 import { AutoModelForSequenceClassification, AutoTokenizer } from '@xenova/transformers';
-import { loadReranker } from '#inference';
+import { loadReranker } from '#encoders';
 import { interleave } from '../harness/interleave.js';
 import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';

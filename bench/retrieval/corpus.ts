@@ -1,4 +1,3 @@
-import type { Embedder } from '#inference';
 import { startEmbeddedPostgres } from '#local-stack';
 import {
   ChunksRepository,
@@ -8,6 +7,7 @@ import {
   type ChunkSearch,
 } from '#storage';
 import { createTemporaryDirectory } from '#testing';
+import type { Embedder } from '#encoders';
 import { chunkDocument } from '../../apps/dataprep/src/chunking/chunk-document.js';
 import type { Dataset } from './datasets.js';
 

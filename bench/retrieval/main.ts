@@ -4,8 +4,8 @@
  * the tables into docs/benchmarks.md.
  */
 import { parseArgs } from 'node:util';
-import { loadEmbedder, loadReranker, type Embedder } from '#inference';
 import { loadProfile } from '#service-kit';
+import { loadEmbedder, loadReranker, type Embedder } from '#encoders';
 import { openCorpusStore, type Corpus } from './corpus.js';
 import { loadDatasets, sampleQuestions, type Dataset, type Question } from './datasets.js';
 import { chatDefault, comparedMethods, type Method } from './methods.js';

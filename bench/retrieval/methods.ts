@@ -1,7 +1,7 @@
-import type { Reranker } from '#inference';
 import type { Profile } from '#service-kit';
 import type { ChunkHit, ChunkSearch, FusionSettings } from '#storage';
 import { firstWords } from '#text';
+import type { Reranker } from '#encoders';
 import { rankByScore, type RankFusion } from '../../apps/reranking/src/rank-by-score.js';
 import type { Corpus } from './corpus.js';
 

@@ -4,9 +4,9 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { generate, type GenerationParameters } from '#contracts';
-import { loadGenerator, type Generator } from '#inference';
 import { MessagingConnection, RpcClient } from '#messaging';
 import { startService, startStack, type TestService, type TestStack } from '#testing';
+import { loadGenerator, type Generator } from '#generation';
 import { benchFolder, digits, randomDecoder } from '../inference/models.js';
 import { table, targetHead } from '../harness/markdown.js';
 import { quantile } from '../harness/quantile.js';

@@ -1,9 +1,9 @@
 /** What the pipeline adds to the engines: hops over NATS, the engine of mega services, embedding through the gateway. */
 import { Pool } from 'undici';
 import { embed } from '#contracts';
-import { loadEmbedder } from '#inference';
 import { MessagingConnection, RpcClient } from '#messaging';
 import { startStack } from '#testing';
+import { loadEmbedder } from '#encoders';
 import { interleave, type Result } from '../harness/interleave.js';
 import { resultTable, table } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   chatRows,
   dataprepRows,
+  enginesRows,
   everywhere,
   listings,
   names,
@@ -46,6 +47,7 @@ const rows = [
   ...retrievalRows,
   ...rerankingRows,
   ...dataprepRows,
+  ...enginesRows,
   ...everywhere,
 ];
 
@@ -62,6 +64,70 @@ describe('OPEA', () => {
     const frames = (await answer.text()).trimEnd().split('\n\n');
     expect(frames.at(-1)).toBe('data: [DONE]');
     for (const frame of frames.slice(0, -1)) expect(frame).toMatch(/^data: b(['"]).*\1$/s);
+  });
+
+  it('names a model that is not served on the LLM service', async () => {
+    const body = { messages: question, max_tokens: 4, model: 'Intel/neural-chat-7b-v3-3' };
+    const answer = await send({ service: 'llm', path: '/v1/chat/completions', body });
+    expect(answer.headers.get('x-meganest-ignored')).toBe('model');
+    expect(await answer.json()).toMatchObject({ model: 'nano-chat' });
+  });
+
+  it('names a system prompt that the model does not follow', async () => {
+    const turns = [
+      { role: 'system', content: 'Answer in French.' },
+      { role: 'user', content: question },
+    ];
+    const asked = [
+      ['/v1/chat/completions', { messages: turns }, 'messages.system'],
+      ['/v1/chat/completions', { messages: turns, model: 'nano-chat', max_tokens: 8 }, 'messages.system'],
+      ['/v1/chatqna', { messages: turns, stream: false }, 'messages.system'],
+      ['/v1/responses', { instructions: 'Answer in French.', input: question }, 'instructions'],
+    ] as const;
+    for (const [path, body, ignored] of asked) {
+      const answer = await send({ service: 'gateway', path, body });
+      expect({ path, ignored: answer.headers.get('x-meganest-ignored') }).toEqual({ path, ignored });
+    }
+  });
+
+  it.each(['/v1/chatqna', '/v1/chat/completions', '/v1/retrievaltool'])(
+    '%s refuses a question without a word',
+    async (path) => {
+      for (const messages of ['  ', 'a', '?']) {
+        const answer = await send({ service: 'gateway', path, body: { messages } });
+        expect(answer.status).toBe(400);
+        expect(await answer.json()).toMatchObject({
+          error: { message: expect.stringContaining('question') as string },
+        });
+      }
+    },
+  );
+
+  it('knows an index by its name on every way in and out', async () => {
+    const index_name = 'ferries';
+    const fact = 'The Kalindor ferry leaves at seven.';
+    const asking = 'When does the Kalindor ferry leave?';
+    const read = async (service: Row['service'], path: string, body: unknown) => {
+      const answer = await send({ service, path, body });
+      expect({ path, status: answer.status }).toEqual({ path, status: 200 });
+      return JSON.stringify(await answer.json());
+    };
+    await read('gateway', '/v1/dataprep/ingest', { text: fact, filename: 'kalindor.txt', index_name });
+    expect(await read('gateway', '/v1/dataprep/get', { index_name })).toContain('kalindor.txt');
+    for (const [name, found] of [
+      [index_name, true],
+      ['default', false],
+    ] as const) {
+      const body = { text: asking, index_name: name };
+      expect((await read('retrieval', '/v1/retrieval', body)).includes(fact)).toBe(found);
+      expect((await read('retrieval', '/v1/rag_retrieval', body)).includes(fact)).toBe(found);
+      expect((await read('gateway', '/v1/retrievaltool', body)).includes(fact)).toBe(found);
+      const chat = { messages: asking, stream: false, index_name: name };
+      expect((await read('gateway', '/v1/chatqna', chat)).includes('leaves at seven')).toBe(found);
+      expect((await read('gateway', '/v1/chat/completions', chat)).includes('leaves at seven')).toBe(found);
+    }
+    await read('dataprep', '/v1/dataprep/delete', { file_path: 'kalindor.txt', index_name });
+    expect(await read('dataprep', '/v1/dataprep/get', { index_name })).toBe('[]');
   });
 
   it('/v1/statistics has the latencies to the first token, in seconds', async () => {

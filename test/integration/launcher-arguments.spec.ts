@@ -33,9 +33,9 @@ it('refuses an unknown option with the known ones, without a stack', async () =>
 });
 
 it('names a misspelt variable and the right one', async () => {
-  const { output } = await launch(['--print-config'], { GATEWAY_PROT: '9999' });
+  const { output } = await launch(['--print-config'], { LLM_ENDPONT: 'http://127.0.0.1:1/v1' });
   expect(output).toMatch(
-    /^warning +GATEWAY_PROT is not a variable of MegaNest.* Did you mean GATEWAY_PORT\?/m,
+    /^warning +LLM_ENDPONT is not a variable of MegaNest.* Did you mean LLM_ENDPOINT\?/m,
   );
 });
 

@@ -1,8 +1,8 @@
 import { assertServedModel, type ModelInfo, type TranscriptChunk } from '#contracts';
 import type { TranscriptionRequest } from '#audio-api';
-import type { Transcriber } from '#inference';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Transcriber } from '#speech';
 import { transcriberToken } from './transcriber.token.js';
 
 /** Writes speech down; both the HTTP and the NATS side go through it. */

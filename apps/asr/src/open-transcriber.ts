@@ -1,5 +1,6 @@
-import { loadTranscriber, openRemoteTranscriber, type Transcriber } from '#inference';
 import { announceModel, modelOptions, type Profile } from '#service-kit';
+import { openRemoteTranscriber } from '#remote-engines';
+import { loadTranscriber, type Transcriber } from '#speech';
 import type { AsrEnvironment } from './asr.environment.js';
 
 /** Loads the configured model, or connects to the engine that has it. Errors: says which one failed, and why. */

@@ -8,6 +8,7 @@ import {
 } from '#dataprep-api';
 import { MessagingModule, ObjectStore, RpcClient } from '#messaging';
 import {
+  natsAccess,
   loadProfile,
   Metrics,
   ServiceKitModule,
@@ -44,7 +45,12 @@ export class DataprepModule {
       module: DataprepModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+        MessagingModule.register({
+          ...identity,
+          ...natsAccess(environment),
+          name: identity.service,
+          version,
+        }),
       ],
       controllers: [IngestController, CatalogueController, DataprepRpcController],
       providers: [

@@ -1,5 +1,5 @@
 import { MessagingModule } from '#messaging';
-import { ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { natsAccess, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { embedderToken } from './embedder.token.js';
 import { EmbeddingController } from './embedding.controller.js';
@@ -22,7 +22,12 @@ export class EmbeddingModule {
       module: EmbeddingModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+        MessagingModule.register({
+          ...identity,
+          ...natsAccess(environment),
+          name: identity.service,
+          version,
+        }),
       ],
       controllers: [EmbeddingController, EmbeddingRpcController],
       providers: [{ provide: embedderToken, useFactory: () => openEmbedder(environment) }, EmbeddingService],

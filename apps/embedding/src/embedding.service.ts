@@ -1,7 +1,7 @@
 import { embed, encodeVectors, type ModelInfo, type ParsedRequestOf, type ReplyOf } from '#contracts';
-import type { Embedder } from '#inference';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Embedder } from '#encoders';
 import { embedderToken } from './embedder.token.js';
 import { shorten } from './shorten.js';
 

@@ -1,5 +1,6 @@
-import { loadEmbedder, openRemoteEmbedder, type Embedder } from '#inference';
 import { announceModel, loadProfile, modelOptions } from '#service-kit';
+import { loadEmbedder, type Embedder } from '#encoders';
+import { openRemoteEmbedder } from '#remote-engines';
 import type { EmbeddingEnvironment } from './embedding.environment.js';
 
 /** Loads the configured model, or connects to the engine that has it. Errors: says which one failed, and why. */

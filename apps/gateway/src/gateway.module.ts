@@ -8,7 +8,7 @@ import {
   uploadLimitsOf,
 } from '#dataprep-api';
 import { MessagingModule } from '#messaging';
-import { ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { natsAccess, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { RemoteTranscription } from './audio/remote-transcription.js';
 import { RemoteDataprep } from './dataprep/remote-dataprep.js';
@@ -40,6 +40,11 @@ export const identity: ServiceIdentity = {
   service: 'gateway',
   title: 'opea_service@gateway',
   description: 'The MegaNest mega service: chat with your documents, and the OpenAI API on top of it.',
+  wrongMethodTexts: {
+    '/v1/embeddings': 'The request of getting embedding vector fails.',
+    '/v1/chat/completions': 'The request of LLM generation fails.',
+    '/v1/asr': 'The request of ASR fails.',
+  },
 };
 
 /** Receipts kept in memory: the last thousand of an hour. */
@@ -52,7 +57,12 @@ export class GatewayModule {
       module: GatewayModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+        MessagingModule.register({
+          ...identity,
+          ...natsAccess(environment),
+          name: identity.service,
+          version,
+        }),
       ],
       controllers: [
         ChatController,

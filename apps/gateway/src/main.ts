@@ -1,13 +1,12 @@
 import { serveLiveAudio } from '#audio-api';
 import { MegaNestError } from '#contracts';
-import { probePaths, readEnvironment, runMain, startService } from '#service-kit';
+import { needsKeys, ownerOf, probePaths, readEnvironment, runMain, startService } from '#service-kit';
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { gatewayEnvironmentSchema, type GatewayEnvironment } from './config/gateway.environment.js';
 import { GatewayModule, identity } from './gateway.module.js';
-import { ownerOf } from './auth/owner.js';
 import { serveResponseSockets } from './responses/websocket/socket-route.js';
 import { serveWeb } from './web/serve-web.js';
 
@@ -24,20 +23,23 @@ await runMain(() => {
 
 async function configure(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {
   await app.register(multipart);
-  if (environment.RATE_LIMIT_PER_MINUTE > 0) await limitRate(app, environment);
+  if (environment.RATE_LIMIT_PER_MINUTE > 0 || environment.API_KEYS_FILE !== undefined)
+    await limitRate(app, environment);
   await serveResponseSockets(app, { maxMessageBytes: environment.BODY_LIMIT_BYTES });
   if (environment.WEB_UI) await serveWeb(app);
   await serveLiveAudio(app, environment);
 }
 
 async function limitRate(app: NestFastifyApplication, environment: GatewayEnvironment): Promise<void> {
-  const hasKeys = environment.API_KEYS.length > 0;
+  const hasKeys = needsKeys(environment);
+  const limitOf = ({ meganestCaller }: FastifyRequest) =>
+    meganestCaller?.ratePerMinute ?? environment.RATE_LIMIT_PER_MINUTE;
   await app.register(rateLimit, {
-    max: environment.RATE_LIMIT_PER_MINUTE,
+    max: limitOf,
     timeWindow: '1 minute',
     // A key counts once however it is written; without keys the header is anybody's to vary.
-    keyGenerator: ({ headers, ip }) => (hasKeys ? ownerOf(headers.authorization, environment) : ip),
-    allowList: (request) => isFree(request),
+    keyGenerator: (request) => (hasKeys ? ownerOf(request) : request.ip),
+    allowList: (request) => limitOf(request) === 0 || isFree(request),
     errorResponseBuilder: (_request, { max, ttl }) => {
       const retryAfter = Math.ceil(ttl / 1000);
       const detail = `${max} a minute are allowed; try again in ${retryAfter} s.`;

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import type { Classifier } from '#inference';
 import { MessagingModule } from '#messaging';
 import { projectRoot } from '#paths';
-import { ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { natsAccess, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
+import type { Classifier } from '#encoders';
 import { GuardrailController } from './guardrail.controller.js';
 import type { GuardrailEnvironment } from './guardrail.environment.js';
 import { GuardrailRpcController } from './guardrail.rpc.controller.js';
@@ -27,7 +27,12 @@ export class GuardrailModule {
       module: GuardrailModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+        MessagingModule.register({
+          ...identity,
+          ...natsAccess(environment),
+          name: identity.service,
+          version,
+        }),
       ],
       controllers: [GuardrailController, GuardrailRpcController],
       providers: [

@@ -6,9 +6,9 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
-import type { Classifier } from '#inference';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Classifier } from '#encoders';
 import { classifierToken } from './model/classifier.token.js';
 import { judgeScores } from './model/judge-scores.js';
 import type { LabelRule } from './rules/compile-rules.js';

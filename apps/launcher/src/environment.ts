@@ -4,6 +4,9 @@ import {
   baseEnvironmentSchema,
   booleanSchema,
   databaseEnvironmentSchema,
+  EnvironmentError,
+  natsAccess,
+  natsEnvironmentShape,
   portSchema,
   readEnvironment,
 } from '#service-kit';
@@ -16,9 +19,6 @@ const portsSchema = z.object(
     services.map(({ portVariable, defaultPort }) => [portVariable, portSchema.default(defaultPort)]),
   ) as Record<PortVariable, z.ZodDefault<typeof portSchema>>,
 );
-
-/** One server, or a cluster's as a comma list; the client takes them with and without a scheme. */
-const natsUrls = /^((nats|tls):\/\/)?[^\s,/]+:\d+\/?(\s*,\s*((nats|tls):\/\/)?[^\s,/]+:\d+\/?)*$/;
 
 /** Variables that one service alone reads and checks; listed here to be shown. Unset: that service's default. */
 const ownOfServices = [
@@ -75,10 +75,7 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
   .extend(ownSchema.shape)
   .extend({
     /** Unset: a nats-server of MegaNest's own. */
-    NATS_URL: z
-      .string()
-      .regex(natsUrls, 'Expected host:port or nats://host:port, or a comma list of them')
-      .optional(),
+    NATS_URL: z.string().optional(),
     DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
     PG_CONNECTION_STRING: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
     /** A nats-server program to use instead of one found or fetched. */
@@ -113,10 +110,19 @@ function fromProject(path: string): string {
   return isAbsolute(path) ? path : join(projectRoot, path);
 }
 
+/** Credentials mean a server of one's own; the embedded one has a token that is made at each start. */
+function checkNatsVariables(environment: LauncherEnvironment): void {
+  const names = Object.keys(natsEnvironmentShape).filter((name) => name !== 'MEGANEST_ALLOW_OPEN');
+  const given = names.filter((name) => environment[name as keyof LauncherEnvironment] !== undefined);
+  if (environment.NATS_URL !== undefined) natsAccess(environment);
+  else if (given.length > 0) throw new EnvironmentError(`${given.join(', ')}: set NATS_URL too.`);
+}
+
 /** Parses the launcher's environment. Errors: EnvironmentError that names the variable. */
 export function readLauncherEnvironment(variables: NodeJS.ProcessEnv): Readonly<LauncherEnvironment> {
   refuseUnknown(variables, Object.keys(launcherEnvironmentSchema.shape));
   const environment = readEnvironment(launcherEnvironmentSchema, variables);
+  checkNatsVariables(environment);
   return Object.freeze({
     ...environment,
     DATABASE_URL: environment.DATABASE_URL ?? environment.PG_CONNECTION_STRING,

@@ -89,9 +89,10 @@ export class Launcher {
     const nats = this.provide('nats', provideNats);
     const postgres = this.provide('postgres', providePostgres);
     const start = async (service: ServiceDescription) => {
-      const DATABASE_URL = service.needsDatabase ? await postgres : undefined;
+      const DATABASE_URL = service.needsDatabase ? (await postgres).url : undefined;
       await this.startService(service, ports[service.name as ServiceName], {
-        NATS_URL: await nats,
+        ...(await nats).variables,
+        NATS_URL: (await nats).url,
         DATABASE_URL,
       });
     };
@@ -129,14 +130,13 @@ export class Launcher {
     }
   }
 
-  /** Finds or starts a server and returns its URL. */
-  private async provide(name: 'nats' | 'postgres', find: typeof provideNats): Promise<string> {
+  /** Finds or starts a server. */
+  private async provide(name: 'nats' | 'postgres', find: typeof provideNats): Promise<ProvidedServer> {
     this.stopping.signal.throwIfAborted();
     const server = find(this.environment, { signal: this.stopping.signal, ...this.supervision(name) });
     this.servers.push(server);
-    const { url } = await server;
-    this.addresses.set(name, url);
-    return url;
+    this.addresses.set(name, (await server).url);
+    return server;
   }
 
   private async startService(

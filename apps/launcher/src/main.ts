@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { StartFailedError } from '#local-stack';
 import { projectRoot } from '#paths';
-import { EnvironmentError, version } from '#service-kit';
+import { EnvironmentError, needsKeys, version } from '#service-kit';
 import { prepareDataDirectory } from './data-directory.js';
 import {
   launcherEnvironmentSchema,
@@ -97,7 +97,7 @@ async function run(environment: Readonly<LauncherEnvironment>): Promise<void> {
       gatewayUrl: launcher.urlOf('gateway'),
       addresses: launcher.servedAddresses,
       logDirectory: launcher.logDirectory,
-      needsKey: environment.API_KEYS.length > 0,
+      needsKey: needsKeys(environment),
       webUi: environment.WEB_UI,
       readyAfterMs: performance.now(),
     }),

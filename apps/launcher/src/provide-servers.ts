@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
   findNatsServer,
@@ -15,6 +16,8 @@ export type ServerSupervision = Pick<EmbeddedPostgresOptions, 'restart' | 'onLin
 /** A server that the services use. */
 export interface ProvidedServer {
   url: string;
+  /** What the services need beside its URL to be let in. */
+  variables?: NodeJS.ProcessEnv;
   /** Stops it, if it is MegaNest's own. */
   stop(): Promise<void>;
 }
@@ -24,7 +27,10 @@ async function useExisting(variable: string, url: string, defaultPort: number): 
   return { url, stop: () => Promise.resolve() };
 }
 
-/** The NATS server that NATS_URL names, else one of MegaNest's own. Errors: UnreachableError, NatsServerNotFoundError, StartFailedError. */
+/**
+ * The NATS server that NATS_URL names, else one of MegaNest's own, whose token is known to its services alone. Errors: UnreachableError, NatsServerNotFoundError,
+ * StartFailedError.
+ */
 export async function provideNats(
   { NATS_URL, NATS_SERVER_BINARY, MEGANEST_DATA_DIR }: LauncherEnvironment,
   supervision: ServerSupervision,
@@ -35,7 +41,14 @@ export async function provideNats(
     cacheDirectory: join(projectRoot, 'node_modules', '.cache', 'meganest'),
     onProgress: (message) => console.log(message),
   });
-  return startNatsServer({ program, dataDirectory: join(MEGANEST_DATA_DIR, 'nats'), ...supervision });
+  const token = randomBytes(32).toString('base64url');
+  const server = await startNatsServer({
+    program,
+    dataDirectory: join(MEGANEST_DATA_DIR, 'nats'),
+    configuration: `authorization { token: "${token}" }\n`,
+    ...supervision,
+  });
+  return { url: server.url, variables: { NATS_TOKEN: token }, stop: () => server.stop() };
 }
 
 /** The Postgres that DATABASE_URL names, else the embedded one. Errors: UnreachableError, StartFailedError. */

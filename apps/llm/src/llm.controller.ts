@@ -41,11 +41,12 @@ export class LlmController {
     // The gateway knows what the template makes of it; here the template's own variables are at hand.
     if (chat.reasoningEffort) ignored.push(chat.reasoningEffort.field);
     ignored.push(...unusedLabels(chat.labels, this.llm.model));
+    // OPEA's clients name the model of their own engine: one model is here, which answers.
+    if (model != null && model !== this.llm.model.id) ignored.push('model');
     if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
     const request = {
       ...parameters,
       messages,
-      model,
       documents,
       chat_template: chatTemplate,
       tools: chat.tools,

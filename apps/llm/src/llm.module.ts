@@ -1,5 +1,5 @@
 import { MessagingModule } from '#messaging';
-import { loadProfile, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { natsAccess, loadProfile, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { generatorToken } from './generator.token.js';
 import { LlmController } from './llm.controller.js';
@@ -7,8 +7,7 @@ import type { LlmEnvironment } from './llm.environment.js';
 import { LlmRpcController } from './llm.rpc.controller.js';
 import { LlmService } from './llm.service.js';
 import { llmSettings, selectSettings } from './llm.settings.js';
-import { openGenerator, type LlmGenerator } from './open-generator.js';
-import { answererToken, Library, openAnswerer } from './reading/index.js';
+import { openGenerator } from './open-generator.js';
 import { WritingRpcController } from './writing/writing.rpc.controller.js';
 import { WritingService } from './writing/writing.service.js';
 
@@ -27,19 +26,17 @@ export class LlmModule {
       module: LlmModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+        MessagingModule.register({
+          ...identity,
+          ...natsAccess(environment),
+          name: identity.service,
+          version,
+        }),
       ],
       controllers: [LlmController, LlmRpcController, WritingRpcController],
       providers: [
         { provide: generatorToken, useFactory: () => openGenerator(environment, profile) },
         { provide: llmSettings, useValue: selectSettings(profile, environment) },
-        {
-          provide: answererToken,
-          useFactory: (generator: LlmGenerator, library: Library) =>
-            openAnswerer(environment, profile, { generator, library }),
-          inject: [generatorToken, Library],
-        },
-        Library,
         LlmService,
         WritingService,
       ],

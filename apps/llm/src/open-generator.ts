@@ -1,5 +1,6 @@
-import { loadGenerator, openRemoteGenerator, type Generator, type RemoteGenerator } from '#inference';
 import { announceModel, modelOptions, type Profile } from '#service-kit';
+import { loadGenerator, type Generator } from '#generation';
+import { openRemoteGenerator, type RemoteGenerator } from '#remote-engines';
 import type { LlmEnvironment } from './llm.environment.js';
 
 /** A local model, or a remote engine, which can be asked whether it is there. */

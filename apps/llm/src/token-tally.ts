@@ -1,6 +1,6 @@
 import type { TokenUsage } from '#contracts';
-import type { GenerationEvent } from '#inference';
 import type { Metrics } from '#service-kit';
+import type { GenerationEvent } from '#generation';
 
 /** Counts the tokens of one generation while they are written, so that the metrics never lag behind the work. */
 export class TokenTally {

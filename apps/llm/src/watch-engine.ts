@@ -1,5 +1,5 @@
-import type { EngineLoad } from '#inference';
 import type { Metrics } from '#service-kit';
+import type { EngineLoad } from '#generation';
 
 /** Shows in the metrics what a local engine is busy with. */
 export function watchEngine(metrics: Pick<Metrics, 'watch'>, load: () => Promise<EngineLoad>): void {

@@ -1,5 +1,6 @@
-import { loadReranker, openRemoteReranker, type Reranker } from '#inference';
 import { announceModel, modelOptions, type Profile } from '#service-kit';
+import { loadReranker, type Reranker } from '#encoders';
+import { openRemoteReranker } from '#remote-engines';
 import type { RerankingEnvironment } from './reranking.environment.js';
 
 /** Loads the configured model, or connects to the engine that has it. Errors: says which one failed, and why. */

@@ -1,31 +1,26 @@
 import {
+  plainRerankRequestSchema,
   rerankCall,
   rerankRequestSchema,
   rerankResponse,
   rerankResponseSchema,
+  teiRerankAnswerSchema,
+  teiRerankCall,
+  teiRerankRequestSchema,
+  teiRerankResponse,
+  type PlainRerankRequest,
   type RerankRequest,
 } from '#openai-api';
 import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { z } from 'zod';
 import {
-  plainRequestSchema,
   referenceRequestSchema,
   specRequestSchema,
-  teiRequestSchema,
-  type PlainRequest,
   type ReferenceRequest,
   type SpecRequest,
-  type TeiRequest,
 } from './reranking.requests.js';
-import {
-  referenceAnswer,
-  referenceResponse,
-  specAnswer,
-  specResponse,
-  teiAnswer,
-  teiResponse,
-} from './reranking.responses.js';
+import { referenceAnswer, referenceResponse, specAnswer, specResponse } from './reranking.responses.js';
 import { RerankingService } from './reranking.service.js';
 
 @Controller()
@@ -52,12 +47,16 @@ export class RerankingController {
   @Post('rerank')
   @ApiOperation({
     summary: 'Rerank as Text Embeddings Inference (texts) or as Cohere (documents)',
-    body: z.union([teiRequestSchema, rerankRequestSchema]),
-    answer: z.union([teiAnswer, rerankResponseSchema]),
+    body: z.union([teiRerankRequestSchema, rerankRequestSchema]),
+    answer: z.union([teiRerankAnswerSchema, rerankResponseSchema]),
   })
   @HttpCode(200)
-  plain(@Body(new SchemaPipe(plainRequestSchema)) body: PlainRequest, @Call() call: HttpCall) {
-    return 'documents' in body ? this.rerank(body, call) : this.tei(body, call);
+  async plain(
+    @Body(new SchemaPipe(plainRerankRequestSchema)) body: PlainRerankRequest,
+    @Call() call: HttpCall,
+  ) {
+    if ('documents' in body) return this.rerank(body, call);
+    return teiRerankResponse(await this.reranking.rerank(teiRerankCall(body), call.signal), body);
   }
 
   @Post(['v1/rerank', 'v2/rerank'])
@@ -65,12 +64,6 @@ export class RerankingController {
   @HttpCode(200)
   async rerank(@Body(new SchemaPipe(rerankRequestSchema)) body: RerankRequest, @Call() call: HttpCall) {
     return rerankResponse(await this.reranking.rerank(rerankCall(body), call.signal), body, call.requestId);
-  }
-
-  private async tei(body: TeiRequest, call: HttpCall) {
-    const { query, texts, truncate } = body;
-    const request = { query, texts, truncate, top_n: texts.length, fusion: 'none' as const };
-    return teiResponse(await this.reranking.rerank(request, call.signal), body);
   }
 
   private rerankOpea(body: ReferenceRequest | SpecRequest, call: HttpCall) {

@@ -1,5 +1,5 @@
 import { MessagingModule } from '#messaging';
-import { loadProfile, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { natsAccess, loadProfile, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { openReranker } from './open-reranker.js';
 import { rerankerToken } from './reranker.token.js';
@@ -25,7 +25,12 @@ export class RerankingModule {
       module: RerankingModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+        MessagingModule.register({
+          ...identity,
+          ...natsAccess(environment),
+          name: identity.service,
+          version,
+        }),
       ],
       controllers: [RerankingController, RerankingRpcController],
       providers: [

@@ -1,5 +1,5 @@
-import { parseOrThrow, rerankingParametersSchema } from '#contracts';
-import { rerankRequestSchema } from '#openai-api';
+import { rerankingParametersSchema } from '#contracts';
+import { rerankQuerySchema } from '#openai-api';
 import { z } from 'zod';
 
 const passage = z.union(
@@ -7,7 +7,7 @@ const passage = z.union(
   'must be a string or an object with a text',
 );
 const passages = z.array(passage).max(1000);
-const query = z.string().min(1, 'must not be empty');
+const query = rerankQuerySchema;
 
 const opeaShape = {
   ...rerankingParametersSchema.shape,
@@ -23,9 +23,14 @@ export const specRequestSchema = z.object({
 });
 export type SpecRequest = z.output<typeof specRequestSchema>;
 
-/** The reference implementation's body of `/v1/reranking`: the query is `initial_query` or `input`. */
+/** The reference implementation's body of `/v1/reranking`: the query is `initial_query` or `input`, `top_n` is 1 by default. */
 export const referenceRequestSchema = z
-  .object({ ...opeaShape, initial_query: query.optional(), input: query.optional() })
+  .object({
+    ...opeaShape,
+    top_n: opeaShape.top_n.default(1),
+    initial_query: query.optional(),
+    input: query.optional(),
+  })
   .transform(({ initial_query, input, ...rest }, context) => {
     const given = initial_query ?? input;
     if (given !== undefined) return { ...rest, initial_query: given };
@@ -33,24 +38,3 @@ export const referenceRequestSchema = z
     return z.NEVER;
   });
 export type ReferenceRequest = z.output<typeof referenceRequestSchema>;
-
-/** Text Embeddings Inference's body of `/rerank`. */
-export const teiRequestSchema = z.object({
-  query,
-  texts: z.array(z.string()).min(1).max(1000),
-  /** Logits in place of probabilities. */
-  raw_scores: z.boolean().default(false),
-  return_text: z.boolean().default(false),
-  /** False: a passage that is longer than the model takes is an error, and none is cut as the profile says. */
-  truncate: z.boolean().default(true),
-  truncation_direction: z
-    .literal(['right', 'Right'], 'Passages too long for the model are cut at their end.')
-    .optional(),
-});
-export type TeiRequest = z.output<typeof teiRequestSchema>;
-
-/** `/rerank` serves two families of clients: TEI's send `texts`, Cohere's and Jina's send `documents`. */
-export const plainRequestSchema = z
-  .looseObject({})
-  .transform((body) => parseOrThrow('documents' in body ? rerankRequestSchema : teiRequestSchema, body));
-export type PlainRequest = z.output<typeof plainRequestSchema>;

@@ -1,8 +1,8 @@
 import type { rerank, ReplyOf } from '#contracts';
 import { z } from 'zod';
-import type { ReferenceRequest, SpecRequest, TeiRequest } from './reranking.requests.js';
+import type { ReferenceRequest, SpecRequest } from './reranking.requests.js';
 
-/** What {@link specResponse}, {@link referenceResponse} and {@link teiResponse} make, for the OpenAPI document. */
+/** What {@link specResponse} and {@link referenceResponse} make, for the OpenAPI document. */
 export const specAnswer = z.object({
   query: z.string(),
   doc: z.array(z.object({ text: z.string() })),
@@ -14,9 +14,6 @@ export const referenceAnswer = z.object({
   reranked_docs: z.array(z.looseObject({ text: z.string(), score: z.number() })),
   model: z.string(),
 });
-export const teiAnswer = z.array(
-  z.object({ index: z.int(), score: z.number(), text: z.string().optional() }),
-);
 
 type RerankReply = ReplyOf<typeof rerank>;
 
@@ -42,19 +39,4 @@ export function referenceResponse({ results, model }: RerankReply, request: Refe
     reranked_docs: ranked,
     model,
   };
-}
-
-/** Text Embeddings Inference's answer: a bare list. */
-export function teiResponse({ results }: RerankReply, { texts, raw_scores, return_text }: TeiRequest) {
-  return results.map(({ index, score }) => ({
-    index,
-    score: raw_scores ? logit(score) : score,
-    ...(return_text && { text: texts[index] }),
-  }));
-}
-
-/** The inverse of the sigmoid; kept finite where Float64 has rounded a probability to 0 or 1. */
-function logit(probability: number): number {
-  const inside = Math.min(Math.max(probability, Number.MIN_VALUE), 1 - Number.EPSILON / 2);
-  return Math.log(inside) - Math.log1p(-inside);
 }

@@ -1,8 +1,8 @@
 import { assertServedModel, rerank, type ModelInfo, type ParsedRequestOf, type ReplyOf } from '#contracts';
-import type { Reranker } from '#inference';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { firstWords } from '#text';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Reranker } from '#encoders';
 import { rankByScore } from './rank-by-score.js';
 import { rerankerToken } from './reranker.token.js';
 import { rerankingSettings, type RerankingSettings } from './reranking.settings.js';

@@ -1,5 +1,12 @@
 import { MessagingModule } from '#messaging';
-import { loadProfile, ServiceKitModule, version, type ServiceIdentity, databaseOptions } from '#service-kit';
+import {
+  natsAccess,
+  loadProfile,
+  ServiceKitModule,
+  version,
+  type ServiceIdentity,
+  databaseOptions,
+} from '#service-kit';
 import { ChunksRepository, Database, DocumentsRepository, openMigratedDatabase } from '#storage';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { QueryEmbedder } from './query-embedder.client.js';
@@ -31,7 +38,12 @@ export class RetrievalModule {
       module: RetrievalModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+        MessagingModule.register({
+          ...identity,
+          ...natsAccess(environment),
+          name: identity.service,
+          version,
+        }),
       ],
       controllers: [RetrievalController, RetrievalRpcController],
       providers: [

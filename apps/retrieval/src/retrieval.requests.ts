@@ -14,6 +14,8 @@ const embeddingSchema = z
   .transform((numbers) => (numbers.length > 0 ? Float32Array.from(numbers) : undefined));
 
 const bodySchema = retrievalParametersSchema.extend({
+  /** The reference's name for a collection. */
+  index_name: retrievalParametersSchema.shape.collection,
   text: z.string().min(1).optional(),
   input: z.string().min(1).optional(),
   embedding: embeddingSchema.optional(),
@@ -30,9 +32,9 @@ function dropNulls(body: unknown): unknown {
 /** The spec's `{text, embedding}` and the reference's `{text|input, embedding, k, search_type, …}`. */
 export const retrievalRequestSchema = z
   .preprocess(dropNulls, bodySchema)
-  .transform(({ text, input, ...body }, context) => {
+  .transform(({ text, input, index_name, collection = index_name, ...body }, context) => {
     const query = text ?? input;
-    if (query !== undefined) return { ...body, text: query };
+    if (query !== undefined) return { ...body, collection, text: query };
     context.addIssue({ code: 'custom', path: ['text'], message: 'the text to search for is missing' });
     return z.NEVER;
   });

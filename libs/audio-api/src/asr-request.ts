@@ -17,7 +17,7 @@ const fields = {
 /** OPEA's bodies: a URL (the specification), or the file in base64 (the reference's Whisper server). */
 export const asrBodySchema = z.looseObject({
   ...fields,
-  url: z.string().min(1).optional().describe('Where the audio is fetched from'),
+  url: z.string().min(1).optional().describe('Where the audio is fetched from, or a data: URL'),
   audio: z.string().min(1).optional().describe('The audio file in base64'),
 });
 
@@ -51,7 +51,10 @@ export async function readAsrRequest(
   const { url, audio, ...rest } = body;
   const options = optionsOf(rest);
   if (audio !== undefined) return { audio: decodeBase64(audio, limits), form: 'base64', ...options };
-  return { audio: await fetchAudio(url!, limits, signal), form: 'url', ...options };
+  const fetched = url!.startsWith('data:')
+    ? decodeBase64(url!, limits, 'url')
+    : await fetchAudio(url!, limits, signal);
+  return { audio: fetched, form: 'url', ...options };
 }
 
 /** A file in base64, with or without the head of a data URL. Errors: invalid_request, payload_too_large. */
@@ -60,7 +63,7 @@ export function decodeBase64(
   { maxBytes }: Pick<AudioLimits, 'maxBytes'>,
   param = 'audio',
 ): AudioFile {
-  const digits = text.replace(/^data:[\w./+-]*;base64,/, '').replaceAll(/\s/g, '');
+  const digits = text.replace(/^data:[\w./+;="-]*;base64,/i, '').replaceAll(/\s/g, '');
   if (digits.length === 0 || digits.length % 4 === 1 || !/^[\w+/-]*={0,2}$/.test(digits))
     throw new MegaNestError('invalid_request', { detail: `${param}: is no base64`, param });
   const bytes = Buffer.from(digits, 'base64');

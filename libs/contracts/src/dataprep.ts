@@ -38,6 +38,13 @@ export const ingestedDocumentSchema = z.object({
 });
 export type IngestedDocument = z.infer<typeof ingestedDocumentSchema>;
 
+/** A document of a batch that was not stored, and why. */
+export const failedDocumentSchema = z.object({
+  filename: z.string(),
+  error: z.object({ code: z.string(), message: z.string(), param: z.string().nullable() }),
+});
+export type FailedDocument = z.infer<typeof failedDocumentSchema>;
+
 export const ingestProgressSchema = z.object({
   stage: z.enum(['reading', 'chunking', 'embedding', 'storing', 'done']),
   filename: z.string(),
@@ -46,6 +53,8 @@ export const ingestProgressSchema = z.object({
   total: z.int(),
   /** On the last event only. */
   documents: z.array(ingestedDocumentSchema).optional(),
+  /** On the last event, where documents of a batch failed alone. */
+  failed: z.array(failedDocumentSchema).optional(),
 });
 export type IngestProgress = z.infer<typeof ingestProgressSchema>;
 
@@ -182,11 +191,7 @@ export const listCollections = defineMethod({
   service: 'dataprep',
   method: 'collections',
   request: z.object({}),
-  reply: z.object({
-    collections: z.array(z.string()),
-    /** Documents of each, in the same order. */
-    documents: z.array(z.int()).optional(),
-  }),
+  reply: z.object({ collections: z.array(z.string()) }),
 });
 
 /** Most characters of text that `dataprep.extract` gives. */

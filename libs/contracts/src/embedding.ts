@@ -32,6 +32,10 @@ export const modelInfoSchema = z.object({
     })
     .optional()
     .describe('What applies to a request that does not say; absent where only an engine elsewhere knows'),
+  followsInstructions: z
+    .boolean()
+    .optional()
+    .describe('False: it quotes and follows no system prompt; language models only'),
   templateVariables: z
     .array(z.string())
     .optional()

@@ -13,6 +13,14 @@ describe('MegaNestError', () => {
     expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', param: 'input.0' });
   });
 
+  it('repeats long inputs in part alone', () => {
+    const model = 'm'.repeat(100_000);
+    const error = new MegaNestError('model_not_found', { model, available: 'nano-chat', param: model });
+    expect(error.message).toBe(`The model ${'m'.repeat(200)}… does not exist. Available: nano-chat`);
+    expect(error.param!.length).toBeLessThan(210);
+    expect(new MegaNestError('invalid_request', { detail: model }).message.length).toBeLessThan(1_010);
+  });
+
   it('survives the wire', () => {
     const error = new MegaNestError('overloaded', { service: 'llm', detail: 'a full queue', retryAfter: 2 });
     const copy = MegaNestError.fromBody(structuredClone(error.toBody()));

@@ -53,6 +53,11 @@ const errorTable = {
   },
   content_filter: { status: 400, type: 'invalid_request_error', template: '{detail}' },
   invalid_api_key: { status: 401, type: 'authentication_error', template: 'Incorrect or missing API key.' },
+  insufficient_scope: {
+    status: 403,
+    type: 'permission_error',
+    template: 'The API key {key} does not have the scope {scope}, which this needs.',
+  },
   forbidden_origin: {
     status: 403,
     type: 'invalid_request_error',
@@ -129,8 +134,10 @@ export interface ErrorDetails {
 }
 
 /** What a request says is repeated to it in part: an error must never be too large to be sent. */
-const longestMessage = 4_000;
-const longestParam = 500;
+const longestMessage = 1_000;
+const longestParam = 200;
+/** Names, addresses and the like, which a caller chooses. */
+const longestValue = 200;
 
 /** Every error that a caller is meant to see. Anything else becomes `internal_error` at the process border. */
 export class MegaNestError extends Error {
@@ -195,6 +202,8 @@ function shortened(text: string, limit: number): string {
 function fillTemplate(template: string, details: ErrorDetails): string {
   return template.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
     const value = details[name];
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+    if (typeof value !== 'string' && typeof value !== 'number') return '';
+    const ours = name === 'detail' || name === 'available';
+    return shortened(String(value), ours ? longestMessage : longestValue);
   });
 }

@@ -98,6 +98,7 @@ export {
   ingestedDocumentSchema,
   ingestJobSchema,
   ingestParametersSchema,
+  failedDocumentSchema,
   ingestProgressSchema,
   documentChunksSchema,
   linkSchema,
@@ -115,6 +116,7 @@ export {
   type IngestedDocument,
   type IngestJob,
   type IngestParameters,
+  type FailedDocument,
   type IngestProgress,
   type StoredDocument,
 } from './dataprep.js';

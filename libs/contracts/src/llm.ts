@@ -82,7 +82,7 @@ export const outputConstraintSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('json_schema'), schema: jsonSchema }),
   z.object({ type: z.literal('regex'), pattern: z.string().min(1) }),
   z.object({ type: z.literal('choice'), choices: z.array(z.string().min(1)).min(1) }),
-  /** A grammar in XGrammar's EBNF (GBNF) with a rule `root`. */
+  /** A grammar in GBNF, an EBNF, with a rule `root`. */
   z.object({ type: z.literal('grammar'), grammar: z.string().min(1) }),
   /** Free text in which each `trigger` begins one of the `tags`; between `begin` and `end` stands what the schema takes. */
   z.object({

@@ -1,10 +1,10 @@
-import { MegaNestError } from '#contracts';
+import { defaultCollection, MegaNestError } from '#contracts';
 import { ObjectStore } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { IngestRequest } from './dataprep.js';
 import { parseIngestFields } from './ingest-fields.js';
-import { cleanFilename, receiveForm, type ReceivedForm } from './multipart-form.js';
+import { cleanPath, receiveForm, type ReceivedForm } from './multipart-form.js';
 import { uploadLimits, type UploadLimits } from './upload-limits.js';
 
 /** A request as its client sent it, its files already in the object store. */
@@ -33,7 +33,9 @@ export class IngestReceiver {
       await Promise.allSettled(form.files.map(({ objectId }) => this.objects.delete(objectId)));
     };
     try {
-      return { ...(await this.#complete(form, http.query)), discard };
+      const received = await this.#complete(form, http.query);
+      http.auditedCollection = received.request.collection ?? defaultCollection;
+      return { ...received, discard };
     } catch (error) {
       await discard();
       throw error;
@@ -45,7 +47,7 @@ export class IngestReceiver {
     const fields = { ...form.fields, ...(inQuery !== undefined && { async: inQuery }) };
     const { async, text, filename, ...parameters } = parseIngestFields(fields, this.limits.maxFiles);
     if (text !== undefined) {
-      const description = { filename: cleanFilename(filename), mimeType: 'text/plain' };
+      const description = { filename: cleanPath(filename), mimeType: 'text/plain' };
       form.files.push(await this.objects.put(new TextEncoder().encode(text), description));
     }
     return { request: { ...parameters, files: form.files }, async };

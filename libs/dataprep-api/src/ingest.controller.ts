@@ -1,9 +1,9 @@
 import {
+  failedDocumentSchema,
   ingestedDocumentSchema,
   ingestJobSchema,
   ingestProgressSchema,
   MegaNestError,
-  type IngestedDocument,
   type IngestProgress,
 } from '#contracts';
 import { ApiOperation, Call, errorEnvelope, sendEventStream, type HttpCall } from '#service-kit';
@@ -12,6 +12,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Dataprep, type IngestRequest } from './dataprep.js';
 import { fieldsSchema } from './ingest-fields.js';
+import { progressLines } from './progress-lines.js';
 import { IngestReceiver } from './ingest-receiver.js';
 
 /** The reference's answer to a finished ingest, and beside it what became of each document. */
@@ -19,6 +20,7 @@ const ingestAnswerSchema = z.object({
   status: z.literal(200),
   message: z.string(),
   documents: z.array(ingestedDocumentSchema),
+  failed: z.array(failedDocumentSchema).optional(),
 });
 export type IngestAnswer = z.output<typeof ingestAnswerSchema>;
 
@@ -29,7 +31,10 @@ export class IngestController {
     @Inject(Dataprep) private readonly dataprep: Dataprep,
   ) {}
 
-  /** Answers when all is stored; with `async` at once (202 and a job); with `Accept: text/event-stream` as it goes. */
+  /**
+   * Answers when all is stored; with `async` at once (202 and a job); with `Accept: text/event-stream` as it goes, with
+   * `Accept: text/plain` in lines for a terminal.
+   */
   @Post(['v1/dataprep/ingest', 'v1/dataprep'])
   @ApiOperation({
     summary: 'Read, cut, embed and store documents',
@@ -48,7 +53,10 @@ export class IngestController {
     if (async) return this.#start(request, reply, discard);
     try {
       const progress = this.dataprep.ingest(request, call);
-      if (http.headers.accept?.includes('text/event-stream')) {
+      const { accept = '' } = http.headers;
+      if (accept.includes('text/plain')) {
+        await sendEventStream(reply, progressLines(progress), errorLine, 'text/plain; charset=utf-8');
+      } else if (accept.includes('text/event-stream')) {
         await sendEventStream(reply, framesOf(progress), (error) => frame('error', errorEnvelope(error)));
       } else await reply.status(200).send(await answerOf(progress));
     } finally {
@@ -82,9 +90,9 @@ export class IngestController {
 
 /** Reads to the end: leaving early would count as giving up. */
 async function answerOf(progress: AsyncIterable<IngestProgress>): Promise<IngestAnswer> {
-  let ingested: IngestedDocument[] | undefined;
-  for await (const { documents } of progress) ingested = documents ?? ingested;
-  if (ingested) return toAnswer(ingested);
+  let last: IngestProgress | undefined;
+  for await (const event of progress) last = event;
+  if (last?.documents) return toAnswer(last);
   const detail = 'the ingest ended without a result';
   throw new MegaNestError('internal_error', { service: 'dataprep', detail });
 }
@@ -92,12 +100,19 @@ async function answerOf(progress: AsyncIterable<IngestProgress>): Promise<Ingest
 /** `progress` events, then one `done` with the answer. */
 async function* framesOf(progress: AsyncIterable<IngestProgress>): AsyncGenerator<string> {
   for await (const event of progress) {
-    yield event.documents ? frame('done', toAnswer(event.documents)) : frame('progress', event);
+    yield event.documents ? frame('done', toAnswer(event)) : frame('progress', event);
   }
 }
 
-function toAnswer(documents: IngestedDocument[]): IngestAnswer {
-  return { status: 200, message: 'Data preparation succeeded', documents };
+function errorLine({ message }: MegaNestError): string {
+  return `${'error'.padEnd(11)}${message}\n`;
+}
+
+function toAnswer({ documents = [], failed }: IngestProgress): IngestAnswer {
+  if (!failed) return { status: 200, message: 'Data preparation succeeded', documents };
+  const total = documents.length + failed.length;
+  const message = `Data preparation succeeded for ${documents.length} of ${total} documents`;
+  return { status: 200, message, documents, failed };
 }
 
 function frame(event: string, data: unknown): string {

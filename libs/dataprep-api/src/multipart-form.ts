@@ -28,7 +28,12 @@ export async function receiveForm(
   const counter = new UploadCounter(limits);
   try {
     // One more than allowed, so that the check here and not the parser reports it.
-    const parserLimits = { files: limits.maxFiles + 1, fieldSize: maxFieldBytes, fields: 100 };
+    const parserLimits = {
+      files: limits.maxFiles + 1,
+      fieldSize: maxFieldBytes,
+      fields: 100,
+      keepsPaths: true,
+    };
     await readFormParts(request, parserLimits, async (part) => {
       if (part.type === 'file') form.files.push(await receiveFile(part, form.files.length, objects, counter));
       else addField(form.fields, part.fieldname, part.value, part.valueTruncated);
@@ -50,7 +55,7 @@ async function receiveFile(
   if (!fileFields.has(part.fieldname)) {
     throw invalid(part.fieldname, `${part.fieldname}: files are sent in the field "files"`);
   }
-  const filename = cleanFilename(part.filename);
+  const filename = cleanPath(part.filename);
   if (!filename) throw invalid(param, `${param}: the file has no name`);
   counter.addFile(param);
   return objects.put(counter.count(part.file, filename, param), { filename, mimeType: part.mimetype });
@@ -67,6 +72,20 @@ export function cleanFilename(filename: string): string {
   return basename(filename.replaceAll('\\', '/').replaceAll(/\p{Cc}/gu, ''))
     .trim()
     .slice(-255);
+}
+
+/**
+ * A path within the sender's folder, which tells files of one name apart: parts that lead elsewhere are left out. Of a path
+ * on the sender's whole disk, as some browsers send, the last part.
+ */
+export function cleanPath(filename: string): string {
+  const path = filename.replaceAll('\\', '/').replaceAll(/\p{Cc}/gu, '');
+  if (/^(\/|[a-z]:)/i.test(path)) return cleanFilename(path);
+  const parts = path
+    .split('/')
+    .map((part) => part.trim())
+    .filter((part) => part !== '' && part !== '.' && part !== '..');
+  return parts.join('/').slice(-255);
 }
 
 /** Watches the limits while files stream through. */

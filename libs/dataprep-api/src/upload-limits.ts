@@ -22,7 +22,7 @@ export const uploadEnvironmentSchema = z.object({
   /** Most bytes of all files of a request. */
   UPLOAD_LIMIT_BYTES: bytesSchema.default(200 * megabyte),
   /** Most files, and most links, of a request. */
-  UPLOAD_FILES_LIMIT: z.coerce.number().int().min(1).default(100),
+  UPLOAD_FILES_LIMIT: z.coerce.number().int().min(1).default(1000),
 });
 
 export function uploadLimitsOf(environment: z.infer<typeof uploadEnvironmentSchema>): UploadLimits {

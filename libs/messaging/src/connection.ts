@@ -1,11 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { Logger } from '@nestjs/common';
+import {
+  connect,
+  credsAuthenticator,
+  errors,
+  nkeyAuthenticator,
+  type NatsConnection,
+  type NodeConnectionOptions,
+} from '@nats-io/transport-node';
 
-export interface ConnectionOptions {
-  /** One URL or a comma list of a cluster's, e.g. `nats://127.0.0.1:4222`. */
+/** Where NATS is, who this program is there, and how the connection is encrypted. */
+export interface ServerAccess {
+  /** One URL or a comma list of a cluster's, e.g. `nats://127.0.0.1:4222`; credentials in it count for nothing. */
   url: string;
+  user?: string;
+  password?: string;
+  token?: string;
+  /** The seed of a user's key pair. */
+  nkey?: string;
+  /** Read at each connection, so that it may be replaced. */
+  credentialsFile?: string;
+  /** Encrypted, or not connected at all. */
+  tls?: { caFile?: string; certFile?: string; keyFile?: string };
+}
+
+export interface ConnectionOptions extends ServerAccess {
   /** Shown by `nats server report connections`. */
   name: string;
+  /** Hears why the first connection takes time. Default: a warning in the log. */
+  onWaiting?(message: string): void;
+}
+
+const retryMs = 250;
+const reportEvery = 10_000 / retryMs;
+
+function connectOnce(access: ServerAccess, name: string): Promise<NatsConnection> {
+  return connect({
+    ...accessOptions(access),
+    name,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: retryMs,
+    // Credentials may be replaced while this runs; the first connection tells a wrong one at once.
+    ignoreAuthErrorAbort: true,
+  });
+}
+
+function sayWaiting(message: string): void {
+  new Logger('nats').warn(message);
+}
+
+/** Waiting does not help: who connects, or whom to, has to change. */
+function isFinal(error: unknown): boolean {
+  const causes = causesOf(error);
+  return causes.some(
+    (cause) =>
+      cause instanceof errors.AuthorizationError ||
+      cause instanceof errors.UserAuthenticationExpiredError ||
+      /'tls'|certificate|SSL routines|ERR_TLS/i.test(
+        `${cause.message} ${(cause as NodeJS.ErrnoException).code}`,
+      ),
+  );
+}
+
+function causesOf(error: unknown): Error[] {
+  return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
+}
+
+function describe(error: unknown): string {
+  const messages = causesOf(error).map(({ message }) => message.toLowerCase());
+  return [...new Set(messages)].join(': ') || String(error);
+}
+
+/** The client's own form of an access. */
+export function accessOptions(access: ServerAccess): NodeConnectionOptions {
+  const { url, user, password: pass, token, nkey, credentialsFile, tls } = access;
+  return {
+    servers: url.split(',').map((server) => server.trim()),
+    ...(user !== undefined && { user, pass }),
+    ...(token !== undefined && { token }),
+    ...(nkey !== undefined && { authenticator: nkeyAuthenticator(new TextEncoder().encode(nkey)) }),
+    ...(credentialsFile !== undefined && {
+      authenticator: credsAuthenticator(() => readFileSync(credentialsFile)),
+    }),
+    ...(tls && { tls }),
+  };
 }
 
 /** One connection to NATS that reconnects for ever and knows whether it is up. */
@@ -17,17 +97,21 @@ export class MessagingConnection {
     void this.#followStatus();
   }
 
-  /** Connects, waiting for a server that is not up yet. */
-  static async open({ url, name }: ConnectionOptions): Promise<MessagingConnection> {
-    const nats = await connect({
-      servers: url.split(',').map((server) => server.trim()),
-      name,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: 250,
-      waitOnFirstConnect: true,
-      ignoreAuthErrorAbort: false,
-    });
-    return new MessagingConnection(nats);
+  /**
+   * Connects, waiting for a server that is not up yet; `onWaiting` hears why, at first and every ten seconds. Errors: the server refuses
+   * the credentials, or its certificate is not trusted, or it has no TLS where the access asks for it.
+   */
+  static async open(options: ConnectionOptions): Promise<MessagingConnection> {
+    const { name, onWaiting = sayWaiting, ...access } = options;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return new MessagingConnection(await connectOnce(access, name));
+      } catch (error) {
+        if (isFinal(error)) throw new Error(`NATS at ${access.url}: ${describe(error)}`, { cause: error });
+        if (attempt % reportEvery === 0) onWaiting(`waiting for NATS at ${access.url}: ${describe(error)}`);
+        await delay(retryMs);
+      }
+    }
   }
 
   get connected(): boolean {

@@ -36,9 +36,18 @@ export { modelList, modelObject, type Model } from './models.js';
 export { dataFrame, dataFrames, doneFrame, errorFrame } from './server-sent-events.js';
 export {
   rerankCall,
+  rerankQuerySchema,
   rerankRequestSchema,
   rerankResponse,
   type RerankRequest,
   type RerankResponse,
 } from './reranking.js';
+export {
+  plainRerankRequestSchema,
+  teiRerankAnswerSchema,
+  teiRerankCall,
+  teiRerankRequestSchema,
+  teiRerankResponse,
+  type PlainRerankRequest,
+} from './tei-reranking.js';
 export { namingToolParams } from './tool-params.js';

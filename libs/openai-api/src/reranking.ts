@@ -6,10 +6,13 @@ const document = z.union(
   'must be a string or an object with a text',
 );
 
+/** What passages are ordered by. */
+export const rerankQuerySchema = z.string().min(1, 'must not be empty');
+
 /** The body of `POST /v1/rerank` as Jina, Cohere and vLLM know it; documents are reduced to their texts. */
 export const rerankRequestSchema = z.object({
   model: z.string().nullish(),
-  query: z.string().min(1, 'must not be empty'),
+  query: rerankQuerySchema,
   documents: z.array(document).min(1).max(1000),
   /** All of them where it is absent. */
   top_n: z.int().min(1).nullish(),

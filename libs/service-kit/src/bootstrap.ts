@@ -8,6 +8,8 @@ import { pino, type Logger } from 'pino';
 import { EnvironmentError, type BaseEnvironment } from './config/environment.js';
 import { HttpErrorFilter } from './http/error.filter.js';
 import { createHttpAdapter } from './http/http-adapter.js';
+import { shortestKey } from './keys/api-keys.js';
+import { needsKeys } from './keys/key-ring.js';
 import { createLogger, NestLogger } from './logger.js';
 import { startWatchdog } from './watchdog.js';
 import type { ServiceIdentity } from './service-identity.js';
@@ -85,17 +87,23 @@ async function traceTo(
 }
 
 /** Without keys any page on the internet could drive the service through its visitor's browser. */
-function assertSafeOrigins({ ALLOWED_ORIGINS, API_KEYS }: BaseEnvironment): void {
-  if (!ALLOWED_ORIGINS.includes('*') || API_KEYS.length > 0) return;
+function assertSafeOrigins(environment: BaseEnvironment): void {
+  if (!environment.ALLOWED_ORIGINS.includes('*') || needsKeys(environment)) return;
   throw new EnvironmentError(
     'ALLOWED_ORIGINS: * lets the pages of every origin in, which needs API_KEYS. List the origins, or set API_KEYS.',
   );
 }
 
 /** Without keys only the loopback interface is open, unless the user says that the network is trusted. */
-function assertSafeAddress({ HOST, API_KEYS, MEGANEST_ALLOW_OPEN }: BaseEnvironment): void {
+function assertSafeAddress(environment: BaseEnvironment): void {
+  const { HOST, API_KEYS, MEGANEST_ALLOW_OPEN } = environment;
   const loopback = HOST === 'localhost' || HOST === '::1' || (isIP(HOST) === 4 && HOST.startsWith('127.'));
-  if (loopback || API_KEYS.length > 0 || MEGANEST_ALLOW_OPEN) return;
+  if (loopback || MEGANEST_ALLOW_OPEN) return;
+  if (API_KEYS.some((key) => key.length < shortestKey))
+    throw new EnvironmentError(
+      `API_KEYS: a key has fewer than ${shortestKey} characters, which can be guessed. HOST=${HOST} needs longer ones.`,
+    );
+  if (needsKeys(environment)) return;
   throw new EnvironmentError(
     `HOST: refusing to listen on ${HOST} without API_KEYS. Set API_KEYS, or MEGANEST_ALLOW_OPEN=true on a trusted network.`,
   );

@@ -9,6 +9,7 @@ export {
   type BaseEnvironment,
 } from './config/environment.js';
 export { databaseOptions } from './config/database-options.js';
+export { natsAccess, natsEnvironmentShape, type NatsAccess } from './config/nats-access.js';
 export { announceModel, modelOptions } from './config/model-options.js';
 export { loadProfile, type Profile } from './config/profile.js';
 export { version } from './config/version.js';
@@ -22,6 +23,8 @@ export { sendEventStream, type Frames } from './http/event-stream.js';
 export { Call, probePaths, type HttpCall } from './http/http-call.js';
 export { withinDeadline } from './http/within-deadline.js';
 export { SchemaPipe } from './http/schema.pipe.js';
+export { ownerOf, type Caller, type Scope } from './keys/caller.js';
+export { needsKeys } from './keys/key-ring.js';
 export { createLogger } from './logger.js';
 export { Metrics, type LatencyStatistics, type Operation } from './metrics/metrics.js';
 export { ApiDocument } from './openapi/api-document.js';

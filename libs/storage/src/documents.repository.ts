@@ -128,15 +128,14 @@ export class DocumentsRepository {
     return this.delete('collection = $1', [collection]);
   }
 
-  /** The collections that hold documents, in the order of their names, and how many documents each holds. */
-  async collections(): Promise<{ name: string; documents: number }[]> {
+  /** Names of the collections that hold documents, in order. */
+  async collections(): Promise<string[]> {
     const rows = await this.database.transaction((transaction) =>
-      transaction.query<{ name: string; documents: string }>(
-        `SELECT collection AS name, count(*) AS documents FROM documents
-         WHERE pending_since IS NULL AND ${isShared} GROUP BY collection ORDER BY collection`,
+      transaction.query<{ collection: string }>(
+        `SELECT DISTINCT collection FROM documents WHERE pending_since IS NULL AND ${isShared} ORDER BY collection`,
       ),
     );
-    return rows.map(({ name, documents }) => ({ name, documents: Number(documents) }));
+    return rows.map((row) => row.collection);
   }
 
   /** How much a collection holds; all of them where none is named. */

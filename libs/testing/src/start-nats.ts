@@ -11,14 +11,17 @@ export interface TestNats {
   stop(): Promise<void>;
 }
 
-/** Starts a real nats-server with JetStream on a random port, in a directory of its own. */
-export async function startNats(): Promise<TestNats> {
+/** Starts a real nats-server with JetStream on a random port, in a directory of its own; `configuration`: the text of its file. */
+export async function startNats(
+  configuration?: string,
+  { jetStream = true }: { jetStream?: boolean } = {},
+): Promise<TestNats> {
   const { path: program } = await findNatsServer({
     explicitPath: process.env.NATS_SERVER_BINARY,
     cacheDirectory,
   });
   const directory = await createTemporaryDirectory();
-  const server = await startNatsServer({ program, dataDirectory: directory.path });
+  const server = await startNatsServer({ program, dataDirectory: directory.path, configuration, jetStream });
   return {
     url: server.url,
     server,

@@ -169,6 +169,15 @@ describe('the asr service', () => {
       expect({ status, body }).toEqual({ status: 200, body: { text: said, asr_result: said } });
     });
 
+    it('takes a data: URL', async () => {
+      const url = `data:audio/wav;base64,${question.toString('base64')}`;
+      expect(await post('/v1/asr', { url })).toMatchObject({ status: 200, body: { text: said } });
+      expect(await post('/v1/asr', { url: 'data:audio/wav;base64,***' })).toMatchObject({
+        status: 400,
+        body: { error: { param: 'url' } },
+      });
+    });
+
     it('takes a multipart form', async () => {
       const form = new FormData();
       form.set('file', new Blob([question]), 'question.wav');

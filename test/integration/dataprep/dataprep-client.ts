@@ -1,4 +1,4 @@
-import type { IngestedDocument } from '#contracts';
+import type { FailedDocument, IngestedDocument } from '#contracts';
 
 export interface Answer<Body = Record<string, unknown>> {
   status: number;
@@ -9,6 +9,7 @@ export interface IngestBody {
   status: number;
   message: string;
   documents: IngestedDocument[];
+  failed?: FailedDocument[];
   error: { code: string; message: string; param: string | null };
 }
 

@@ -135,6 +135,64 @@ describe('the dataprep service', () => {
     expect(await dataprep.names('many')).toEqual([]);
   });
 
+  it('stores what can be read of a batch, and says why the rest cannot', async () => {
+    const collection = 'batch';
+    const files: Upload[] = [
+      ['good.txt', 'The zarf is made of tin.'],
+      ['bad.pdf', '%PDF-1.4 broken'],
+      ['notes.weird', 'Any UTF-8 text counts: Käse.'],
+    ];
+    const links = { collection, link_list: '["http://169.254.169.254/latest"]' };
+    const { status, body } = await dataprep.ingest(files, links);
+    expect(status).toBe(200);
+    expect(body.documents.map(({ filename }) => filename)).toEqual(['good.txt', 'notes.weird']);
+    expect(body).toMatchObject({
+      message: 'Data preparation succeeded for 2 of 4 documents',
+      failed: [
+        { filename: 'bad.pdf', error: { code: 'unsupported_file', param: 'files.1' } },
+        { filename: 'http://169.254.169.254/latest', error: { code: 'forbidden_url', param: 'link_list.0' } },
+      ],
+    });
+    expect(await dataprep.names(collection)).toEqual(['good.txt', 'notes.weird']);
+    expect((await search('zarf', { collection }))[0]?.text).toContain('tin');
+  });
+
+  it('keeps the paths of files of one name, and takes more than a hundred files', async () => {
+    const collection = 'paths';
+    const files = Array.from({ length: 120 }, (_unused, index): Upload => [
+      `part${index}/readme.txt`,
+      `Note ${index} speaks of lamps.`,
+    ]);
+    const { status, body } = await dataprep.ingest([...files, ['../../C/x.txt', 'A path that leads out.']], {
+      collection,
+    });
+    expect(status).toBe(200);
+    expect(body.documents).toHaveLength(121);
+    expect(await dataprep.names(collection)).toEqual(
+      expect.arrayContaining(['part0/readme.txt', 'part119/readme.txt', 'C/x.txt']),
+    );
+    const deleted = await dataprep.post('/v1/dataprep/delete', { file_path: 'part7/readme.txt', collection });
+    expect(deleted.body).toEqual({ status: true, deleted: 1 });
+  });
+
+  it('writes its progress as lines for a terminal', async () => {
+    const response = await fetch(`${dataprep.url}/v1/dataprep/ingest`, {
+      method: 'POST',
+      headers: { accept: 'text/plain' },
+      body: formOf(
+        [
+          ['line.txt', 'A line on clouds.'],
+          ['gone.txt', ''],
+        ],
+        { collection: 'lines' },
+      ),
+    });
+    expect(response.headers.get('content-type')).toContain('text/plain');
+    expect(await response.text()).toMatch(
+      /^reading +line\.txt \(1 of 2\)\n[^]*added +line\.txt, 1 chunks\nfailed +gone\.txt: .*empty.*\ndone +1 of 2 documents\n$/,
+    );
+  });
+
   it('takes text in a JSON body', async () => {
     const body = { text: '# Note\n\nThe vault is green.', filename: 'note.md', collection: 'json' };
     expect(await dataprep.post('/v1/dataprep', body)).toMatchObject({ status: 200 });
@@ -190,16 +248,16 @@ describe('the dataprep service', () => {
     ['no file', [], {}, 'invalid_request', 'files'],
     ['an empty file', [['empty.txt', '']], {}, 'unsupported_file', 'files.0'],
     [
-      'a broken file among good ones',
+      'several files of which none can be read',
       [
-        ['good.txt', 'Good.'],
         ['bad.pdf', '%PDF-1.4 broken'],
+        ['empty.txt', ''],
       ],
       {},
       'unsupported_file',
-      'files.1',
+      'files.0',
     ],
-    ['an image', [['a.png', '\x89PNG']], {}, 'unsupported_file', 'files.0'],
+    ['an image', [['a.png', Buffer.from('\x89PNG', 'latin1')]], {}, 'unsupported_file', 'files.0'],
     [
       'two files of one name',
       [
@@ -231,7 +289,7 @@ describe('the dataprep service', () => {
     ['a private link', [], { link_list: '["https://127.0.0.1/x"]' }, 'forbidden_url', 'link_list.0'],
     [
       'a link to cloud metadata',
-      [['a.txt', 'x']],
+      [],
       { link_list: 'http://169.254.169.254/latest' },
       'forbidden_url',
       'link_list.0',

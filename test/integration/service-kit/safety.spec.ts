@@ -92,14 +92,18 @@ describe('limits of a body', () => {
 });
 
 describe('an address that others can reach', () => {
-  it('is refused without keys, naming the variable', async () => {
+  it.each([
+    ['without keys', {}, 'HOST: refusing to listen on 0.0.0.0 without API_KEYS'],
+    ['with keys that can be guessed', { API_KEYS: 'short' }, 'API_KEYS: a key has fewer than 16 characters'],
+    ['with a file that is not there', { API_KEYS_FILE: '/nonexistent' }, 'API_KEYS_FILE: ENOENT'],
+  ])('is refused %s, naming the variable', async (_case, keys, reason) => {
     const child = spawn(process.execPath, ['dist/embedding.js'], {
       cwd: repositoryRoot,
-      env: { ...cleanEnvironment(), NATS_URL: nats.url, HOST: '0.0.0.0', EMBEDDING_PORT: '0' },
+      env: { ...cleanEnvironment(), NATS_URL: nats.url, HOST: '0.0.0.0', EMBEDDING_PORT: '0', ...keys },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const [output, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
     expect(code).toBe(1);
-    expect(output).toContain('HOST: refusing to listen on 0.0.0.0 without API_KEYS');
+    expect(output).toContain(reason);
   });
 });

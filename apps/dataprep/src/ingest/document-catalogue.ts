@@ -31,8 +31,8 @@ export class DocumentCatalogue {
     return { document, chunks, has_more: from + chunks.length < document.chunks };
   }
 
-  /** The collections that hold documents, and how many each holds. */
-  collections(): Promise<{ name: string; documents: number }[]> {
+  /** Names of the collections that hold documents. */
+  collections(): Promise<string[]> {
     return this.documents.collections();
   }
 

@@ -82,7 +82,6 @@ function chunkMetadata(
   return {
     ...(title && { title }),
     ...(heading && { heading }),
-    ...(chunk.blocks && { blocks: chunk.blocks }),
     ...(chunk.page !== undefined && { page: chunk.page }),
     ...(assumedEncoding && { encoding: assumedEncoding }),
   };

@@ -1,4 +1,4 @@
-import { MegaNestError, type IngestedDocument, type IngestProgress } from '#contracts';
+import { MegaNestError, type FailedDocument, type IngestedDocument, type IngestProgress } from '#contracts';
 import type { CallOptions } from '#messaging';
 import type { Metrics } from '#service-kit';
 import type { ChunkingOptions } from '../chunking/chunk-document.js';
@@ -19,8 +19,8 @@ export interface IngestParts {
 }
 
 /**
- * Ingests documents: all sources are fetched, read and cut first, so that a bad one stops the request before
- * anything is stored; then each is embedded and replaces its predecessor in one transaction.
+ * Ingests documents one after the other: each is fetched, read, cut and embedded, then it replaces its predecessor in one
+ * transaction. Of several, one that cannot be read fails alone, with its reason.
  */
 export class IngestService {
   constructor(
@@ -59,30 +59,45 @@ export class IngestService {
   async *#run(request: IngestRequest, call: IngestCall): AsyncGenerator<IngestProgress, void, void> {
     const sources = this.parts.sources.sourcesOf(request);
     const context = ingestContext(request, this.chunkingDefaults, await this.parts.embedding.describe(call));
-    const loaded = yield* this.#load(sources, context, call);
     const documents: IngestedDocument[] = [];
-    for (const document of loaded) documents.push(yield* this.parts.writer.write(document, context, call));
-    const total = documents.length;
-    yield { stage: 'done', filename: documents.at(-1)?.filename ?? '', completed: total, total, documents };
-  }
-
-  async *#load(
-    sources: IngestSource[],
-    context: IngestContext,
-    call: IngestCall,
-  ): AsyncGenerator<IngestProgress, LoadedDocument[], void> {
-    const loaded: LoadedDocument[] = [];
+    const failed: FailedDocument[] = [];
+    let first: MegaNestError | undefined;
     for (const [index, source] of sources.entries()) {
       const { filename } = source;
       yield { stage: 'reading', filename, completed: index, total: sources.length };
-      const document = await this.parts.loader.load(source, context, call.signal);
-      loaded.push(document);
-      const { content } = document;
-      const chunks = 'prepared' in content ? content.prepared.chunks.length : content.unchanged.chunks;
-      yield { stage: 'chunking', filename, completed: chunks, total: chunks };
+      try {
+        const loaded = yield* this.#load(source, context, call);
+        documents.push(yield* this.parts.writer.write(loaded, context, call));
+      } catch (error) {
+        if (!isOfDocument(error, call.signal)) throw error;
+        first ??= error;
+        const { code, message, param } = error;
+        failed.push({ filename, error: { code, message, param } });
+      }
     }
-    return loaded;
+    if (first && documents.length === 0) throw first;
+    const done = { stage: 'done' as const, filename: sources.at(-1)?.filename ?? '' };
+    const counts = { completed: documents.length, total: sources.length };
+    yield { ...done, ...counts, documents, ...(failed.length > 0 && { failed }) };
   }
+
+  async *#load(
+    source: IngestSource,
+    context: IngestContext,
+    call: IngestCall,
+  ): AsyncGenerator<IngestProgress, LoadedDocument, void> {
+    const { filename } = source;
+    const document = await this.parts.loader.load(source, context, call.signal);
+    const { content } = document;
+    const chunks = 'prepared' in content ? content.prepared.chunks.length : content.unchanged.chunks;
+    yield { stage: 'chunking', filename, completed: chunks, total: chunks };
+    return document;
+  }
+}
+
+/** What is wrong lies in the document; anything else would stop the others too. */
+function isOfDocument(error: unknown, signal: AbortSignal): error is MegaNestError {
+  return !signal.aborted && error instanceof MegaNestError && error.status < 499 && error.status !== 429;
 }
 
 function tooLate(cause: unknown): MegaNestError {

@@ -46,7 +46,8 @@ export class SourceReader {
     if (sources.length === 0) throw invalid('files', 'Send at least one file or link.');
     const seen = new Set<string>();
     for (const { filename, param } of sources) {
-      if (seen.has(filename)) throw invalid(param, `${param}: ${filename} is there twice.`);
+      if (seen.has(filename))
+        throw invalid(param, `${param}: ${filename} is there twice; send the path of each file as its name.`);
       seen.add(filename);
     }
     return sources;

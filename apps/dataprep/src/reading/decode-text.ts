@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { SourceFile } from './parsed-document.js';
 import { unsupportedFile } from './unsupported-file.js';
 
@@ -19,6 +20,11 @@ export function decodeText({ bytes, filename, mimeType }: SourceFile): DecodedTe
   const text = decodeStrictly(bytes, 'utf-8') ?? decodeStrictly(bytes, declaredEncoding(bytes, mimeType));
   if (text !== undefined) return { text };
   return { text: new TextDecoder('windows-1252').decode(bytes), assumedEncoding: 'windows-1252' };
+}
+
+/** Whether bytes of an unknown type are text: UTF-8 or UTF-16. */
+export function isText(bytes: Uint8Array): boolean {
+  return utf16Encoding(bytes) !== undefined || (isUtf8(bytes) && !looksBinary(bytes));
 }
 
 /** Undefined where the bytes are not of that encoding, or nobody knows it. */

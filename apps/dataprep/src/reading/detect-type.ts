@@ -1,11 +1,27 @@
-import { zipEntryNames } from './zip-directory.js';
+import { isText } from './decode-text.js';
+import { unpackFiles, zipEntryNames } from './zip-directory.js';
 import { unsupportedFile } from './unsupported-file.js';
 import type { SourceFile } from './parsed-document.js';
 
-export type DocumentType = 'text' | 'markdown' | 'html' | 'json' | 'json-lines' | 'csv' | 'pdf' | 'docx';
+export type DocumentType =
+  | 'text'
+  | 'markdown'
+  | 'html'
+  | 'json'
+  | 'json-lines'
+  | 'csv'
+  | 'pdf'
+  | 'docx'
+  | 'xlsx'
+  | 'pptx'
+  | 'odt'
+  | 'epub'
+  | 'rtf'
+  | 'eml';
 
 /** What is said when a file is refused. */
-export const supportedTypes = 'txt, md, html, json, jsonl, csv, tsv, pdf, docx';
+export const supportedTypes =
+  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml';
 
 const typesByExtension: Record<string, DocumentType> = {
   md: 'markdown',
@@ -22,7 +38,16 @@ const typesByExtension: Record<string, DocumentType> = {
   tsv: 'csv',
   pdf: 'pdf',
   docx: 'docx',
+  xlsx: 'xlsx',
+  pptx: 'pptx',
+  odt: 'odt',
+  epub: 'epub',
+  rtf: 'rtf',
+  eml: 'eml',
 };
+
+/** Types whose content says so itself. */
+const signedTypes: ReadonlySet<DocumentType> = new Set(['pdf', 'docx', 'xlsx', 'pptx', 'odt', 'epub', 'rtf']);
 
 /** Extensions of files that are plain text whatever their syntax. */
 const textExtensions = new Set(
@@ -37,6 +62,7 @@ const typesByMime: Record<string, DocumentType> = {
   'text/html': 'html',
   'application/xhtml+xml': 'html',
   'application/json': 'json',
+  'message/rfc822': 'eml',
   'application/x-ndjson': 'json-lines',
   'application/jsonl': 'json-lines',
   'text/csv': 'csv',
@@ -51,8 +77,7 @@ const foreignSignatures: [signature: string, name: string][] = [
   ['7z\xbc\xaf', 'a 7-Zip archive'],
   ['Rar!', 'a RAR archive'],
   ['\x7fELF', 'a program'],
-  ['{\\rtf', 'a rich-text file (save it as docx)'],
-  ['\xd0\xcf\x11\xe0', 'an old Office file (save it as docx)'],
+  ['\xd0\xcf\x11\xe0', 'an old Office file (save it as docx, xlsx or pptx)'],
   ['OggS', 'an audio file'],
   ['ID3', 'an audio file'],
   ['RIFF', 'an audio, video or WebP file'],
@@ -78,32 +103,46 @@ function typeBySignature({ bytes, filename }: SourceFile): DocumentType | undefi
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString('latin1');
   if (head.includes('%PDF-')) return 'pdf';
   if (head.startsWith('PK\x03\x04')) return typeOfZip(bytes, filename);
+  if (head.startsWith('{\\rtf')) return 'rtf';
   const foreign = foreignSignatures.find(([signature]) => head.startsWith(signature));
   if (foreign) throw unsupportedFile(filename, `it is ${foreign[1]}. Supported: ${supportedTypes}`);
   if (/^(\xef\xbb\xbf)?\s*(<!--[^]*?-->\s*)?<(!doctype\s+html|html[\s>])/i.test(head)) return 'html';
   return undefined;
 }
 
-function typeOfZip(bytes: Uint8Array, filename: string): DocumentType {
-  const names = zipEntryNames(bytes, filename);
-  if (names.some((name) => name.startsWith('word/document'))) return 'docx';
-  const what = names.some((name) => name.startsWith('xl/'))
-    ? 'a spreadsheet (save it as csv)'
-    : names.some((name) => name.startsWith('ppt/'))
-      ? 'a presentation (save it as pdf)'
-      : 'a zip archive';
-  throw unsupportedFile(filename, `it is ${what}. Supported: ${supportedTypes}`);
+/** Archives by a file that they all have. */
+const packedTypes: [prefix: string, type: DocumentType][] = [
+  ['word/document', 'docx'],
+  ['xl/workbook.xml', 'xlsx'],
+  ['ppt/presentation.xml', 'pptx'],
+  ['META-INF/container.xml', 'epub'],
+];
+
+const isTypeFile = (name: string) => name === 'mimetype';
+
+function typeOfOpenDocument(bytes: Uint8Array, filename: string): DocumentType {
+  const type = unpackFiles(bytes, filename, { maxBytes: 1_000, isWanted: isTypeFile }).get('mimetype');
+  if (/opendocument\.text/.test(Buffer.from(type ?? []).toString())) return 'odt';
+  throw unsupportedFile(filename, `it is an OpenDocument file without text. Supported: ${supportedTypes}`);
 }
 
-function typeByName({ filename, mimeType, fromWeb }: SourceFile): DocumentType {
+function typeOfZip(bytes: Uint8Array, filename: string): DocumentType {
+  const names = zipEntryNames(bytes, filename);
+  const found = packedTypes.find(([prefix]) => names.some((name) => name.startsWith(prefix)));
+  if (found) return found[1];
+  if (names.includes('content.xml') && names.includes('mimetype')) return typeOfOpenDocument(bytes, filename);
+  throw unsupportedFile(filename, `it is a zip archive. Supported: ${supportedTypes}`);
+}
+
+function typeByName({ bytes, filename, mimeType, fromWeb }: SourceFile): DocumentType {
   const extension = extensionOf(filename);
   const mime = mimeType.split(';')[0]?.trim().toLowerCase() ?? '';
   const named = typesByExtension[extension] ?? (textExtensions.has(extension) ? 'text' : undefined);
   const type = fromWeb ? (typesByMime[mime] ?? named) : (named ?? typesByMime[mime]);
-  if (type === 'pdf' || type === 'docx') {
+  if (type && signedTypes.has(type)) {
     throw unsupportedFile(filename, `its name says ${extension}, its content does not`);
   }
   if (type) return type;
-  if (mime.startsWith('text/') || extension === '') return 'text';
+  if (mime.startsWith('text/') || extension === '' || isText(bytes)) return 'text';
   throw unsupportedFile(filename, `its type .${extension} is unknown. Supported: ${supportedTypes}`);
 }

@@ -210,14 +210,13 @@ describe('what cannot be read', () => {
     ['a text that calls itself a docx', 'a.docx', 'hello', 'its content does not'],
     ['a broken PDF', 'b.pdf', '%PDF-1.7 and nothing else', 'no valid PDF'],
     ['a broken zip', 'b.docx', Buffer.from('PK\x03\x04 nothing', 'latin1'), 'damaged'],
-    ['an unknown type', 'a.xyz', 'hello', '.xyz is unknown'],
+    ['an unknown type', 'a.xyz', Buffer.from('caf\xe9 or not', 'latin1'), '.xyz is unknown'],
+    ['a text that calls itself a workbook', 'a.xlsx', 'hello', 'its content does not'],
   ])('refuses a file that is %s', async (_name, filename, content, reason) => {
     expect(await refusal(filename, content)).toContain(reason);
   });
 
-  it('reads text of an unknown type when the sender vouches for it', async () => {
-    expect(await outline('a.xyz', 'hello', 'text/x-unknown; charset=utf-8')).toEqual([
-      ['paragraph', 'hello'],
-    ]);
+  it('reads UTF-8 text of an unknown type', async () => {
+    expect(await outline('a.xyz', 'Käse')).toEqual([['paragraph', 'Käse']]);
   });
 });

@@ -2,11 +2,17 @@ import { decodeText } from './decode-text.js';
 import { detectType, type DocumentType } from './detect-type.js';
 import { readCsv } from './read-csv.js';
 import { readDocx } from './read-docx.js';
+import { readEml } from './read-eml.js';
+import { readEpub } from './read-epub.js';
 import { readHtml } from './read-html.js';
 import { readJson, readJsonLines } from './read-json.js';
 import { readMarkdown } from './read-markdown.js';
+import { readOdt } from './read-odt.js';
 import { readPdf } from './read-pdf.js';
 import { readPlainText } from './read-plain-text.js';
+import { readPptx } from './read-pptx.js';
+import { readRtf } from './read-rtf.js';
+import { readXlsx } from './read-xlsx.js';
 import { readingAs, unsupportedFile } from './unsupported-file.js';
 import {
   defaultReadingLimits,
@@ -46,6 +52,12 @@ function readAs(
 ): ParsedDocument | Promise<ParsedDocument> {
   if (type === 'pdf') return readPdf(file.bytes, file.filename, limits);
   if (type === 'docx') return readDocx(file.bytes, file.filename, limits);
+  if (type === 'xlsx') return readXlsx(file, limits);
+  if (type === 'pptx') return readPptx(file, limits);
+  if (type === 'odt') return readOdt(file, limits);
+  if (type === 'epub') return readEpub(file, limits);
+  if (type === 'eml') return readEml(file);
+  if (type === 'rtf') return readRtf(file.bytes, file.filename);
   const { text, assumedEncoding } = decodeText(file);
   const document = textReaders[type]?.(text) ?? readPlainText(text);
   return { ...document, ...(assumedEncoding && { assumedEncoding }) };

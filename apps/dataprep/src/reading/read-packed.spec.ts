@@ -48,11 +48,7 @@ describe('docx', () => {
     });
   });
 
-  it.each([
-    ['xl/workbook.xml', 'a spreadsheet'],
-    ['ppt/presentation.xml', 'a presentation'],
-    ['readme.txt', 'a zip archive'],
-  ])('says what a zip with %s is', async (entry, what) => {
+  it.each([['readme.txt', 'a zip archive']])('says what a zip with %s is', async (entry, what) => {
     await expect(read('a.docx', makeZip({ [entry]: 'x' }))).rejects.toMatchObject({
       code: 'unsupported_file',
       message: expect.stringContaining(what),

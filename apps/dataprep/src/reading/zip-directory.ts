@@ -30,18 +30,50 @@ export function checkUnpackedSize(bytes: Uint8Array, filename: string, maxUnpack
   }
 }
 
+/**
+ * The files of an archive that `isWanted` names, unpacked under one common budget. Throws `unsupported_file` for an archive that is
+ * broken or unpacks to more.
+ */
+export function unpackFiles(
+  bytes: Uint8Array,
+  filename: string,
+  { maxBytes, isWanted }: { maxBytes: number; isWanted: (name: string) => boolean },
+): Map<string, Uint8Array> {
+  let left = maxBytes;
+  const files = new Map<string, Uint8Array>();
+  for (const entry of readDirectory(bytes, filename)) {
+    if (!isWanted(entry.name)) continue;
+    const content = unpack(bytes, entry, filename, left);
+    left -= content?.length ?? left + 1;
+    if (!content || left < 0) throw tooLarge(filename, maxBytes);
+    files.set(entry.name, content);
+  }
+  return files;
+}
+
 function unpackedSize(bytes: Uint8Array, entry: ZipEntry, filename: string, budget: number): number {
   if (entry.method === 0) return entry.packedBytes;
-  if (entry.method !== 8) throw unsupportedFile(filename, 'it uses an unknown compression');
+  return unpack(bytes, entry, filename, budget)?.length ?? budget + 1;
+}
+
+/** Undefined where the content is larger than the budget. */
+function unpack(
+  bytes: Uint8Array,
+  entry: ZipEntry,
+  filename: string,
+  budget: number,
+): Uint8Array | undefined {
+  if (entry.method !== 0 && entry.method !== 8)
+    throw unsupportedFile(filename, 'it uses an unknown compression');
   const view = viewOf(bytes);
   const { headerOffset } = entry;
   const start =
     headerOffset + 30 + view.getUint16(headerOffset + 26, true) + view.getUint16(headerOffset + 28, true);
   try {
     const packed = bytes.subarray(start, start + entry.packedBytes);
-    return inflateRawSync(packed, { maxOutputLength: Math.max(1, budget) }).length;
+    return entry.method === 0 ? packed : inflateRawSync(packed, { maxOutputLength: Math.max(1, budget) });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return budget + 1;
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return undefined;
     throw unsupportedFile(filename, 'its archive is damaged', error);
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MegaNestError, type GenerationChunk, type ModelInfo, type Tool } from '#contracts';
+import { MegaNestError, type ChatMessage, type GenerationChunk, type ModelInfo, type Tool } from '#contracts';
 import { pickParameters, type MegaServiceDefinition, type RunReceipt } from '#dag';
 import {
   chatToolParam,
@@ -14,6 +14,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { MegaServiceRunner, type Attachments } from '../mega-services/mega-service-runner.js';
 import { assertGivesAnswers, givesAnswers } from '../mega-services/nodes/output-kind.js';
+import { inNamesOfHere } from '../mega-services/reference-names.js';
+import { assertSearchable } from '../mega-services/searched-question.js';
 import { LanguageModelClient } from './language-model.client.js';
 import { assertPlainAnswer } from './mega-service-limits.js';
 import { measureStream } from './measure-stream.js';
@@ -69,9 +71,14 @@ export class ChatService {
     const definition = request.model ? this.megaServices.find(request.model) : this.megaServices.default();
     if (definition) {
       assertGivesAnswers(definition);
+      assertSearchable(definition, request.messages);
       const { ignored } = this.#megaServiceParameters(definition, request);
+      ignored.push(...(await this.#unfollowed(definition, request, call)));
       const revision = await this.models.fingerprint(definition, call);
-      const start: PreparedChat['start'] = (...args) => this.#runMegaService(definition, revision, ...args);
+      const start: PreparedChat['start'] = (...args) => ({
+        ...this.#runMegaService(definition, revision, ...args),
+        ignored,
+      });
       return { isMegaService: true, takesImages: false, ignored, unheldGrammars: () => [], start };
     }
     const info = await this.models.llmNamed(request.model, call);
@@ -82,6 +89,7 @@ export class ChatService {
     const thinking = planThinking(request, info);
     const { extra, labels } = request;
     const ignored = [...ignoredFields(extra), ...thinking.ignored, ...unusedLabels(labels, info)];
+    ignored.push(...unfollowedPrompts(request.messages, info));
     const start: PreparedChat['start'] = (given, ...rest) =>
       this.#generate(info, ignored, { ...given, chatTemplateKwargs: thinking.kwargs }, ...rest);
     const unheld = (tools: readonly Tool[]) => unheldGrammars(tools, info);
@@ -95,8 +103,10 @@ export class ChatService {
     call: HttpCall,
     attachments?: Attachments,
   ): Promise<ChatRun> {
+    if (!attachments?.files?.length) assertSearchable(definition, request.messages);
     const revision = await this.models.fingerprint(definition, call);
-    return this.#runMegaService(definition, revision, request, call, attachments);
+    const run = this.#runMegaService(definition, revision, request, call, attachments);
+    return { ...run, ignored: [...run.ignored, ...(await this.#unfollowed(definition, request, call))] };
   }
 
   #runMegaService(
@@ -122,13 +132,23 @@ export class ChatService {
     const { constraint, ...given } = request.parameters;
     assertPlainAnswer(definition.name, request, constraint);
     assertTakesImages(request.messages, textOnly);
-    const parameters = pickParameters(definition, { ...request.extra, ...given });
-    const ignored = ignoredFields(request.extra, new Set(Object.keys(parameters)));
+    const extra = inNamesOfHere(request.extra);
+    const parameters = pickParameters(definition, { ...extra, ...given });
+    const ignored = ignoredFields(extra, new Set(Object.keys(parameters)));
     if (request.chatTemplateKwargs) ignored.push('chat_template_kwargs');
     ignored.push(...unusedLabels(request.labels, undefined));
     const { reasoningEffort: effort } = request;
     if (effort && !littleEffort.has(effort.value)) ignored.push(effort.field);
     return { parameters, ignored };
+  }
+
+  async #unfollowed(
+    definition: MegaServiceDefinition,
+    { messages }: ChatCompletionRequest,
+    call: HttpCall,
+  ): Promise<string[]> {
+    const info = messages.some(isInstruction) && (await this.models.modelOf(definition, call));
+    return info ? unfollowedPrompts(messages, info) : [];
   }
 
   #generate(info: ModelInfo, ignored: string[], request: ChatCompletionRequest, call: HttpCall): ChatRun {
@@ -143,6 +163,15 @@ export class ChatService {
     const available = [...megaServices.map(({ name }) => name), llm].join(', ');
     return new MegaNestError('model_not_found', { model, available, param: 'model' });
   }
+}
+
+function isInstruction({ role }: ChatMessage): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+/** A model that only quotes does not follow instructions. */
+function unfollowedPrompts(messages: readonly ChatMessage[], { followsInstructions }: ModelInfo): string[] {
+  return followsInstructions === false && messages.some(isInstruction) ? ['messages.system'] : [];
 }
 
 function newIdentity(model: string): CompletionIdentity {

@@ -51,12 +51,18 @@ export class ModelCatalog {
    * is away, with the definition alone.
    */
   async fingerprint(definition: MegaServiceDefinition, options: CallOptions): Promise<string> {
-    if (!usesLanguageModel(definition)) return definition.revision;
+    const model = await this.modelOf(definition, options);
+    if (!model) return definition.revision;
+    return createHash('sha256').update(`${definition.revision} ${model.revision}`).digest('hex').slice(0, 12);
+  }
+
+  /** The language model that a mega service asks; undefined where it asks none, or where that is away. */
+  async modelOf(definition: MegaServiceDefinition, options: CallOptions): Promise<ModelInfo | undefined> {
+    if (!usesLanguageModel(definition)) return undefined;
     try {
-      const { revision } = await this.llm(options);
-      return createHash('sha256').update(`${definition.revision} ${revision}`).digest('hex').slice(0, 12);
+      return await this.llm(options);
     } catch (error) {
-      if (error instanceof MegaNestError && error.status >= 500) return definition.revision;
+      if (error instanceof MegaNestError && error.status >= 500) return undefined;
       throw error;
     }
   }

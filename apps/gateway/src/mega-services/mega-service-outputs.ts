@@ -16,6 +16,8 @@ import { ignoredFields, type EmbeddingRequest } from '#openai-api';
 import { Metrics, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { questionOf } from './mega-service-request.js';
+import { inNamesOfHere } from './reference-names.js';
+import { assertSearchable } from './searched-question.js';
 import { MegaServiceRunner } from './mega-service-runner.js';
 import { documentsAnswer } from './documents-answer.js';
 import type { ReceivedMegaServiceRequest } from './mega-service-body.js';
@@ -40,9 +42,11 @@ export class MegaServiceOutputs {
     { chat, files }: Pick<ReceivedMegaServiceRequest, 'chat' | 'files'>,
     call: HttpCall,
   ): Promise<MegaServiceOutput<object>> {
-    const fields: ParameterValues = { ...chat.extra, ...chat.parameters };
+    if (files.length === 0) assertSearchable(definition, chat.messages);
+    const extra = inNamesOfHere(chat.extra);
+    const fields: ParameterValues = { ...extra, ...chat.parameters };
     const parameters = pickParameters(definition, fields);
-    const ignored = ignoredFields(chat.extra, new Set(Object.keys(parameters)));
+    const ignored = ignoredFields(extra, new Set(Object.keys(parameters)));
     const { output, receipt } = await this.#result(
       definition,
       this.runner.start(definition, chat.messages, parameters, call, { files }),

@@ -7,10 +7,8 @@ import {
   type RunHandle,
   type RunReceipt,
 } from '#dag';
-import type { HttpCall } from '#service-kit';
+import { ownerOf, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
-import { ownerOf } from '../auth/owner.js';
 import { ReceiptStore } from './receipt-store.js';
 import { questionOf, type MegaServiceRequest } from './mega-service-request.js';
 import { NodeCaller } from './nodes/node-caller.js';
@@ -31,7 +29,6 @@ export class MegaServiceRunner {
   constructor(
     @Inject(NodeCaller) private readonly caller: NodeCaller,
     @Inject(ReceiptStore) private readonly receipts: ReceiptStore,
-    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
   /** Errors of the nodes surface in `chunks`, before the first one where nothing was generated yet. */
@@ -69,7 +66,7 @@ export class MegaServiceRunner {
     definition: MegaServiceDefinition,
     asked: Attachments & { messages: ChatMessage[] },
     parameters: ParameterValues,
-    { requestId, traceparent, deadline, signal, owner, authorization }: HttpCall,
+    { requestId, traceparent, deadline, signal, owner = ownerOf({}) }: HttpCall,
     watch?: (context: NodeContext) => void,
   ): RunHandle {
     const request: MegaServiceRequest = {
@@ -83,10 +80,7 @@ export class MegaServiceRunner {
       return this.caller.run(context);
     };
     const handle = runDag({ definition, request, parameters, run, signal, deadline });
-    this.receipts.add(
-      { requestId, owner: owner ?? ownerOf(authorization, this.environment), megaService: definition.name },
-      handle,
-    );
+    this.receipts.add({ requestId, owner, megaService: definition.name }, handle);
     return handle;
   }
 }

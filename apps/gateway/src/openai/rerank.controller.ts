@@ -1,15 +1,22 @@
 import { rerank } from '#contracts';
 import { RpcClient } from '#messaging';
 import {
+  plainRerankRequestSchema,
   rerankCall,
   rerankRequestSchema,
   rerankResponse,
   rerankResponseSchema,
+  teiRerankAnswerSchema,
+  teiRerankCall,
+  teiRerankRequestSchema,
+  teiRerankResponse,
+  type PlainRerankRequest,
   type RerankRequest,
   type RerankResponse,
 } from '#openai-api';
 import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { z } from 'zod';
 
 @Controller()
 export class RerankController {
@@ -18,7 +25,7 @@ export class RerankController {
     @Inject(Metrics) private readonly metrics: Metrics,
   ) {}
 
-  @Post(['v1/rerank', 'v2/rerank', 'rerank'])
+  @Post(['v1/rerank', 'v2/rerank'])
   @ApiOperation({ summary: 'Order documents by how well they answer a query', answer: rerankResponseSchema })
   @HttpCode(200)
   rerank(
@@ -28,6 +35,23 @@ export class RerankController {
     return this.metrics.measure('rerank', async () => {
       const reply = await this.client.request(rerank, rerankCall(body), call);
       return rerankResponse(reply, body, call.requestId);
+    });
+  }
+
+  @Post('rerank')
+  @ApiOperation({
+    summary: 'Rerank as Text Embeddings Inference (texts) or as Cohere (documents)',
+    body: z.union([teiRerankRequestSchema, rerankRequestSchema]),
+    answer: z.union([teiRerankAnswerSchema, rerankResponseSchema]),
+  })
+  @HttpCode(200)
+  async plain(
+    @Body(new SchemaPipe(plainRerankRequestSchema)) body: PlainRerankRequest,
+    @Call() call: HttpCall,
+  ) {
+    if ('documents' in body) return this.rerank(body, call);
+    return this.metrics.measure('rerank', async () => {
+      return teiRerankResponse(await this.client.request(rerank, teiRerankCall(body), call), body);
     });
   }
 }

@@ -1,5 +1,5 @@
 import { MegaNestError, type GuardrailFinding, type GuardrailJudgement } from '#contracts';
-import type { LabelScore } from '#inference';
+import type { LabelScore } from '#encoders';
 import type { LabelRule } from '../rules/compile-rules.js';
 
 /**

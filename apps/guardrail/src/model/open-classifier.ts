@@ -1,5 +1,6 @@
-import { loadClassifier, openRemoteClassifier, type Classifier } from '#inference';
 import { announceModel, loadProfile, modelOptions } from '#service-kit';
+import { loadClassifier, type Classifier } from '#encoders';
+import { openRemoteClassifier } from '#remote-engines';
 import type { GuardrailEnvironment } from '../guardrail.environment.js';
 
 /**

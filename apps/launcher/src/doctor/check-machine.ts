@@ -28,10 +28,11 @@ export function checkNode(version: string): Finding {
     : fail('node', `${version} is too old`, `install Node ${leastNode.join('.')} or later`);
 }
 
-function checkAddress({ HOST, API_KEYS, MEGANEST_ALLOW_OPEN }: LauncherEnvironment): Finding {
+function checkAddress({ HOST, API_KEYS, API_KEYS_FILE, MEGANEST_ALLOW_OPEN }: LauncherEnvironment): Finding {
   const loopback = HOST === 'localhost' || HOST === '::1' || (isIP(HOST) === 4 && HOST.startsWith('127.'));
   if (loopback) return ok('address', `${HOST}, this machine only`);
   if (API_KEYS.length > 0) return ok('address', `${HOST} with ${API_KEYS.length} API keys`);
+  if (API_KEYS_FILE !== undefined) return ok('address', `${HOST} with the API keys of ${API_KEYS_FILE}`);
   if (MEGANEST_ALLOW_OPEN)
     return warn(
       'address',

@@ -1,4 +1,5 @@
 import { inspectNats } from '#messaging';
+import { natsAccess } from '#service-kit';
 import { inspectDatabase, type DatabaseFacts } from '#storage';
 import type { LauncherEnvironment } from '../environment.js';
 import { maskUrl } from '../print-config.js';
@@ -15,7 +16,7 @@ export async function checkNats(environment: LauncherEnvironment): Promise<Findi
   const { NATS_URL } = environment;
   if (NATS_URL === undefined) return [await checkNatsProgram(environment)];
   try {
-    const { version, maxPayloadBytes, jetStream, roundTripMs } = await inspectNats(NATS_URL);
+    const { version, maxPayloadBytes, jetStream, roundTripMs } = await inspectNats(natsAccess(environment));
     const findings = [ok('nats', `${version} at ${maskUrl(NATS_URL)}, ${roundTripMs} ms`)];
     if (!jetStream)
       findings.push(

@@ -1,5 +1,5 @@
 import type { Citation, TokenLogprob } from '#contracts';
-import type { GenerationEvent } from '#inference';
+import type { GenerationEvent } from '#generation';
 
 /** What a check lets through of one answer. */
 export interface CheckedPiece {

@@ -1,5 +1,5 @@
 import type { GenerationChunk, TokenUsage } from '#contracts';
-import type { GenerationEvent } from '#inference';
+import type { GenerationEvent } from '#generation';
 import type { AnswerCheck, CheckedPiece } from './answer-check.js';
 
 export interface CheckOptions {

@@ -1,5 +1,5 @@
 import type { GenerationChunk } from '#contracts';
-import type { GenerationEvent } from '#inference';
+import type { GenerationEvent } from '#generation';
 
 /** An answer that is not checked. */
 export async function* passThrough(

@@ -1,4 +1,4 @@
-import type { GenerationEvent } from '#inference';
+import type { GenerationEvent } from '#generation';
 import type { CallReader, ParsedPiece } from './call-reader.js';
 import type { ThinkSplitter } from './think-splitter.js';
 

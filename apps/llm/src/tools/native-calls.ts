@@ -1,5 +1,5 @@
 import type { Tool, ToolCallDelta } from '#contracts';
-import type { GenerationEvent } from '#inference';
+import type { GenerationEvent } from '#generation';
 import { RawInput } from './raw-input.js';
 
 /** Calls of an engine that finds them itself: custom tools, which are functions to it, get their raw input back. */

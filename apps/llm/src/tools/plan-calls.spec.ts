@@ -1,6 +1,6 @@
 import { MegaNestError, type ChatMessage, type Tool } from '#contracts';
-import type { ChatTemplate, GenerationEvent } from '#inference';
 import { describe, expect, it } from 'vitest';
+import type { ChatTemplate, GenerationEvent } from '#generation';
 import { planCalls, templateVariables, type CallOptions } from './plan-calls.js';
 
 const add: Tool = {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { MegaNestError, type ChatMessage, type OutputConstraint, type Tool } from '#contracts';
-import type { ChatTemplate, GenerateRequest as ModelRequest, GenerationEvent } from '#inference';
+import type { ChatTemplate, GenerateRequest as ModelRequest, GenerationEvent } from '#generation';
 import type { GenerateRequest } from '../generate-request.js';
 import { AnswerReader, readAnswers } from './answer-reader.js';
 import { answerMarks, callConstraint } from './call-constraint.js';

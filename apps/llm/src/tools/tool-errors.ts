@@ -1,5 +1,5 @@
 import { MegaNestError, type Tool } from '#contracts';
-import type { GenerationEvent } from '#inference';
+import type { GenerationEvent } from '#generation';
 
 const tagParam = /^constraint\.tags\.(\d+)(?:\.(schema|parameters|lark))?(.*)$/;
 

@@ -1,5 +1,5 @@
 import { createConnection } from 'node:net';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   superviseProcess,
@@ -18,6 +18,8 @@ export interface NatsServerOptions {
   dataDirectory: string;
   /** Default 0: a free one, chosen by the server; a restart keeps it. */
   port?: number;
+  /** The text of a configuration file, for its owner's eyes only; what is given beside it counts more. */
+  configuration?: string;
   /** Default true. */
   jetStream?: boolean;
   /** Ends a start that nobody waits for any more. */
@@ -76,11 +78,16 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   const { jetStream = true, restart = false } = options;
   const storeDirectory = join(options.dataDirectory, 'jetstream');
   await mkdir(storeDirectory, { recursive: true });
+  const configurationFile = join(options.dataDirectory, 'nats.conf');
+  await rm(configurationFile, { force: true });
+  if (options.configuration !== undefined)
+    await writeFile(configurationFile, options.configuration, { mode: 0o600, flag: 'wx' });
   let port = options.port ?? 0;
   const server = superviseProcess({
     name: 'nats',
     command: options.program,
     args: () => [
+      ...(options.configuration === undefined ? [] : ['--config', configurationFile]),
       '--addr',
       '127.0.0.1',
       '--port',

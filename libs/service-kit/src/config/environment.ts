@@ -1,4 +1,9 @@
 import { z } from 'zod';
+import { booleanSchema } from './boolean.js';
+import { EnvironmentError } from './environment-error.js';
+import { natsEnvironmentShape } from './nats-access.js';
+
+export { booleanSchema, EnvironmentError };
 
 /** An empty variable counts as unset, as compose files and shells write it. */
 function dropEmpty(variables: Record<string, string | undefined>): Record<string, string> {
@@ -10,10 +15,6 @@ function dropEmpty(variables: Record<string, string | undefined>): Record<string
 }
 
 export const portSchema = z.coerce.number().int().min(0).max(65_535);
-
-export const booleanSchema = z
-  .enum(['true', 'false', '1', '0', 'yes', 'no'])
-  .transform((value) => value === 'true' || value === '1' || value === 'yes');
 
 const commaList = z.string().transform((value) =>
   value
@@ -41,7 +42,7 @@ const hostList = commaList.pipe(
 /** The variables that every service reads. Each app extends it with its own. */
 export const baseEnvironmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
-  NATS_URL: z.string().default('nats://127.0.0.1:4222'),
+  ...natsEnvironmentShape,
   MEGANEST_DATA_DIR: z.string().default('.data'),
   MEGANEST_PROFILE: z.string().default('bundled'),
   /** A mirror of the Hugging Face hub, and the token for its gated models. */
@@ -49,6 +50,8 @@ export const baseEnvironmentSchema = z.object({
   HF_TOKEN: z.string().optional(),
   DEVICE: z.enum(['auto', 'cpu', 'cuda', 'webgpu']).default('auto'),
   API_KEYS: commaList.default([]),
+  /** Named keys with scopes, limits and expiry; read again when it changes. */
+  API_KEYS_FILE: z.string().optional(),
   /** Origins whose web pages may use the service, beside its own; `*` is every origin. */
   ALLOWED_ORIGINS: originList.default([]),
   /** Names under which a service without keys answers, beside localhost and addresses. */
@@ -82,11 +85,6 @@ export function databaseUrl(environment: z.infer<typeof databaseEnvironmentSchem
   const url = environment.DATABASE_URL ?? environment.PG_CONNECTION_STRING;
   if (!url) throw new EnvironmentError('DATABASE_URL is missing: set it to the Postgres connection string.');
   return url;
-}
-
-/** Thrown at boot; its message names the variable. */
-export class EnvironmentError extends Error {
-  override readonly name = 'EnvironmentError';
 }
 
 /** Parses the environment once, at boot; the result is frozen. */

@@ -16,16 +16,17 @@ export async function sendEventStream(
   reply: FastifyReply,
   frames: Frames,
   onError: (error: MegaNestError) => string,
+  contentType = 'text/event-stream; charset=utf-8',
 ): Promise<void> {
   const { raw } = reply;
   const writer = new FrameWriter(reply);
   try {
     for await (const frame of frames) {
-      if (!raw.headersSent) writeHead(reply);
+      if (!raw.headersSent) writeHead(reply, contentType);
       if (raw.destroyed) return;
       await writer.write(frame);
     }
-    if (!raw.headersSent) writeHead(reply);
+    if (!raw.headersSent) writeHead(reply, contentType);
   } catch (thrown) {
     const error = MegaNestError.from(thrown, 'gateway');
     if (!raw.headersSent) return sendError(reply, error);
@@ -61,12 +62,12 @@ class FrameWriter {
   }
 }
 
-function writeHead(reply: FastifyReply): void {
+function writeHead(reply: FastifyReply, contentType: string): void {
   reply.hijack();
   const inherited = Object.entries(reply.getHeaders()).filter((entry) => entry[1] !== undefined);
   reply.raw.writeHead(200, {
     ...(Object.fromEntries(inherited) as Record<string, string>),
-    'content-type': 'text/event-stream; charset=utf-8',
+    'content-type': contentType,
     'cache-control': 'no-cache, no-transform',
     connection: 'keep-alive',
     'x-accel-buffering': 'no',

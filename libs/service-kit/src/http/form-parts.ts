@@ -7,6 +7,8 @@ export interface FormLimits {
   readonly fields: number;
   /** Most bytes of a field; a longer one arrives cut, with `valueTruncated`. */
   readonly fieldSize: number;
+  /** Names of files may be paths; without it the last part is the name. */
+  readonly keepsPaths?: boolean;
 }
 
 /**
@@ -20,7 +22,8 @@ export async function readFormParts(
   take: (part: Multipart) => Promise<void> | void,
 ): Promise<void> {
   try {
-    for await (const part of request.parts({ limits: { ...limits, fileSize: Infinity } })) {
+    const { keepsPaths: preservePath = false, ...most } = limits;
+    for await (const part of request.parts({ limits: { ...most, fileSize: Infinity }, preservePath })) {
       // A part without a name has none, whatever the types say.
       if (!(part.fieldname as string | undefined))
         throw new MegaNestError('invalid_request', { detail: 'A part of the form has no name.' });

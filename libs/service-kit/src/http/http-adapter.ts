@@ -2,18 +2,21 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { BaseEnvironment } from '../config/environment.js';
-import { ApiKeys } from './api-keys.js';
+import { ApiKeys } from '../keys/api-keys.js';
+import { auditedAction } from '../keys/audited-action.js';
 import { callerLabels } from './caller-labels.js';
 import { sendError } from './error.filter.js';
 import { callOf, requestIdOf } from './http-call.js';
 import { decodeBody, parseJsonBody } from './json-body.js';
 import { WebPages } from './web-pages.js';
+import { aliasedPath } from './path-aliases.js';
 import { MegaNestError } from '#contracts';
 
 /** Fastify with what every service's HTTP side needs: whose web pages may use it, keys, JSON limits, request ids and an access log. */
 export function createHttpAdapter(environment: BaseEnvironment, logger: Logger): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: environment.BODY_LIMIT_BYTES,
+    rewriteUrl: ({ url }: { url?: string }) => aliasedPath(url ?? '/'),
     genReqId: (request: unknown) => requestIdOf(request as FastifyRequest),
     // Answers already under way are finished, idle connections are closed at once.
     forceCloseConnections: 'idle',
@@ -35,7 +38,12 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
       done(error as Error);
     }
   });
-  addHooks(server, { pages: new WebPages(environment), apiKeys: new ApiKeys(environment.API_KEYS) }, logger);
+  const apiKeys = new ApiKeys(environment, logger);
+  server.addHook('onClose', (_server, done) => {
+    apiKeys.close();
+    done();
+  });
+  addHooks(server, { pages: new WebPages(environment), apiKeys }, logger);
   return adapter;
 }
 
@@ -70,10 +78,13 @@ function addHooks(
         status: reply.statusCode,
         milliseconds,
         requestId,
+        ...(request.meganestCaller && { key: request.meganestCaller.name }),
         ...callerLabels(request.body),
       },
       'request',
     );
+    const audited = auditedAction(request);
+    if (audited) logger.info({ audit: true, ...audited, status: reply.statusCode, requestId }, 'audit');
     done();
   });
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { startSpan, type RunningSpan } from '#contracts';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ownerOf } from '../keys/caller.js';
 
 /** What an HTTP request hands down to the calls that it causes. */
 export interface HttpCall {
@@ -11,10 +12,8 @@ export interface HttpCall {
   traceparent: string;
   /** Aborted when the client goes away before its answer is complete. */
   signal: AbortSignal;
-  /** Whose request it is, where the gateway knows. */
+  /** Whose request it is; absent where a connection of its own knows. */
   owner?: string;
-  /** The `Authorization` header of the request. */
-  authorization?: string;
 }
 
 declare module 'fastify' {
@@ -48,7 +47,7 @@ function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
     deadline: Date.now() + timeoutMs,
     traceparent: span?.traceparent ?? beginTrace(),
     signal: abort.signal,
-    authorization: request.headers.authorization,
+    owner: ownerOf(request),
   };
 }
 

@@ -3,11 +3,12 @@ import { isIP } from 'node:net';
 import { MegaNestError } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BaseEnvironment } from '../config/environment.js';
+import { needsKeys } from '../keys/key-ring.js';
 
 /** The variables that say which web pages may use a service. */
 export type PagePolicy = Pick<
   BaseEnvironment,
-  'ALLOWED_ORIGINS' | 'ALLOWED_HOSTS' | 'API_KEYS' | 'HOST' | 'MEGANEST_ALLOW_OPEN'
+  'ALLOWED_ORIGINS' | 'ALLOWED_HOSTS' | 'API_KEYS' | 'API_KEYS_FILE' | 'HOST' | 'MEGANEST_ALLOW_OPEN'
 >;
 
 /**
@@ -22,10 +23,10 @@ export class WebPages {
   readonly #keyed: boolean;
   readonly #trustedNetwork: boolean;
 
-  constructor({ ALLOWED_ORIGINS, ALLOWED_HOSTS, API_KEYS, HOST, MEGANEST_ALLOW_OPEN }: PagePolicy) {
+  constructor({ ALLOWED_ORIGINS, ALLOWED_HOSTS, HOST, MEGANEST_ALLOW_OPEN, ...keys }: PagePolicy) {
     this.#origins = new Set(ALLOWED_ORIGINS);
     this.#hosts = new Set([...ALLOWED_HOSTS, HOST.toLowerCase()]);
-    this.#keyed = API_KEYS.length > 0;
+    this.#keyed = needsKeys(keys);
     this.#trustedNetwork = MEGANEST_ALLOW_OPEN;
   }
 

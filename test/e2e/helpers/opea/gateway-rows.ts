@@ -1,6 +1,6 @@
 import type { ServiceName } from '#testing';
 import { expect } from 'vitest';
-import { completion, error, passages, question, text, wrongMethod, type Row } from './row.js';
+import { completion, error, number, passages, question, text, wrongMethod, type Row } from './row.js';
 
 export const listings: Row[] = [
   {
@@ -40,6 +40,52 @@ export const listings: Row[] = [
     status: 405,
     answer: { error: 'Retrieve configurable parameter wrongly.' },
   },
+];
+
+/** What clients of the servers below the reference send to the gateway. */
+export const enginesRows: Row[] = [
+  {
+    service: 'gateway',
+    path: '/rerank',
+    form: 'TEI',
+    body: { query: question, texts: passages, return_text: true },
+    answer: [{ index: 0, score: number, text: passages[0] }, { index: 1 }],
+  },
+  {
+    service: 'gateway',
+    path: '/rerank',
+    form: 'Cohere',
+    body: { query: question, documents: passages },
+    answer: { results: [{ index: 0, relevance_score: number }, {}] },
+  },
+  {
+    service: 'gateway',
+    path: '/rerank',
+    form: 'neither texts nor documents',
+    body: { query: question },
+    status: 400,
+    answer: error('texts'),
+  },
+  {
+    service: 'gateway',
+    path: '/v3/chat/completions',
+    form: 'OpenVINO Model Server',
+    body: { messages: [{ role: 'user', content: question }], max_tokens: 8 },
+    answer: completion,
+  },
+  { service: 'gateway', path: '/v3/models', form: 'OpenVINO Model Server', answer: { object: 'list' } },
+  ...[
+    ['/v1/embeddings', 'The request of getting embedding vector fails.'],
+    ['/v1/chat/completions', 'The request of LLM generation fails.'],
+    ['/v1/asr', 'The request of ASR fails.'],
+  ].map(([path = '', said]) => ({
+    service: 'gateway' as const,
+    path,
+    form: 'wrong method',
+    method: 'PUT',
+    status: 405,
+    answer: { error: said },
+  })),
 ];
 
 export const chat = { messages: question, stream: false, max_tokens: 8 };

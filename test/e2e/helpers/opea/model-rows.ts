@@ -109,6 +109,13 @@ export const llmRows: Row[] = [
   {
     service: 'llm',
     path: '/v1/chat/completions',
+    form: 'the name of a model of another engine',
+    body: { messages: question, max_tokens: 8, model: 'meta-llama/Meta-Llama-3-8B-Instruct' },
+    answer: completion,
+  },
+  {
+    service: 'llm',
+    path: '/v1/chat/completions',
     form: 'no messages',
     body: {},
     status: 400,
@@ -157,9 +164,19 @@ export const rerankingRows: Row[] = [
   {
     service: 'reranking',
     path: '/v1/reranking',
-    form: 'reference {input}',
+    form: 'reference {input}, one passage by default',
     body: { input: question, retrieved_docs: passages },
-    answer: { documents: expect.any(Array) as unknown },
+    answer: { documents: [passages[0]] },
+  },
+  {
+    service: 'reranking',
+    path: '/v1/reranking',
+    form: 'the sample of the reference',
+    body: {
+      initial_query: 'What is Deep Learning?',
+      retrieved_docs: [{ text: 'Deep Learning is not...' }, { text: 'Deep learning is...' }],
+    },
+    answer: { reranked_docs: [{ text: 'Deep learning is...', score: number }] },
   },
   {
     service: 'reranking',

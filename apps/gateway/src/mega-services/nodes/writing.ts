@@ -19,8 +19,7 @@ export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
     ...context.parameters,
     messages: conversationOf(call).messages,
   };
-  // None found is not the same as none looked for.
-  if (documents) {
+  if (documents && documents.length > 0) {
     request.documents = documents;
     context.report({ documentIds: documents.map(({ id }) => id) });
   }

@@ -1,10 +1,9 @@
 import { MegaNestError } from '#contracts';
-import { createLogger } from '#service-kit';
+import { createLogger, ownerOf } from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
-import { ownerOf } from '../../auth/owner.js';
 import { ResponsePlanner } from '../execution/response-planner.js';
 import { ResponseRuns } from '../execution/response-runs.js';
 import { ResponseSocket, type ResponseSocketOptions, type SocketBounds } from './response-socket.js';
@@ -43,7 +42,7 @@ export class ResponseSockets implements BeforeApplicationShutdown {
 
   /** Serves a connection whose upgrade was checked. `admit` throws where its client has sent too much. */
   accept(socket: WebSocket, request: FastifyRequest, admit: () => Promise<void>): void {
-    const owner = ownerOf(request.headers.authorization, this.environment);
+    const owner = ownerOf(request);
     const traceparent = request.meganestCall?.traceparent ?? '';
     const start: ResponseSocketOptions['start'] = async ({ request: body, warmUp }, call, local) => {
       const plan = await this.planner.plan(owner, body, { call, warmUp, unstored: local });

@@ -1,0 +1,24 @@
+import type { MegaServiceDefinition } from '#dag';
+import { expect, it } from 'vitest';
+import { assertSearchable } from './searched-question.js';
+
+const definition = (...services: string[]) =>
+  ({
+    nodes: new Map(services.map((service) => [service, { target: { service } }])),
+  }) as unknown as MegaServiceDefinition;
+const ask = (content: string, ...services: string[]) =>
+  assertSearchable(definition(...services), [{ role: 'user', content }]);
+
+it.each(['', '   \n', '?', 'a', 'a ?', '…'])(
+  'refuses %j where documents are searched with it',
+  (question) => {
+    expect(() => ask(question, 'retrieval', 'llm')).toThrow(
+      expect.objectContaining({ code: 'invalid_request', param: 'messages' }),
+    );
+    expect(() => ask(question, 'llm')).not.toThrow();
+  },
+);
+
+it.each(['Go', 'C3 po?', '税', '42', 'Что'])('takes %j', (question) => {
+  expect(() => ask(question, 'retrieval')).not.toThrow();
+});

@@ -1,0 +1,25 @@
+import { MegaNestError, type ChatMessage } from '#contracts';
+import type { MegaServiceDefinition } from '#dag';
+import { questionOf } from './mega-service-request.js';
+
+/** Two letters or digits in a row, or one character of a script that writes a word with one. */
+const word = /[\p{L}\p{N}]{2}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
+/** Whether a mega service searches documents with what is asked. */
+function searches({ nodes }: MegaServiceDefinition): boolean {
+  return [...nodes.values()].some(({ target: { service, megaService } }) =>
+    megaService ? searches(megaService) : service === 'retrieval',
+  );
+}
+
+/**
+ * Refuses a question without a word: a search finds something for it all the same, and an answer from that would look
+ * like one. Errors: invalid_request.
+ */
+export function assertSearchable(definition: MegaServiceDefinition, messages: readonly ChatMessage[]): void {
+  if (!searches(definition)) return;
+  const question = questionOf(messages);
+  if (word.test(question)) return;
+  const reason = question.trim() === '' ? 'the question is empty' : 'the question has no word to search for';
+  throw new MegaNestError('invalid_request', { detail: `messages: ${reason}`, param: 'messages' });
+}

@@ -1,0 +1,55 @@
+import type { EncodedSequence, SequenceTemplate, TextTokenizer } from '#models';
+import type { EncoderItem, EncoderOutcome } from './encoder-messages.js';
+import { windowStarts } from './text-pieces.js';
+
+export interface EncodingLimits {
+  readonly maxInputTokens: number;
+  readonly vocabularySize: number;
+}
+
+/** Of the room for tokens; what neighbouring windows share. */
+const windowOverlap = 0.25;
+
+/**
+ * An item's tokens, cut to the limit or laid out in several windows where its request allows that, or the reason why it is
+ * refused.
+ */
+export function encodeItem(
+  item: EncoderItem,
+  tokenizer: TextTokenizer,
+  template: SequenceTemplate,
+  limits: EncodingLimits,
+): readonly EncodedSequence[] | Exclude<EncoderOutcome, { tokens: number }> {
+  if ('query' in item) return encodePair(item, tokenizer, template, limits);
+  const room = limits.maxInputTokens - template.singleMarks;
+  const ids = 'ids' in item ? item.ids : tokenizer.encode(item.text);
+  const unknownToken = ids.find((id) => id >= limits.vocabularySize);
+  if (unknownToken !== undefined) return { unknownToken };
+  const wrapped = template.wrap(ids);
+  if (wrapped.ids.length <= limits.maxInputTokens) return [wrapped];
+  if ('inWindows' in item) return windowsOf(ids, room).map((window) => template.wrap(window));
+  if (!item.truncate) return { tooLong: wrapped.ids.length };
+  return [template.wrap(ids.slice(0, room))];
+}
+
+function windowsOf(ids: readonly number[], room: number): number[][] {
+  const starts = windowStarts(ids.length, room, Math.floor(room * windowOverlap));
+  return starts.map((start) => ids.slice(start, start + room));
+}
+
+/** The passage gives way first; a query keeps at most half of the room, so that something of the passage is left. */
+function encodePair(
+  { query, passage, truncate }: Extract<EncoderItem, { query: string }>,
+  tokenizer: TextTokenizer,
+  template: SequenceTemplate,
+  { maxInputTokens }: EncodingLimits,
+): readonly EncodedSequence[] | { tooLong: number } {
+  const room = maxInputTokens - template.pairMarks;
+  const passageIds = tokenizer.encode(passage);
+  const queryIds = tokenizer.encode(query);
+  const tokens = queryIds.length + passageIds.length + template.pairMarks;
+  if (!truncate && tokens > maxInputTokens) return { tooLong: tokens };
+  const queryRoom = Math.max(Math.floor(room / 2), room - passageIds.length);
+  const queryPart = queryIds.slice(0, queryRoom);
+  return [template.wrapPair(queryPart, passageIds.slice(0, room - queryPart.length))];
+}

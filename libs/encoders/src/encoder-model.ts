@@ -1,0 +1,143 @@
+import { Tensor } from 'onnxruntime-node';
+import { planBatches } from '#batching';
+import { ModelLoadError, toFloat32, SequenceTemplate, type EncodedSequence, TextTokenizer } from '#models';
+import { scoresOf } from './classification-head.js';
+import { encodeItem } from './encode-item.js';
+import type {
+  EncoderItem,
+  EncoderOutcome,
+  EncoderReady,
+  EncoderResult,
+  EncoderSettings,
+} from './encoder-messages.js';
+import { loadGraph, type LoadedGraph } from './load-graph.js';
+import { normalise, poolTokens } from './pooling.js';
+import { raise } from './text-pieces.js';
+
+/** On CPU a batch beyond this gains nothing and padding costs. */
+const batchLimits = { paddedTokens: 256, spread: 1.15 };
+
+/** Names under which exporters give the result, most wanted first. */
+const outputNames = {
+  embed: ['sentence_embedding', 'last_hidden_state', 'token_embeddings'],
+  rerank: ['logits'],
+  classify: ['logits'],
+} as const;
+
+/** A BERT-like model in its worker: token ids in, vectors or scores out. */
+export class EncoderModel {
+  private readonly template: SequenceTemplate;
+
+  private constructor(
+    private readonly settings: EncoderSettings,
+    private readonly tokenizer: TextTokenizer,
+    private readonly loaded: LoadedGraph,
+    private readonly outputName: string,
+  ) {
+    this.template = SequenceTemplate.from(tokenizer);
+  }
+
+  /** What runs it, and which weights. */
+  get choice(): Pick<EncoderReady, 'backend' | 'weightsFile' | 'fallback'> {
+    const { backend, weightsFile, fallback } = this.loaded;
+    return { backend, weightsFile, fallback };
+  }
+
+  static async load(settings: EncoderSettings): Promise<EncoderModel> {
+    const tokenizer = await TextTokenizer.load(settings.directory);
+    const loaded = await loadGraph(settings);
+    const { session } = loaded;
+    const wanted = outputNames[settings.task];
+    const outputName = wanted.find((name) => session.outputNames.includes(name));
+    if (!outputName) {
+      throw new ModelLoadError(
+        `The graph of ${settings.directory} gives ${session.outputNames.join(', ')}; ${settings.task} needs ${wanted.join(' or ')}.`,
+      );
+    }
+    return new EncoderModel(settings, tokenizer, loaded, outputName);
+  }
+
+  /** Encodes and runs the items in batches of like length; refused items get an outcome that says why. */
+  async run(items: readonly EncoderItem[]): Promise<EncoderResult & { width: number }> {
+    const outcomes: EncoderOutcome[] = [];
+    const sequences: { item: number; sequence: EncodedSequence }[] = [];
+    items.forEach((item, index) => {
+      const encoded = encodeItem(item, this.tokenizer, this.template, this.settings);
+      if (isRefusal(encoded)) outcomes.push(encoded);
+      else {
+        sequences.push(...encoded.map((sequence) => ({ item: index, sequence })));
+        outcomes.push({ tokens: encoded.reduce((sum, { ids }) => sum + ids.length, 0) });
+      }
+    });
+    const results = new Map<number, Float32Array>();
+    const lengths = sequences.map(({ sequence }) => sequence.ids.length);
+    for (const batch of planBatches(lengths, batchLimits)) {
+      const members = batch.map((index) => sequences[index]!);
+      const rows = await this.runBatch(members.map(({ sequence }) => sequence));
+      members.forEach(({ item }, index) => {
+        const row = results.get(item);
+        if (row) raise(row, rows[index]!);
+        else results.set(item, rows[index]!);
+      });
+    }
+    return { outcomes, ...packRows(results, items.length) };
+  }
+
+  dispose(): Promise<void> {
+    return this.loaded.session.release();
+  }
+
+  private async runBatch(sequences: readonly EncodedSequence[]): Promise<Float32Array[]> {
+    const length = Math.max(...sequences.map(({ ids }) => ids.length));
+    const outputs = await this.loaded.session.run(this.feeds(sequences, length), [this.outputName]);
+    const output = outputs[this.outputName]!;
+    const values = toFloat32(output);
+    return sequences.map(({ ids }, row) => this.resultOf(values, output.dims, row, ids.length));
+  }
+
+  private feeds(sequences: readonly EncodedSequence[], length: number): Record<string, Tensor> {
+    const size = sequences.length * length;
+    const columns = {
+      input_ids: new BigInt64Array(size).fill(BigInt(this.settings.padTokenId)),
+      attention_mask: new BigInt64Array(size),
+      token_type_ids: new BigInt64Array(size),
+    };
+    sequences.forEach(({ ids, segments }, row) => {
+      ids.forEach((id, column) => {
+        const at = row * length + column;
+        columns.input_ids[at] = BigInt(id);
+        columns.attention_mask[at] = 1n;
+        columns.token_type_ids[at] = BigInt(segments[column]!);
+      });
+    });
+    const wanted = Object.entries(columns).filter(([name]) => this.loaded.session.inputNames.includes(name));
+    return Object.fromEntries(
+      wanted.map(([name, data]) => [name, new Tensor('int64', data, [sequences.length, length])]),
+    );
+  }
+
+  private resultOf(values: Float32Array, dims: readonly number[], row: number, tokens: number): Float32Array {
+    const width = dims.at(-1)!;
+    const own = () => values.slice(row * width, (row + 1) * width);
+    if (this.settings.task === 'rerank') return own();
+    if (this.settings.task === 'classify') return scoresOf(own(), this.settings.scores ?? 'softmax');
+    if (dims.length === 2) return normalise(own());
+    const start = row * dims[1]! * width;
+    return normalise(
+      poolTokens(values.subarray(start, start + tokens * width), width, this.settings.pooling),
+    );
+  }
+}
+
+function isRefusal(
+  encoded: ReturnType<typeof encodeItem>,
+): encoded is Exclude<typeof encoded, readonly unknown[]> {
+  return !Array.isArray(encoded);
+}
+
+function packRows(results: ReadonlyMap<number, Float32Array>, items: number) {
+  const width = results.values().next().value?.length ?? 0;
+  const rows = new Float32Array(items * width);
+  for (const [item, row] of results) rows.set(row, item * width);
+  return { rows, width };
+}

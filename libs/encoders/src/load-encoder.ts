@@ -1,0 +1,104 @@
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+import type { ModelInfo } from '#contracts';
+import {
+  canCompileEncoder,
+  engineSettings,
+  readOptionalJson,
+  readEncoderConfig,
+  resolveModel,
+  describeWeights,
+} from '#models';
+import type { ModelLoadOptions } from '#models';
+import type { EncoderReady, EncoderSettings, EncoderTask } from './encoder-messages.js';
+import { EncoderPool } from './encoder-pool.js';
+import { readPooling, type Pooling } from './pooling.js';
+import { readClassificationHead } from './classification-head.js';
+
+export interface EncoderLoadOptions extends ModelLoadOptions {
+  /** Worker threads, each with one session of one thread; default one per core. */
+  readonly workers?: number;
+  /** Inputs that may wait; default 4096. */
+  readonly queueCapacity?: number;
+  /** Overrides the model's own limit downwards. */
+  readonly maxInputTokens?: number;
+  /**
+   * How a compiled int8 graph quantises: by row (default) a text's vector is the same alone and in any batch; by tensor
+   * is faster.
+   */
+  readonly activations?: 'row' | 'tensor';
+  /** Overrides the pooling that the model's files ask for. */
+  readonly pooling?: Pooling;
+}
+
+export interface LoadedEncoder {
+  readonly info: ModelInfo;
+  readonly pool: EncoderPool;
+  readonly ready: EncoderReady;
+  /** Of a classifier, where its config.json names them. */
+  readonly labels?: readonly string[];
+}
+
+/** Finds, loads and warms up an encoder on all its workers. Throws ModelLoadError. */
+export async function loadEncoder(
+  task: EncoderTask,
+  source: string,
+  options: EncoderLoadOptions,
+): Promise<LoadedEncoder> {
+  const { id, directory } = await resolveModel(source, options, canCompileEncoder);
+  const head = task === 'classify' ? await readClassificationHead(directory) : undefined;
+  const settings = { ...(await encoderSettings(task, id, directory, options)), scores: head?.scores };
+  const pool = new EncoderPool(settings, {
+    hangLimitMs: options.hangLimitMs,
+    workers: options.workers ?? availableParallelism(),
+    queueCapacity: options.queueCapacity ?? 4096,
+  });
+  try {
+    const ready = await pool.start();
+    const weights = await describeWeights(ready.weightsFile);
+    const { maxInputTokens } = settings;
+    const info = { id, ...weights, backend: ready.backend, maxInputTokens };
+    return { pool, ready, info, labels: head?.labels };
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}
+
+async function encoderSettings(
+  task: EncoderTask,
+  id: string,
+  directory: string,
+  options: EncoderLoadOptions,
+): Promise<EncoderSettings> {
+  const config = await readEncoderConfig(directory);
+  return {
+    task,
+    directory,
+    engine: engineSettings(directory, options),
+    activations: options.activations ?? 'row',
+    device: options.device ?? 'auto',
+    threads: 1,
+    maxInputTokens: Math.min(await readMaxTokens(directory), options.maxInputTokens ?? Infinity),
+    vocabularySize: config.vocab_size ?? Number.MAX_SAFE_INTEGER,
+    padTokenId: config.pad_token_id ?? 0,
+    pooling: options.pooling ?? (await readPooling(directory, id)),
+  };
+}
+
+const sentenceConfigSchema = z.looseObject({ max_seq_length: z.int().nullish() });
+const tokenizerConfigSchema = z.looseObject({ model_max_length: z.number().nullish() });
+
+/** RoBERTa counts positions from behind its padding id, so that two of them are never used. */
+const reservedPositions: Readonly<Record<string, number>> = { roberta: 2, 'xlm-roberta': 2, camembert: 2 };
+
+async function readMaxTokens(directory: string): Promise<number> {
+  const sentence = await readOptionalJson(directory, 'sentence_bert_config.json', sentenceConfigSchema);
+  const tokenizer = await readOptionalJson(directory, 'tokenizer_config.json', tokenizerConfigSchema);
+  const { model_type: type, max_position_embeddings: positions = 512 } = await readEncoderConfig(directory);
+  return Math.min(
+    sentence?.max_seq_length ?? Infinity,
+    tokenizer?.model_max_length ?? Infinity,
+    positions - (reservedPositions[type] ?? 0),
+  );
+}

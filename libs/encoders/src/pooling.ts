@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { readOptionalJson, ModelLoadError } from '#models';
+
+export const poolings = ['mean', 'cls', 'max', 'last'] as const;
+/** How token vectors become the vector of a text. */
+export type Pooling = (typeof poolings)[number];
+
+const poolingConfigSchema = z.looseObject({
+  pooling_mode_cls_token: z.boolean().default(false),
+  pooling_mode_mean_tokens: z.boolean().default(false),
+  pooling_mode_max_tokens: z.boolean().default(false),
+  pooling_mode_lasttoken: z.boolean().default(false),
+});
+
+/** Families whose ONNX exports on the hub come without `1_Pooling/config.json` and pool the first token. */
+const clsFamilies = /(^|\/)(bge|snowflake-arctic-embed|mxbai-embed|gte-(base|large)-en-v1\.5)/i;
+
+/**
+ * Pooling of a model folder: what sentence-transformers wrote, otherwise what the family is known for, otherwise
+ * mean. Throws ModelLoadError for a pooling that is not one of ours.
+ */
+export async function readPooling(directory: string, id: string): Promise<Pooling> {
+  const config = await readOptionalJson(directory, '1_Pooling/config.json', poolingConfigSchema);
+  if (!config) return clsFamilies.test(id) ? 'cls' : 'mean';
+  if (config.pooling_mode_cls_token) return 'cls';
+  if (config.pooling_mode_mean_tokens) return 'mean';
+  if (config.pooling_mode_max_tokens) return 'max';
+  if (config.pooling_mode_lasttoken) return 'last';
+  throw new ModelLoadError(`${directory}/1_Pooling/config.json asks for a pooling that is not supported.`);
+}
+
+/**
+ * Vector of one text from its token vectors.
+ * @param tokens `[sequence, width]` of this text, padding behind it not included.
+ */
+export function poolTokens(tokens: Float32Array, width: number, pooling: Pooling): Float32Array {
+  const length = tokens.length / width;
+  if (pooling === 'cls') return tokens.slice(0, width);
+  if (pooling === 'last') return tokens.slice((length - 1) * width);
+  const pooled = tokens.slice(0, width);
+  for (let row = 1; row < length; row++) {
+    for (let column = 0; column < width; column++) {
+      const value = tokens[row * width + column]!;
+      if (pooling === 'mean') pooled[column]! += value;
+      else if (value > pooled[column]!) pooled[column] = value;
+    }
+  }
+  // The mean's division by the length is left out: the vector is normalised next.
+  return pooled;
+}
+
+/** Scales a vector to unit length, in place. A vector of zeros stays as it is. */
+export function normalise(vector: Float32Array): Float32Array {
+  let squares = 0;
+  for (const value of vector) squares += value * value;
+  const scale = squares > 0 ? 1 / Math.sqrt(squares) : 0;
+  for (let index = 0; index < vector.length; index++) vector[index]! *= scale;
+  return vector;
+}

@@ -1,0 +1,186 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileDecoder, type CompiledDecoder } from '#onnx-compiler';
+import { randomTensors, writeCheckpoint } from '../../../onnx-compiler/src/checkpoint/checkpoint.fixture.js';
+import { decoderShapes } from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
+import { likeliestToken } from '../sampling/choose-token.js';
+import { DeltaBackend } from './delta-backend.js';
+import type { DeltaSequence } from '../kv-cache/delta-sequence.js';
+import { bytesPerPosition } from '../kv-cache/slab-layout.js';
+
+const config = {
+  model_type: 'llama',
+  vocab_size: 200,
+  hidden_size: 64,
+  intermediate_size: 96,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  head_dim: 16,
+  max_position_embeddings: 1024,
+  rms_norm_eps: 1e-5,
+  rope_theta: 10_000,
+  tie_word_embeddings: true,
+};
+
+const prompt = (length: number, seed = 1) =>
+  Array.from({ length }, (_unused, index) => (index * 7919 + seed * 104_729) % config.vocab_size);
+
+const ample = { sequenceBytes: 2 ** 26, prefixBytes: 2 ** 24 };
+
+describe.each([
+  { weights: 'fp32', kv: 'float' },
+  { weights: 'int8', kv: 'float' },
+  { weights: 'int8', kv: 'int8' },
+] as const)('DeltaBackend, weights $weights, cache $kv', ({ weights, kv }) => {
+  let folder: string;
+  let model: CompiledDecoder;
+  const backends: DeltaBackend[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'delta-backend-'));
+    await writeCheckpoint(path.join(folder, 'model'), config, randomTensors(decoderShapes(config)));
+    model = await compileDecoder(path.join(folder, 'model'), { cacheDir: folder, weights, kv });
+  });
+  afterAll(async () => {
+    for (const backend of backends) await backend.dispose();
+    await rm(folder, { recursive: true });
+  });
+
+  async function open(memory = ample): Promise<DeltaBackend> {
+    const backend = await DeltaBackend.load(model, { device: 'cpu', threads: 1 }, memory);
+    backends.push(backend);
+    return backend;
+  }
+
+  /** Puts a prompt in; returns the logits behind its last token. */
+  async function prefill(backend: DeltaBackend, sequence: DeltaSequence): Promise<Float32Array> {
+    let logits = new Float32Array(0);
+    while (sequence.length < sequence.prompt.length) {
+      const tokens = sequence.prompt.slice(sequence.length, sequence.length + backend.prefillChunk);
+      const last = sequence.length + tokens.length === sequence.prompt.length;
+      logits = (await backend.prefill({
+        sequence,
+        tokens,
+        logits: last ? 1 : 0,
+      })) as Float32Array<ArrayBuffer>;
+    }
+    return logits;
+  }
+
+  /** Greedy tokens of several prompts that advance together; each ends after its own number of tokens. */
+  async function decodeTogether(backend: DeltaBackend, prompts: number[][], counts: number[]) {
+    const sequences = prompts.map((tokens) => backend.openSequence(tokens));
+    const answers: number[][] = [];
+    for (const sequence of sequences) answers.push([likeliestToken(await prefill(backend, sequence))]);
+    for (;;) {
+      const active = sequences
+        .map((_sequence, index) => index)
+        .filter((index) => answers[index]!.length < counts[index]!);
+      if (active.length === 0) return answers;
+      const items = active.map((index) => ({
+        sequence: sequences[index]!,
+        tokens: [answers[index]!.at(-1)!],
+        logits: 1,
+      }));
+      const logits = await backend.decode(items);
+      active.forEach((index, row) => {
+        answers[index]!.push(likeliestToken(logits[row]!));
+        if (answers[index]!.length === counts[index]) sequences[index]!.release();
+      });
+    }
+  }
+
+  it('writes the same tokens alone and in any batch, as sequences come, grow and go', async () => {
+    const lengths = [5, 120, 64, 200, 30, 500];
+    const counts = [40, 20, 30, 9, 35, 25];
+    const prompts = lengths.map((length, seed) => prompt(length, seed));
+    const alone = [];
+    for (const [index, tokens] of prompts.entries()) {
+      alone.push(...(await decodeTogether(await open(), [tokens], [counts[index]!])));
+    }
+    const backend = await open();
+    expect(await decodeTogether(backend, prompts, counts)).toEqual(alone);
+    expect(await decodeTogether(backend, prompts.slice(1, 4), counts.slice(1, 4))).toEqual(alone.slice(1, 4));
+    expect(backend.hasRoomFor(ample.sequenceBytes / 1024)).toBe(true);
+  });
+
+  it('takes the beginning of an earlier prompt from the cache, and gives exactly what it gave cold', async () => {
+    const backend = await open();
+    const cold = backend.openSequence(prompt(200));
+    const expected = await prefill(backend, cold);
+    const warm = backend.openSequence(prompt(200));
+    expect(warm.length).toBe(192);
+    expect(await prefill(backend, warm)).toEqual(expected);
+    const other = backend.openSequence([...prompt(130), ...prompt(70, 9)]);
+    expect(other.length).toBe(128);
+    // The last token's logits have to be computed.
+    expect(backend.openSequence(prompt(192)).length).toBe(128);
+    expect(backend.openSequence(prompt(192, 5)).length).toBe(0);
+  });
+
+  it('forgets the least recently used beginnings beyond its bytes', async () => {
+    const block = 64 * bytesPerPosition(model);
+    const backend = await open({ ...ample, prefixBytes: 3 * block });
+    await prefill(backend, backend.openSequence(prompt(130, 1)));
+    await prefill(backend, backend.openSequence(prompt(70, 2)));
+    backend.openSequence(prompt(130, 1));
+    await prefill(backend, backend.openSequence(prompt(70, 3)));
+    expect(backend.openSequence(prompt(130, 1)).length).toBe(128);
+    expect(backend.openSequence(prompt(70, 2)).length).toBe(0);
+    expect(backend.openSequence(prompt(70, 3)).length).toBe(64);
+  });
+
+  it('continues forks independently', async () => {
+    const backend = await open();
+    const first = backend.openSequence(prompt(70));
+    await prefill(backend, first);
+    const second = first.fork();
+    const step = (sequence: DeltaSequence, token: number) => ({ sequence, tokens: [token], logits: 1 });
+    const [a, b] = await backend.decode([step(first, 1), step(second, 2)]);
+    expect(a).not.toEqual(b);
+    const [a2, b2] = await backend.decode([step(first, 2), step(second, 2)]);
+    expect(a2).not.toEqual(b2);
+    first.release();
+    const [b3] = await backend.decode([step(second, 3)]);
+    const third = backend.openSequence(prompt(70));
+    await prefill(backend, third);
+    let c3: Float32Array | undefined;
+    for (const token of [2, 2, 3]) [c3] = await backend.decode([step(third, token)]);
+    expect(b3).toEqual(c3);
+  });
+
+  it('takes tokens back and checks several at a time within its margin', async () => {
+    const backend = await open();
+    const plain = backend.openSequence(prompt(100));
+    const drafted = backend.openSequence(prompt(100), { speculative: true });
+    await prefill(backend, plain);
+    await prefill(backend, drafted);
+    const tokens = prompt(4, 7);
+    const expected: Float32Array[] = [];
+    for (const token of tokens) {
+      expected.push(...(await backend.decode([{ sequence: plain, tokens: [token], logits: 1 }])));
+    }
+    await backend.decode([{ sequence: drafted, tokens: [1, 2, 3], logits: 3 }]);
+    drafted.truncate(100);
+    const [rows] = await backend.decode([{ sequence: drafted, tokens, logits: 4 }]);
+    expected
+      .flatMap((row) => [...row])
+      .forEach((value, index) => {
+        expect(Math.abs(rows![index]! - value)).toBeLessThan(backend.draftMargin);
+      });
+  });
+
+  it('knows when its memory is spent', async () => {
+    const backend = await open({ sequenceBytes: 100_000, prefixBytes: 0 });
+    expect(backend.hasRoomFor(100)).toBe(true);
+    expect(backend.hasRoomFor(10_000)).toBe(false);
+    const sequence = backend.openSequence(prompt(100));
+    expect(backend.hasRoomFor(100)).toBe(kv === 'int8');
+    sequence.release();
+    sequence.release();
+    expect(backend.hasRoomFor(100)).toBe(true);
+  });
+});

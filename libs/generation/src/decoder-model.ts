@@ -1,0 +1,109 @@
+import { MegaNestError, type GenerationParameters } from '#contracts';
+import { GrammarCompiler } from '#grammar';
+import { TextTokenizer, TokenVocabulary } from '#models';
+import type { CallContext } from '#models';
+import { GenerationScheduler } from './scheduling/generation-scheduler.js';
+import type { EngineLoad, GenerationEvent } from './generator-interface.js';
+import type {
+  GeneratorCall,
+  GeneratorReady,
+  GeneratorResult,
+  GeneratorSettings,
+} from './generator-messages.js';
+import { promptIds } from './scheduling/prompt-ids.js';
+import { loadBackend, type LoadedBackend } from './backends/load-backend.js';
+
+/**
+ * Tokens from which on sorting the vocabulary for constraints takes so long that it is done before anybody waits, rather than
+ * between the passes of running answers.
+ */
+const largeVocabulary = 32_768;
+
+/** A decoder in its worker: conversations in, events out. */
+export class DecoderModel {
+  private constructor(
+    private readonly settings: GeneratorSettings,
+    private readonly tokenizer: TextTokenizer,
+    private readonly scheduler: GenerationScheduler,
+    private readonly grammars: GrammarCompiler,
+    private readonly loaded: LoadedBackend,
+  ) {}
+
+  get ready(): GeneratorReady {
+    return this.loaded.ready;
+  }
+
+  static async load(settings: GeneratorSettings): Promise<DecoderModel> {
+    const { directory, config, maxAnswers } = settings;
+    const [tokenizer, vocabulary] = await Promise.all([
+      TextTokenizer.load(directory),
+      TokenVocabulary.load(directory),
+    ]);
+    const loaded = await loadBackend(settings);
+    const { backend } = loaded;
+    const scheduler = new GenerationScheduler({ config, vocabulary, backend }, maxAnswers);
+    const grammars = new GrammarCompiler(vocabulary, config.vocabularySize, config.endTokenIds);
+    const model = new DecoderModel(settings, tokenizer, scheduler, grammars, loaded);
+    await model.warmUp();
+    if (config.vocabularySize >= largeVocabulary) grammars.prepare();
+    return model;
+  }
+
+  /** Answers a call with the tokens of its prompt; `generate` emits events before. */
+  async handle(call: GeneratorCall, context: CallContext<GenerationEvent>): Promise<GeneratorResult> {
+    if (call.kind === 'load') return this.engineLoad;
+    if (call.kind === 'count') {
+      return promptIds(this.tokenizer, call.messages, call.chatTemplateKwargs).length;
+    }
+    const { messages, chatTemplateKwargs, parameters } = call.request;
+    const ids = promptIds(this.tokenizer, messages, chatTemplateKwargs);
+    this.check(ids, parameters);
+    const constraint = call.constraint && this.grammars.compile(call.constraint);
+    await this.scheduler.run({ promptIds: ids, parameters, constraint, ...context });
+    return ids.length;
+  }
+
+  dispose(): Promise<void> {
+    return this.loaded.backend.dispose();
+  }
+
+  private get engineLoad(): EngineLoad {
+    const { sequences, prefixes } = this.loaded.backend.heldBytes;
+    return { ...this.scheduler.requests, sequenceBytes: sequences, prefixBytes: prefixes };
+  }
+
+  private check(
+    ids: readonly number[],
+    { logit_bias: bias, n = 1, best_of: bestOf = n }: GenerationParameters,
+  ): void {
+    const { id: model, config } = this.settings;
+    if (ids.length === 0) {
+      throw new MegaNestError('invalid_request', { detail: 'The prompt is empty.', param: 'messages' });
+    }
+    if (bestOf < n) {
+      const detail = `best_of is ${bestOf}, but ${n} answers are asked for.`;
+      throw new MegaNestError('invalid_request', { detail, param: 'best_of' });
+    }
+    if (ids.length >= config.contextLength) {
+      throw new MegaNestError('context_length_exceeded', {
+        tokens: ids.length,
+        model,
+        limit: config.contextLength - 1,
+        param: 'messages',
+      });
+    }
+    const unknown = Object.keys(bias ?? {}).find((token) => Number(token) >= config.vocabularySize);
+    if (unknown) {
+      const detail = `${model} has no token ${unknown}.`;
+      throw new MegaNestError('invalid_request', { detail, param: `logit_bias.${unknown}` });
+    }
+  }
+
+  /** The first passes allocate; they are run before anybody waits. */
+  private async warmUp(): Promise<void> {
+    const ids = this.tokenizer.encode('a');
+    const signal = new AbortController().signal;
+    const parameters = { max_tokens: 2, ignore_eos: true };
+    await this.scheduler.run({ promptIds: ids, parameters, signal, emit: () => {} });
+  }
+}

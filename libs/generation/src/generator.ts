@@ -1,0 +1,188 @@
+import { availableParallelism } from 'node:os';
+import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
+import { builtFile } from '#paths';
+import { ConstraintReader } from '#grammar';
+import {
+  engineSettings,
+  canCompileDecoder,
+  readDecoderConfig,
+  resolveModel,
+  describeWeights,
+  TextTokenizer,
+  WorkerChannel,
+  EventQueue,
+} from '#models';
+import type { ModelLoadOptions } from '#models';
+import { promptIds, promptLength } from './scheduling/prompt-ids.js';
+import type {
+  ChatTemplate,
+  EngineLoad,
+  GenerateRequest,
+  GenerationEvent,
+  Generator,
+} from './generator-interface.js';
+import type {
+  GeneratorCall,
+  GeneratorReady,
+  GeneratorResult,
+  GeneratorSettings,
+} from './generator-messages.js';
+
+export interface GeneratorLoadOptions extends ModelLoadOptions {
+  /** Threads of one operator; default the cores of the machine. */
+  readonly threads?: number;
+  /** Answers written at the same time; default 16. */
+  readonly maxAnswers?: number;
+  /** Requests that may wait for a place; default 64. */
+  readonly queueCapacity?: number;
+  /** Overrides the model's context length downwards. */
+  readonly contextLength?: number;
+  /** How the compiled graph keeps keys and values; default int8 where float would not fit the memory. On WebGPU float. */
+  readonly keyValues?: 'auto' | 'int8' | 'float';
+  /** Memory for keys and values of requests under way; default 1 GiB. Further requests wait. */
+  readonly sequenceMemoryBytes?: number;
+  /** Memory for the beginnings of earlier prompts; default 256 MiB, 0 turns the prefix cache off. */
+  readonly prefixCacheBytes?: number;
+}
+
+type GeneratorChannel = WorkerChannel<GeneratorReady, GeneratorCall, GenerationEvent, GeneratorResult>;
+
+/** Loads a decoder: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
+export async function loadGenerator(source: string, options: GeneratorLoadOptions = {}): Promise<Generator> {
+  const { id, directory } = await resolveModel(source, options, canCompileDecoder);
+  const config = await readDecoderConfig(directory);
+  const contextLength = Math.min(config.contextLength, options.contextLength ?? Infinity);
+  const settings: GeneratorSettings = {
+    id,
+    directory,
+    config: { ...config, contextLength },
+    device: options.device ?? 'auto',
+    threads: options.threads ?? availableParallelism(),
+    maxAnswers: options.maxAnswers ?? 16,
+    engine: engineSettings(directory, options),
+    keyValues: options.keyValues ?? 'auto',
+    memory: {
+      sequenceBytes: options.sequenceMemoryBytes ?? 2 ** 30,
+      prefixBytes: options.prefixCacheBytes ?? 2 ** 28,
+    },
+  };
+  const channel: GeneratorChannel = new WorkerChannel(
+    builtFile('generator.worker'),
+    settings,
+    options.hangLimitMs,
+  );
+  try {
+    const { backend, weightsFile, fallback } = await channel.start();
+    const weights = await describeWeights(weightsFile);
+    const { temperature, top_p = 1 } = config.defaults;
+    const defaults = { temperature, top_p };
+    const info = { id, ...weights, backend, maxInputTokens: contextLength, defaults };
+    const tokenizer = await TextTokenizer.load(directory);
+    const capacity = settings.maxAnswers + (options.queueCapacity ?? 64);
+    return new OnnxGenerator(info, channel, tokenizer, capacity, fallback);
+  } catch (error) {
+    await channel.close();
+    throw error;
+  }
+}
+
+/**
+ * Characters of a prompt whose tokens are counted on the caller's thread, which takes some milliseconds at most; the
+ * worker would answer only after its current pass.
+ */
+const longestCountedHere = 16_384;
+
+class OnnxGenerator implements Generator {
+  private inFlight = 0;
+  /** Of the requests so far, smoothed; what a refused caller is told to wait. */
+  private averageSeconds = 1;
+  private readonly reader = new ConstraintReader();
+
+  constructor(
+    readonly info: ModelInfo,
+    private readonly channel: GeneratorChannel,
+    private readonly tokenizer: TextTokenizer,
+    private readonly capacity: number,
+    readonly fallback?: string,
+  ) {}
+
+  get template(): ChatTemplate | undefined {
+    const source = this.tokenizer.chatTemplate;
+    if (source === undefined) return undefined;
+    return { source, render: (messages, kwargs) => this.tokenizer.renderChat(messages, kwargs) };
+  }
+
+  async *generate(
+    request: GenerateRequest,
+    signal?: AbortSignal,
+  ): AsyncGenerator<GenerationEvent, void, void> {
+    this.refuseOverload();
+    const events = new EventQueue<GenerationEvent>();
+    const stop = new AbortController();
+    const onAbort = () => stop.abort();
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener('abort', onAbort, { once: true });
+    const onEvent = (event: GenerationEvent) => events.push(event);
+    const startedAt = performance.now();
+    this.inFlight++;
+    this.send(request, stop.signal, onEvent)
+      .then(
+        () => events.end(),
+        (error: unknown) => events.fail(error),
+      )
+      .finally(() => this.countOut(startedAt));
+    try {
+      yield* events;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      if (!events.over) stop.abort();
+    }
+  }
+
+  /** The decoder's thread gets constraints that are read already: nothing that a caller writes holds it up. */
+  private async send(
+    request: GenerateRequest,
+    signal: AbortSignal,
+    onEvent: (event: GenerationEvent) => void,
+  ): Promise<void> {
+    const { constraint: asked } = request.parameters;
+    const constraint = asked && (await this.reader.read(asked, signal));
+    await this.channel.call(
+      { kind: 'generate', request, ...(constraint && { constraint }) },
+      { signal, onEvent },
+    );
+  }
+
+  async countPromptTokens(
+    messages: readonly ChatMessage[] | string,
+    chatTemplateKwargs?: Readonly<Record<string, unknown>>,
+  ): Promise<number> {
+    if (promptLength(messages) > longestCountedHere) {
+      return (await this.channel.call({ kind: 'count', messages, chatTemplateKwargs })) as number;
+    }
+    return promptIds(this.tokenizer, messages, chatTemplateKwargs).length;
+  }
+
+  async load(): Promise<EngineLoad> {
+    return (await this.channel.call({ kind: 'load' })) as EngineLoad;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.channel.close(), this.reader.close()]);
+  }
+
+  private refuseOverload(): void {
+    if (this.inFlight < this.capacity) return;
+    throw new MegaNestError('overloaded', {
+      service: 'inference',
+      detail: `${this.inFlight} requests under way`,
+      retryAfter: Math.max(1, Math.ceil(this.averageSeconds)),
+    });
+  }
+
+  private countOut(startedAt: number): void {
+    this.inFlight--;
+    const seconds = (performance.now() - startedAt) / 1000;
+    this.averageSeconds += (seconds - this.averageSeconds) / 8;
+  }
+}

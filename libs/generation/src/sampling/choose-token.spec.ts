@@ -1,0 +1,86 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRandom } from '#models';
+import { chooseToken } from './choose-token.js';
+import { samplingSettings, type SamplingSettings } from './sampling-settings.js';
+
+const settings = (parameters = {}): SamplingSettings => samplingSettings(parameters, { temperature: 1 });
+const logitsOf = (probabilities: number[]) => Float32Array.from(probabilities, Math.log);
+
+function frequencies(probabilities: number[], parameters = {}, draws = 4000): number[] {
+  const counts = probabilities.map(() => 0);
+  const random = createRandom(1);
+  for (let draw = 0; draw < draws; draw++) {
+    counts[chooseToken(logitsOf(probabilities), settings(parameters), random)]!++;
+  }
+  return counts.map((count) => count / draws);
+}
+
+describe('chooseToken', () => {
+  it('draws by probability', () => {
+    const [a, b, c] = frequencies([0.5, 0.3, 0.2]);
+    // Three standard deviations of 4,000 draws are 0.024.
+    expect(a).toBeCloseTo(0.5, 1);
+    expect(b).toBeCloseTo(0.3, 1);
+    expect(c).toBeCloseTo(0.2, 1);
+  });
+
+  it('keeps the k likeliest', () => {
+    expect(frequencies([0.1, 0.5, 0.4], { top_k: 2 })[0]).toBe(0);
+    expect(frequencies([0.1, 0.5, 0.4], { top_k: 1 })).toEqual([0, 1, 0]);
+  });
+
+  it('keeps the smallest set that reaches top_p', () => {
+    const [a, b, c] = frequencies([0.6, 0.3, 0.1], { top_p: 0.7 });
+    expect(c).toBe(0);
+    expect(a! / b!).toBeCloseTo(2, 0);
+    expect(frequencies([0.6, 0.3, 0.1], { top_p: 0.6 })).toEqual([1, 0, 0]);
+  });
+
+  it('drops what is below min_p of the likeliest', () => {
+    expect(frequencies([0.6, 0.3, 0.1], { min_p: 0.4 })[2]).toBe(0);
+  });
+
+  it('is sharper below temperature 1 and greedy at 0', () => {
+    expect(frequencies([0.6, 0.4], { temperature: 0.2 })[0]).toBeGreaterThan(0.85);
+    expect(frequencies([0.4, 0.6], { temperature: 0 })).toEqual([0, 1]);
+  });
+
+  it('draws a token of the vocabulary that its limits allow, for any logits', () => {
+    const logit = fc.double({ min: -50, max: 50, noNaN: true });
+    const parameters = fc.record(
+      {
+        temperature: fc.double({ min: 0.01, max: 2, noNaN: true }),
+        top_p: fc.double({ min: 0.01, max: 1, noNaN: true }),
+        top_k: fc.integer({ min: 0, max: 10 }),
+        min_p: fc.double({ min: 0, max: 1, noNaN: true }),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.array(logit, { minLength: 1 }), parameters, fc.integer(), (values, chosen, seed) => {
+        const logits = Float32Array.from(values);
+        const token = chooseToken(logits, settings(chosen), createRandom(seed));
+        expect(Number.isInteger(token) && token >= 0 && token < logits.length).toBe(true);
+        // Logits closer than this have the same weight.
+        const likelier = logits.filter((value) => value > logits[token]! + 1e-6).length;
+        expect(likelier).toBeLessThan(chosen.top_k || logits.length);
+      }),
+    );
+  });
+});
+
+const first = (seed: number | undefined, stream = 0) => {
+  const random = createRandom(seed, stream);
+  return [random(), random(), random()];
+};
+
+describe('createRandom', () => {
+  it('repeats for a seed and differs for another seed or stream', () => {
+    expect(first(5)).toEqual(first(5));
+    expect(first(5)).not.toEqual(first(6));
+    expect(first(5)).not.toEqual(first(5, 1));
+    expect(first(2 ** 40)).not.toEqual(first(0));
+    expect(first(undefined)).not.toEqual(first(undefined));
+  });
+});

@@ -1,0 +1,4 @@
+export { ConstraintReader } from './constraint-reader.js';
+export { type CompiledConstraint, GrammarCompiler, type ReadConstraint } from './grammar-compiler.js';
+export { readConstraint } from './read-constraint.js';
+export { TokenConstraint } from './token-constraint.js';

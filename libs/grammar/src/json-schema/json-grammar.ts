@@ -1,0 +1,150 @@
+import {
+  characterSet,
+  charactersOf,
+  intersection,
+  subtract,
+  anyCharacter,
+  type CharacterSet,
+} from '../regex/character-set.js';
+import { characters, choice, optional, repeat, rule, sequence, text, type GrammarNode } from '../grammar.js';
+
+/** Characters that stand for themselves in a JSON string. */
+const plainCharacters = subtract(anyCharacter, characterSet([0, 0x1f], [0x22, 0x22], [0x5c, 0x5c]));
+const digits = characterSet([0x30, 0x39]);
+const hexDigits = charactersOf('0123456789abcdefABCDEF');
+const shortEscapes = new Map(
+  Array.from('"\\\b\f\n\r\t', (letter) => [letter.codePointAt(0)!, escapeOf(letter)]),
+);
+
+/** One digit, `0` to `9`. */
+export const digit = characters(digits);
+
+/** At most a space, or a new line and its indentation: more would let a model go on with nothing for ever. */
+const space = choice(
+  text(''),
+  text(' '),
+  sequence(text('\n'), repeat(characters(charactersOf(' \t')), 0, 24)),
+);
+
+/** A character of a free JSON string, written as itself or escaped; no half of a surrogate pair. */
+const stringCharacter = choice(
+  characters(plainCharacters),
+  sequence(
+    text('\\'),
+    choice(
+      characters(charactersOf('"\\/bfnrt')),
+      sequence(
+        text('u'),
+        choice(
+          sequence(characters(subtract(hexDigits, charactersOf('dD'))), repeat(characters(hexDigits), 3, 3)),
+          sequence(
+            characters(charactersOf('dD')),
+            characters(charactersOf('01234567')),
+            repeat(characters(hexDigits), 2, 2),
+          ),
+        ),
+      ),
+    ),
+  ),
+);
+
+/** Any number, of a size that a double holds. */
+const number = sequence(
+  optional(text('-')),
+  choice(text('0'), sequence(characters(charactersOf('123456789')), repeat(digit, 0, 14))),
+  optional(sequence(text('.'), repeat(digit, 1, 15))),
+  optional(
+    sequence(characters(charactersOf('eE')), optional(characters(charactersOf('+-'))), repeat(digit, 1, 2)),
+  ),
+);
+
+const jsonSpace = rule('json_space');
+
+/** Rules that every JSON grammar may refer to; those that it does not use are dropped. */
+export const jsonRules: ReadonlyMap<string, GrammarNode> = new Map([
+  ['json_space', space],
+  ['json_character', stringCharacter],
+  ['json_string', quoted(repeat(rule('json_character'), 0))],
+  ['json_number', number],
+  ['json_object', braces('{', listOf(sequence(rule('json_string'), colon(), rule('json_value')), 0), '}')],
+  ['json_array', braces('[', listOf(rule('json_value'), 0), ']')],
+  [
+    'json_value',
+    choice(
+      rule('json_object'),
+      rule('json_array'),
+      rule('json_string'),
+      rule('json_number'),
+      text('true'),
+      text('false'),
+      text('null'),
+    ),
+  ],
+]);
+
+export function quoted(content: GrammarNode): GrammarNode {
+  return sequence(text('"'), content, text('"'));
+}
+
+/** Between a name and its value. */
+export function colon(): GrammarNode {
+  return sequence(jsonSpace, text(':'), jsonSpace);
+}
+
+/** Between two members. */
+export function comma(): GrammarNode {
+  return sequence(jsonSpace, text(','), jsonSpace);
+}
+
+export function braces(open: string, content: GrammarNode, close: string): GrammarNode {
+  return sequence(text(open), jsonSpace, content, jsonSpace, text(close));
+}
+
+/** Items with commas between, `min` to `max` of them. */
+export function listOf(item: GrammarNode, min: number, max = Number.POSITIVE_INFINITY): GrammarNode {
+  if (max === 0) return text('');
+  const list = sequence(item, repeat(sequence(comma(), item), Math.max(0, min - 1), max - 1));
+  return min === 0 ? optional(list) : list;
+}
+
+/** A value that is written one way only. */
+export function jsonLiteral(value: unknown): GrammarNode {
+  return text(JSON.stringify(value));
+}
+
+/**
+ * From a grammar of strings to the grammar of what stands between their quotes, each character written one way. Rules
+ * stay as they are: they have to be changed likewise.
+ */
+export function escapeGrammar(node: GrammarNode): GrammarNode {
+  switch (node.kind) {
+    case 'text':
+      return text(escapeOf(node.text));
+    case 'characters':
+      return escapeSet(node.set);
+    case 'sequence':
+      return { kind: 'sequence', parts: node.parts.map(escapeGrammar) };
+    case 'choice':
+      return { kind: 'choice', options: node.options.map(escapeGrammar) };
+    case 'repeat':
+      return { ...node, item: escapeGrammar(node.item) };
+    default:
+      return node;
+  }
+}
+
+function escapeSet(set: CharacterSet): GrammarNode {
+  const options: GrammarNode[] = [];
+  const plain = intersection(set, plainCharacters);
+  if (plain.length > 0) options.push(characters(plain));
+  for (const [first, last] of subtract(set, plainCharacters)) {
+    for (let code = first; code <= last; code++) {
+      options.push(text(shortEscapes.get(code) ?? escapeOf(String.fromCodePoint(code))));
+    }
+  }
+  return choice(...options);
+}
+
+function escapeOf(value: string): string {
+  return JSON.stringify(value).slice(1, -1);
+}

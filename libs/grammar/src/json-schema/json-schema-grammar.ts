@@ -1,0 +1,155 @@
+import { ConstraintError } from '../constraint-error.js';
+import { choice, rule, text, type Grammar, type GrammarNode } from '../grammar.js';
+import { jsonLiteral, jsonRules } from './json-grammar.js';
+import { arrayGrammar } from './array-grammar.js';
+import { disjoint } from './disjoint-schemas.js';
+import { literalFits } from './literal-fits.js';
+import { flattenSchema } from './intersect-schemas.js';
+import { numberGrammar } from './number-grammar.js';
+import { objectGrammar } from './object-grammar.js';
+import { readSchema, type JsonType, type Path, type Schema, type SchemaNode } from './schema-node.js';
+import { typesOf } from './schema-types.js';
+import { stringGrammar } from './string-grammar.js';
+
+const mostRules = 2000;
+const deepestSchema = 64;
+
+/**
+ * The texts of JSON values that satisfy a JSON Schema (2020-12, and what older drafts say the same way). Never more
+ * than those; fewer where that keeps to what people mean: see decision 0100. Throws ConstraintError, with the path of
+ * the keyword, for what no grammar can say.
+ */
+export function jsonSchemaGrammar(schema: unknown): Grammar {
+  return new SchemaCompiler(schema).compile();
+}
+
+class SchemaCompiler {
+  private readonly rules = new Map<string, GrammarNode>(jsonRules);
+  /** Rules of schemas by their content, so that a schema that refers to itself is one rule. */
+  private readonly names = new Map<string, string>();
+  private readonly resolve = (reference: string, path: Path) => this.lookUp(reference, path);
+  private ruleCount = 0;
+  private depth = 0;
+
+  constructor(private readonly document: unknown) {}
+
+  compile(): Grammar {
+    return { root: this.schema(this.document, []), rules: this.rules };
+  }
+
+  private readonly schema = (value: unknown, path: Path): GrammarNode => {
+    const schema = readSchema(value, path);
+    if (schema === true) return rule('json_value');
+    if (schema === false) return choice();
+    const key = JSON.stringify(schema);
+    const known = this.names.get(key);
+    if (known) return rule(known);
+    const name = this.newName(path);
+    this.names.set(key, name);
+    if (++this.depth > deepestSchema) {
+      throw new ConstraintError(`Schemas nested deeper than ${deepestSchema} are not supported.`, path);
+    }
+    this.rules.set(name, this.describe(schema, path));
+    this.depth--;
+    return rule(name);
+  };
+
+  private readonly define = (node: () => GrammarNode): GrammarNode => {
+    const name = this.newName([]);
+    this.rules.set(name, node());
+    return rule(name);
+  };
+
+  private newName(path: Path): string {
+    if (++this.ruleCount > mostRules) throw new ConstraintError('The schema is too large.', path);
+    return `s${this.ruleCount}`;
+  }
+
+  private describe(schema: SchemaNode, path: Path): GrammarNode {
+    const { $ref } = schema;
+    if ($ref !== undefined && Object.keys(schema).length === 1)
+      return this.schema(this.lookUp($ref, path), path);
+    const flat = flattenSchema(schema, path, this.resolve);
+    if (flat === true) return rule('json_value');
+    if (flat === false) return choice();
+    if (flat.anyOf || flat.oneOf) return this.alternatives(flat, path);
+    return this.value(flat, path);
+  }
+
+  private alternatives(schema: SchemaNode, path: Path): GrammarNode {
+    const key = schema.anyOf ? 'anyOf' : 'oneOf';
+    const { [key]: options, ...rest } = schema;
+    const isPlain = Object.keys(rest).length === 0;
+    const joined = options!.map((option, index) => {
+      // What is wrong in an option is reported where it stands.
+      readSchema(option, [...path, key, index]);
+      return isPlain ? option : { allOf: [rest, option] };
+    });
+    if (key === 'oneOf') this.refuseOverlap(joined, path);
+    return choice(...joined.map((option, index) => this.schema(option, [...path, key, index])));
+  }
+
+  private refuseOverlap(options: readonly unknown[], path: Path): void {
+    const flat = options.map((option, index) => {
+      const place = [...path, 'oneOf', index];
+      return flattenSchema(readSchema(option, place), place, this.resolve);
+    });
+    const read = (value: unknown) => flattenSchema(readSchema(value, path), path, this.resolve);
+    flat.forEach((option, index) => {
+      const other = flat.slice(0, index).findIndex((earlier) => !disjoint(earlier, option, read));
+      if (other < 0) return;
+      throw new ConstraintError(
+        `One value may satisfy both option ${other} and option ${index}; use anyOf, or tell them apart by a constant.`,
+        [...path, 'oneOf'],
+      );
+    });
+  }
+
+  private value(schema: SchemaNode, path: Path): GrammarNode {
+    const literals = literalsOf(schema);
+    if (literals) {
+      const fitting = literals.filter((value) => literalFits(value, schema, path));
+      return choice(...fitting.map(jsonLiteral));
+    }
+    return choice(...typesOf(schema, path).map((type) => this.ofType(type, schema, path)));
+  }
+
+  private ofType(type: JsonType, schema: SchemaNode, path: Path): GrammarNode {
+    switch (type) {
+      case 'object':
+        return objectGrammar(schema, path, { schema: this.schema, define: this.define });
+      case 'array':
+        return arrayGrammar(schema, path, this.schema);
+      case 'string':
+        return stringGrammar(schema, path);
+      case 'integer':
+      case 'number':
+        return numberGrammar(schema, type === 'integer', path);
+      case 'boolean':
+        return choice(text('true'), text('false'));
+      default:
+        return text('null');
+    }
+  }
+
+  /** The schema that a reference within the document leads to. */
+  private lookUp(reference: string, path: Path): Schema {
+    const place = [...path, '$ref'];
+    if (!/^#(\/|$)/.test(reference)) {
+      throw new ConstraintError('References lead to a place in the same schema: "#/$defs/name".', place);
+    }
+    let target = this.document;
+    for (const part of reference.split('/').slice(1)) {
+      const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+      const isThere = typeof target === 'object' && target !== null && Object.hasOwn(target, key);
+      if (!isThere) throw new ConstraintError(`${reference} leads nowhere.`, place);
+      target = (target as Record<string, unknown>)[key];
+    }
+    return readSchema(target, place);
+  }
+}
+
+function literalsOf(schema: SchemaNode): readonly unknown[] | undefined {
+  if (!('const' in schema)) return schema.enum;
+  return [schema.const];
+}

@@ -1,0 +1,92 @@
+import { ConstraintError } from './constraint-error.js';
+import { childrenOf, type Grammar, type GrammarNode } from './grammar.js';
+
+/** Bounds on what one constraint may cost to compile. */
+const mostNodes = 20_000;
+const mostRules = 2000;
+/** Grammars are walked by recursion. */
+const deepestNesting = 60;
+
+/**
+ * Takes out every option that could never come to an end, such as a list that requires another one of its kind within,
+ * and rules that nobody uses: an answer must not run into a place from which no end can be reached. Throws
+ * ConstraintError where nothing is left, or where the grammar is too large.
+ */
+export function pruneGrammar({ root, rules }: Grammar): Grammar {
+  checkSize([root, ...rules.values()]);
+  const finite = finiteRules(rules);
+  const keep = (node: GrammarNode) => pruneNode(node, finite);
+  const pruned = keep(root);
+  if (!pruned) throw new ConstraintError('Nothing can satisfy it.');
+  const kept = new Map<string, GrammarNode>();
+  for (const [name, node] of rules) {
+    const left = finite.has(name) && keep(node);
+    if (left) kept.set(name, left);
+  }
+  return { root: pruned, rules: usedRules(pruned, kept) };
+}
+
+function checkSize(nodes: readonly GrammarNode[]): void {
+  if (nodes.length > mostRules) throw new ConstraintError(`It is too large: over ${mostRules} parts.`);
+  let count = 0;
+  const visit = (node: GrammarNode, depth: number) => {
+    if (depth > deepestNesting)
+      throw new ConstraintError(`It is nested deeper than ${deepestNesting} levels.`);
+    if (++count > mostNodes) throw new ConstraintError(`It is too large: over ${mostNodes} pieces.`);
+    for (const child of childrenOf(node)) visit(child, depth + 1);
+  };
+  for (const node of nodes) visit(node, 0);
+}
+
+/** Names of the rules that some finite text satisfies. */
+function finiteRules(rules: ReadonlyMap<string, GrammarNode>): Set<string> {
+  const finite = new Set<string>();
+  for (let size = -1; size < finite.size;) {
+    size = finite.size;
+    for (const [name, node] of rules) if (!finite.has(name) && isFinite(node, finite)) finite.add(name);
+  }
+  return finite;
+}
+
+function isFinite(node: GrammarNode, finite: ReadonlySet<string>): boolean {
+  switch (node.kind) {
+    case 'text':
+      return true;
+    case 'characters':
+      return node.set.length > 0;
+    case 'sequence':
+      return node.parts.every((part) => isFinite(part, finite));
+    case 'choice':
+      return node.options.some((option) => isFinite(option, finite));
+    case 'repeat':
+      return node.min === 0 || isFinite(node.item, finite);
+    default:
+      return finite.has(node.name);
+  }
+}
+
+function pruneNode(node: GrammarNode, finite: ReadonlySet<string>): GrammarNode | undefined {
+  if (!isFinite(node, finite)) return undefined;
+  if (node.kind === 'choice') {
+    const options = node.options.flatMap((option) => pruneNode(option, finite) ?? []);
+    return { kind: 'choice', options };
+  }
+  if (node.kind === 'sequence') {
+    return { kind: 'sequence', parts: node.parts.map((part) => pruneNode(part, finite)!) };
+  }
+  if (node.kind !== 'repeat') return node;
+  const item = pruneNode(node.item, finite);
+  return item ? { ...node, item } : { kind: 'text', text: '' };
+}
+
+function usedRules(root: GrammarNode, rules: ReadonlyMap<string, GrammarNode>): Map<string, GrammarNode> {
+  const used = new Map<string, GrammarNode>();
+  const pending = [root];
+  for (let node = pending.pop(); node; node = pending.pop()) {
+    if (node.kind === 'rule' && !used.has(node.name)) {
+      used.set(node.name, rules.get(node.name)!);
+      pending.push(rules.get(node.name)!);
+    } else pending.push(...childrenOf(node));
+  }
+  return used;
+}

@@ -1,0 +1,17 @@
+import { MegaNestError, type OutputConstraint } from '#contracts';
+import { ConstraintError } from './constraint-error.js';
+import { constraintGrammar } from './constraint-grammar.js';
+import type { Grammar } from './grammar.js';
+
+/** The grammar of a constraint. Errors: invalid_request, with the path of what the constraint asks in vain. */
+export function readConstraint(constraint: OutputConstraint): Grammar {
+  try {
+    return constraintGrammar(constraint);
+  } catch (error) {
+    const isTooDeep = error instanceof RangeError;
+    if (!(error instanceof ConstraintError) && !isTooDeep) throw error;
+    const param = ['constraint', ...(isTooDeep ? [] : error.path)].join('.');
+    const reason = isTooDeep ? 'It is nested too deeply.' : error.reason;
+    throw new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param, cause: error });
+  }
+}

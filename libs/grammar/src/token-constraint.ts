@@ -1,0 +1,83 @@
+import type { GrammarFollower } from './grammar-compiler.js';
+import { deadState, type GrammarMachine } from './grammar-machine.js';
+import type { TokenMask } from './token-trie.js';
+
+/** Where one answer stands in its grammar: which tokens may come next, and whether it may end. */
+export class TokenConstraint {
+  private machine: GrammarMachine;
+  private state: number;
+  private mask: TokenMask;
+
+  /** At the beginning of the text. */
+  constructor(private readonly follower: GrammarFollower) {
+    this.machine = follower.machine;
+    this.state = this.machine.start;
+    this.mask = follower.maskOf(this.machine, this.state);
+  }
+
+  /** Whether the text is complete as it stands. */
+  get mayEnd(): boolean {
+    return this.machine.mayEnd(this.state);
+  }
+
+  /** Whether any token may follow. */
+  get mayContinue(): boolean {
+    return this.mask.count > 0;
+  }
+
+  /** The token that has to follow, where the text may not end and only one fits. */
+  get forced(): number | undefined {
+    return this.mask.count === 1 && !this.mayEnd ? this.mask.first : undefined;
+  }
+
+  allows(token: number): boolean {
+    return ((this.mask.words[token >> 5]! >>> (token & 31)) & 1) === 1;
+  }
+
+  /** Sets the logits of tokens that may not follow to −Infinity, in place; `ends` may where the text may end. */
+  restrict(logits: Float32Array, ends: ReadonlySet<number>): void {
+    const { mayEnd } = this;
+    const { words } = this.mask;
+    for (let start = 0; start < logits.length; start += 32) {
+      const word = words[start >> 5]!;
+      // Most words of a large vocabulary are all or nothing.
+      if (word === -1) continue;
+      const end = Math.min(start + 32, logits.length);
+      for (let token = start; token < end; token++) {
+        if (((word >>> (token & 31)) & 1) === 1 || (mayEnd && ends.has(token))) continue;
+        logits[token] = Number.NEGATIVE_INFINITY;
+      }
+    }
+  }
+
+  /** Moves on by a token that was allowed. */
+  accept(token: number): void {
+    const state = this.behind(this.state, token);
+    if (state === undefined) throw new Error(`The grammar refuses token ${token} that it allowed.`);
+    this.state = state;
+    if (this.machine.isFull)
+      ({ machine: this.machine, state: this.state } = this.follower.renew(this.machine, state));
+    this.mask = this.follower.maskOf(this.machine, this.state);
+  }
+
+  /** How many of these tokens could follow one after another. */
+  admissible(tokens: readonly number[]): number {
+    let count = 0;
+    for (let state: number | undefined = this.state; count < tokens.length; count++) {
+      state = this.behind(state, tokens[count]!);
+      if (state === undefined) break;
+    }
+    return count;
+  }
+
+  private behind(from: number, token: number): number | undefined {
+    const bytes = this.follower.trie.bytesOf(token);
+    if (bytes.length === 0) return undefined;
+    let state = from;
+    for (const byte of bytes) {
+      state = this.machine.step(state, byte);
+      if (state === deadState) return undefined;
+    }
+    return state;
+  }
+}

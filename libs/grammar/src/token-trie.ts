@@ -1,0 +1,122 @@
+import type { TokenVocabulary } from '#models';
+import { deadState, type GrammarMachine } from './grammar-machine.js';
+
+/** A mask of tokens, and what it comes to. */
+export interface TokenMask {
+  /** A bit for each token. */
+  readonly words: Int32Array;
+  /** Tokens in it, counted up to two. */
+  readonly count: number;
+  readonly first: number;
+}
+
+/**
+ * The tokens of a vocabulary by their bytes, laid out so that tokens that begin alike are looked at together: which tokens a
+ * grammar allows takes one step for each byte that any of them has in common with what is allowed.
+ */
+export class TokenTrie {
+  /** Bytes of each token; none for those that are not text. */
+  private readonly bytesOfTokens: readonly Uint8Array[];
+  /** In the order of a walk: the byte of each edge, its depth, the token that ends there or -1, where its subtree ends. */
+  private readonly edges: Uint8Array;
+  private readonly depths: Uint16Array;
+  private readonly tokens: Int32Array;
+  private readonly ends: Int32Array;
+  private readonly path: Int32Array;
+
+  /**
+   * @param size Tokens that the model has logits for; the tokenizer may know fewer.
+   * @param endTokenIds Tokens that end an answer; they are never part of its text.
+   */
+  constructor(
+    vocabulary: TokenVocabulary,
+    private readonly size: number,
+    endTokenIds: readonly number[],
+  ) {
+    const ends = new Set(endTokenIds);
+    const empty = new Uint8Array();
+    const bytes = Array.from({ length: size }, (_unused, id) =>
+      ends.has(id) ? empty : vocabulary.bytesOf(id),
+    );
+    const sorted = bytes.map((_bytes, id) => id).filter((id) => bytes[id]!.length > 0);
+    sorted.sort((one, other) => Buffer.compare(bytes[one]!, bytes[other]!) || one - other);
+    // Of tokens with the same bytes the last is left, which is the piece rather than the byte that it falls back to.
+    const unique = sorted.filter((id, index) => {
+      const follower = sorted[index + 1];
+      return follower === undefined || Buffer.compare(bytes[id]!, bytes[follower]!) !== 0;
+    });
+    const kept = new Set(unique);
+    this.bytesOfTokens = bytes.map((own, id) => (kept.has(id) ? own : empty));
+    const layout = layOut(unique, bytes);
+    this.edges = Uint8Array.from(layout.edges);
+    this.depths = Uint16Array.from(layout.depths);
+    this.tokens = Int32Array.from(layout.tokens);
+    this.ends = Int32Array.from(layout.ends);
+    this.path = new Int32Array(longestOf(layout.depths) + 2);
+  }
+
+  /** Bytes of a token; none for those that are not text. */
+  bytesOf(token: number): Uint8Array {
+    return this.bytesOfTokens[token]!;
+  }
+
+  /** The tokens that a grammar allows in a state. */
+  mask(machine: GrammarMachine, state: number): TokenMask {
+    const { edges, depths, tokens, ends, path } = this;
+    const words = new Int32Array(Math.ceil(this.size / 32));
+    let [count, first] = [0, -1];
+    path[0] = state;
+    for (let index = 0; index < edges.length;) {
+      const depth = depths[index]!;
+      const next = machine.step(path[depth]!, edges[index]!);
+      if (next === deadState) {
+        index = ends[index]!;
+        continue;
+      }
+      path[depth + 1] = next;
+      const token = tokens[index]!;
+      if (token >= 0) {
+        words[token >> 5]! |= 1 << (token & 31);
+        if (count < 2 && count++ === 0) first = token;
+      }
+      index++;
+    }
+    return { words, count, first };
+  }
+}
+
+interface Layout {
+  readonly edges: number[];
+  readonly depths: number[];
+  readonly tokens: number[];
+  readonly ends: number[];
+}
+
+/** Sorted tokens share their beginnings with the ones before. */
+function layOut(sorted: readonly number[], bytes: readonly Uint8Array[]): Layout {
+  const layout: Layout = { edges: [], depths: [], tokens: [], ends: [] };
+  const open: number[] = [];
+  let before = new Uint8Array();
+  for (const id of sorted) {
+    const own = bytes[id]!;
+    let shared = 0;
+    while (shared < before.length && shared < own.length && before[shared] === own[shared]) shared++;
+    while (open.length > shared) layout.ends[open.pop()!] = layout.edges.length;
+    for (let depth = shared; depth < own.length; depth++) {
+      open.push(layout.edges.length);
+      layout.edges.push(own[depth]!);
+      layout.depths.push(depth);
+      layout.tokens.push(depth === own.length - 1 ? id : -1);
+      layout.ends.push(0);
+    }
+    before = own as Uint8Array<ArrayBuffer>;
+  }
+  while (open.length > 0) layout.ends[open.pop()!] = layout.edges.length;
+  return layout;
+}
+
+function longestOf(depths: readonly number[]): number {
+  let longest = 0;
+  for (const depth of depths) longest = Math.max(longest, depth);
+  return longest;
+}

@@ -1,0 +1,165 @@
+import { Worker, type Transferable } from 'node:worker_threads';
+import { MegaNestError } from '#contracts';
+import { createPulse, defaultHangLimitMs, watchThread, type Pulse } from './thread-watch.js';
+import { unpackError, type CallMessage, type FromWorker, type ToWorker, type WorkerInput } from './worker-messages.js';
+
+export interface CallOptions<Event> {
+  readonly signal?: AbortSignal;
+  readonly onEvent?: (event: Event) => void;
+  readonly transfer?: readonly Transferable[];
+}
+
+interface PendingCall<Event, Result> {
+  readonly onEvent?: (event: Event) => void;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Restarts in a row, without one that became ready, after which the worker is given up. */
+const mostRestarts = 3;
+
+/**
+ * One worker thread behind a promise per call. A thread that dies rejects its calls with `service_unavailable` and
+ * is started again; calls made meanwhile wait for it. A thread that stands still for `hangLimitMs` is ended (0: never).
+ */
+export class WorkerChannel<Ready, Payload, Event, Result> {
+  private worker?: Worker;
+  private ready?: Promise<Ready>;
+  private readonly pending = new Map<number, PendingCall<Event, Result>>();
+  private lastId = 0;
+  private failedStarts = 0;
+  private closed = false;
+
+  constructor(
+    private readonly entry: string,
+    private readonly settings: unknown,
+    private readonly hangLimitMs: number = defaultHangLimitMs,
+  ) {}
+
+  /** Starts the thread, once, and resolves with what it reports when its model is loaded. */
+  start(): Promise<Ready> {
+    if (this.closed) return Promise.reject(closedError());
+    this.ready ??= this.spawn();
+    return this.ready;
+  }
+
+  async call(payload: Payload, options: CallOptions<Event> = {}): Promise<Result> {
+    await this.start();
+    const { signal, onEvent, transfer = [] } = options;
+    if (signal?.aborted) throw new MegaNestError('cancelled');
+    const id = ++this.lastId;
+    const cancel = () => this.post({ type: 'cancel', id });
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      return await new Promise<Result>((resolve, reject) => {
+        this.pending.set(id, { resolve, reject, onEvent });
+        this.post({ type: 'call', id, payload }, transfer);
+      });
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      this.pending.delete(id);
+    }
+  }
+
+  /**
+   * Ends the thread; calls under way are rejected. The thread ends by itself after its current pass: stopping it inside
+   * onnxruntime would abort the whole process.
+   */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.rejectPending(closedError());
+    const { worker } = this;
+    if (!worker) return;
+    // A thread that is still loading reads the message when it is done.
+    this.post({ type: 'close' });
+    await new Promise<void>((resolve) => {
+      worker.once('exit', () => resolve());
+    });
+  }
+
+  /** Ends a thread that does not come to an end by itself; a new one starts. Not for a thread inside onnxruntime. */
+  end(): void {
+    void this.worker?.terminate();
+  }
+
+  private post(message: ToWorker<Payload>, transfer: readonly Transferable[] = []): void {
+    this.worker?.postMessage(message, transfer);
+  }
+
+  private spawn(): Promise<Ready> {
+    return new Promise<Ready>((resolve, reject) => {
+      const pulse = createPulse();
+      let hang: Error | undefined;
+      // No inherited flags: the compiled worker must not resolve its imports to sources.
+      const worker = new Worker(this.entry, {
+        workerData: { settings: this.settings, pulse } satisfies WorkerInput,
+        execArgv: ['--enable-source-maps'],
+      });
+      this.worker = worker;
+      worker.on('message', (message: FromWorker<Ready, Event, Result>) => {
+        if (message.type === 'ready') {
+          this.failedStarts = 0;
+          this.watch(worker, pulse, (reason) => (hang = new Error(reason)));
+          resolve(message.value);
+        } else if (message.type === 'unusable') {
+          reject(unpackError(message.error));
+        } else {
+          for (const said of message.messages) this.deliver(said);
+        }
+      });
+      worker.once('error', (error) => this.recover(worker, error, reject));
+      worker.once('exit', (code) => this.recover(worker, hang ?? new Error(`exit code ${code}`), reject));
+    });
+  }
+
+  /** From when its model is loaded: loading may take any time. */
+  private watch(worker: Worker, pulse: Pulse, onHang: (reason: string) => void): void {
+    if (this.hangLimitMs === 0) return;
+    const reason = `it stood still for ${this.hangLimitMs / 1000} s`;
+    const onStuck = () => {
+      process.stderr.write(`A thread of a model cannot be ended: ${reason}.\n`);
+      process.kill(process.pid, 'SIGKILL');
+    };
+    const limits = { limitMs: this.hangLimitMs, onHang: () => onHang(reason), onStuck };
+    worker.once('exit', watchThread(worker, pulse, limits));
+  }
+
+  private deliver(message: CallMessage<Event, Result>): void {
+    const call = this.pending.get(message.id);
+    if (message.type === 'event') call?.onEvent?.(message.value);
+    else if (message.type === 'result') call?.resolve(message.value);
+    else call?.reject(unpackError(message.error));
+  }
+
+  private recover(dead: Worker, cause: Error, reject: (error: Error) => void): void {
+    if (this.worker !== dead) return;
+    if (this.closed) {
+      reject(closedError());
+      return;
+    }
+    this.worker = undefined;
+    const detail = `a model worker died: ${cause.message}`;
+    const error = new MegaNestError('service_unavailable', {
+      service: 'inference',
+      detail,
+      retryAfter: 1,
+      cause,
+    });
+    reject(error);
+    this.rejectPending(error);
+    this.ready = undefined;
+    if (++this.failedStarts <= mostRestarts) {
+      // A failure of the new start reaches whoever calls next.
+      this.start().catch(() => undefined);
+    }
+  }
+
+  private rejectPending(error: Error): void {
+    for (const call of this.pending.values()) call.reject(error);
+    this.pending.clear();
+  }
+}
+
+function closedError(): MegaNestError {
+  return new MegaNestError('service_unavailable', { service: 'inference', detail: 'the model is closed' });
+}

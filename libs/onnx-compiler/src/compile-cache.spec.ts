@@ -1,0 +1,91 @@
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { InferenceSession } from 'onnxruntime-node';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { randomTensors, writeCheckpoint } from './checkpoint/checkpoint.fixture.js';
+import { compileOnce } from './compile-cache.js';
+import { compileDecoder } from './decoder/compile-decoder.js';
+import { decodeGreedily } from './decoder/greedy-driver.fixture.js';
+import { decoderShapes } from './decoder/reference-decoder.fixture.js';
+import { UnsupportedModelError } from './unsupported-model.error.js';
+
+const config = {
+  model_type: 'llama',
+  hidden_size: 16,
+  num_hidden_layers: 1,
+  num_attention_heads: 2,
+  num_key_value_heads: 2,
+  head_dim: 8,
+  intermediate_size: 16,
+  vocab_size: 32,
+  max_position_embeddings: 128,
+  rms_norm_eps: 1e-6,
+  rope_theta: 10_000,
+  tie_word_embeddings: true,
+};
+
+let folder: string;
+let model: string;
+let cacheDir: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'meganest-cache-'));
+  model = join(folder, 'tiny');
+  cacheDir = join(folder, 'cache');
+  await writeCheckpoint(model, config, randomTensors(decoderShapes(config)));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe('the cache of compiled models', () => {
+  it('compiles once for the same content and options, anew for others', async () => {
+    const compile = (weights: 'fp32' | 'int8') => compileDecoder(model, { cacheDir, weights, kv: 'float' });
+    const first = await compile('fp32');
+    expect(await compile('fp32')).toEqual(first);
+    expect(await readdir(cacheDir)).toHaveLength(1);
+    const rounded = await compile('int8');
+    await writeCheckpoint(model, config, randomTensors(decoderShapes(config), 2));
+    const changed = await compile('fp32');
+    expect(new Set([first.onnxPath, rounded.onnxPath, changed.onnxPath]).size).toBe(3);
+  });
+
+  it('keeps one copy when several compile at once', async () => {
+    const compile = () => compileDecoder(model, { cacheDir, weights: 'fp32', kv: 'float' });
+    const results = await Promise.all([compile(), compile(), compile()]);
+    expect(new Set(results.map(({ onnxPath }) => onnxPath)).size).toBe(1);
+    expect(await readdir(cacheDir)).toHaveLength(1);
+    const session = await InferenceSession.create(results[0].onnxPath);
+    expect(await decodeGreedily(session, results[0], [[1, 2, 3]], 4)).toHaveLength(1);
+  });
+
+  it('removes what earlier compilers and dead processes left, and nothing else', async () => {
+    const names = ['other-v1-0123456789abcdef', '.compiling-dead', '.compiling-alive', 'notes'];
+    for (const name of names) await mkdir(join(cacheDir, name), { recursive: true });
+    const longAgo = new Date(Date.now() - 2 * 86_400_000);
+    await utimes(join(cacheDir, '.compiling-dead'), longAgo, longAgo);
+    const { onnxPath } = await compileDecoder(model, { cacheDir, weights: 'fp32', kv: 'float' });
+    const kept = ['.compiling-alive', 'notes', basename(dirname(onnxPath))];
+    expect((await readdir(cacheDir)).sort()).toEqual(kept.sort());
+  });
+
+  it('leaves nothing behind when compiling fails', async () => {
+    const failing = () => Promise.reject(new Error('disk full'));
+    await expect(compileOnce(model, cacheDir, {}, failing)).rejects.toThrow('disk full');
+    expect(await readdir(cacheDir)).toEqual([]);
+  });
+
+  it('refuses a checkpoint with tensors that the graph would leave out', async () => {
+    const shapes = { ...decoderShapes(config), 'model.layers.0.self_attn.sinks': [2] };
+    await writeCheckpoint(model, config, randomTensors(shapes));
+    const failure = await compileDecoder(model, { cacheDir, weights: 'fp32', kv: 'float' }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(UnsupportedModelError);
+    expect((failure as UnsupportedModelError).feature).toBe('tensor model.layers.0.self_attn.sinks');
+    expect(await readdir(cacheDir)).toEqual([]);
+  });
+
+  it('reports a broken config.json as what it is', async () => {
+    await writeFile(join(model, 'config.json'), '{');
+    await expect(compileDecoder(model, { cacheDir, weights: 'fp32', kv: 'float' })).rejects.toThrow('JSON');
+  });
+});

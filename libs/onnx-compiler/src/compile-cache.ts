@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { listWeightFiles } from './checkpoint/safetensors.js';
+
+/** Part of every cache key: raise it whenever the written graphs change. */
+export const compilerVersion = 5;
+
+const descriptionFile = 'compiled.json';
+const temporaryPrefix = '.compiling-';
+const oneDay = 86_400_000;
+
+/** SHA-256 over the compiler's version, its options, config.json and every weight file, in hexadecimal. */
+async function contentHash(modelDirectory: string, options: object): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify([compilerVersion, options]));
+  const files = [join(modelDirectory, 'config.json'), ...(await listWeightFiles(modelDirectory))];
+  for (const file of files)
+    await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash, { end: false });
+  return hash.digest('hex');
+}
+
+/**
+ * Returns the directory under `cacheDir` that holds the compiled model, and the description that `compile` returned when
+ * it was made. `compile` writes into a temporary directory that takes its final name in one step: a process that dies,
+ * or compiles the same model at the same time, never leaves half a model behind.
+ */
+export async function compileOnce<Description extends object>(
+  modelDirectory: string,
+  cacheDir: string,
+  options: object,
+  compile: (directory: string) => Promise<Description>,
+): Promise<{ directory: string; description: Description }> {
+  const hash = await contentHash(modelDirectory, options);
+  const directory = join(cacheDir, `${basename(modelDirectory)}-v${compilerVersion}-${hash.slice(0, 16)}`);
+  if (!existsSync(join(directory, descriptionFile))) {
+    await compileInto(directory, cacheDir, compile);
+    await removeOutdated(cacheDir);
+  }
+  const text = await readFile(join(directory, descriptionFile), 'utf8');
+  return { directory, description: JSON.parse(text) as Description };
+}
+
+async function compileInto(
+  directory: string,
+  cacheDir: string,
+  compile: (directory: string) => Promise<object>,
+): Promise<void> {
+  await mkdir(cacheDir, { recursive: true });
+  const temporary = await mkdtemp(join(cacheDir, temporaryPrefix));
+  try {
+    await writeFile(join(temporary, descriptionFile), JSON.stringify(await compile(temporary), null, 2));
+    await rename(temporary, directory);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    if (!existsSync(join(directory, descriptionFile))) throw error;
+  }
+}
+
+/** What earlier versions of the compiler left, and what a process that died was writing a day ago or longer. */
+async function removeOutdated(cacheDir: string): Promise<void> {
+  for (const name of await readdir(cacheDir)) {
+    const version = /-v(\d+)-[0-9a-f]{16}$/.exec(name)?.[1];
+    const path = join(cacheDir, name);
+    const isAbandoned = name.startsWith(temporaryPrefix) && (await ageOf(path)) > oneDay;
+    if (isAbandoned || Number(version ?? compilerVersion) < compilerVersion)
+      await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** Milliseconds since the last change; 0 for what another process has just removed. */
+async function ageOf(path: string): Promise<number> {
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+  return Date.now() - mtimeMs;
+}

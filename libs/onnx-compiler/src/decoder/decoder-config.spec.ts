@@ -1,0 +1,80 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readDecoderShape } from './decoder-config.js';
+import { inverseFrequencies } from './rope.js';
+import { UnsupportedModelError } from '../unsupported-model.error.js';
+
+const llama = {
+  model_type: 'llama',
+  hidden_size: 64,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  intermediate_size: 96,
+  vocab_size: 100,
+  max_position_embeddings: 4096,
+};
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'meganest-compiler-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function read(changes: object) {
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ ...llama, ...changes }));
+  return readDecoderShape(folder);
+}
+
+describe('readDecoderShape', () => {
+  it('fills in what older configs leave out', async () => {
+    expect(await read({})).toMatchObject({
+      kvHeads: 4,
+      headDim: 16,
+      contextLength: 4096,
+      tiedEmbeddings: false,
+      rope: { theta: 10_000, scaling: { rope_type: 'default' } },
+    });
+  });
+
+  it('reads rope parameters under their old and their new names', async () => {
+    const old = await read({ rope_theta: 500_000, rope_scaling: { type: 'linear', factor: 2 } });
+    const now = await read({ rope_parameters: { rope_theta: 500_000, rope_type: 'linear', factor: 2 } });
+    expect(now.rope).toEqual(old.rope);
+    expect(now.rope).toEqual({ theta: 500_000, scaling: { rope_type: 'linear', factor: 2 } });
+  });
+
+  it('ends the context where a sliding window does, unless the window is switched off', async () => {
+    expect(await read({ model_type: 'mistral', sliding_window: 1024 })).toMatchObject({
+      contextLength: 1024,
+    });
+    expect(await read({ model_type: 'mistral', sliding_window: null })).toMatchObject({
+      contextLength: 4096,
+    });
+    const qwen = { model_type: 'qwen2', sliding_window: 1024, use_sliding_window: false };
+    expect(await read(qwen)).toMatchObject({ contextLength: 4096 });
+  });
+
+  it('leaves dynamic scaling out of the original context, where it changes nothing', async () => {
+    const { rope, contextLength } = await read({ rope_scaling: { type: 'dynamic', factor: 4 } });
+    expect(contextLength).toBe(4096);
+    expect(inverseFrequencies(16, rope)[0]).toBe(1);
+  });
+
+  it.each([
+    [{ model_type: 'gemma' }, 'model_type "gemma"'],
+    [{ hidden_act: 'gelu' }, 'hidden_act "gelu"'],
+    [{ rope_scaling: { rope_type: 'yarn', factor: 4 } }, 'rope_scaling of type "yarn"'],
+    [{ partial_rotary_factor: 0.5 }, 'partial_rotary_factor 0.5'],
+    [{ quantization_config: { quant_method: 'gptq' } }, 'quantization_config'],
+    [{ num_key_value_heads: 3 }, '4 query heads over 3 KV heads'],
+    [{ head_dim: 7 }, 'a head dimension of 7'],
+    [{ vocab_size: undefined }, 'vocab_size'],
+  ])('refuses %j', async (changes, feature) => {
+    const failure = await read(changes).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UnsupportedModelError);
+    expect((failure as UnsupportedModelError).feature).toContain(feature);
+    expect((failure as UnsupportedModelError).modelDirectory).toBe(folder);
+  });
+});

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type RotaryEmbedding, ropeScalingSchema } from './rope.js';
+import { UnsupportedModelError } from '../unsupported-model.error.js';
+
+/** Everything of a decoder's config.json that shapes its graph. */
+export interface DecoderShape {
+  readonly hiddenSize: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+  readonly feedForward: number;
+  readonly vocabularySize: number;
+  readonly contextLength: number;
+  readonly normEpsilon: number;
+  readonly rope: RotaryEmbedding;
+  /** The output matrix is the embedding matrix. */
+  readonly tiedEmbeddings: boolean;
+}
+
+/** What attention over a cache has to know of a decoder. */
+export type AttentionShape = Pick<
+  DecoderShape,
+  'hiddenSize' | 'layers' | 'heads' | 'kvHeads' | 'headDim' | 'vocabularySize' | 'contextLength'
+> & {
+  /** Absent where positions are added to the tokens. */
+  readonly rope?: RotaryEmbedding;
+  /** Of the products of queries and keys; default 1 / √headDim. */
+  readonly scale?: number;
+};
+
+const ropeSchema = z.looseObject({
+  rope_theta: z.number().positive().optional(),
+  rope_type: z.string().optional(),
+  type: z.string().optional(),
+  partial_rotary_factor: z.number().optional(),
+});
+
+const configSchema = z.looseObject({
+  model_type: z.string(),
+  hidden_size: z.int().positive(),
+  num_hidden_layers: z.int().positive(),
+  num_attention_heads: z.int().positive(),
+  num_key_value_heads: z.int().positive().nullish(),
+  head_dim: z.int().positive().nullish(),
+  intermediate_size: z.int().positive(),
+  vocab_size: z.int().positive(),
+  max_position_embeddings: z.int().positive(),
+  rms_norm_eps: z.number().positive().default(1e-6),
+  hidden_act: z.string().default('silu'),
+  tie_word_embeddings: z.boolean().default(false),
+  rope_theta: z.number().positive().optional(),
+  rope_scaling: ropeSchema.nullish(),
+  rope_parameters: ropeSchema.nullish(),
+  sliding_window: z.int().positive().nullish(),
+  use_sliding_window: z.boolean().optional(),
+  partial_rotary_factor: z.number().optional(),
+  quantization_config: z.unknown().optional(),
+});
+type Config = z.infer<typeof configSchema>;
+
+const supportedTypes = new Set(['llama', 'mistral', 'qwen2', 'qwen3']);
+
+/** Rotary tables are constants of the graph; longer contexts than this would make them large. */
+const longestContext = 32_768;
+
+/** Reads a decoder's config.json; throws UnsupportedModelError for any option that the graph cannot honour. */
+export async function readDecoderShape(modelDirectory: string): Promise<DecoderShape> {
+  const text = await readFile(join(modelDirectory, 'config.json'), 'utf8');
+  const parsed = configSchema.safeParse(JSON.parse(text));
+  const unsupported = (feature: string): never => {
+    throw new UnsupportedModelError(feature, modelDirectory);
+  };
+  if (!parsed.success)
+    return unsupported(`a config.json whose ${parsed.error.issues[0]?.path.join('.')} is missing or odd`);
+  const config = parsed.data;
+  const obstacle = findObstacle(config);
+  if (obstacle) return unsupported(obstacle);
+  return toShape(config, readRope(config, unsupported));
+}
+
+/** The first option that the graph cannot honour, in words. */
+function findObstacle(config: Config): string | undefined {
+  const { partial_rotary_factor: partialRotary = config.rope_parameters?.partial_rotary_factor } = config;
+  const headDim = config.head_dim ?? config.hidden_size / config.num_attention_heads;
+  if (!supportedTypes.has(config.model_type)) return `model_type "${config.model_type}"`;
+  if (config.quantization_config) return 'quantization_config';
+  if (config.hidden_act !== 'silu') return `hidden_act "${config.hidden_act}"`;
+  if (partialRotary !== undefined && partialRotary !== 1) return `partial_rotary_factor ${partialRotary}`;
+  if (!Number.isInteger(headDim) || headDim % 2 === 1) return `a head dimension of ${headDim}`;
+  if (config.num_attention_heads % (config.num_key_value_heads ?? 1) !== 0)
+    return `${config.num_attention_heads} query heads over ${config.num_key_value_heads} KV heads`;
+  return undefined;
+}
+
+function readRope(config: Config, unsupported: (feature: string) => never): RotaryEmbedding {
+  const stored = config.rope_parameters ?? config.rope_scaling ?? {};
+  const type = stored.rope_type ?? stored.type ?? 'default';
+  const scaling = ropeScalingSchema.safeParse({ ...stored, rope_type: type });
+  if (!scaling.success) return unsupported(`rope_scaling of type "${type}"`);
+  return { theta: stored.rope_theta ?? config.rope_theta ?? 10_000, scaling: scaling.data };
+}
+
+function toShape(config: Config, rope: RotaryEmbedding): DecoderShape {
+  return {
+    hiddenSize: config.hidden_size,
+    layers: config.num_hidden_layers,
+    heads: config.num_attention_heads,
+    kvHeads: config.num_key_value_heads ?? config.num_attention_heads,
+    headDim: config.head_dim ?? config.hidden_size / config.num_attention_heads,
+    feedForward: config.intermediate_size,
+    vocabularySize: config.vocab_size,
+    contextLength: Math.min(config.max_position_embeddings, slidingWindow(config), longestContext),
+    normEpsilon: config.rms_norm_eps,
+    rope,
+    tiedEmbeddings: config.tie_word_embeddings,
+  };
+}
+
+/** Inside its window a model with sliding attention attends to everything: the context ends where the window does. */
+function slidingWindow(config: Config): number {
+  const isOn = config.use_sliding_window ?? config.model_type === 'mistral';
+  return isOn && config.sliding_window ? config.sliding_window : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,108 @@
+import type { AttentionWriter, Projections } from './attention-writer.js';
+import type { DecoderShape } from './decoder-config.js';
+import type { DecoderLayerWeights, DecoderWeights } from './decoder-weights.js';
+import { lookUp } from '../onnx/embedding-table.js';
+import { GraphBuilder } from '../onnx/graph-builder.js';
+import type { IntegerKernel } from '../onnx/integer-kernel.js';
+import { type LinearMode, LinearLayers } from '../onnx/linear.js';
+import type { LinearWeights } from '../checkpoint/linear-weights.js';
+import type { Matrix } from '../onnx/matrix.js';
+import type { Graph } from '../onnx/onnx-file.js';
+
+export interface DecoderGraphOptions {
+  readonly linear: LinearMode;
+  readonly kernel: IntegerKernel;
+  /** Makes the attention, given int64 `input_ids` `[batch, tokens]`. */
+  readonly attention: (graph: GraphBuilder, shape: DecoderShape, inputIds: string) => AttentionWriter;
+}
+
+/** Writes the graph of a Llama-shaped decoder around the given attention. */
+export function buildDecoderGraph(
+  shape: DecoderShape,
+  weights: DecoderWeights,
+  options: DecoderGraphOptions,
+): Graph {
+  return new DecoderGraphWriter(shape, weights, options).write();
+}
+
+class DecoderGraphWriter {
+  private readonly graph: GraphBuilder;
+  private readonly linear: LinearLayers;
+
+  constructor(
+    private readonly shape: DecoderShape,
+    private readonly weights: DecoderWeights,
+    private readonly options: DecoderGraphOptions,
+  ) {
+    this.graph = new GraphBuilder(options.kernel);
+    this.linear = new LinearLayers(this.graph, options.linear);
+  }
+
+  write(): Graph {
+    const { graph, shape, weights, options } = this;
+    const inputIds = graph.input('input_ids', 'int64', ['batch', 'tokens']);
+    const attention = options.attention(graph, shape, inputIds);
+    let state = lookUp(graph, weights.embedding(), inputIds, options.linear);
+    for (let index = 0; index < shape.layers; index++)
+      state = this.layer(index, state, weights.layer(index), attention);
+    const normed = this.norm(attention.selectRows(state), weights.finalNorm());
+    const logits = this.linear.multiply(normed, weights.languageModelHead());
+    attention.declareOutputs(graph.op('Identity', [logits], { output: 'logits' }));
+    return graph.build('decoder');
+  }
+
+  private layer(
+    index: number,
+    state: string,
+    weights: DecoderLayerWeights,
+    attention: AttentionWriter,
+  ): string {
+    const { graph } = this;
+    const attended = attention.attend(index, this.projections(state, weights));
+    const middle = graph.op('Add', [state, this.project(attended, weights.output)]);
+    const forwarded = this.feedForward(this.norm(middle, weights.feedForwardNorm), weights);
+    return graph.op('Add', [middle, forwarded]);
+  }
+
+  private projections(state: string, weights: DecoderLayerWeights): Projections {
+    const { heads, kvHeads, headDim } = this.shape;
+    const joint = this.project(this.norm(state, weights.attentionNorm), weights.queryKeyValue);
+    const sizes = [heads * headDim, kvHeads * headDim, kvHeads * headDim];
+    const [query = '', key = '', values = ''] = this.graph.split(joint, sizes, 2);
+    const queries = this.headNorm(query, heads, weights.queryNorm);
+    return { queries, keys: this.headNorm(key, kvHeads, weights.keyNorm), values };
+  }
+
+  private feedForward(input: string, weights: DecoderLayerWeights): string {
+    const { graph } = this;
+    const { feedForward } = this.shape;
+    const joint = this.project(input, weights.gateUp);
+    const [gate = '', up = ''] = graph.split(joint, [feedForward, feedForward], 2);
+    const activated = graph.op('Mul', [gate, graph.op('Sigmoid', [gate])]);
+    return this.project(graph.op('Mul', [activated, up]), weights.down);
+  }
+
+  private project(input: string, { weight, bias }: LinearWeights): string {
+    const constant = bias && this.vector(bias);
+    return this.linear.multiply(input, weight, constant);
+  }
+
+  private norm(value: string, weight: Matrix): string {
+    return this.graph.op('SimplifiedLayerNormalization', [value, this.vector(weight)], {
+      attributes: { axis: -1, epsilon: { float: this.shape.normEpsilon } },
+    });
+  }
+
+  /** Qwen3 normalises each head of queries and keys; others pass through. */
+  private headNorm(value: string, heads: number, weight: Matrix | undefined): string {
+    if (!weight) return value;
+    const { graph } = this;
+    const { headDim } = this.shape;
+    const split = graph.op('Reshape', [value, graph.int64([0, 0, heads, headDim])]);
+    return graph.op('Reshape', [this.norm(split, weight), graph.int64([0, 0, heads * headDim])]);
+  }
+
+  private vector(weight: Matrix): string {
+    return this.graph.constant(weight.name, 'float32', [weight.rows], () => weight.read());
+  }
+}

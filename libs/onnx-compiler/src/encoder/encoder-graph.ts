@@ -1,0 +1,161 @@
+import { type EncoderShape, type GraphPooling, activations } from './encoder-config.js';
+import type { EncoderLayerWeights, EncoderWeights, NormWeights } from './encoder-weights.js';
+import { lookUp } from '../onnx/embedding-table.js';
+import { GraphBuilder, microsoft } from '../onnx/graph-builder.js';
+import type { IntegerKernel } from '../onnx/integer-kernel.js';
+import { LinearLayers, type LinearMode } from '../onnx/linear.js';
+import type { LinearWeights } from '../checkpoint/linear-weights.js';
+import type { Matrix } from '../onnx/matrix.js';
+import type { Graph } from '../onnx/onnx-file.js';
+
+/** What the graph gives: a vector of unit length or the class scores of each text, or the state of each token. */
+export type EncoderHead =
+  | { readonly task: 'embedding'; readonly pooling: GraphPooling }
+  | { readonly task: 'classification' }
+  | { readonly task: 'tokens' };
+
+export interface EncoderGraphOptions {
+  readonly linear: LinearMode;
+  readonly kernel: IntegerKernel;
+  readonly head: EncoderHead;
+}
+
+/** Writes the serving graph of an encoder; its inputs and outputs are described at CompiledEncoder. */
+export function buildEncoderGraph(
+  shape: EncoderShape,
+  weights: EncoderWeights,
+  options: EncoderGraphOptions,
+): Graph {
+  return new EncoderGraphWriter(shape, weights, options).write();
+}
+
+class EncoderGraphWriter {
+  private readonly graph: GraphBuilder;
+  private readonly linear: LinearLayers;
+  /** The heads are too small for quantisation to pay. */
+  private readonly exact: LinearLayers;
+
+  constructor(
+    private readonly shape: EncoderShape,
+    private readonly weights: EncoderWeights,
+    private readonly options: EncoderGraphOptions,
+  ) {
+    this.graph = new GraphBuilder(options.kernel);
+    this.exact = new LinearLayers(this.graph, 'fp32');
+    this.linear = new LinearLayers(this.graph, options.linear);
+  }
+
+  write(): Graph {
+    const { graph, weights } = this;
+    const inputIds = graph.input('input_ids', 'int64', ['batch', 'tokens']);
+    const mask = graph.input('attention_mask', 'int64', ['batch', 'tokens']);
+    let state = this.norm(this.embed(inputIds, mask), weights.embeddingNorm());
+    const keyMask = graph.op('Cast', [mask], { attributes: { to: 6 } });
+    for (let index = 0; index < this.shape.layers; index++)
+      state = this.layer(state, weights.layer(index), keyMask);
+    this.finish(state, mask);
+    return graph.build('encoder');
+  }
+
+  private finish(state: string, mask: string): void {
+    const { graph, shape, options } = this;
+    if (options.head.task === 'classification') this.classify(state);
+    else if (options.head.task === 'embedding') this.pool(state, mask, options.head.pooling);
+    else {
+      graph.op('Identity', [state], { output: 'last_hidden_state' });
+      graph.output('last_hidden_state', 'float32', ['batch', 'tokens', shape.hiddenSize]);
+    }
+  }
+
+  private embed(inputIds: string, mask: string): string {
+    const { graph, shape, weights } = this;
+    const words = lookUp(graph, weights.words(), inputIds, this.options.linear);
+    const positionIds =
+      shape.family === 'bert' ? this.countedPositions(inputIds) : this.maskedPositions(mask);
+    const positions = lookUp(graph, weights.positions(), positionIds, this.options.linear);
+    return graph.op('Add', [graph.op('Add', [words, this.segments()]), positions]);
+  }
+
+  /** Segments of each token; a model with one segment has no such input. */
+  private segments(): string {
+    const { graph, shape, weights } = this;
+    const ids =
+      shape.segments > 1 && shape.family === 'bert'
+        ? graph.input('token_type_ids', 'int64', ['batch', 'tokens'])
+        : graph.int64([0]);
+    return lookUp(graph, weights.segments(), ids, 'fp32');
+  }
+
+  /** int64 `[tokens]`: 0, 1, 2, … */
+  private countedPositions(inputIds: string): string {
+    const { graph } = this;
+    const tokens = graph.op('Gather', [graph.op('Shape', [inputIds]), graph.int64Scalar(1)]);
+    return graph.op('Range', [graph.int64Scalar(0), tokens, graph.int64Scalar(1)]);
+  }
+
+  /** int64 `[batch, tokens]`: the padding id, plus the number of the token among those that are not padding. */
+  private maskedPositions(mask: string): string {
+    const { graph } = this;
+    const counted = graph.op('CumSum', [mask, graph.int64Scalar(1)]);
+    return graph.op('Add', [graph.op('Mul', [counted, mask]), graph.int64Scalar(this.shape.padTokenId)]);
+  }
+
+  private layer(state: string, weights: EncoderLayerWeights, keyMask: string): string {
+    const { graph, shape } = this;
+    const joint = this.project(state, weights.queryKeyValue);
+    const parts = graph.split(joint, [shape.hiddenSize, shape.hiddenSize, shape.hiddenSize], 2);
+    const attended = graph.op('MultiHeadAttention', [...parts, '', keyMask], {
+      domain: microsoft,
+      attributes: { num_heads: shape.heads },
+    });
+    const attention = this.project(attended, weights.attentionOutput);
+    const middle = this.norm(graph.op('Add', [attention, state]), weights.attentionNorm);
+    const { operator, domain } = activations[shape.activation];
+    const activated = graph.op(operator, [this.project(middle, weights.up)], { domain });
+    const forwarded = this.project(activated, weights.down);
+    return this.norm(graph.op('Add', [forwarded, middle]), weights.outputNorm);
+  }
+
+  private project(input: string, { weight, bias }: LinearWeights, layers = this.linear): string {
+    return layers.multiply(input, weight, bias && this.vector(bias));
+  }
+
+  private norm(value: string, { scale, offset }: NormWeights): string {
+    return this.graph.op('LayerNormalization', [value, this.vector(scale), this.vector(offset)], {
+      attributes: { axis: -1, epsilon: { float: this.shape.normEpsilon } },
+    });
+  }
+
+  private vector(weight: Matrix): string {
+    return this.graph.constant(weight.name, 'float32', [weight.rows], () => weight.read());
+  }
+
+  private firstToken(state: string): string {
+    return this.graph.op('Gather', [state, this.graph.int64Scalar(0)], { attributes: { axis: 1 } });
+  }
+
+  private pool(state: string, mask: string, pooling: GraphPooling): void {
+    const { graph } = this;
+    const pooled = pooling === 'cls' ? this.firstToken(state) : this.sumOverMask(state, mask);
+    graph.op('LpNormalization', [pooled], { attributes: { axis: -1, p: 2 }, output: 'sentence_embedding' });
+    graph.output('sentence_embedding', 'float32', ['batch', this.shape.hiddenSize]);
+  }
+
+  /** The mean but for its division by the length, which the normalisation that follows takes out. */
+  private sumOverMask(state: string, mask: string): string {
+    const { graph } = this;
+    const weights = graph.op('Cast', [graph.op('Unsqueeze', [mask, graph.int64([1])])], {
+      attributes: { to: 1 },
+    });
+    return graph.op('Squeeze', [graph.op('MatMul', [weights, state]), graph.int64([1])]);
+  }
+
+  private classify(state: string): void {
+    const { graph } = this;
+    const { dense, output } = this.weights.classifier();
+    const inner = graph.op('Tanh', [this.project(this.firstToken(state), dense, this.exact)]);
+    const logits = this.project(inner, output, this.exact);
+    graph.op('Identity', [logits], { output: 'logits' });
+    graph.output('logits', 'float32', ['batch', output.weight.rows]);
+  }
+}

@@ -1,0 +1,99 @@
+import type { EncoderShape } from './encoder-config.js';
+import { type LinearWeights, linearWeights } from '../checkpoint/linear-weights.js';
+import { type Matrix, matrix } from '../onnx/matrix.js';
+import type { SafetensorsReader } from '../checkpoint/safetensors.js';
+
+/** Scale and offset of a layer normalisation. */
+export interface NormWeights {
+  readonly scale: Matrix;
+  readonly offset: Matrix;
+}
+
+export interface EncoderLayerWeights {
+  /** Query, key and value stacked. */
+  readonly queryKeyValue: LinearWeights;
+  readonly attentionOutput: LinearWeights;
+  readonly attentionNorm: NormWeights;
+  readonly up: LinearWeights;
+  readonly down: LinearWeights;
+  readonly outputNorm: NormWeights;
+}
+
+/** The tensors of a BERT-shaped checkpoint by what they do; class names of PyTorch are a prefix that may be absent. */
+export class EncoderWeights {
+  private readonly prefix: string;
+
+  constructor(
+    private readonly reader: SafetensorsReader,
+    private readonly shape: EncoderShape,
+  ) {
+    const word = 'embeddings.word_embeddings.weight';
+    const prefixes = ['', 'bert.', 'roberta.'];
+    this.prefix = prefixes.find((prefix) => reader.has(prefix + word)) ?? '';
+  }
+
+  words(): Matrix {
+    return this.tensor('embeddings.word_embeddings.weight');
+  }
+
+  positions(): Matrix {
+    return this.tensor('embeddings.position_embeddings.weight');
+  }
+
+  segments(): Matrix {
+    return this.tensor('embeddings.token_type_embeddings.weight');
+  }
+
+  embeddingNorm(): NormWeights {
+    return this.norm('embeddings.LayerNorm');
+  }
+
+  layer(index: number): EncoderLayerWeights {
+    const layer = `encoder.layer.${index}`;
+    const attention = `${layer}.attention`;
+    return {
+      queryKeyValue: this.linear(`${attention}.self.qkv`, [
+        `${attention}.self.query`,
+        `${attention}.self.key`,
+        `${attention}.self.value`,
+      ]),
+      attentionOutput: this.linear(`${attention}.output.dense`),
+      attentionNorm: this.norm(`${attention}.output.LayerNorm`),
+      up: this.linear(`${layer}.intermediate.dense`),
+      down: this.linear(`${layer}.output.dense`),
+      outputNorm: this.norm(`${layer}.output.LayerNorm`),
+    };
+  }
+
+  /** The two layers that turn the first token's vector into class scores, a tanh between them. */
+  classifier(): { dense: LinearWeights; output: LinearWeights } {
+    if (this.shape.family === 'roberta')
+      return { dense: this.head('classifier.dense'), output: this.head('classifier.out_proj') };
+    return { dense: this.linear('pooler.dense'), output: this.head('classifier') };
+  }
+
+  /** Names of tensors that no embedding or classification needs. */
+  isHarmless(name: string): boolean {
+    return /(^|\.)(pooler|cls|lm_head|classifier)\.|position_ids$/.test(name);
+  }
+
+  private linear(name: string, parts: readonly string[] = [name]): LinearWeights {
+    return linearWeights(
+      this.reader,
+      name,
+      parts.map((part) => this.prefix + part),
+    );
+  }
+
+  private head(name: string): LinearWeights {
+    return linearWeights(this.reader, name, [name]);
+  }
+
+  private norm(name: string): NormWeights {
+    return { scale: this.tensor(`${name}.weight`), offset: this.tensor(`${name}.bias`) };
+  }
+
+  private tensor(name: string): Matrix {
+    return matrix(this.reader, this.prefix + name);
+  }
+}

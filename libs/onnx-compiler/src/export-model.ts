@@ -1,0 +1,48 @@
+import { cp, mkdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { exportDecoder } from './decoder/export-decoder.js';
+import { exportWhisper } from './whisper/export-whisper.js';
+import { detectIntegerKernel } from './onnx/detect-integer-kernel.js';
+import { writeEncoderGraph } from './encoder/write-encoder-graph.js';
+
+const configSchema = z.looseObject({ architectures: z.array(z.string()).default([]) });
+
+/**
+ * Copies a model directory, the checkpoint replaced by `onnx/model.onnx` as exporters write it, so that transformers.js and
+ * other runtimes can load it:
+ * - decoders: `input_ids`, `attention_mask`, `position_ids`, `past_key_values.*` in; `logits` of every position and
+ *   `present.*` out;
+ * - Whisper: `onnx/encoder_model.onnx` and `onnx/decoder_model_merged.onnx`;
+ * - encoders: `input_ids`, `attention_mask`, `token_type_ids` in; `last_hidden_state`, or `logits` of a classifier, out.
+ *
+ * The slow general form; int8 weights take activations quantised over the whole tensor, as exporters' do. Returns the path
+ * of the graph. Throws UnsupportedModelError as the compiler does.
+ */
+export async function exportModel(
+  modelDirectory: string,
+  targetDirectory: string,
+  weights: 'fp32' | 'int8' = 'fp32',
+): Promise<string> {
+  const target = join(targetDirectory, 'onnx');
+  await cp(modelDirectory, targetDirectory, { recursive: true, filter: (path) => !isWeights(path) });
+  await mkdir(target, { recursive: true });
+  const architecture = await readArchitecture(modelDirectory);
+  if (architecture.startsWith('Whisper')) return exportWhisper(modelDirectory, target, weights);
+  if (architecture.endsWith('ForCausalLM')) return exportDecoder(modelDirectory, target, weights);
+  const task = architecture.endsWith('ForSequenceClassification') ? 'classification' : 'tokens';
+  await writeEncoderGraph(modelDirectory, target, {
+    linear: weights === 'fp32' ? 'fp32' : 'int8-tensor',
+    kernel: await detectIntegerKernel(),
+    head: { task },
+  });
+  return join(target, 'model.onnx');
+}
+
+const isWeights = (path: string): boolean =>
+  /\.safetensors(\.index\.json)?$/.test(path) || basename(path) === 'onnx';
+
+async function readArchitecture(modelDirectory: string): Promise<string> {
+  const config: unknown = JSON.parse(await readFile(join(modelDirectory, 'config.json'), 'utf8'));
+  return configSchema.parse(config).architectures[0] ?? '';
+}

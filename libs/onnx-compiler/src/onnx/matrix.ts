@@ -1,0 +1,45 @@
+import type { SafetensorsReader } from '../checkpoint/safetensors.js';
+
+/** A weight matrix of a checkpoint, `[rows, columns]` = `[outputs, inputs]` as PyTorch stores it; read on demand. */
+export interface Matrix {
+  /** Name under which its constants appear in the graph. */
+  readonly name: string;
+  readonly rows: number;
+  readonly columns: number;
+  read(): Promise<Float32Array>;
+}
+
+/** One tensor of the checkpoint as a matrix; a vector is a matrix of one column. */
+export function matrix(reader: SafetensorsReader, name: string): Matrix {
+  const [rows = 0, columns = 1] = reader.shape(name);
+  return { name, rows, columns, read: () => reader.readFloat32(name) };
+}
+
+/** Matrices over the same input stacked into one, so that one multiplication serves them all. */
+export function stack(name: string, parts: readonly Matrix[]): Matrix {
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0);
+  const columns = parts[0]!.columns;
+  return { name, rows, columns, read: () => concatenate(parts) };
+}
+
+async function concatenate(parts: readonly Matrix[]): Promise<Float32Array> {
+  const values = new Float32Array(parts.reduce((sum, part) => sum + part.rows * part.columns, 0));
+  let offset = 0;
+  for (const part of parts) {
+    values.set(await part.read(), offset);
+    offset += part.rows * part.columns;
+  }
+  return values;
+}
+
+/** `[rows, columns]` to `[columns, rows]`, in tiles that fit the cache. */
+export function transpose<T extends Float32Array | Int8Array>(values: T, rows: number, columns: number): T {
+  const result = new (values.constructor as new (length: number) => T)(values.length);
+  const tile = 64;
+  for (let top = 0; top < rows; top += tile)
+    for (let left = 0; left < columns; left += tile)
+      for (let row = top; row < Math.min(top + tile, rows); row++)
+        for (let column = left; column < Math.min(left + tile, columns); column++)
+          result[column * rows + row] = values[row * columns + column]!;
+  return result;
+}

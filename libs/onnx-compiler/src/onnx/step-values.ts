@@ -1,0 +1,111 @@
+import type { AttentionShape } from '../decoder/decoder-config.js';
+import type { GraphBuilder } from './graph-builder.js';
+
+/** Added to the score of a position that must not be seen; its weight becomes exactly zero. */
+const hidden = -1e9;
+
+/** Values that every layer shares, computed once a step. */
+export interface StepValues {
+  /** int64 `[batch, tokens]`. */
+  readonly positions: string;
+  /**
+   * float `[batch, 1, group × tokens, tokens + capacity]`: 0 where a query may look, else very negative. Rows are ordered by
+   * head of the group, then token; columns are the new tokens, then the slab.
+   */
+  readonly mask: string;
+  /** int64 `[2]`: tokens, capacity: where a row of scores splits. */
+  readonly scoreSplit: string;
+  /** int64 `[5]`: batch, KV heads, group, tokens, head dimension. */
+  readonly groupedShape: string;
+  /** int64 `[3]`: batch, tokens, heads × head dimension. */
+  readonly mergedShape: string;
+}
+
+/** Graph inputs that the shared values are computed from; `slab` is one of the value slabs. */
+export interface StepInputs {
+  readonly inputIds: string;
+  readonly pastLengths: string;
+  readonly slab: string;
+}
+
+/** Writes what every layer of one step shares: positions, masks, shapes and the rotary tables. */
+export function buildStepValues(graph: GraphBuilder, shape: AttentionShape, inputs: StepInputs): StepValues {
+  return new StepValuesWriter(graph, shape).write(inputs);
+}
+
+class StepValuesWriter {
+  constructor(
+    private readonly graph: GraphBuilder,
+    private readonly shape: AttentionShape,
+  ) {}
+
+  write({ inputIds, pastLengths, slab }: StepInputs): StepValues {
+    const { graph, shape } = this;
+    const group = shape.heads / shape.kvHeads;
+    const [batch, tokens] = this.dimensions(inputIds, [0, 1]) as [string, string];
+    const [capacity] = this.dimensions(slab, [2]) as [string];
+    const lengths = graph.op('Unsqueeze', [pastLengths, graph.int64([1])]);
+    const newIndexes = this.range(tokens);
+    const isPast = graph.op('Less', [this.range(capacity), lengths]);
+    const pastMask = graph.op('Unsqueeze', [this.mask(isPast), graph.int64([1, 2])]);
+    const { kvHeads, headDim, heads } = shape;
+    const rows = graph.op('Mul', [tokens, graph.int64([group])]);
+    const newMask = this.causalMask(newIndexes, tokens, rows);
+    return {
+      positions: this.positions(newIndexes, lengths),
+      mask: this.joinMasks([newMask, pastMask], batch, rows),
+      scoreSplit: this.shapeOf([tokens, capacity]),
+      groupedShape: this.shapeOf([batch, graph.int64([kvHeads, group]), tokens, graph.int64([headDim])]),
+      mergedShape: this.shapeOf([batch, tokens, graph.int64([heads * headDim])]),
+    };
+  }
+
+  /** Padding may lie behind the last position of the rotary tables; it is kept inside, as nobody reads what comes of it. */
+  private positions(newIndexes: string, lengths: string): string {
+    const { graph } = this;
+    const last = graph.int64Scalar(this.shape.contextLength - 1);
+    return graph.op('Min', [graph.op('Add', [newIndexes, lengths]), last]);
+  }
+
+  /** Rows: group × tokens queries; columns: new tokens up to and including the query's own. */
+  private causalMask(newIndexes: string, tokens: string, rows: string): string {
+    const { graph } = this;
+    const queryIndexes = graph.op('Unsqueeze', [
+      graph.op('Mod', [this.range(rows), tokens]),
+      graph.int64([1]),
+    ]);
+    return this.mask(graph.op('LessOrEqual', [newIndexes, queryIndexes]));
+  }
+
+  /** `[rows, tokens]` and `[batch, 1, 1, capacity]` side by side. */
+  private joinMasks([newMask, pastMask]: [string, string], batch: string, rows: string): string {
+    const { graph } = this;
+    const one = graph.int64([1]);
+    const stretch = (mask: string, sizes: string[]): string =>
+      graph.op('Expand', [mask, this.shapeOf(sizes)]);
+    const parts = [stretch(newMask, [batch, one, one, one]), stretch(pastMask, [one, one, rows, one])];
+    return graph.op('Concat', parts, { attributes: { axis: 3 } });
+  }
+
+  private shapeOf(sizes: string[]): string {
+    return this.graph.op('Concat', sizes, { attributes: { axis: 0 } });
+  }
+
+  private mask(isVisible: string): string {
+    const { graph } = this;
+    return graph.op('Where', [isVisible, graph.float(0), graph.float(hidden)]);
+  }
+
+  private dimensions(value: string, axes: readonly number[]): string[] {
+    const { graph } = this;
+    const shape = graph.op('Shape', [value]);
+    return axes.map((axis) => graph.op('Slice', [shape, graph.int64([axis]), graph.int64([axis + 1])]));
+  }
+
+  /** 0 … length − 1, where length is an int64 value of one element. */
+  private range(length: string): string {
+    const { graph } = this;
+    const limit = graph.op('Squeeze', [length]);
+    return graph.op('Range', [graph.int64Scalar(0), limit, graph.int64Scalar(1)]);
+  }
+}

@@ -1,0 +1,115 @@
+import { GraphBuilder, microsoft } from '../onnx/graph-builder.js';
+import type { IntegerKernel } from '../onnx/integer-kernel.js';
+import { LinearLayers, type LinearMode } from '../onnx/linear.js';
+import type { Graph } from '../onnx/onnx-file.js';
+import { WhisperBlocks } from './whisper-blocks.js';
+import type { WhisperShape } from './whisper-config.js';
+import type { WhisperLayerWeights, WhisperWeights } from './whisper-weights.js';
+
+export interface WhisperGraphOptions {
+  readonly linear: LinearMode;
+  readonly kernel: IntegerKernel;
+}
+
+/**
+ * Writes the encoder's graph. `serving` gives what the decoder looks at, its keys and values of each layer
+ * (CompiledWhisper); `exporter` gives `last_hidden_state`, and attends in separate operators, as exporters write it.
+ */
+export function buildWhisperEncoder(
+  shape: WhisperShape,
+  weights: WhisperWeights,
+  options: WhisperGraphOptions & { readonly form: 'serving' | 'exporter' },
+): Graph {
+  return new EncoderWriter(shape, weights, options).write();
+}
+
+class EncoderWriter {
+  private readonly graph: GraphBuilder;
+  private readonly blocks: WhisperBlocks;
+
+  constructor(
+    private readonly shape: WhisperShape,
+    private readonly weights: WhisperWeights,
+    private readonly options: WhisperGraphOptions & { readonly form: 'serving' | 'exporter' },
+  ) {
+    this.graph = new GraphBuilder(options.kernel);
+    this.blocks = new WhisperBlocks(this.graph, new LinearLayers(this.graph, options.linear), shape);
+  }
+
+  write(): Graph {
+    const { graph, blocks, shape, weights } = this;
+    const { bands, sourcePositions, encoder } = shape;
+    const features = graph.input('input_features', 'float32', ['batch', bands, 2 * sourcePositions]);
+    let state = this.embedded(features);
+    for (let index = 0; index < encoder.layers; index++) {
+      const layer = weights.encoderLayer(index);
+      state = blocks.feedForward(this.attended(state, layer), layer);
+    }
+    const states = blocks.norm(state, weights.finalNorm('encoder'));
+    if (this.options.form === 'serving') this.declareKeysAndValues(states);
+    else {
+      graph.op('Identity', [states], { output: 'last_hidden_state' });
+      graph.output('last_hidden_state', 'float32', ['batch', sourcePositions, shape.hiddenSize]);
+    }
+    return graph.build('whisper-encoder');
+  }
+
+  /** Two convolutions over time, the second of which halves it, and the positions. */
+  private embedded(features: string): string {
+    const { graph, shape, weights } = this;
+    const second = this.convolved(this.convolved(features, 1), 2);
+    const turned = graph.op('Transpose', [second], { attributes: { perm: [0, 2, 1] } });
+    const table = weights.positions('encoder');
+    const dims = [1, shape.sourcePositions, shape.hiddenSize];
+    return graph.op('Add', [turned, graph.constant(table.name, 'float32', dims, () => table.read())]);
+  }
+
+  private convolved(value: string, index: 1 | 2): string {
+    const { graph, blocks } = this;
+    const { weight, shape, bias } = this.weights.convolution(index);
+    const kernel = graph.constant(weight.name, 'float32', shape, () => weight.read());
+    const attributes = { kernel_shape: [3], strides: [index], pads: [1, 1] };
+    return blocks.activated(graph.op('Conv', [value, kernel, blocks.vector(bias)], { attributes }));
+  }
+
+  private attended(state: string, layer: WhisperLayerWeights): string {
+    const { graph, blocks } = this;
+    const [query = '', key = '', value = ''] = blocks.selfProjections(state, layer);
+    const mixed =
+      this.options.form === 'serving' ? this.fused(query, key, value) : this.separate(query, key, value);
+    return graph.op('Add', [state, blocks.project(mixed, layer.attentionOutput)]);
+  }
+
+  private fused(query: string, key: string, value: string): string {
+    return this.graph.op('MultiHeadAttention', [query, key, value], {
+      domain: microsoft,
+      attributes: { num_heads: this.shape.encoder.heads, scale: { float: 1 } },
+    });
+  }
+
+  private separate(query: string, key: string, value: string): string {
+    const { graph, blocks } = this;
+    const [queries, keys, values] = [query, key, value].map((part) =>
+      blocks.splitHeads(part, this.shape.encoder.heads),
+    ) as [string, string, string];
+    const turned = graph.op('Transpose', [keys], { attributes: { perm: [0, 1, 3, 2] } });
+    const attention = graph.op('Softmax', [graph.op('MatMul', [queries, turned])], {
+      attributes: { axis: -1 },
+    });
+    return blocks.mergeHeads(graph.op('MatMul', [attention, values]));
+  }
+
+  /** One product makes the keys and values of all layers; `cross.{layer}.key` and `.value`, `[B, heads, T, headDim]`. */
+  private declareKeysAndValues(states: string): void {
+    const { graph, blocks, shape, weights } = this;
+    const { layers, heads } = shape.decoder;
+    const joint = blocks.project(states, weights.crossKeyValue([...Array(layers).keys()]));
+    const parts = graph.split(joint, Array<number>(2 * layers).fill(shape.hiddenSize), 2);
+    for (const [index, part] of parts.entries()) {
+      const name = `cross.${index >> 1}.${index % 2 ? 'value' : 'key'}`;
+      graph.op('Identity', [blocks.splitHeads(part, heads)], { output: name });
+      const dims = ['batch', heads, shape.sourcePositions, shape.hiddenSize / heads];
+      graph.output(name, 'float32', dims);
+    }
+  }
+}

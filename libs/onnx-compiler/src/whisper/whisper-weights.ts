@@ -1,0 +1,140 @@
+import type { NormWeights } from '../encoder/encoder-weights.js';
+import type { LinearWeights } from '../checkpoint/linear-weights.js';
+import { type Matrix, matrix, stack } from '../onnx/matrix.js';
+import type { SafetensorsReader } from '../checkpoint/safetensors.js';
+
+/** What every layer of both stacks has. */
+export interface WhisperLayerWeights {
+  readonly attentionNorm: NormWeights;
+  /** Query (scaled for the attention), key and value stacked. */
+  readonly queryKeyValue: LinearWeights;
+  readonly attentionOutput: LinearWeights;
+  readonly feedForwardNorm: NormWeights;
+  readonly up: LinearWeights;
+  readonly down: LinearWeights;
+}
+
+/** A layer of the decoder looks at the encoder's states too. */
+export interface WhisperDecoderLayerWeights extends WhisperLayerWeights {
+  readonly crossNorm: NormWeights;
+  /** Scaled for the attention. */
+  readonly crossQuery: LinearWeights;
+  readonly crossOutput: LinearWeights;
+}
+
+/** The tensors of a Whisper checkpoint by what they do; the class name of PyTorch is a prefix that may be absent. */
+export class WhisperWeights {
+  private readonly prefix: string;
+
+  /** `queryScale` multiplies the queries, so that products with keys need no scale of their own. */
+  constructor(
+    private readonly reader: SafetensorsReader,
+    private readonly queryScale: { encoder: number; decoder: number },
+  ) {
+    this.prefix = reader.has('model.encoder.conv1.weight') ? 'model.' : '';
+  }
+
+  /** One of the encoder's two convolutions: weight `[outputs, inputs, 3]` and bias. */
+  convolution(index: 1 | 2): { weight: Matrix; shape: readonly number[]; bias: Matrix } {
+    const name = `${this.prefix}encoder.conv${index}`;
+    const shape = this.reader.shape(`${name}.weight`);
+    return {
+      weight: matrix(this.reader, `${name}.weight`),
+      shape,
+      bias: matrix(this.reader, `${name}.bias`),
+    };
+  }
+
+  positions(part: 'encoder' | 'decoder'): Matrix {
+    return this.tensor(`${part}.embed_positions.weight`);
+  }
+
+  /** `[vocabulary, hidden]`, of the input and of the output. */
+  embedding(): Matrix {
+    return this.tensor('decoder.embed_tokens.weight');
+  }
+
+  finalNorm(part: 'encoder' | 'decoder'): NormWeights {
+    return this.norm(`${part}.layer_norm`);
+  }
+
+  encoderLayer(index: number): WhisperLayerWeights {
+    return this.layer(`encoder.layers.${index}`, this.queryScale.encoder);
+  }
+
+  decoderLayer(index: number): WhisperDecoderLayerWeights {
+    const name = `decoder.layers.${index}`;
+    return {
+      ...this.layer(name, this.queryScale.decoder),
+      crossNorm: this.norm(`${name}.encoder_attn_layer_norm`),
+      crossQuery: scaled(this.linear(`${name}.encoder_attn.q_proj`), this.queryScale.decoder),
+      crossOutput: this.linear(`${name}.encoder_attn.out_proj`),
+    };
+  }
+
+  /** What makes keys and values of the given layers of the decoder from the encoder's states, stacked. */
+  crossKeyValue(layers: readonly number[]): LinearWeights {
+    const parts = layers.flatMap((layer) =>
+      ['k_proj', 'v_proj'].map((part) => this.linear(`decoder.layers.${layer}.encoder_attn.${part}`)),
+    );
+    return stacked(`cross.${layers.join('_')}.kv`, parts);
+  }
+
+  private layer(name: string, queryScale: number): WhisperLayerWeights {
+    const attention = `${name}.self_attn`;
+    const query = scaled(this.linear(`${attention}.q_proj`), queryScale);
+    const others = ['k_proj', 'v_proj'].map((part) => this.linear(`${attention}.${part}`));
+    return {
+      attentionNorm: this.norm(`${name}.self_attn_layer_norm`),
+      queryKeyValue: stacked(`${attention}.qkv`, [query, ...others]),
+      attentionOutput: this.linear(`${attention}.out_proj`),
+      feedForwardNorm: this.norm(`${name}.final_layer_norm`),
+      up: this.linear(`${name}.fc1`),
+      down: this.linear(`${name}.fc2`),
+    };
+  }
+
+  private linear(name: string): LinearWeights {
+    const full = this.prefix + name;
+    const weight = matrix(this.reader, `${full}.weight`);
+    const bias = `${full}.bias`;
+    return this.reader.has(bias) ? { weight, bias: matrix(this.reader, bias) } : { weight };
+  }
+
+  private norm(name: string): NormWeights {
+    return { scale: this.tensor(`${name}.weight`), offset: this.tensor(`${name}.bias`) };
+  }
+
+  private tensor(name: string): Matrix {
+    return matrix(this.reader, this.prefix + name);
+  }
+}
+
+/** The output matrix, where a checkpoint keeps the tied one twice. */
+export function isHarmless(name: string): boolean {
+  return name === 'proj_out.weight';
+}
+
+/** Layers over the same input as one; keys have no bias, which is a bias of zeros beside the others'. */
+function stacked(name: string, parts: readonly LinearWeights[]): LinearWeights {
+  const biases = parts.map(({ weight, bias }) => bias ?? zeros(weight.rows));
+  return {
+    weight: stack(
+      `${name}.weight`,
+      parts.map(({ weight }) => weight),
+    ),
+    bias: stack(`${name}.bias`, biases),
+  };
+}
+
+function zeros(rows: number): Matrix {
+  return { name: 'zeros', rows, columns: 1, read: () => Promise.resolve(new Float32Array(rows)) };
+}
+
+function scaled({ weight, bias }: LinearWeights, factor: number): LinearWeights {
+  return { weight: multiplied(weight, factor), ...(bias && { bias: multiplied(bias, factor) }) };
+}
+
+function multiplied(source: Matrix, factor: number): Matrix {
+  return { ...source, read: async () => (await source.read()).map((value) => value * factor) };
+}

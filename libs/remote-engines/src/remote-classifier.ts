@@ -1,0 +1,117 @@
+import { MegaNestError } from '#contracts';
+import { z } from 'zod';
+import { cutPieces, halves, highestScores, type TextPiece } from '#encoders';
+import type { Classifier } from '#encoders';
+import type { RemoteOptions } from './remote-server.js';
+import { TeiServer } from './text-embeddings-inference.js';
+
+const schema = z.array(z.array(z.object({ label: z.string(), score: z.number() })));
+type Prediction = z.output<typeof schema>[number];
+
+/**
+ * English has about 4 characters a token; fewer, so that a piece seldom has more tokens than the model takes. Other texts
+ * have more tokens than characters (Chinese, emoji, spaced letters): their pieces are refused, and asked in halves.
+ */
+const charactersPerToken = 3;
+
+/**
+ * Classifies on a Text Embeddings Inference server (`/predict`), whose scores are the softmax of several labels and the
+ * sigmoid of one. Errors: service_unavailable, bad_upstream when it is no such server, its model has no labels, or it
+ * takes a text in no pieces.
+ */
+export async function openRemoteClassifier(options: RemoteOptions): Promise<Classifier> {
+  const server = await TeiServer.open('guardrail', options);
+  const { info, labels } = server;
+  if (!labels) throw unexpected(`${info.id} on its engine is no classifier`);
+  const characters = info.maxInputTokens * charactersPerToken;
+  return {
+    info,
+    labels,
+    async classify(texts, { signal } = {}) {
+      const pieces = cutPieces(texts, { characters, overlap: Math.floor(characters / 8) });
+      const { asked, predictions, promptTokens } = await predict(server, pieces, signal);
+      const rows = predictions.map((row) => inOrder(labels, row));
+      const scores = highestScores(asked, rows, texts.length);
+      return {
+        scores: scores.map((row) => labels.map((label, index) => ({ label, score: row[index] ?? 0 }))),
+        promptTokens,
+      };
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+interface Predictions {
+  /** The pieces as they were taken in the end, in the order of their predictions. */
+  asked: TextPiece[];
+  predictions: Prediction[];
+  promptTokens: number;
+}
+
+/**
+ * Asks about all pieces. Those of a refused request are asked one by one, so that what is said of a text does not depend on
+ * its neighbours, and what is refused alone is halved.
+ */
+async function predict(
+  server: TeiServer,
+  pieces: readonly TextPiece[],
+  signal?: AbortSignal,
+): Promise<Predictions> {
+  const done: Predictions = { asked: [], predictions: [], promptTokens: 0 };
+  const ask = async (batch: readonly TextPiece[]): Promise<MegaNestError | undefined> => {
+    try {
+      const { answers, promptTokens } = await server.inBatches('/predict', batch, body, { schema, signal });
+      done.asked.push(...batch);
+      done.predictions.push(...answers.flat());
+      done.promptTokens += promptTokens;
+      return undefined;
+    } catch (error) {
+      if (error instanceof MegaNestError && error.code === 'invalid_request') return error;
+      throw error;
+    }
+  };
+  for (let left = pieces; left.length > 0;) {
+    const halved: TextPiece[] = [];
+    for (let start = 0; start < left.length; start += server.batchSize) {
+      const batch = left.slice(start, start + server.batchSize);
+      const refusal = await ask(batch);
+      if (!refusal) continue;
+      for (const piece of batch) {
+        const refused = batch.length === 1 ? refusal : await ask([piece]);
+        if (refused) halved.push(...halvesOf(piece, refused));
+      }
+    }
+    left = halved;
+  }
+  return done;
+}
+
+/** Errors: bad_upstream for a piece so short that its length cannot be why it was refused. */
+function halvesOf(piece: TextPiece, refusal: MegaNestError): readonly TextPiece[] {
+  const cut = halves(piece);
+  if (cut.length > 0) return cut;
+  throw unexpected(`its engine takes not even ${piece.text.length} characters: ${refusal.message}`, refusal);
+}
+
+/**
+ * A bare list of strings would be one text and its pair. Nothing is truncated: what the model did not read would pass. Half
+ * a surrogate pair, at a border, is no JSON for the engine; the whole one stands in the neighbour.
+ */
+function body(batch: readonly TextPiece[]) {
+  const inputs = batch.map(({ text }) => [text.replaceAll(/\p{Surrogate}/gu, '\uFFFD')]);
+  return { inputs, truncate: false, raw_scores: false };
+}
+
+/** TEI sends the best first. */
+function inOrder(labels: readonly string[], row: Prediction): number[] {
+  const scores = new Map(row.map(({ label, score }) => [label, score]));
+  return labels.map((label) => {
+    const score = scores.get(label);
+    if (score === undefined) throw unexpected(`its engine sent no score of ${label}`);
+    return score;
+  });
+}
+
+function unexpected(detail: string, cause?: unknown): MegaNestError {
+  return new MegaNestError('bad_upstream', { service: 'guardrail', detail, cause });
+}

@@ -1,0 +1,107 @@
+import { piecesOf, type ChatMessage, type ContentPiece, type Tool, type ToolChoice } from '#contracts';
+import type { GenerateRequest } from '#generation';
+
+/**
+ * A conversation in OpenAI's form. Results of tools have no place for images there: those of neighboring results follow
+ * behind them, as a turn of the user's. Reasoning of earlier turns goes under the name that vLLM and its kin read.
+ */
+export function remoteMessages(messages: readonly ChatMessage[]): Record<string, unknown>[] {
+  const sent: Record<string, unknown>[] = [];
+  let shown: object[] = [];
+  const show = () => {
+    if (shown.length > 0) sent.push({ role: 'user', content: shown });
+    shown = [];
+  };
+  for (const message of messages) {
+    if (message.role !== 'tool') show();
+    if (message.role !== 'tool' || !message.images?.length) sent.push(remoteMessage(message));
+    else {
+      const { content, parts } = shownApart(message, shown.length / 2);
+      sent.push(remoteMessage({ ...message, content, images: undefined }));
+      shown.push(...parts);
+    }
+  }
+  show();
+  return sent;
+}
+
+/** A result with numbers in the place of its images, and those images below their numbers. */
+function shownApart(message: ChatMessage, before: number): { content: string; parts: object[] } {
+  const texts: string[] = [];
+  const parts: object[] = [];
+  for (const { text, image } of piecesOf(message)) {
+    if (image) {
+      const name = `[image ${before + parts.length / 2 + 1} of the tool results]`;
+      texts.push(name);
+      parts.push({ type: 'text', text: name }, imagePart(image));
+    } else texts.push(text);
+  }
+  return { content: texts.join('\n'), parts };
+}
+
+function remoteMessage(message: ChatMessage): Record<string, unknown> {
+  const { role, content, name, toolCalls, toolCallId, reasoning, images } = message;
+  return {
+    role,
+    content: images?.length ? piecesOf(message).map(part) : content,
+    ...(name !== undefined && { name }),
+    ...(toolCalls?.length && {
+      content: content === '' ? null : content,
+      tool_calls: toolCalls.map((call) => ({
+        id: call.id,
+        type: 'function',
+        function: { name: call.name, arguments: jsonOf(call.input) },
+      })),
+    }),
+    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+  };
+}
+
+function part({ text, image }: ContentPiece): object {
+  return image ? imagePart(image) : { type: 'text', text };
+}
+
+function imagePart({ url, detail }: NonNullable<ChatMessage['images']>[number]): object {
+  return { type: 'image_url', image_url: { url, ...(detail !== undefined && { detail }) } };
+}
+
+/** What a request says of tools, in OpenAI's form; custom tools become functions with one text. */
+export function remoteTools({ tools, toolChoice, parallelToolCalls }: GenerateRequest): object {
+  const names = toolChoice?.names;
+  const offered = (tools ?? []).filter(({ name }) => names === undefined || names.includes(name));
+  if (offered.length === 0) return {};
+  return {
+    tools: offered.map(remoteTool),
+    tool_choice: choiceOf(toolChoice),
+    ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
+  };
+}
+
+/** Parameters of the function that stands for a custom tool. */
+const rawInput = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
+
+function remoteTool(tool: Tool): object {
+  const { name, description } = tool;
+  const parameters = tool.type === 'function' ? tool.parameters : rawInput;
+  const strict = tool.type === 'function' ? tool.strict : undefined;
+  return { type: 'function', function: { name, description, parameters: parameters ?? anything, strict } };
+}
+
+const anything = { type: 'object', properties: {} };
+
+function choiceOf(choice: ToolChoice | undefined): unknown {
+  const [only, ...others] = choice?.names ?? [];
+  if (choice?.mode === 'required' && only !== undefined && others.length === 0)
+    return { type: 'function', function: { name: only } };
+  return choice?.mode ?? 'auto';
+}
+
+function jsonOf(input: string): string {
+  try {
+    JSON.parse(input);
+    return input;
+  } catch {
+    return JSON.stringify({ input });
+  }
+}

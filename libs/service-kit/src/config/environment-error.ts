@@ -1,0 +1,4 @@
+/** Thrown at boot; its message names the variable. */
+export class EnvironmentError extends Error {
+  override readonly name = 'EnvironmentError';
+}

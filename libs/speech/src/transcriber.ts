@@ -1,0 +1,152 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { MegaNestError, type ModelInfo } from '#contracts';
+import { builtFile } from '#paths';
+import {
+  EventQueue,
+  engineSettings,
+  ModelLoadError,
+  canCompileSpeech,
+  resolveModel,
+  describeWeights,
+  WorkerChannel,
+} from '#models';
+import type { ModelLoadOptions } from '#models';
+import type { TranscribeRequest, Transcriber, TranscriptEvent } from './transcriber-interface.js';
+import type { TranscriberCall, TranscriberReady, TranscriberSettings } from './transcriber-messages.js';
+
+export interface TranscriberLoadOptions extends ModelLoadOptions {
+  /** Threads, each with the model; a CTC model hears a file in each, Whisper several. Default 2. */
+  readonly workers?: number;
+  /** Files that may wait; default 32. */
+  readonly queueCapacity?: number;
+  /** Longer audio is refused; default 2 hours. */
+  readonly maxSeconds?: number;
+  /** Beginnings that the search of a CTC model keeps; 1 takes the best unit of each step. Default 32. */
+  readonly beams?: number;
+  /** Windows that a Whisper model decodes together in each thread, of one file or of several. Default 4. */
+  readonly windows?: number;
+  /** `silero_vad.onnx`, or a folder that holds it. Without it loudness tells speech from pauses. */
+  readonly voiceModel?: string;
+}
+
+type AsrChannel = WorkerChannel<TranscriberReady, TranscriberCall, TranscriptEvent, undefined>;
+
+/** Loads a speech model, Whisper or one with CTC: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
+export async function loadTranscriber(
+  source: string,
+  options: TranscriberLoadOptions = {},
+): Promise<Transcriber> {
+  const { id, directory } = await resolveModel(source, options, canCompileSpeech);
+  const settings: TranscriberSettings = {
+    id,
+    directory,
+    device: options.device ?? 'auto',
+    threads: 1,
+    engine: engineSettings(directory, options),
+    maxSeconds: options.maxSeconds ?? 7_200,
+    beams: options.beams ?? 32,
+    windows: options.windows ?? 4,
+    ...(options.voiceModel && { voiceModel: voiceModelFile(options.voiceModel) }),
+  };
+  const entry = builtFile('asr.worker');
+  const channels: AsrChannel[] = Array.from(
+    { length: options.workers ?? 2 },
+    () => new WorkerChannel(entry, settings, options.hangLimitMs),
+  );
+  try {
+    // The first one alone: it compiles the model for all.
+    const { backend, weightsFile, fallback, filesAtOnce } = await channels[0]!.start();
+    await Promise.all(channels.map((channel) => channel.start()));
+    const weights = await describeWeights(weightsFile);
+    const info = { id, ...weights, backend, maxInputTokens: 0 };
+    const limits = { filesAtOnce, queueCapacity: options.queueCapacity ?? 32 };
+    return new OnnxTranscriber(info, channels, limits, fallback);
+  } catch (error) {
+    await Promise.all(channels.map((channel) => channel.close()));
+    throw error;
+  }
+}
+
+function voiceModelFile(source: string): string {
+  const candidates = [join(source, 'silero_vad.onnx'), join(source, 'onnx', 'model.onnx'), source];
+  const file = candidates.find((candidate) => candidate.endsWith('.onnx') && existsSync(candidate));
+  if (!file) throw new ModelLoadError(`${resolve(source)} holds no silero_vad.onnx.`);
+  return file;
+}
+
+class OnnxTranscriber implements Transcriber {
+  /** Threads with room, one entry for each file that they could take; neighbours differ, so that load is spread. */
+  private readonly idle: AsrChannel[];
+  private readonly waiting: ((channel: AsrChannel) => void)[] = [];
+
+  constructor(
+    readonly info: ModelInfo,
+    private readonly channels: readonly AsrChannel[],
+    private readonly limits: { filesAtOnce: number; queueCapacity: number },
+    readonly fallback?: string,
+  ) {
+    this.idle = Array.from({ length: limits.filesAtOnce }, () => channels).flat();
+  }
+
+  async *transcribe(
+    request: TranscribeRequest,
+    signal?: AbortSignal,
+  ): AsyncGenerator<TranscriptEvent, void, void> {
+    const channel = await this.#acquire(signal);
+    const left = new AbortController();
+    const ended = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
+    const events = new EventQueue<TranscriptEvent>();
+    const work = channel
+      .call(request, { signal: ended, onEvent: (event) => events.push(event) })
+      .then(
+        () => events.end(),
+        (error: unknown) => events.fail(error),
+      )
+      .finally(() => this.#release(channel));
+    try {
+      yield* events;
+    } finally {
+      left.abort();
+    }
+    await work;
+  }
+
+  async check(): Promise<void> {
+    await Promise.all(this.channels.map((channel) => channel.start()));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.channels.map((channel) => channel.close()));
+  }
+
+  async #acquire(signal?: AbortSignal): Promise<AsrChannel> {
+    if (signal?.aborted) throw new MegaNestError('cancelled');
+    const free = this.idle.shift();
+    if (free) return free;
+    if (this.waiting.length >= this.limits.queueCapacity)
+      throw new MegaNestError('overloaded', {
+        service: 'asr',
+        detail: `${this.waiting.length} files waiting`,
+        retryAfter: 5,
+      });
+    return new Promise((resolve, reject) => {
+      const take = (channel: AsrChannel) => {
+        signal?.removeEventListener('abort', leave);
+        resolve(channel);
+      };
+      const leave = () => {
+        this.waiting.splice(this.waiting.indexOf(take), 1);
+        reject(new MegaNestError('cancelled'));
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      this.waiting.push(take);
+    });
+  }
+
+  #release(channel: AsrChannel): void {
+    const next = this.waiting.shift();
+    if (next) next(channel);
+    else this.idle.push(channel);
+  }
+}

@@ -1,0 +1,166 @@
+import { deflateSync } from 'node:zlib';
+import { MegaNestError } from '#contracts';
+import type { TokenVocabulary } from '#models';
+import { TokenRules } from './token-rules.js';
+import type { WhisperBackend } from './whisper-backend.js';
+import { WhisperFeatures } from './whisper-features.js';
+import { type HeardWindow, WhisperSequence, type WindowTask } from './whisper-sequence.js';
+import type { WhisperSettings } from './whisper-settings.js';
+
+/** Of the reference: text that repeats itself, is improbable, or where nobody speaks. */
+export const thresholds = { compressionRatio: 2.4, logprob: -1, noSpeech: 0.6 };
+
+/**
+ * Decodes windows of audio side by side: whoever asks while others are decoded joins them at the next token, so that the
+ * weights are read once for all. Windows come from one file or from several.
+ */
+export class WhisperEngine {
+  private readonly features: WhisperFeatures;
+  private readonly waiting: WhisperSequence[] = [];
+  /** In the order of their slots. */
+  private readonly active: WhisperSequence[] = [];
+  private isWorking = false;
+
+  constructor(
+    private readonly session: WhisperBackend,
+    private readonly settings: WhisperSettings,
+    private readonly vocabulary: TokenVocabulary,
+    /** Windows that are decoded together. */
+    private readonly mostWindows: number,
+  ) {
+    this.features = new WhisperFeatures(settings.audio, 2 * session.model.sourcePositions);
+  }
+
+  get windowSamples(): number {
+    return this.features.windowSamples;
+  }
+
+  /** Tokens that a transcript of one window may have, and those of a prompt. */
+  get mostTokens(): number {
+    return Math.floor(this.session.model.targetPositions / 2);
+  }
+
+  /** Errors: cancelled. */
+  hear(task: WindowTask): Promise<HeardWindow> {
+    const { marks } = this.settings;
+    const limits = { end: marks.end, mostTokens: this.mostTokens };
+    const sequence = new WhisperSequence(task, new TokenRules(this.settings, task.timestamps), limits);
+    this.waiting.push(sequence);
+    if (!this.isWorking) void this.#work();
+    return sequence.result;
+  }
+
+  async #work(): Promise<void> {
+    this.isWorking = true;
+    try {
+      while (this.waiting.length > 0 || this.active.length > 0) {
+        const hasRoom = this.active.length < this.mostWindows;
+        const next = hasRoom ? this.waiting.shift() : undefined;
+        if (next) await this.#admit(next);
+        if (this.active.length > 0) await this.#step();
+      }
+    } catch (error) {
+      for (const sequence of [...this.active.splice(0), ...this.waiting.splice(0)]) sequence.fail(error);
+    } finally {
+      this.isWorking = false;
+    }
+  }
+
+  /** Hears a window, asks for its language where it is not known, and runs what goes before its tokens. */
+  async #admit(sequence: WhisperSequence): Promise<void> {
+    if (sequence.task.signal.aborted) return sequence.fail(new MegaNestError('cancelled'));
+    const slot = this.active.length;
+    try {
+      this.session.reserve(slot + 1, this.mostTokens);
+      await this.session.encode(this.features.extract(sequence.task.samples), slot);
+      sequence.language ??= await this.#languageIn(slot);
+      sequence.begin(this.#promptOf(sequence));
+      this.session.reserve(slot + 1, sequence.mostPositions);
+    } catch (error) {
+      sequence.fail(error);
+      throw error;
+    }
+    this.active.push(sequence);
+    await this.#start(slot);
+  }
+
+  /** The likeliest of the languages; undefined for a model of one language. */
+  async #languageIn(slot: number): Promise<string | undefined> {
+    const { languages, marks } = this.settings;
+    if (languages.size === 0) return undefined;
+    const { scores } = await this.session.decode(slot, [0], [[marks.start]], { wanted: [0], keep: false });
+    const likelihood = ([, id]: [string, number]) => scores[0]![id]!;
+    return [...languages].reduce((best, next) => (likelihood(next) > likelihood(best) ? next : best))[0];
+  }
+
+  #promptOf({ task, language }: WhisperSequence): number[] {
+    const { marks, languages, tasks } = this.settings;
+    const before = task.previous.slice(-(this.mostTokens - 1));
+    const opening = marks.previous !== undefined && before.length > 0 ? [marks.previous, ...before] : [];
+    const chosen = [languages.get(language ?? ''), tasks.size > 0 ? tasks.get(task.task) : undefined];
+    const known = languages.size > 0 ? chosen.filter((id) => id !== undefined) : [];
+    return [...opening, marks.start, ...known, ...(task.timestamps ? [] : [marks.noTimestamps])];
+  }
+
+  /** Runs what goes before the tokens, and takes the first one. */
+  async #start(slot: number): Promise<void> {
+    const sequence = this.active[slot]!;
+    const prompt = this.#promptOf(sequence);
+    const begin = prompt.indexOf(this.settings.marks.start);
+    const wanted = [begin, prompt.length - 1];
+    const { scores } = await this.session.decode(slot, [0], [prompt], { wanted });
+    const { noSpeech } = this.settings.marks;
+    if (noSpeech !== undefined) sequence.noSpeechProb = Math.exp(scores[0]![noSpeech]!);
+    // A copy: both rows may be one and the same, and choosing changes them.
+    if (sequence.take(scores[1]!.slice())) await this.#end(slot);
+  }
+
+  /** One token of every sequence. */
+  async #step(): Promise<void> {
+    const { active } = this;
+    const wanted = active.map((_, slot) => slot);
+    const pasts = active.map(({ positions }) => positions - 1);
+    const tokens = active.map(({ lastToken }) => [lastToken]);
+    const { scores, alignment } = await this.session.decode(0, pasts, tokens, { wanted });
+    for (let slot = active.length - 1; slot >= 0; slot--) {
+      const sequence = active[slot]!;
+      if (sequence.task.signal.aborted) {
+        sequence.fail(new MegaNestError('cancelled'));
+        this.#leave(slot);
+        continue;
+      }
+      if (alignment) sequence.look(alignment[slot]![0]!);
+      if (sequence.take(scores[slot]!)) await this.#end(slot);
+    }
+  }
+
+  /** An attempt is over: its text is given out, or the window is tried again at a higher temperature. */
+  async #end(slot: number): Promise<void> {
+    const sequence = this.active[slot]!;
+    if (this.#isPoor(sequence.heard) && sequence.retry()) return this.#start(slot);
+    sequence.finish();
+    this.#leave(slot);
+  }
+
+  #isPoor({ tokens, avgLogprob, noSpeechProb = 0 }: HeardWindow): boolean {
+    const improbable = avgLogprob < thresholds.logprob;
+    if (improbable && noSpeechProb > thresholds.noSpeech) return false;
+    return improbable || this.#compressionRatio(tokens) > thresholds.compressionRatio;
+  }
+
+  #compressionRatio(tokens: readonly number[]): number {
+    const { firstTimestamp } = this.settings.marks;
+    const text = Buffer.concat(
+      tokens.filter((token) => token < firstTimestamp).map((token) => this.vocabulary.bytesOf(token)),
+    );
+    return text.length === 0 ? 0 : text.length / deflateSync(text).length;
+  }
+
+  /** Frees a slot; the last sequence takes it. */
+  #leave(slot: number): void {
+    const last = this.active.pop()!;
+    if (slot === this.active.length) return;
+    this.session.move(this.active.length, slot, last.positions);
+    this.active[slot] = last;
+  }
+}

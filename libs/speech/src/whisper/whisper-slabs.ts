@@ -1,0 +1,101 @@
+import { Tensor } from 'onnxruntime-node';
+import type { CompiledWhisper } from '#onnx-compiler';
+
+/** Positions are reserved in steps of so many, which keeps the order of sums (see CompiledDecoder). */
+const positionStep = 64;
+
+/**
+ * Keys and values of the sequences that are decoded together: of their own tokens, and of the audio. Sequences lie in
+ * slots from 0 on; memory grows with what was needed at most.
+ */
+export class WhisperSlabs {
+  private slots = 0;
+  private capacity = 0;
+  /** Key and value of each layer in turn: `[slots, heads, capacity, headDim]`. */
+  private own: Float32Array[] = [];
+  /** `[slots, heads, sourcePositions, headDim]`. */
+  private audio: Float32Array[] = [];
+  private readonly heads: number;
+  private readonly headDim: number;
+
+  constructor(private readonly model: CompiledWhisper) {
+    this.heads = model.decoder.heads;
+    this.headDim = model.hiddenSize / model.decoder.heads;
+  }
+
+  /** Makes room for so many sequences of so many positions; what is there stays. */
+  reserve(slots: number, positions: number): void {
+    const capacity = Math.max(this.capacity, Math.ceil(positions / positionStep) * positionStep);
+    const count = Math.max(this.slots, slots);
+    if (capacity === this.capacity && count === this.slots) return;
+    const { heads, headDim } = this;
+    const planes = 2 * this.model.decoder.layers;
+    const grown = Array.from({ length: planes }, () => new Float32Array(count * heads * capacity * headDim));
+    for (const [plane, before] of this.own.entries())
+      for (let row = 0; row < this.slots * heads; row++) {
+        const from = before.subarray(row * this.capacity * headDim, (row + 1) * this.capacity * headDim);
+        grown[plane]!.set(from, row * capacity * headDim);
+      }
+    this.own = grown;
+    if (count > this.slots)
+      this.audio = Array.from({ length: planes }, (_, plane) => {
+        const values = new Float32Array(count * this.audioSize);
+        if (this.audio[plane]) values.set(this.audio[plane]);
+        return values;
+      });
+    this.capacity = capacity;
+    this.slots = count;
+  }
+
+  /** Puts what the encoder made of a window into a slot; planes as it gives them. */
+  putAudio(slot: number, planes: readonly Float32Array[]): void {
+    for (const [plane, values] of planes.entries()) this.audio[plane]!.set(values, slot * this.audioSize);
+  }
+
+  /** Copies a sequence of so many positions to another slot. */
+  move(from: number, to: number, positions: number): void {
+    const { audioSize, capacity, heads, headDim } = this;
+    for (const values of this.audio)
+      values.copyWithin(to * audioSize, from * audioSize, (from + 1) * audioSize);
+    const row = capacity * headDim;
+    for (const values of this.own)
+      for (let head = 0; head < heads; head++) {
+        const start = (from * heads + head) * row;
+        values.copyWithin((to * heads + head) * row, start, start + positions * headDim);
+      }
+  }
+
+  /** Inputs of a run over `count` slots from `first` on, without a copy. */
+  feeds(first: number, count: number): Record<string, Tensor> {
+    const { heads, headDim, capacity, audioSize } = this;
+    const ownSize = heads * capacity * headDim;
+    const feeds: Record<string, Tensor> = {};
+    for (let plane = 0; plane < this.own.length; plane++) {
+      const name = `${plane >> 1}.${plane % 2 ? 'value' : 'key'}`;
+      const own = this.own[plane]!.subarray(first * ownSize, (first + count) * ownSize);
+      const audio = this.audio[plane]!.subarray(first * audioSize, (first + count) * audioSize);
+      feeds[`past_key_values.${name}`] = new Tensor('float32', own, [count, heads, capacity, headDim]);
+      const dims = [count, heads, this.model.sourcePositions, headDim];
+      feeds[`cross.${name}`] = new Tensor('float32', audio, dims);
+    }
+    return feeds;
+  }
+
+  /** Writes `new_kv` of a run from slot `first` on behind the past of each sequence. */
+  append(newKv: Tensor, first: number, pasts: readonly number[]): void {
+    const { heads, headDim, capacity } = this;
+    const values = newKv.data as Float32Array;
+    const width = newKv.dims[3]! * headDim;
+    for (let plane = 0; plane < this.own.length; plane++)
+      for (const [index, past] of pasts.entries())
+        for (let head = 0; head < heads; head++) {
+          const from = ((plane * pasts.length + index) * heads + head) * width;
+          const to = (((first + index) * heads + head) * capacity + past) * headDim;
+          this.own[plane]!.set(values.subarray(from, from + width), to);
+        }
+  }
+
+  private get audioSize(): number {
+    return this.heads * this.model.sourcePositions * this.headDim;
+  }
+}
