@@ -34,6 +34,10 @@ import { MegaServiceBody } from './mega-services/mega-service-body.js';
 import { MegaServiceOutputs } from './mega-services/mega-service-outputs.js';
 import { MegaServiceController } from './opea/mega-service.controller.js';
 import { responsesControllers, responsesProviders } from './responses/responses.providers.js';
+import { ChatHistoryController } from './user-records/chat-history.controller.js';
+import { ChatHistoryService } from './user-records/chat-history.service.js';
+import { FeedbackController } from './user-records/feedback.controller.js';
+import { PromptsController } from './user-records/prompts.controller.js';
 import { filesControllers, filesProviders } from './vector-stores/vector-stores.providers.js';
 
 export const identity: ServiceIdentity = {
@@ -78,6 +82,9 @@ export class GatewayModule {
         AsyncApiController,
         ...responsesControllers,
         ...filesControllers,
+        ChatHistoryController,
+        FeedbackController,
+        PromptsController,
         MegaServiceController,
       ],
       providers: [
@@ -105,6 +112,7 @@ export class GatewayModule {
         { provide: Transcription, useClass: RemoteTranscription },
         ...responsesProviders(environment),
         ...filesProviders(environment),
+        ChatHistoryService,
       ],
     };
   }

@@ -26,6 +26,7 @@ export {
   type StoredCompletion,
 } from './responses/stored-completions.repository.js';
 export { type CursorPage, type CursorRequest } from './cursor.js';
+export { UserRecordsRepository, type RecordScope } from './user-records.repository.js';
 export { SecretsRepository } from './secrets/secrets.repository.js';
 export { FilesRepository } from './files/files.repository.js';
 export { type FileBounds, type FileFacts, type StoredFile } from './files/stored-file.js';

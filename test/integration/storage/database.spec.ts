@@ -37,6 +37,7 @@ describe('Database', () => {
       '0006-secrets',
       '0007-document-owners',
       '0008-bytes-being-written',
+      '0009-user-records',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

@@ -7,6 +7,7 @@ import { filesAndVectorStores } from './0005-files-and-vector-stores.js';
 import { secrets } from './0006-secrets.js';
 import { documentOwners } from './0007-document-owners.js';
 import { bytesBeingWritten } from './0008-bytes-being-written.js';
+import { userRecords } from './0009-user-records.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
 export const migrations: readonly StorageMigration[] = [
@@ -18,4 +19,5 @@ export const migrations: readonly StorageMigration[] = [
   secrets,
   documentOwners,
   bytesBeingWritten,
+  userRecords,
 ];

@@ -1,6 +1,6 @@
 import { MegaNestError } from '#contracts';
 import type { Database } from '../database.js';
-import { toPostgresJson } from '../postgres-text.js';
+import { toPostgresJson, toPostgresText } from '../postgres-text.js';
 import { readItemPage, type ItemPage, type PageRequest } from './item-page.js';
 import type { ItemRecord } from './stored-response.js';
 import { writeConversationItems } from './write-items.js';
@@ -76,6 +76,29 @@ export class ConversationsRepository {
       );
     });
     return { conversations: rows.slice(0, limit).map(toConversation), hasMore: rows.length > limit };
+  }
+
+  /** Those whose metadata name a user, latest first. */
+  async ofUser(owner: string, user: string, limit: number): Promise<StoredConversation[]> {
+    const rows = await this.database.transaction((transaction) =>
+      transaction.query<ConversationRow>(
+        `SELECT ${columns} FROM conversations WHERE owner = $1 AND metadata ->> 'user' = $2
+         ORDER BY created_at DESC, id DESC LIMIT $3`,
+        [owner, toPostgresText(user), limit],
+      ),
+    );
+    return rows.map(toConversation);
+  }
+
+  /** Puts other items in the place of those that it holds. */
+  async replaceItems(owner: string, id: string, items: readonly ItemRecord[]): Promise<void> {
+    await this.database.transaction(async (transaction) => {
+      await transaction.execute('DELETE FROM conversation_items WHERE conversation_id = $1 AND owner = $2', [
+        id,
+        owner,
+      ]);
+      await writeConversationItems(transaction, { id, owner }, items);
+    });
   }
 
   /** Changes the metadata by a function of what it is, under a lock; undefined where there is no such conversation. */

@@ -1,0 +1,76 @@
+import { newId } from '#responses';
+import { ApiOperation, SchemaPipe } from '#service-kit';
+import { Database, UserRecordsRepository } from '#storage';
+import { Body, Controller, Header, HttpCode, Inject, Post } from '@nestjs/common';
+import { Owner } from '../auth/owner.js';
+import { deletedAnswer, feedbackAnswer, found, given, idOrTrue } from './record-answers.js';
+import {
+  createFeedbackSchema,
+  feedbackIdSchema,
+  type CreateFeedback,
+  type FeedbackId,
+} from './user-record.requests.js';
+
+type Feedback = Pick<CreateFeedback, 'chat_data' | 'feedback_data'> & { chat_id: string | null };
+
+/** The reference's feedback service. */
+@Controller('v1/feedback')
+export class FeedbackController {
+  readonly #records: UserRecordsRepository<Feedback>;
+
+  constructor(@Inject(Database) database: Database) {
+    this.#records = new UserRecordsRepository(database, 'feedback');
+  }
+
+  @Post('create')
+  @ApiOperation({ summary: 'Store feedback on an answer, or replace it', answer: idOrTrue })
+  @HttpCode(200)
+  @Header('content-type', 'application/json')
+  async create(
+    @Body(new SchemaPipe(createFeedbackSchema)) { feedback_id, ...body }: CreateFeedback,
+    @Owner() owner: string,
+  ): Promise<string> {
+    const scope = { owner, user: body.chat_data.user };
+    const feedback = { ...body, chat_id: body.chat_id ?? null };
+    if (feedback_id) {
+      const isThere = await this.#records.update(scope, feedback_id, feedback);
+      return JSON.stringify(found(isThere || undefined, `The feedback ${feedback_id}`, 'feedback_id'));
+    }
+    const id = newId('feedback');
+    await this.#records.create(scope, id, feedback);
+    return JSON.stringify(id);
+  }
+
+  /** A list leaves the verdicts out, as the reference does. */
+  @Post(['get', 'get_id'])
+  @ApiOperation({ summary: 'The feedback of a user, or one entry of it', answer: feedbackAnswer })
+  @HttpCode(200)
+  async get(
+    @Body(new SchemaPipe(feedbackIdSchema)) { user, feedback_id }: FeedbackId,
+    @Owner() owner: string,
+  ) {
+    const scope = { owner, user };
+    if (feedback_id)
+      return found(
+        await this.#records.find(scope, feedback_id),
+        `The feedback ${feedback_id}`,
+        'feedback_id',
+      );
+    const records = await this.#records.list(scope);
+    return records.map(({ id, data: { feedback_data: _verdict, ...chat } }) => ({
+      ...chat,
+      feedback_id: id,
+    }));
+  }
+
+  @Post('delete')
+  @ApiOperation({ summary: 'Delete feedback', answer: deletedAnswer })
+  @HttpCode(200)
+  @Header('content-type', 'application/json')
+  async delete(
+    @Body(new SchemaPipe(feedbackIdSchema)) { user, feedback_id }: FeedbackId,
+    @Owner() owner: string,
+  ): Promise<string> {
+    return JSON.stringify(await this.#records.delete({ owner, user }, given(feedback_id, 'feedback_id')));
+  }
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+
+const user = z.string().trim().min(1, 'must not be empty').max(256);
+const id = z.string().min(1).max(128);
+const message = z.looseObject({ role: z.string().optional(), content: z.unknown() });
+/** A conversation as the caller's application has it; fields that it adds are kept. */
+const chat = z.looseObject({ user, messages: z.union([z.string(), z.array(message).max(10_000)]) });
+
+export const createChatHistorySchema = z.object({
+  data: chat,
+  id: id.nullish().describe('Replaces the one of this id'),
+  first_query: z.string().nullish().describe('What a list shows; else the first message of the user'),
+});
+export type CreateChatHistory = z.output<typeof createChatHistorySchema>;
+
+export const chatHistoryIdSchema = z.object({ user, id: id.nullish() });
+export type ChatHistoryId = z.output<typeof chatHistoryIdSchema>;
+
+export const createFeedbackSchema = z.object({
+  chat_data: chat,
+  feedback_data: z.looseObject({
+    comment: z.string().nullish(),
+    rating: z.number().min(0).max(5).nullish(),
+    is_thumbs_up: z.boolean(),
+  }),
+  chat_id: id.nullish(),
+  feedback_id: id.nullish().describe('Replaces the one of this id'),
+});
+export type CreateFeedback = z.output<typeof createFeedbackSchema>;
+
+export const feedbackIdSchema = z.object({ user, feedback_id: id.nullish() });
+export type FeedbackId = z.output<typeof feedbackIdSchema>;
+
+export const createPromptSchema = z.object({ user, prompt_text: z.string().min(1, 'must not be empty') });
+export type CreatePrompt = z.output<typeof createPromptSchema>;
+
+export const promptIdSchema = z.object({
+  user,
+  prompt_id: id.nullish(),
+  prompt_text: z.string().nullish().describe('Keeps the prompts that hold this text'),
+  keyword: z.string().nullish().describe('The same'),
+});
+export type PromptId = z.output<typeof promptIdSchema>;

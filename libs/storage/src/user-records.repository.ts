@@ -1,0 +1,88 @@
+import { MegaNestError } from '#contracts';
+import type { Database } from './database.js';
+import { toPostgresJson, toPostgresText } from './postgres-text.js';
+
+/** Whose records: the holder of an API key, and a user of that holder's application. */
+export interface RecordScope {
+  owner: string;
+  user: string;
+}
+
+/** A record of a kind, e.g. a prompt. */
+export interface UserRecord<Data> {
+  id: string;
+  data: Data;
+}
+
+interface RecordRow<Data> {
+  id: string;
+  data: Data;
+}
+
+/** Most records of a kind and a user, so that lists stay short. */
+const mostRecords = 10_000;
+
+/** Records of one kind. What belongs to one owner and user does not exist for the others. */
+export class UserRecordsRepository<Data extends object> {
+  constructor(
+    private readonly database: Database,
+    private readonly kind: string,
+  ) {}
+
+  /** Errors: conflict where the user has too many already. */
+  async create({ owner, user }: RecordScope, id: string, data: Data): Promise<void> {
+    await this.database.transaction(async (transaction) => {
+      const written = await transaction.execute(
+        `INSERT INTO user_records (id, kind, owner, user_name, data) SELECT $1, $2, $3, $4, $5
+         WHERE (SELECT count(*) FROM user_records WHERE kind = $2 AND owner = $3 AND user_name = $4) < $6`,
+        [id, this.kind, owner, toPostgresText(user), toPostgresJson(data), mostRecords],
+      );
+      if (written > 0) return;
+      const detail = `user: ${mostRecords} are stored already; delete some`;
+      throw new MegaNestError('conflict', { detail, param: 'user' });
+    });
+  }
+
+  /** False where there is no such record. */
+  async update({ owner, user }: RecordScope, id: string, data: Data): Promise<boolean> {
+    const written = await this.database.transaction((transaction) =>
+      transaction.execute(
+        `UPDATE user_records SET data = $5, updated_at = now()
+         WHERE id = $1 AND kind = $2 AND owner = $3 AND user_name = $4`,
+        [id, this.kind, owner, toPostgresText(user), toPostgresJson(data)],
+      ),
+    );
+    return written > 0;
+  }
+
+  async find({ owner, user }: RecordScope, id: string): Promise<Data | undefined> {
+    const [row] = await this.database.transaction((transaction) =>
+      transaction.query<RecordRow<Data>>(
+        'SELECT id, data FROM user_records WHERE id = $1 AND kind = $2 AND owner = $3 AND user_name = $4',
+        [toPostgresText(id), this.kind, owner, toPostgresText(user)],
+      ),
+    );
+    return row?.data;
+  }
+
+  /** Latest first. */
+  async list({ owner, user }: RecordScope): Promise<UserRecord<Data>[]> {
+    return this.database.transaction((transaction) =>
+      transaction.query<RecordRow<Data>>(
+        `SELECT id, data FROM user_records WHERE kind = $1 AND owner = $2 AND user_name = $3
+         ORDER BY created_at DESC, id DESC`,
+        [this.kind, owner, toPostgresText(user)],
+      ),
+    );
+  }
+
+  async delete({ owner, user }: RecordScope, id: string): Promise<boolean> {
+    const deleted = await this.database.transaction((transaction) =>
+      transaction.execute(
+        'DELETE FROM user_records WHERE id = $1 AND kind = $2 AND owner = $3 AND user_name = $4',
+        [toPostgresText(id), this.kind, owner, toPostgresText(user)],
+      ),
+    );
+    return deleted > 0;
+  }
+}
