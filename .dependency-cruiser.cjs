@@ -19,6 +19,7 @@ const kits = {
   encoders: ['models', 'onnx-compiler'],
   speech: ['models', 'onnx-compiler'],
   'remote-engines': ['encoders', 'generation', 'speech', 'models'],
+  'speech-synthesis': ['models', 'speech', 'remote-engines'],
 };
 const libs = (names) => `^libs/(${names.join('|')})/`;
 const tests = '\\.(spec|fixture)\\.ts$';

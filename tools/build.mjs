@@ -47,7 +47,7 @@ const entryPatterns = [
  * before the decorators of the packages that import it.
  */
 const externalPackages =
-  /^(onnxruntime-node|onnxruntime-common|libflacjs|reflect-metadata|@electric-sql\/.*)$/;
+  /^(onnxruntime-node|onnxruntime-common|libflacjs|opusscript|reflect-metadata|@electric-sql\/.*)$/;
 
 /** Of transformers.js only the tokenizers are used. Its own bundle cannot be taken apart, its sources can. */
 const transformers = join(root, 'node_modules/@xenova/transformers/src/transformers.js');

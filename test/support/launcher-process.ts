@@ -15,6 +15,7 @@ export const randomPorts = {
   DATAPREP_PORT: '0',
   GUARDRAIL_PORT: '0',
   ASR_PORT: '0',
+  TTS_PORT: '0',
   GATEWAY_PORT: '0',
 };
 

@@ -4,7 +4,16 @@ import { HealthRegistry } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 
 /** The services that a complete stack runs; one more than these only adds to it. */
-const services = ['embedding', 'retrieval', 'reranking', 'llm', 'dataprep', 'guardrail', 'asr'] as const;
+const services = [
+  'embedding',
+  'retrieval',
+  'reranking',
+  'llm',
+  'dataprep',
+  'guardrail',
+  'asr',
+  'tts',
+] as const;
 
 /** Registers NATS and every service with the gateway's health: it is healthy when all of them are. */
 @Injectable()

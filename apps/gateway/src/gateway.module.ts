@@ -1,4 +1,12 @@
-import { AsrController, AudioController, audioLimits, audioLimitsOf, Transcription } from '#audio-api';
+import {
+  AsrController,
+  AudioController,
+  audioLimits,
+  audioLimitsOf,
+  SpeechController,
+  Synthesis,
+  Transcription,
+} from '#audio-api';
 import {
   CatalogueController,
   Dataprep,
@@ -10,6 +18,7 @@ import {
 import { MessagingModule } from '#messaging';
 import { natsAccess, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
+import { RemoteSynthesis } from './audio/remote-synthesis.js';
 import { RemoteTranscription } from './audio/remote-transcription.js';
 import { RemoteDataprep } from './dataprep/remote-dataprep.js';
 import { gatewayEnvironment, type GatewayEnvironment } from './config/gateway.environment.js';
@@ -74,6 +83,7 @@ export class GatewayModule {
         ModelsController,
         RerankController,
         AudioController,
+        SpeechController,
         AsrController,
         IngestController,
         CatalogueController,
@@ -110,6 +120,7 @@ export class GatewayModule {
         IngestReceiver,
         { provide: audioLimits, useValue: audioLimitsOf(environment) },
         { provide: Transcription, useClass: RemoteTranscription },
+        { provide: Synthesis, useClass: RemoteSynthesis },
         ...responsesProviders(environment),
         ...filesProviders(environment),
         ChatHistoryService,

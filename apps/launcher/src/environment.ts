@@ -34,6 +34,10 @@ const ownOfServices = [
   'LLM_MODALITIES',
   'TEI_API_KEY',
   'ASR_API_KEY',
+  'TTS_API_KEY',
+  'TTS_MODEL_ID',
+  'TTS_VOICE',
+  'TTS_WORKERS',
   'ASR_VAD_MODEL',
   'ASR_WORKERS',
   'ASR_WINDOWS',
@@ -101,6 +105,7 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
     TEI_RERANKING_ENDPOINT: endpoint,
     LLM_ENDPOINT: endpoint,
     ASR_ENDPOINT: endpoint,
+    TTS_ENDPOINT: endpoint,
     TEI_GUARDRAIL_ENDPOINT: endpoint,
   });
 export type LauncherEnvironment = z.infer<typeof launcherEnvironmentSchema>;

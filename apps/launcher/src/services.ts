@@ -53,6 +53,7 @@ export const services = [
     needsDatabase: false,
   },
   { name: 'asr', portVariable: 'ASR_PORT', defaultPort: 9099, readyPath: '/ready', needsDatabase: false },
+  { name: 'tts', portVariable: 'TTS_PORT', defaultPort: 9088, readyPath: '/ready', needsDatabase: false },
   {
     name: 'gateway',
     portVariable: 'GATEWAY_PORT',

@@ -154,3 +154,16 @@ export {
   type TranscriptionParameters,
   type TranscriptSegment,
 } from './asr.js';
+export {
+  describeTtsModel,
+  maxSpeechCharacters,
+  speechChunkSchema,
+  speechFormats,
+  speechParametersSchema,
+  synthesize,
+  ttsInfoSchema,
+  type SpeechChunk,
+  type SpeechFormat,
+  type SpeechParameters,
+  type TtsInfo,
+} from './tts.js';

@@ -12,6 +12,7 @@ export const allServices = [
   'dataprep',
   'guardrail',
   'asr',
+  'tts',
   'gateway',
 ] as const;
 export type ServiceName = (typeof allServices)[number];

@@ -1,0 +1,15 @@
+import { RpcServer } from '#messaging';
+import { readEnvironment, runMain, startService } from '#service-kit';
+import { ttsEnvironmentSchema } from './tts.environment.js';
+import { identity, TtsModule } from './tts.module.js';
+
+await runMain(() => {
+  const environment = readEnvironment(ttsEnvironmentSchema);
+  return startService({
+    identity,
+    environment,
+    port: environment.TTS_PORT,
+    module: TtsModule.register(environment),
+    transport: RpcServer,
+  });
+});

@@ -1,0 +1,70 @@
+import {
+  assertServedModel,
+  MegaNestError,
+  type ParsedRequestOf,
+  type SpeechChunk,
+  type synthesize,
+  type TtsInfo,
+} from '#contracts';
+import { HealthRegistry, Metrics } from '#service-kit';
+import type { SpeechSynthesizer } from '#speech-synthesis';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+
+/** Injection token of the synthesizer. */
+export const synthesizerToken = Symbol('synthesizer');
+
+/** Injection token of the voice for requests without one. */
+export const defaultVoiceToken = Symbol('defaultVoice');
+
+/** Speaks; both the HTTP and the NATS side go through it. */
+@Injectable()
+export class TtsService implements OnApplicationShutdown {
+  constructor(
+    @Inject(synthesizerToken) private readonly synthesizer: SpeechSynthesizer,
+    @Inject(defaultVoiceToken) private readonly defaultVoice: string | undefined,
+    @Inject(Metrics) private readonly metrics: Metrics,
+    @Inject(HealthRegistry) health: HealthRegistry,
+  ) {
+    health.register('model', async (signal) => {
+      await this.synthesizer.check(signal);
+      return this.synthesizer.info.id;
+    });
+  }
+
+  get model(): TtsInfo {
+    return { ...this.synthesizer.info, voices: [...this.synthesizer.voices] };
+  }
+
+  /**
+   * Sentence by sentence. Leaving the loop or aborting the signal ends the work at the next one. Errors: model_not_found,
+   * invalid_request, overloaded, cancelled.
+   */
+  async *synthesize(
+    { input, model, voice = this.defaultVoice, ...rest }: ParsedRequestOf<typeof synthesize>,
+    signal: AbortSignal,
+  ): AsyncGenerator<SpeechChunk, void, void> {
+    assertServedModel(model, this.model.id);
+    const operation = this.metrics.start('synthesize');
+    try {
+      for await (const event of this.synthesizer.synthesize({ ...rest, text: input, voice }, signal)) {
+        if (event.kind === 'voice') {
+          const { voice: name, sampleRate, ignored } = event;
+          yield { voice: { model: this.model.id, voice: name, sampleRate, ignored: [...ignored] } };
+        } else {
+          operation.firstToken();
+          yield { audio: Buffer.from(event.bytes).toString('base64'), seconds: event.seconds };
+        }
+      }
+      operation.end('ok');
+    } catch (error) {
+      operation.end(error instanceof MegaNestError && error.code === 'cancelled' ? 'cancelled' : 'error');
+      throw error;
+    } finally {
+      operation.end('cancelled');
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.synthesizer.close();
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { modelInfoSchema } from './embedding.js';
+import { defineMethod } from './method.js';
+
+/** Forms in which speech is encoded; `pcm` is 16-bit little-endian samples without a header. */
+export const speechFormats = ['mp3', 'opus', 'wav', 'flac', 'pcm'] as const;
+export type SpeechFormat = (typeof speechFormats)[number];
+
+/** The most characters of a text that one request may have, OpenAI's own limit. */
+export const maxSpeechCharacters = 4096;
+
+export const speechParametersSchema = z.object({
+  voice: z.string().min(1).max(64).optional().describe("A voice of the model or one of OpenAI's names"),
+  speed: z.number().min(0.25).max(4).default(1).describe('1 is the usual speed of the voice'),
+  instructions: z.string().max(4096).optional().describe('How to speak; only some models can use it'),
+});
+export type SpeechParameters = z.infer<typeof speechParametersSchema>;
+
+/** The first chunk describes the voice; each further one holds encoded audio in base64 and its length in seconds. */
+export const speechChunkSchema = z.object({
+  voice: z
+    .object({
+      model: z.string(),
+      voice: z.string(),
+      /** Samples a second of the encoded audio. */
+      sampleRate: z.int(),
+      /** Fields of the request without an effect on this model. */
+      ignored: z.array(z.string()),
+    })
+    .optional(),
+  audio: z.base64().optional(),
+  seconds: z.number().optional(),
+});
+export type SpeechChunk = z.infer<typeof speechChunkSchema>;
+
+/**
+ * `tts.synthesize`: text to speech, sentence by sentence, encoded in `format`. Errors: invalid_request (an unknown voice, a
+ * text without anything to say), model_not_found, overloaded, cancelled.
+ */
+export const synthesize = defineMethod({
+  service: 'tts',
+  method: 'synthesize',
+  request: speechParametersSchema.extend({
+    input: z.string().min(1).max(maxSpeechCharacters),
+    model: z.string().optional(),
+    format: z.enum(speechFormats).default('mp3'),
+  }),
+  reply: speechChunkSchema,
+  streaming: true,
+});
+
+export const ttsInfoSchema = modelInfoSchema.extend({
+  voices: z.array(z.string()).describe('Names that `voice` takes; empty if a remote engine decides'),
+});
+export type TtsInfo = z.infer<typeof ttsInfoSchema>;
+
+export const describeTtsModel = defineMethod({
+  service: 'tts',
+  method: 'describe',
+  request: z.object({}),
+  reply: ttsInfoSchema,
+});

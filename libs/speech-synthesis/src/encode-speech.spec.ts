@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { decodeAudio } from '#speech';
+import { createSpeechEncoder, speechSampleRate } from './encode-speech.js';
+
+const seconds = 1.37;
+const frequency = 440;
+const tone = Float32Array.from(
+  { length: Math.round(seconds * speechSampleRate) },
+  (_, index) => 0.5 * Math.sin((2 * Math.PI * frequency * index) / speechSampleRate),
+);
+
+async function encode(format: Parameters<typeof createSpeechEncoder>[0]): Promise<Buffer> {
+  const encoder = await createSpeechEncoder(format);
+  const parts = [await encoder.push(tone.subarray(0, 10_000)), await encoder.push(tone.subarray(10_000))];
+  return Buffer.concat([...parts, await encoder.finish()]);
+}
+
+const rate = 16_000;
+
+/** How often a signal crosses zero upwards, by second. */
+function pitchOf(samples: Float32Array, rate: number): number {
+  let crossings = 0;
+  for (let index = 1; index < samples.length; index++)
+    if (samples[index - 1]! < 0 && samples[index]! >= 0) crossings += 1;
+  return crossings / (samples.length / rate);
+}
+
+describe('createSpeechEncoder', () => {
+  it.each(['mp3', 'opus', 'wav', 'flac'] as const)(
+    'writes %s that decodes to the same tone',
+    async (format) => {
+      const samples = await decodeAudio(await encode(format), { sampleRate: rate, maxSeconds: 10 });
+      const length = samples.length;
+      // Lossy codecs add part of a frame at both ends.
+      expect(length / rate).toBeGreaterThan(seconds - 0.01);
+      expect(length / rate).toBeLessThan(seconds + 0.12);
+      const middle = samples.subarray(Math.round(0.2 * rate), Math.round(1.2 * rate));
+      expect(pitchOf(middle, rate)).toBeGreaterThan(frequency - 3);
+      expect(pitchOf(middle, rate)).toBeLessThan(frequency + 3);
+      expect(Math.max(...middle)).toBeGreaterThan(0.4);
+    },
+  );
+
+  it('writes pcm as bare samples of 16 bits', async () => {
+    const bytes = await encode('pcm');
+    expect(bytes.length).toBe(2 * tone.length);
+    expect(bytes.readInt16LE(200) / 32_767).toBeCloseTo(tone[100]!, 3);
+  });
+});

@@ -1,0 +1,40 @@
+import type { ModelInfo, SpeechFormat } from '#contracts';
+
+/** One text to speak. */
+export interface SynthesisRequest {
+  readonly text: string;
+  /** A voice of {@link SpeechSynthesizer.voices} or one of OpenAI's names; otherwise the default voice. */
+  readonly voice?: string;
+  readonly format: SpeechFormat;
+  /** 0.25 to 4; 1 is the usual speed of the voice. */
+  readonly speed: number;
+  /** How to speak. Engines that cannot follow it name it in `ignored`. */
+  readonly instructions?: string;
+}
+
+/** First the voice, then pieces of one audio file in the format of the request. */
+export type SynthesisEvent =
+  | {
+      readonly kind: 'voice';
+      readonly voice: string;
+      /** Samples a second. */
+      readonly sampleRate: number;
+      /** Fields of the request without an effect. */
+      readonly ignored: readonly string[];
+    }
+  | { readonly kind: 'audio'; readonly bytes: Uint8Array; readonly seconds: number };
+
+/** A model that speaks. */
+export interface SpeechSynthesizer {
+  readonly info: ModelInfo;
+  /** Names that a request may use; empty if a remote engine decides. */
+  readonly voices: readonly string[];
+  /**
+   * Streams the speech sentence by sentence. Aborting the signal, or leaving the loop, ends the work at the next sentence.
+   * Errors: invalid_request (unknown voice, nothing to say), overloaded, cancelled, service_unavailable.
+   */
+  synthesize(request: SynthesisRequest, signal?: AbortSignal): AsyncGenerator<SynthesisEvent, void, void>;
+  /** Errors: service_unavailable if the model cannot work. */
+  check(signal?: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}

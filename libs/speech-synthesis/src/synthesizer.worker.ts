@@ -1,0 +1,39 @@
+import { setImmediate } from 'node:timers/promises';
+import { serveWorker, type CallContext } from '#models';
+import { Resampler } from '#speech';
+import { createSpeechEncoder, speechSampleRate } from './encode-speech.js';
+import { Flite, fliteSampleRate } from './flite.js';
+import type { SynthesizerCall, SynthesizerEvent } from './synthesizer-messages.js';
+
+/** Speaks and encodes one text piece by piece; other texts of this thread get their turn between two pieces. */
+async function speak(
+  flite: Flite,
+  { pieces, voice, speed, format }: SynthesizerCall,
+  { signal, emit }: CallContext<SynthesizerEvent>,
+): Promise<void> {
+  const encoder = await createSpeechEncoder(format);
+  for (const piece of pieces) {
+    await setImmediate();
+    if (signal.aborted) return;
+    const samples = flite.speak(piece, voice, speed);
+    const resampler = new Resampler(fliteSampleRate, speechSampleRate);
+    const seconds = samples.length / fliteSampleRate;
+    const first = await encoder.push(resampler.push(samples));
+    const second = await encoder.push(resampler.finish());
+    emit({ bytes: Buffer.concat([first, second]), seconds });
+  }
+  emit({ bytes: await encoder.finish(), seconds: 0 });
+}
+
+/** Entry of a thread that speaks. */
+await serveWorker<undefined, SynthesizerCall, SynthesizerEvent, undefined>(async () => {
+  const flite = await Flite.load();
+  return {
+    ready: undefined,
+    dispose: () => Promise.resolve(),
+    handle: async (call, context) => {
+      await speak(flite, call, context);
+      return { value: undefined };
+    },
+  };
+});
