@@ -14,6 +14,9 @@ const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'SECURITY.md',
+  'CODE_OF_CONDUCT.md',
+  'ACKNOWLEDGEMENTS.md',
   'models/README.md',
   'models/SOURCES.md',
   ...folders.flatMap((folder) =>
