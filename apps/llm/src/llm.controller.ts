@@ -12,7 +12,7 @@ import {
   unusedLabels,
   type CompletionIdentity,
 } from '#openai-api';
-import { ApiOperation, Call, SchemaPipe, type HttpCall, withinDeadline } from '#service-kit';
+import { ApiOperation, Call, SchemaPipe, type HttpCall, withinDeadline, setIgnored } from '#service-kit';
 import { Body, Controller, Get, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
@@ -43,7 +43,7 @@ export class LlmController {
     ignored.push(...unusedLabels(chat.labels, this.llm.model));
     // OPEA's clients name the model of their own engine: one model is here, which answers.
     if (model != null && model !== this.llm.model.id) ignored.push('model');
-    if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
+    setIgnored(reply, ignored);
     const request = {
       ...parameters,
       messages,

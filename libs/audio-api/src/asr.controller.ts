@@ -1,10 +1,9 @@
-import { ApiOperation, Call, type HttpCall } from '#service-kit';
+import { ApiOperation, Call, type HttpCall, setIgnored } from '#service-kit';
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { asrBodySchema, readAsrRequest } from './asr-request.js';
 import { audioLimits, type AudioLimits } from './audio-limits.js';
-import { setIgnored } from './ignored-header.js';
 import { beginTranscript, finishTranscript } from './transcript.js';
 import { Transcription } from './transcription.js';
 

@@ -1,11 +1,10 @@
-import { ApiOperation, Call, sendEventStream, type HttpCall } from '#service-kit';
+import { ApiOperation, Call, sendEventStream, type HttpCall, setIgnored } from '#service-kit';
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { readAudioForm } from './audio-form.js';
 import { audioLimits, type AudioLimits } from './audio-limits.js';
 import { parseAudioForm, transcriptionFormSchema } from './audio-request.js';
-import { setIgnored } from './ignored-header.js';
 import { beginTranscript, finishTranscript } from './transcript.js';
 import { transcriptErrorFrame, transcriptEventSchema, transcriptFrames } from './transcript-events.js';
 import { formatTranscript, transcriptionSchema, verboseTranscriptionSchema } from './transcript-formats.js';

@@ -3,14 +3,14 @@ import { GrammarCompiler } from '#grammar';
 import { TextTokenizer, TokenVocabulary } from '#models';
 import type { CallContext } from '#models';
 import { GenerationScheduler } from './scheduling/generation-scheduler.js';
-import type { EngineLoad, GenerationEvent } from './generator-interface.js';
+import type { EngineLoad, GenerateRequest, GenerationEvent } from './generator-interface.js';
 import type {
   GeneratorCall,
   GeneratorReady,
   GeneratorResult,
   GeneratorSettings,
 } from './generator-messages.js';
-import { promptIds } from './scheduling/prompt-ids.js';
+import { promptIds, tokensBeyond } from './scheduling/prompt-ids.js';
 import { loadBackend, type LoadedBackend } from './backends/load-backend.js';
 
 /**
@@ -53,9 +53,15 @@ export class DecoderModel {
   async handle(call: GeneratorCall, context: CallContext<GenerationEvent>): Promise<GeneratorResult> {
     if (call.kind === 'load') return this.engineLoad;
     if (call.kind === 'count') {
-      return promptIds(this.tokenizer, call.messages, call.chatTemplateKwargs).length;
+      const { messages, chatTemplateKwargs } = call;
+      return (
+        this.tokensBeyond(messages, chatTemplateKwargs) ??
+        promptIds(this.tokenizer, messages, chatTemplateKwargs).length
+      );
     }
     const { messages, chatTemplateKwargs, parameters } = call.request;
+    const tooMany = this.tokensBeyond(messages, chatTemplateKwargs);
+    if (tooMany !== undefined) throw this.tooLong(`about ${tooMany}`);
     const ids = promptIds(this.tokenizer, messages, chatTemplateKwargs);
     this.check(ids, parameters);
     const constraint = call.constraint && this.grammars.compile(call.constraint);
@@ -72,6 +78,19 @@ export class DecoderModel {
     return { ...this.scheduler.requests, sequenceBytes: sequences, prefixBytes: prefixes };
   }
 
+  private tokensBeyond(
+    messages: GenerateRequest['messages'],
+    kwargs: GenerateRequest['chatTemplateKwargs'],
+  ): number | undefined {
+    return tokensBeyond(this.tokenizer, messages, kwargs, this.settings.config.contextLength);
+  }
+
+  private tooLong(tokens: number | string): MegaNestError {
+    const { id: model, config } = this.settings;
+    const limit = config.contextLength - 1;
+    return new MegaNestError('context_length_exceeded', { tokens, model, limit, param: 'messages' });
+  }
+
   private check(
     ids: readonly number[],
     { logit_bias: bias, n = 1, best_of: bestOf = n }: GenerationParameters,
@@ -85,12 +104,7 @@ export class DecoderModel {
       throw new MegaNestError('invalid_request', { detail, param: 'best_of' });
     }
     if (ids.length >= config.contextLength) {
-      throw new MegaNestError('context_length_exceeded', {
-        tokens: ids.length,
-        model,
-        limit: config.contextLength - 1,
-        param: 'messages',
-      });
+      throw this.tooLong(ids.length);
     }
     const unknown = Object.keys(bias ?? {}).find((token) => Number(token) >= config.vocabularySize);
     if (unknown) {

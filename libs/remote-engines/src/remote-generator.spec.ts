@@ -355,4 +355,16 @@ describe('openRemoteGenerator', () => {
     const other = await openRemoteGenerator({ endpoint: engine!.url });
     expect(await other.countPromptTokens('Once')).toBe(42);
   });
+
+  it('goes on counting after a prompt that the engine refuses to count', async () => {
+    let asked = 0;
+    const generator = await open(stream(done), {
+      '/tokenize': (response) => {
+        if (++asked === 1) response.writeHead(400).end('{"error":{"message":"no"}}');
+        else sendJson(response, { count: 77 });
+      },
+    });
+    expect(await generator.countPromptTokens(messages)).not.toBe(77);
+    expect(await generator.countPromptTokens(messages)).toBe(77);
+  });
 });

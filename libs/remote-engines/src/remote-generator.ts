@@ -91,7 +91,6 @@ class OpenAiGenerator implements RemoteGenerator {
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number> {
     const counted = this.#counts ? await this.#count(messages, chatTemplateKwargs) : undefined;
-    this.#counts = counted !== undefined;
     return counted ?? estimate(messages);
   }
 
@@ -154,10 +153,17 @@ class OpenAiGenerator implements RemoteGenerator {
       );
       return count;
     } catch (error) {
-      if (error instanceof MegaNestError && error.code !== 'service_unavailable') return undefined;
-      throw error;
+      if (!(error instanceof MegaNestError) || error.code === 'service_unavailable') throw error;
+      // One request that is refused says nothing of the next: only an engine without this path is not asked again.
+      if (isUnknownPath(error)) this.#counts = false;
+      return undefined;
     }
   }
+}
+
+/** An engine that has no such path, or means something else by it; what one prompt can cause says nothing. */
+function isUnknownPath({ code, message }: MegaNestError): boolean {
+  return code === 'bad_upstream' && !message.includes('answered 500');
 }
 
 function estimate(messages: readonly ChatMessage[] | string): number {

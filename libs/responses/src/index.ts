@@ -65,6 +65,6 @@ export {
   ignoredCompactFields,
   type CompactRequest,
 } from './request/compact-request.js';
-export { NotSealedHereError, Sealer, type SealLabel } from './sealed/sealer.js';
+export { NotSealedHereError, SealedTextTooLargeError, Sealer, type SealLabel } from './sealed/sealer.js';
 export { errorEvent } from './log/failure.js';
 export { eventFrame, eventFrames } from './log/frames.js';

@@ -7,6 +7,7 @@ export {
   portSchema,
   readEnvironment,
   type BaseEnvironment,
+  longestTimerMs,
 } from './config/environment.js';
 export { databaseOptions } from './config/database-options.js';
 export { natsAccess, natsEnvironmentShape, type NatsAccess } from './config/nats-access.js';
@@ -19,6 +20,7 @@ export { HealthRegistry, type HealthCheck } from './health/health.registry.js';
 export { errorEnvelope, sendError } from './http/error.filter.js';
 export { parseJsonBody } from './http/json-body.js';
 export { readFormParts } from './http/form-parts.js';
+export { ignoredHeader, ignoredHeaderName, setIgnored } from './http/ignored-header.js';
 export { sendEventStream, type Frames } from './http/event-stream.js';
 export { Call, probePaths, type HttpCall } from './http/http-call.js';
 export { withinDeadline } from './http/within-deadline.js';

@@ -46,6 +46,25 @@ describe('splitSentences', () => {
     expect(trimmed(text)).toEqual(sentences);
   });
 
+  it.each(['Mr. ', 'J. ', '1. ', 'a.\n', 'e.g. (', '"', ' \n', 'no. 5 '])(
+    'takes a time that grows with the length of a text of %j',
+    (piece) => {
+      const text = piece.repeat(Math.ceil(400_000 / piece.length));
+      const startedAt = performance.now();
+      expect(splitSentences(text).join('')).toBe(text);
+      // It took 24 seconds for half of that.
+      expect(performance.now() - startedAt).toBeLessThan(8000);
+    },
+  );
+
+  it('finds the same sentences in a long text as in its parts', () => {
+    const part =
+      'Dr. Smith went to 3.5 places. "Did he?" asked J. R. Tolkien (e.g. twice). Yes! ... No. 5 was it.\n';
+    expect(splitSentences(part.repeat(300))).toEqual(
+      Array.from({ length: 300 }, () => splitSentences(part)).flat(),
+    );
+  });
+
   it('loses nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {

@@ -30,21 +30,49 @@ const sentenceStarters = new Set(
  */
 export function splitSentences(text: string): string[] {
   const sentences: string[] = [];
-  for (const { segment } of segmenter.segment(text)) {
-    const before = sentences.at(-1);
-    if (before !== undefined && isOneSentence(before, segment))
-      sentences[sentences.length - 1] = before + segment;
-    else sentences.push(segment);
+  let [start, end] = [0, 0];
+  for (const segment of segmentsOf(text)) {
+    if (end > start && !goesOn(text, start, end, segment)) {
+      sentences.push(text.slice(start, end));
+      start = end;
+    }
+    end += segment.length;
   }
+  if (end > start) sentences.push(text.slice(start, end));
   return sentences;
 }
 
-function isOneSentence(before: string, next: string): boolean {
+/** Characters that are segmented at a time: the time that `Intl.Segmenter` takes grows with the square of the length. */
+const windowLength = 4096;
+
+/** Unicode's sentences, window by window. Whether the last two of a window end there depends on what follows. */
+function* segmentsOf(text: string): Generator<string> {
+  let length = windowLength;
+  for (let start = 0; start < text.length;) {
+    const window = text.slice(start, start + length);
+    const isLast = start + length >= text.length;
+    const segments = Array.from(segmenter.segment(window), ({ segment }) => segment);
+    const sure = isLast ? segments : segments.slice(0, -2);
+    yield* sure;
+    start += sure.reduce((sum, segment) => sum + segment.length, 0);
+    length = sure.length === 0 ? 2 * length : windowLength;
+  }
+}
+
+/** Characters that are looked at in front of a break, and the longest sentence that is put together of several. */
+const lookBack = 40;
+const longestSentence = 4096;
+
+/** Whether the sentence from `start` to `end` goes on with what follows. Takes the same time however long it is. */
+function goesOn(text: string, start: number, end: number, next: string): boolean {
+  if (end - start > longestSentence) return false;
+  const before = text.slice(Math.max(start, end - lookBack), end);
   if (/[\n\r\u2028\u2029]\s*$/.test(before)) return false;
-  const last = /(\S+)\.\s+$/.exec(before.slice(-40))?.[1]?.replace(/^[("'“‘[]+/, '');
+  const last = /(\S+)\.\s+$/.exec(before)?.[1]?.replace(/^[("'“‘[]+/, '');
   if (last === undefined) return false;
   const abbreviation = last.toLowerCase();
-  if (alwaysInside.has(abbreviation) || isListNumber(before)) return true;
+  const isWhole = end - start <= lookBack;
+  if (alwaysInside.has(abbreviation) || (isWhole && isListNumber(before))) return true;
   if (/^\d/.test(next)) return beforeNumber.has(abbreviation);
   if (startsLikeSentence(next)) return false;
   return isInitials(last) || maybeEnd.has(abbreviation);

@@ -144,6 +144,7 @@ describe('stored responses', () => {
     ).toBe(true);
     const [taken, ...others] = await leases.claimExpired('heir', leaseMs, { limit: 10, working: ['r0'] });
     expect([taken?.id, others]).toEqual(['l1', []]);
+    expect(taken?.request).toMatchObject({ takeovers: 1 });
     expect(await leases.appendEvents('l1', 'dead', [{ sequence_number: 2 }], 'in_progress')).toBe(false);
     expect(await responses.finish('l1', 'dead', end('l1'))).toBe(false);
     expect(await leases.heartbeat('dead', ['l1'], leaseMs)).toEqual([]);

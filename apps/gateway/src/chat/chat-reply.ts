@@ -1,7 +1,7 @@
 import type { GenerationChunk } from '#contracts';
 import type { RunReceipt } from '#dag';
 import { chatCompletionChunks, collectChatCompletion, dataFrames, errorFrame } from '#openai-api';
-import { sendEventStream } from '#service-kit';
+import { sendEventStream, setIgnored } from '#service-kit';
 import type { FastifyReply } from 'fastify';
 import type { ChatRun } from './chat.service.js';
 
@@ -37,7 +37,7 @@ export async function* withHeaders(reply: FastifyReply, run: ChatRun): AsyncGene
 }
 
 function setHeaders(reply: FastifyReply, { ignored, receipt }: ChatRun): void {
-  if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
+  setIgnored(reply, ignored);
   if (receipt) void reply.header('server-timing', serverTiming(receipt()));
 }
 

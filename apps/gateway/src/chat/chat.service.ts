@@ -11,6 +11,7 @@ import {
 } from '#openai-api';
 import { Metrics, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { MegaServiceRunner, type Attachments } from '../mega-services/mega-service-runner.js';
 import { assertGivesAnswers, givesAnswers } from '../mega-services/nodes/output-kind.js';
@@ -56,6 +57,7 @@ export class ChatService {
     @Inject(ModelCatalog) private readonly models: ModelCatalog,
     @Inject(LanguageModelClient) private readonly client: LanguageModelClient,
     @Inject(Metrics) private readonly metrics: Metrics,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
   /** `model` absent: the default mega service; a mega service's name: that one; the LLM's name: the LLM. */
@@ -81,6 +83,7 @@ export class ChatService {
       });
       return { isMegaService: true, takesImages: false, ignored, unheldGrammars: () => [], start };
     }
+    if (this.environment.MEGA_SERVICES_ONLY) throw this.#unknownModel(request.model ?? '');
     const info = await this.models.llmNamed(request.model, call);
     if (request.model !== info.id) throw this.#unknownModel(request.model ?? '', info.id);
     const modalities = modalitiesOf(info);
@@ -135,6 +138,9 @@ export class ChatService {
     const extra = inNamesOfHere(request.extra);
     const parameters = pickParameters(definition, { ...extra, ...given });
     const ignored = ignoredFields(extra, new Set(Object.keys(parameters)));
+    ignored.push(
+      ...lockedNames(definition).filter((name) => given[name as keyof typeof given] !== undefined),
+    );
     if (request.chatTemplateKwargs) ignored.push('chat_template_kwargs');
     ignored.push(...unusedLabels(request.labels, undefined));
     const { reasoningEffort: effort } = request;
@@ -158,9 +164,9 @@ export class ChatService {
     return { identity, ignored, chunks: measureStream(this.metrics, 'llm', chunks) };
   }
 
-  #unknownModel(model: string, llm: string): MegaNestError {
+  #unknownModel(model: string, ...llm: string[]): MegaNestError {
     const megaServices = this.megaServices.list().filter(givesAnswers);
-    const available = [...megaServices.map(({ name }) => name), llm].join(', ');
+    const available = [...megaServices.map(({ name }) => name), ...llm].join(', ');
     return new MegaNestError('model_not_found', { model, available, param: 'model' });
   }
 }
@@ -180,4 +186,12 @@ function newIdentity(model: string): CompletionIdentity {
     created: Math.floor(Date.now() / 1000),
     model,
   };
+}
+
+/** Parameters that some node does not let a request set, and no other node lists. */
+function lockedNames({ nodes }: MegaServiceDefinition): string[] {
+  const all = [...nodes.values()];
+  const isListed = (name: string) =>
+    all.some(({ locked, target }) => !locked.has(name) && name in target.kind.parameters.shape);
+  return [...new Set(all.flatMap(({ locked }) => [...locked]))].filter((name) => !isListed(name));
 }

@@ -13,6 +13,8 @@ export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   DEFAULT_MEGASERVICE: z.string().default('chatqna'),
   /** The web app at `/`. */
   WEB_UI: booleanSchema.default(true),
+  /** Chats and responses name a mega service; the language model itself is not served. */
+  MEGA_SERVICES_ONLY: booleanSchema.default(false),
   ...uploadEnvironmentSchema.shape,
   ...audioEnvironmentShape,
   ...liveEnvironmentShape,

@@ -1,7 +1,7 @@
-import { booleanSchema } from '#service-kit';
+import { booleanSchema, longestTimerMs } from '#service-kit';
 import { z } from 'zod';
 
-const milliseconds = z.coerce.number().int().min(50);
+const milliseconds = z.coerce.number().int().min(50).max(longestTimerMs);
 
 /** The gateway's variables that concern stored responses. */
 export const responsesEnvironmentShape = {

@@ -1,7 +1,7 @@
 import { MegaNestError, type GenerationChunk } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
 import { doneFrame, errorFrame } from '#openai-api';
-import { Call, HiddenRoute, sendEventStream, type HttpCall } from '#service-kit';
+import { Call, HiddenRoute, sendEventStream, type HttpCall, setIgnored } from '#service-kit';
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -54,7 +54,7 @@ export class MegaServiceController {
   ): Promise<void> {
     if (outputKindOf(definition) === 'documents') {
       const { body, ignored, receipt } = await this.outputs.documents(definition, received, call);
-      if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
+      setIgnored(reply, ignored);
       await reply.status(200).header('server-timing', serverTiming(receipt)).send(body);
       return;
     }

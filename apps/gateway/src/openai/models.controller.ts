@@ -2,6 +2,7 @@ import { MegaNestError } from '#contracts';
 import { modelList, modelListSchema, modelObject, modelSchema, type Model } from '#openai-api';
 import { ApiOperation } from '#service-kit';
 import { Controller, Get, Inject, Param } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { givesAnswers } from '../mega-services/nodes/output-kind.js';
 import { ModelCatalog } from '../chat/model-catalog.js';
@@ -11,6 +12,7 @@ export class ModelsController {
   constructor(
     @Inject(ModelCatalog) private readonly models: ModelCatalog,
     @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
   @Get(['v1/models', 'models'])
@@ -38,6 +40,10 @@ export class ModelsController {
       .list()
       .filter(givesAnswers)
       .map(({ name }) => modelObject({ id: name }));
-    return [...megaServices, ...(await this.models.list()).map(modelObject)];
+    const models = await this.models.list();
+    const served = this.environment.MEGA_SERVICES_ONLY
+      ? models.filter(({ service }) => service !== 'llm')
+      : models;
+    return [...megaServices, ...served.map(modelObject)];
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { MegaNestError, parseOrThrow } from '#contracts';
-import { errorEnvelope, parseJsonBody, type HttpCall } from '#service-kit';
+import { errorEnvelope, parseJsonBody, type HttpCall, ignoredHeader, ignoredHeaderName } from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
 import { z } from 'zod';
 import { decodeBase64 } from '../asr-request.js';
@@ -185,7 +185,7 @@ export class LiveConnection {
     const { dialect } = this.options;
     const type = `${dialect === 'beta' ? 'transcription_session' : 'session'}.${what}`;
     const session = sessionObject(this.#id, this.#settings, dialect, this.#expiresAt);
-    const headers = { 'x-meganest-ignored': ignored.join(', ') };
+    const headers = { [ignoredHeaderName]: ignoredHeader(ignored) };
     this.#send({ type, session, ...(ignored.length > 0 && { headers }) });
   }
 

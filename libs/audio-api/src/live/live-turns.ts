@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { MegaNestError } from '#contracts';
-import { errorEnvelope, type HttpCall } from '#service-kit';
+import { errorEnvelope, type HttpCall, ignoredHeader, ignoredHeaderName } from '#service-kit';
 import { beginTranscript, finishTranscript, type Transcript } from '../transcript.js';
 import { logprobsOf, usageOf } from '../transcript-formats.js';
 import type { Transcription } from '../transcription.js';
@@ -121,7 +121,7 @@ export class LiveTurns {
         transcript: transcript.text,
         ...(settings.logprobs && { logprobs: transcript.segments.flatMap(logprobsOf) }),
         usage: usageOf(transcript),
-        ...(ignored.length > 0 && { headers: { 'x-meganest-ignored': ignored.join(', ') } }),
+        ...(ignored.length > 0 && { headers: { [ignoredHeaderName]: ignoredHeader(ignored) } }),
       });
     } catch (thrown) {
       const { error } = errorEnvelope(MegaNestError.from(thrown, 'asr'));

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
 import type { SpeechFormat } from '#contracts';
-import { ApiOperation, Call, SchemaPipe, sendEventStream, type HttpCall } from '#service-kit';
+import { ApiOperation, Call, SchemaPipe, sendEventStream, type HttpCall, setIgnored } from '#service-kit';
 import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { setIgnored } from '../ignored-header.js';
 import { speechErrorFrame, speechEventSchema, speechFrames } from './speech-events.js';
 import { speechBodySchema, unknownFields, type SpeechBody } from './speech-request.js';
 import { beginSpeech, Synthesis, type BegunSpeech } from './synthesis.js';

@@ -5,7 +5,7 @@ import { ProblemList } from './problems.js';
 import type { MegaServiceSource, NodeSource } from './schema.js';
 import { checkSkipping, checkStreaming, checkTimes, findOutput } from './rules.js';
 import { findService, resolveTarget, type FoundService, type ServiceLookup } from './target.js';
-import type { MegaServiceDefinition, NodeDefinition } from './types.js';
+import type { MegaServiceDefinition, NodeDefinition, NodeTarget } from './types.js';
 
 /** Looks up the services, inputs and conditions of a mega service; throws MegaServiceDefinitionError. */
 export function compileMegaService(
@@ -112,6 +112,7 @@ class Compiler {
     const { optional, timeoutMs, retry, hedgeAfterMs, stream } = source;
     return {
       name,
+      locked: this.lockedNames(name, source, target),
       target,
       fallback: this.resolveFallback(name, source),
       after: this.predecessors.get(name) ?? [],
@@ -123,6 +124,16 @@ class Compiler {
       when: this.compileWhen(name, source.when),
       stream,
     };
+  }
+
+  /** `true` locks all parameters. */
+  private lockedNames(node: string, { locked }: NodeSource, { kind }: NodeTarget): Set<string> {
+    const known = Object.keys(kind.parameters.shape);
+    if (locked === true) return new Set(known);
+    const unknown = locked.find((name) => !known.includes(name));
+    if (unknown !== undefined)
+      this.problems.add(`locked: there is no parameter "${unknown}"`, { node, field: 'locked' });
+    return new Set(locked);
   }
 
   private resolveFallback(name: string, source: NodeSource) {

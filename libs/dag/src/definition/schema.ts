@@ -11,6 +11,7 @@ const nodeSchema = z.strictObject({
   after: z.array(nodeNameSchema).default([]),
   inputs: z.record(z.string(), nodeNameSchema).default({}),
   params: paramsSchema.default({}),
+  locked: z.union([z.literal(true), z.array(z.string().min(1))]).default([]),
   optional: z.boolean().default(false),
   timeoutMs: z.int().min(1).optional(),
   retry: z

@@ -21,6 +21,8 @@ export interface RetryPolicy {
 /** A node as it was validated: its service is known, its inputs are resolved, its condition is compiled. */
 export interface NodeDefinition {
   readonly name: string;
+  /** Parameters that no request sets. */
+  readonly locked: ReadonlySet<string>;
   readonly target: NodeTarget;
   /** Called when the target has failed. Its params win over the request's; the same service keeps the node's too. */
   readonly fallback?: NodeTarget;

@@ -22,11 +22,15 @@ export function listParameters(definition: MegaServiceDefinition): ListedParamet
 }
 
 /** Those of the usual target, then those that only its fallback has and does not fix itself. */
-function listNodeParameters({ name, target, fallback }: NodeDefinition): ListedParameter[] {
-  const usual = listTargetParameters(name, target);
+function listNodeParameters({ name, target, fallback, locked }: NodeDefinition): ListedParameter[] {
+  const isFree = (listed: ListedParameter) => !locked.has(listed.name);
+  const usual = listTargetParameters(name, target).filter(isFree);
   if (!fallback) return usual;
   const known = new Set([...usual.map((listed) => listed.name), ...Object.keys(fallback.params)]);
-  return [...usual, ...listTargetParameters(name, fallback).filter((listed) => !known.has(listed.name))];
+  return [
+    ...usual,
+    ...listTargetParameters(name, fallback).filter((listed) => isFree(listed) && !known.has(listed.name)),
+  ];
 }
 
 function listTargetParameters(node: string, target: NodeTarget): ListedParameter[] {

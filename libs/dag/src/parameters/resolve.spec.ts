@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { define, runWith } from '../fixtures.js';
+import { listParameters } from './list.js';
 import { pickParameters, resolveParameters } from './resolve.js';
 
 const rag = define(
@@ -78,5 +79,44 @@ describe('pickParameters', () => {
       constructor: 1,
     };
     expect(pickParameters(rag, body)).toEqual({ k: 0, echo: false, suffix: '', 'retrieval.k': 3 });
+  });
+});
+
+describe('locked parameters', () => {
+  const confined = define(
+    'retrieval: { service: retrieval, params: { search_type: hybrid }, locked: [search_type] }',
+    'llm: { service: llm, after: [retrieval], params: { max_tokens: 100 }, locked: true }',
+  );
+
+  it('are not listed, and no request sets them', () => {
+    const body = {
+      search_type: 'vector',
+      'retrieval.search_type': 'vector',
+      k: 9,
+      max_tokens: 5,
+      'llm.echo': true,
+    };
+    expect(pickParameters(confined, body)).toEqual({ k: 9 });
+    expect(() => resolveParameters(confined, { max_tokens: 5 })).toThrow(/max_tokens is no parameter/);
+    expect(resolveParameters(confined, { k: 9 }).get('retrieval')?.target).toEqual({
+      k: 9,
+      search_type: 'hybrid',
+    });
+    expect(listParameters(confined).map(({ name }) => name)).toEqual(['k']);
+  });
+
+  it('stay locked where another node lists the same name', () => {
+    const two = define(
+      'near: { service: retrieval, params: { k: 1 }, locked: [k] }',
+      'far: { service: retrieval }',
+      'fusion: { service: fusion, inputs: { first: near, second: far } }',
+    );
+    const resolved = resolveParameters(two, { k: 7 });
+    expect(resolved.get('near')?.target).toEqual({ k: 1 });
+    expect(resolved.get('far')?.target).toEqual({ k: 7 });
+  });
+
+  it('have to exist', () => {
+    expect(() => define('retrieval: { service: retrieval, locked: [nonsense] }')).toThrow(/nonsense/);
   });
 });

@@ -21,7 +21,7 @@ export function pickParameters(definition: MegaServiceDefinition, body: Paramete
 }
 
 /**
- * Effective parameters of each node: the request's, else the YAML's, else the service's default.
+ * Effective parameters of each node: the request's where they are not locked, else the YAML's, else the service's default.
  * Throws unsupported_parameter for a name that no node lists and invalid_request for a value out of range;
  * `param` is the name.
  */
@@ -41,21 +41,25 @@ export function resolveParameters(
 }
 
 function resolveNodeParameters(node: NodeDefinition, overrides: ParameterValues): NodeParameters {
-  const { name, target, fallback } = node;
-  const own = ownOverrides(target, name, overrides);
+  const { target, fallback } = node;
+  const own = ownOverrides(target, node, overrides);
   const usual = parseParameters(target, { ...target.params, ...own });
   if (!fallback) return { target: usual };
   // What a fallback sets is why it is one (another model, fewer tokens): it wins over the request.
   const inherited = fallback.service === target.service ? target.params : {};
-  const others = { ...inherited, ...ownOverrides(fallback, name, overrides), ...fallback.params };
+  const others = { ...inherited, ...ownOverrides(fallback, node, overrides), ...fallback.params };
   return { target: usual, fallback: parseParameters(fallback, others) };
 }
 
-/** The overrides that a target lists; `node.name` wins over `name`. */
-function ownOverrides({ kind }: NodeTarget, node: string, overrides: ParameterValues): ParameterValues {
+/** The overrides that a target lists and that are not locked; `node.name` wins over `name`. */
+function ownOverrides(
+  { kind }: NodeTarget,
+  { name: node, locked }: NodeDefinition,
+  overrides: ParameterValues,
+): ParameterValues {
   const own: Record<string, unknown> = {};
   for (const name of Object.keys(kind.parameters.shape)) {
-    const value = overrides[`${node}.${name}`] ?? overrides[name];
+    const value = locked.has(name) ? undefined : (overrides[`${node}.${name}`] ?? overrides[name]);
     if (value !== undefined && value !== null) own[name] = value;
   }
   return own;
@@ -70,10 +74,10 @@ function parseParameters({ kind, megaService }: NodeTarget, values: ParameterVal
 
 function listedNames(definition: MegaServiceDefinition): Set<string> {
   const names = new Set<string>();
-  for (const { name: node, target, fallback } of definition.nodes.values()) {
+  for (const { name: node, target, fallback, locked } of definition.nodes.values()) {
     const own = Object.keys(target.kind.parameters.shape);
     const others = Object.keys(fallback?.kind.parameters.shape ?? {});
-    for (const name of [...own, ...others]) names.add(name).add(`${node}.${name}`);
+    for (const name of [...own, ...others]) if (!locked.has(name)) names.add(name).add(`${node}.${name}`);
   }
   return names;
 }

@@ -11,6 +11,9 @@ import { templateMessage } from './template-message.js';
 // Model folders are resolved by us; the library itself never downloads.
 env.allowRemoteModels = false;
 
+/** Characters of a piece whose tokens are counted; the time that a long word takes grows faster than its length. */
+const countedAtOnce = 4096;
+
 const addedTokensSchema = z.looseObject({
   added_tokens: z.array(z.object({ content: z.string(), special: z.boolean().default(false) })).default([]),
 });
@@ -45,7 +48,26 @@ export class TextTokenizer {
 
   /** The prompt's ids of a conversation. Control tokens come from the template alone. Errors: as {@link renderChat}. */
   encodeChat(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>> = {}): number[] {
-    return this.encodePieces(this.render(this.controls.mark(messages), this.controls.mark(kwargs)));
+    return this.encodePieces(this.renderMarked(messages, kwargs));
+  }
+
+  /** The prompt of a conversation for {@link countUpTo}. Errors: as {@link renderChat}. */
+  renderMarked(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>> = {}): string {
+    return this.render(this.controls.mark(messages), this.controls.mark(kwargs));
+  }
+
+  /**
+   * About how many tokens a long text has, read no further than it takes to know that they are more than `most`. Texts are cut
+   * into pieces for that, so that some tokens too many are counted. The work grows with `most` rather than with the text.
+   */
+  countUpTo(marked: string, most: number): { tokens: number; characters: number } {
+    let [tokens, characters] = [0, 0];
+    while (characters < marked.length && tokens <= most) {
+      const piece = marked.slice(characters, characters + countedAtOnce);
+      tokens += this.encodePieces(piece).length;
+      characters += piece.length;
+    }
+    return { tokens, characters };
   }
 
   /** Ids and segment ids of two texts, with the marks that the model expects around and between them. */

@@ -20,6 +20,11 @@ const version = 1;
 /** Bytes: version, which key, initialization vector, and behind the text its tag. */
 const layout = { version: 1, keyId: 4, iv: 12, tag: 16 };
 const headerLength = layout.version + layout.keyId + layout.iv;
+/** Thrown where a sealed text unfolds to more than its reader takes. */
+export class SealedTextTooLargeError extends Error {
+  override readonly name = 'SealedTextTooLargeError';
+}
+
 /** Most bytes that a sealed text may unfold to. */
 const greatestText = 64 * 1024 * 1024;
 
@@ -50,8 +55,8 @@ export class Sealer {
     return Buffer.concat(sealed).toString('base64url');
   }
 
-  /** Errors: {@link NotSealedHereError}. */
-  open(label: SealLabel, sealed: string): string {
+  /** Errors: {@link NotSealedHereError}; {@link SealedTextTooLargeError} beyond `maxBytes`. */
+  open(label: SealLabel, sealed: string, maxBytes = greatestText): string {
     const bytes = Buffer.from(sealed, 'base64url');
     const id = bytes.subarray(layout.version, layout.version + layout.keyId);
     const known = this.#keys.find((key) => key.id.equals(id));
@@ -64,8 +69,12 @@ export class Sealer {
       .setAuthTag(bytes.subarray(tagAt));
     try {
       const body = Buffer.concat([cipher.update(bytes.subarray(headerLength, tagAt)), cipher.final()]);
-      return inflateRawSync(body, { maxOutputLength: greatestText }).toString('utf8');
+      return inflateRawSync(body, {
+        maxOutputLength: Math.max(1, Math.min(maxBytes, greatestText)),
+      }).toString('utf8');
     } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
+        throw new SealedTextTooLargeError(`it unfolds to more than ${maxBytes} bytes`, { cause });
       throw new NotSealedHereError('it was changed, or made for something or somebody else', { cause });
     }
   }

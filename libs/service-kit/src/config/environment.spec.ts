@@ -32,6 +32,12 @@ describe('readEnvironment', () => {
     expect(read).toThrow(/DEVICE: [\s\S]*REQUEST_TIMEOUT_MS: /);
   });
 
+  it('takes no time that a timer cannot wait', () => {
+    const read = (value: string) => readEnvironment(baseEnvironmentSchema, { REQUEST_TIMEOUT_MS: value });
+    expect(read('2147483647').REQUEST_TIMEOUT_MS).toBe(2_147_483_647);
+    expect(() => read('2147483648')).toThrow(/REQUEST_TIMEOUT_MS: /);
+  });
+
   it('gives a frozen result', () => {
     expect(Object.isFrozen(readEnvironment(baseEnvironmentSchema, {}))).toBe(true);
   });

@@ -39,6 +39,9 @@ const hostList = commaList.pipe(
   ),
 );
 
+/** Milliseconds of the longest timer: a longer one would end at once. */
+export const longestTimerMs = 2 ** 31 - 1;
+
 /** The variables that every service reads. Each app extends it with its own. */
 export const baseEnvironmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -58,10 +61,10 @@ export const baseEnvironmentSchema = z.object({
   ALLOWED_HOSTS: hostList.default([]),
   /** Lets a service listen on a public address without keys, e.g. inside a container network. */
   MEGANEST_ALLOW_OPEN: booleanSchema.default(false),
-  REQUEST_TIMEOUT_MS: z.coerce.number().int().min(100).default(120_000),
+  REQUEST_TIMEOUT_MS: z.coerce.number().int().min(100).max(longestTimerMs).default(120_000),
   /** A process whose event loop, or a model's thread that, stands still for so long is ended; 0: never. */
   HANG_LIMIT_MS: z
-    .union([z.literal('0').transform(() => 0), z.coerce.number().int().min(1_000)])
+    .union([z.literal('0').transform(() => 0), z.coerce.number().int().min(1_000).max(longestTimerMs)])
     .default(60_000),
   BODY_LIMIT_BYTES: z.coerce
     .number()

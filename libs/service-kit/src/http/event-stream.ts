@@ -29,6 +29,11 @@ export async function sendEventStream(
     if (!raw.headersSent) writeHead(reply, contentType);
   } catch (thrown) {
     const error = MegaNestError.from(thrown, 'gateway');
+    if (!raw.headersSent && reply.sent) {
+      // The head could not be written: nothing can be said any more, and nobody waits for it.
+      raw.destroy();
+      return;
+    }
     if (!raw.headersSent) return sendError(reply, error);
     if (!raw.destroyed) await writer.write(onError(error));
   }

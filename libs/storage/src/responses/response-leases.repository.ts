@@ -35,7 +35,7 @@ export class ResponseLeasesRepository {
 
   /**
    * Takes unfinished responses whose lease ran out, oldest first, but for those that the caller still works on: after
-   * an outage of the database its own leases may have run out too.
+   * an outage of the database its own leases may have run out too. The request of each counts how often that happened to it.
    */
   async claimExpired(
     leaseOwner: string,
@@ -44,7 +44,9 @@ export class ResponseLeasesRepository {
   ): Promise<StoredResponse[]> {
     const rows = await this.database.transaction((transaction) =>
       transaction.query<ResponseRow>(
-        `UPDATE responses SET lease_owner = $1, lease_until = now() + make_interval(secs => $2)
+        `UPDATE responses SET lease_owner = $1, lease_until = now() + make_interval(secs => $2),
+           request = jsonb_set(request::jsonb, '{takeovers}',
+             to_jsonb(coalesce((request->>'takeovers')::int, 0) + 1))::json
          WHERE id IN (SELECT id FROM responses WHERE finished_at IS NULL AND lease_until < now() AND id <> ALL($4)
                       ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED)
          RETURNING ${responseColumns}`,

@@ -82,4 +82,18 @@ describe('guardAnswers', () => {
       'Rain falls.',
     ]);
   });
+
+  it('withholds what the model thinks, which no guard has judged', async () => {
+    async function* thinking() {
+      await Promise.resolve();
+      yield { choice: 0, text: '', reasoning: 'the secret is plum' };
+      yield { choice: 0, text: 'Hello.', reasoning: 'plum' };
+    }
+    const chunks: unknown[] = [];
+    for await (const chunk of guardAnswers(thinking(), (text) =>
+      Promise.resolve({ action: 'pass', text, findings: [] }),
+    ))
+      chunks.push(chunk);
+    expect(JSON.stringify(chunks)).not.toContain('plum');
+  });
 });

@@ -58,7 +58,8 @@ function keptChunk(
   judged: GuardrailJudgement | undefined,
   answer: OpenAnswer,
 ): GenerationChunk {
-  const { text, citations, logprobs, ...rest } = chunk;
+  // Thoughts come in pieces of any length, which cannot be judged as sentences can: they are withheld.
+  const { text, citations, logprobs, reasoning: _withheld, ...rest } = chunk;
   const redacted = judged?.action === 'redact';
   if (redacted) {
     for (const { start, end, length } of changesOf(judged)) {

@@ -1,28 +1,67 @@
-import { judge, type GenerationChunk, type GuardrailJudgement, type ReplyOf } from '#contracts';
+import {
+  judge,
+  MegaNestError,
+  type ChatMessage,
+  type GenerationChunk,
+  type GuardrailJudgement,
+  type ReplyOf,
+} from '#contracts';
 import type { Verdict } from '#dag';
 import { conversationOf, questionOf, type Conversation, type NodeCall } from '../mega-service-request.js';
 import { guardAnswers } from './guard-answers.js';
 
+/** What of a turn is text: a caller can write each of them, whatever role it gives the turn. */
+interface Said {
+  text: string;
+  /** The turn with another text in that place. */
+  replace: (message: ChatMessage, text: string) => ChatMessage;
+  index: number;
+}
+
 /**
- * Judges what the user said, all turns of it. A blocked turn ends the run, the rule's message answers in its place;
- * what is redacted is redacted for everything that follows.
+ * Judges what the request says, all turns of it, whatever their roles. A blocked turn ends the run, the rule's message answers
+ * in its place; what is redacted is redacted for everything that follows.
  */
 export async function callGuardrail(call: NodeCall): Promise<Conversation | Verdict> {
   const { client, options } = call;
   const { messages } = conversationOf(call);
-  const asked = messages.flatMap((message, index) => (message.role === 'user' ? [{ message, index }] : []));
+  const asked = messages.flatMap(textsOf);
   if (asked.length === 0) return conversationOf(call);
-  const texts = asked.map(({ message }) => message.content);
+  if (asked.length > mostTexts)
+    throw new MegaNestError('invalid_request', {
+      detail: `messages: a guard judges at most ${mostTexts} texts`,
+      param: 'messages',
+    });
+  const texts = asked.map(({ text }) => text);
   const reply = await client.request(judge, { texts, side: 'input' }, options);
   reportFindings(call, reply);
   const { judgements } = reply;
   const blocked = judgements.find(({ action }) => action === 'block');
   if (blocked) return { cut: true, answer: refusal(blocked) };
   const judged = [...messages];
-  asked.forEach(({ message, index }, position) => {
-    judged[index] = { ...message, content: judgements[position]?.text ?? message.content };
+  asked.forEach(({ text, replace, index }, position) => {
+    judged[index] = replace(judged[index]!, judgements[position]?.text ?? text);
   });
   return { messages: judged, query: questionOf(judged) };
+}
+
+/** Texts that one call judges. */
+const mostTexts = 1000;
+
+function textsOf({ content, reasoning, toolCalls }: ChatMessage, index: number): Said[] {
+  const said: Said[] = [];
+  if (content !== '')
+    said.push({ index, text: content, replace: (message, text) => ({ ...message, content: text }) });
+  if (reasoning)
+    said.push({ index, text: reasoning, replace: (message, text) => ({ ...message, reasoning: text }) });
+  toolCalls?.forEach(({ input }, place) => {
+    const replace: Said['replace'] = (message, text) => ({
+      ...message,
+      toolCalls: message.toolCalls?.map((call, at) => (at === place ? { ...call, input: text } : call)),
+    });
+    if (input !== '') said.push({ index, text: input, replace });
+  });
+  return said;
 }
 
 /** Judges an answer sentence by sentence while it is written. */

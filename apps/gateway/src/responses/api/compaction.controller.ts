@@ -6,7 +6,7 @@ import {
   responseUsage,
   type CompactRequest,
 } from '#responses';
-import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
+import { ApiOperation, Call, SchemaPipe, type HttpCall, setIgnored } from '#service-kit';
 import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ChatService } from '../../chat/chat.service.js';
@@ -54,7 +54,7 @@ export class CompactionController {
       throw new MegaNestError('invalid_request', { detail: 'input: is required', param: 'input' });
     const { item, userMessages, usage } = await this.compactor.compact({ owner, items, instructions }, call);
     const ignored = ignoredCompactFields(request);
-    if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
+    setIgnored(reply, ignored);
     await reply.status(200).send({
       id: newId('resp'),
       object: 'response.compaction',

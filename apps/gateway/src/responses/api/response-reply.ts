@@ -1,6 +1,6 @@
 import type { MegaNestError } from '#contracts';
 import { eventFrames, type ResponseEvent, type ResponseObject } from '#responses';
-import { sendEventStream } from '#service-kit';
+import { sendEventStream, setIgnored } from '#service-kit';
 import type { FastifyReply } from 'fastify';
 import { serverTiming } from '../../chat/chat-reply.js';
 import type { ResponsePlan } from '../context/response-plan.js';
@@ -9,7 +9,7 @@ import type { ResponseRun } from '../execution/response-run.js';
 /** Says in the head what was ignored and, where that is known by then, where the time went. */
 export function setResponseHeaders(reply: FastifyReply, plan: ResponsePlan, run: ResponseRun): void {
   const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
-  if (ignored.length > 0) void reply.header('x-meganest-ignored', ignored.join(', '));
+  setIgnored(reply, ignored);
   const receipt = run.generation?.receipt();
   if (receipt) void reply.header('server-timing', serverTiming(receipt));
 }

@@ -1,4 +1,4 @@
-import type { TokenUsage } from '#contracts';
+import { MegaNestError, type TokenUsage } from '#contracts';
 import {
   compactionItem,
   isUserMessage,
@@ -34,6 +34,9 @@ export interface CompactionResult {
   /** Of the summary; zeros where none was needed. */
   usage: TokenUsage;
 }
+
+/** Characters that a compaction may hold: it is opened again with every turn. */
+const greatestContext = 4 * 1024 * 1024;
 
 /** Shares of the context window: what stays word by word, and the summary of the rest. */
 const recentShare = 1 / 4;
@@ -71,7 +74,14 @@ export class Compactor {
     const notes = summary ? [notesItem(summary.text)] : [];
     const context = [...kept, ...notes, ...openCalls(before), ...recent];
     const held = { items: context, covers: items.map(({ id }) => id) };
-    const sealed = this.sealer.seal({ kind: 'compaction', owner }, JSON.stringify(held));
+    const text = JSON.stringify(held);
+    if (text.length > greatestContext)
+      throw new MegaNestError('payload_too_large', {
+        what: 'The compacted conversation, with its instructions word by word,',
+        limit: `${greatestContext} characters`,
+        param: 'input',
+      });
+    const sealed = this.sealer.seal({ kind: 'compaction', owner }, text);
     return {
       item: compactionItem(sealed),
       items: context,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { ImageBudget } from '#contracts';
 import { Sealer } from '#responses';
 import { describe, expect, it, vi } from 'vitest';
@@ -71,6 +72,39 @@ describe('images of a request', () => {
     ).rejects.toMatchObject({
       code: 'invalid_request',
       param: 'input.0.content.0',
+    });
+  });
+});
+
+describe('sealed items of a request', () => {
+  const sealer = new Sealer([randomBytes(32)]);
+  const reader = new ContextReader(sealer, {} as InputFiles);
+  const compaction = (characters: number) => ({
+    type: 'compaction',
+    id: 'c',
+    encrypted_content: sealer.seal(
+      { kind: 'compaction', owner: 'o' },
+      JSON.stringify({
+        items: [{ type: 'message', id: 'm', role: 'developer', content: 'x'.repeat(characters) }],
+        covers: [],
+      }),
+    ),
+  });
+
+  it('are a bounded number of compactions', async () => {
+    const small = compaction(10);
+    expect(await reader.read(Array(8).fill(small), options())).toHaveLength(8);
+    await expect(reader.read(Array(9).fill(small), options())).rejects.toThrow(
+      /input\.8: at most 8 compactions/,
+    );
+  });
+
+  it('unfold to a bounded number of bytes together', async () => {
+    const large = compaction(9_000_000);
+    expect(large.encrypted_content.length).toBeLessThan(20_000);
+    expect(await reader.read([large, large], options())).toHaveLength(2);
+    await expect(reader.read(Array(4).fill(large), options())).rejects.toMatchObject({
+      code: 'payload_too_large',
     });
   });
 });

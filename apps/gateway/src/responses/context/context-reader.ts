@@ -4,6 +4,7 @@ import {
   describeImage,
   expandCompactions,
   NotSealedHereError,
+  SealedTextTooLargeError,
   Sealer,
   type ImageUse,
   type SealLabel,
@@ -27,6 +28,27 @@ export interface ReadOptions {
 
 type Part = Record<string, unknown>;
 
+/** Bytes that the sealed items of one request may unfold to, and compactions among them: newer ones cover older ones. */
+const mostSealedBytes = 32 * 1024 * 1024;
+const mostCompactions = 8;
+
+/** What is left of these bounds. */
+interface SealedBudget {
+  bytes: number;
+  compactions: number;
+}
+
+interface SealedPlace {
+  path: string;
+  index: number;
+  budget: SealedBudget;
+}
+
+function tooManyCompactions(param: string): MegaNestError {
+  const detail = `${param}: at most ${mostCompactions} compactions are read; send the newest`;
+  return new MegaNestError('invalid_request', { detail, param });
+}
+
 /**
  * Makes items readable for a model that takes text: opens what the server sealed (reasoning, compacted contexts), and
  * puts the text of files into their place. What is stored and listed stays as it came.
@@ -40,18 +62,27 @@ export class ContextReader {
 
   /** Errors: invalid_encrypted_content; those of {@link InputFiles}. */
   async read(items: readonly StoredItem[], options: ReadOptions): Promise<StoredItem[]> {
-    const opened = expandCompactions(items, (item, index) =>
-      compactedContextOf(this.#open(item, { kind: 'compaction', owner: options.owner }, options.path, index)),
-    );
+    const budget: SealedBudget = { bytes: mostSealedBytes, compactions: mostCompactions };
+    const opened = expandCompactions(items, (item, index) => {
+      const place = { path: options.path, index, budget };
+      if (budget.compactions-- <= 0) throw tooManyCompactions(`${options.path}.${index}`);
+      return compactedContextOf(this.#open(item, { kind: 'compaction', owner: options.owner }, place));
+    });
     // Errors name the items that came, not those of which compactions are made.
     const places = new Map(items.map((item, index) => [item, index]));
     const read: StoredItem[] = [];
-    for (const item of opened) read.push(await this.#readItem(item, places.get(item) ?? 0, options));
+    for (const item of opened) read.push(await this.#readItem(item, places.get(item) ?? 0, options, budget));
     return read;
   }
 
-  async #readItem(item: StoredItem, index: number, options: ReadOptions): Promise<StoredItem> {
-    if (item.type === 'reasoning') return this.#openReasoning(item, index, options);
+  async #readItem(
+    item: StoredItem,
+    index: number,
+    options: ReadOptions,
+    budget: SealedBudget,
+  ): Promise<StoredItem> {
+    if (item.type === 'reasoning')
+      return this.#openReasoning(item, options.owner, { path: options.path, index, budget });
     const field = item.type === 'message' ? 'content' : 'output';
     const parts = item[field];
     if (!Array.isArray(parts) || !parts.some(isAttachment)) return item;
@@ -76,19 +107,28 @@ export class ContextReader {
   }
 
   /** The sealed thoughts are the whole ones; the summary beside them is for people. */
-  #openReasoning(item: StoredItem, index: number, { owner, path }: ReadOptions): StoredItem {
+  #openReasoning(item: StoredItem, owner: string, place: SealedPlace): StoredItem {
     if (typeof item['encrypted_content'] !== 'string') return item;
-    const text = this.#open(item, { kind: 'reasoning', owner }, path, index);
+    const text = this.#open(item, { kind: 'reasoning', owner }, place);
     return { ...item, summary: [{ type: 'summary_text', text }] };
   }
 
-  #open(item: StoredItem, label: SealLabel, path: string, index: number): string {
+  #open(item: StoredItem, label: SealLabel, { path, index, budget }: SealedPlace): string {
     const param = `${path}.${index}.encrypted_content`;
     const sealed = item['encrypted_content'];
     try {
       if (typeof sealed !== 'string') throw new NotSealedHereError('it is missing');
-      return this.sealer.open(label, sealed);
+      const text = this.sealer.open(label, sealed, budget.bytes);
+      budget.bytes -= Buffer.byteLength(text);
+      return text;
     } catch (cause) {
+      if (cause instanceof SealedTextTooLargeError)
+        throw new MegaNestError('payload_too_large', {
+          what: 'What the sealed items unfold to',
+          limit: `${mostSealedBytes} bytes`,
+          param,
+          cause,
+        });
       if (!(cause instanceof NotSealedHereError)) throw cause;
       const detail = `${param}: cannot be read: ${cause.message}`;
       throw new MegaNestError('invalid_encrypted_content', { detail, param, cause });

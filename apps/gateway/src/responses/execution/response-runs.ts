@@ -80,8 +80,17 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     const run = this.#create(plan, journal, (signal) =>
       this.starter.start(plan, { ...call, owner: plan.owner, signal }),
     );
-    call.signal.addEventListener('abort', () => run.stop(), { once: true });
-    await run.startForeground();
+    const stop = () => run.stop();
+    call.signal.addEventListener('abort', stop, { once: true });
+    const forget = () => call.signal.removeEventListener('abort', stop);
+    try {
+      await run.startForeground();
+    } catch (error) {
+      forget();
+      throw error;
+    }
+    // The signal of a WebSocket lives on: it must not keep what has ended.
+    run.ended.then(forget, forget);
     this.#register(run);
     return run;
   }

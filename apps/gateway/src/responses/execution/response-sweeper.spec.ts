@@ -16,7 +16,7 @@ const given = [
 const { tools, secrets } = separateSecrets(given);
 
 /** A response that one gateway has queued, and another one takes up. */
-function takeOver(configuredKeys: string[]) {
+function takeOver(configuredKeys: string[], takeovers = 1) {
   const { settings } = createResponseSchema.parse({ input: 'x', background: true });
   const initial = newResponse({
     id: 'resp_1',
@@ -35,7 +35,14 @@ function takeOver(configuredKeys: string[]) {
   } as unknown as ResponsesRepository;
   const leases = {
     claimExpired: () =>
-      Promise.resolve([{ id: initial.id, owner: 'me', snapshot: initial, request: rows[0]?.request }]),
+      Promise.resolve([
+        {
+          id: initial.id,
+          owner: 'me',
+          snapshot: initial,
+          request: { ...(rows[0]?.request as object), takeovers },
+        },
+      ]),
     readEvents: () => Promise.resolve(events as unknown as EventRecord[]),
     appendEvents: () => Promise.resolve(true),
   } as unknown as ResponseLeasesRepository;
@@ -94,5 +101,13 @@ describe('a background response with keys that another gateway takes over', () =
     expect(end).toMatchObject({ status: 'failed' });
     expect(typesOf(end)).toEqual(['error', 'response.failed']);
     expect(JSON.stringify(end)).toContain('RESPONSES_ENCRYPTION_KEYS');
+  });
+
+  it('fails where gateway after gateway stopped while it worked on it', async () => {
+    expect((await takeOver([key], 3)).end?.status).toBe('completed');
+    const { end, started } = await takeOver([key], 4);
+    expect(started).toEqual([]);
+    expect(end).toMatchObject({ status: 'failed' });
+    expect(JSON.stringify(end)).toContain('stopped while they worked on this response');
   });
 });

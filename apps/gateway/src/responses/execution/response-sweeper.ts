@@ -19,6 +19,13 @@ const stoppedWriting = new MegaNestError('internal_error', {
   detail: 'it stopped while it was writing this response; ask again',
 });
 
+/** A response that ends each gateway that works on it must not go through all of them. */
+const mostTakeovers = 3;
+const givenUp = new MegaNestError('internal_error', {
+  service: 'gateway',
+  detail: `${mostTakeovers + 1} processes in turn stopped while they worked on this response`,
+});
+
 /** Takes up responses that a dead gateway left. */
 @Injectable()
 export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown {
@@ -61,6 +68,7 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
     const plan = planOf(stored, begun);
     this.#logger.warn({ response: stored.id, events: begun.length }, 'taking over a response');
     if (!stored.request || begun.some(isOutput)) return this.#fail(plan, begun, stoppedWriting);
+    if (Number(stored.request['takeovers'] ?? 0) > mostTakeovers) return this.#fail(plan, begun, givenUp);
     try {
       const whole = this.runs.withSecrets(plan);
       this.runs.startBackground(whole, this.runs.backgroundJournal(whole), begun);

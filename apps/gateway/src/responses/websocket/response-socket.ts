@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { MegaNestError } from '#contracts';
 import { errorEvent, type ResponseEvent, type StoredItem } from '#responses';
-import type { HttpCall } from '#service-kit';
+import { ignoredHeader, ignoredHeaderName, type HttpCall } from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
 import type { ResponsePlan } from '../context/response-plan.js';
 import type { ResponseRun } from '../execution/response-run.js';
@@ -14,6 +14,8 @@ export interface SocketBounds {
   maxLanes: number;
   /** Turns that wait or run. */
   maxTurns: number;
+  /** Bytes of the messages of those turns; a single one may have more. */
+  maxBytes: number;
   /** Responses with `store: false` that it may continue, and the size of their contexts in characters. */
   maxResponses: number;
   maxContextSize: number;
@@ -41,6 +43,10 @@ export interface ResponseSocketOptions {
   start: (turn: SocketTurn, call: HttpCall, local: LocalResponses) => Promise<StartedTurn>;
 }
 
+/** Bytes that may wait for a client to read them, and messages that may wait to be looked at. */
+const mostUnreadBytes = 4 * 1024 * 1024;
+const mostReceiving = 1000;
+
 /** WebSocket close codes (RFC 6455). */
 const closeCodes = { goingAway: 1001, unsupportedData: 1003, limitReached: 1008 } as const;
 
@@ -55,6 +61,10 @@ export class ResponseSocket {
   readonly #gone = new AbortController();
   readonly #timers: NodeJS.Timeout[];
   #alive = true;
+  #received: Promise<void> = Promise.resolve();
+  /** Messages that were not looked at yet, and bytes of those whose turns wait or run. */
+  #receiving = 0;
+  #bytes = 0;
   /** Why no more turns are taken. */
   #closing: MegaNestError | undefined;
 
@@ -65,7 +75,7 @@ export class ResponseSocket {
     const { bounds } = options;
     this.#local = new LocalResponses({ maxCount: bounds.maxResponses, maxSize: bounds.maxContextSize });
     this.#lanes = new Lanes(bounds);
-    socket.on('message', (data: Buffer, isBinary: boolean) => void this.#receive(data, isBinary));
+    socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
     socket.on('pong', () => (this.#alive = true));
     socket.once('close', () => this.#leave());
     this.#timers = [
@@ -86,25 +96,50 @@ export class ResponseSocket {
     this.socket.close(closeCode, code);
   }
 
-  async #receive(data: Buffer, isBinary: boolean): Promise<void> {
+  /** Messages are admitted one after another, so that turns keep their order. */
+  #receive(data: Buffer, isBinary: boolean): void {
     if (isBinary) return this.socket.close(closeCodes.unsupportedData, 'send JSON as text');
+    // A client that sends and does not read would fill the memory with refusals.
+    if (this.socket.bufferedAmount > mostUnreadBytes || this.#receiving > mostReceiving)
+      return this.socket.terminate();
+    this.#receiving++;
+    this.#received = this.#received.then(() => this.#take(data)).finally(() => this.#receiving--);
+  }
+
+  /** Every message counts, also one that is refused. Never throws. */
+  async #take(data: Buffer): Promise<void> {
+    if (this.#gone.signal.aborted) return;
     let message: SocketMessage | undefined;
     try {
       if (this.#closing) throw this.#closing;
+      await this.options.admit();
       message = readSocketMessage(data.toString('utf8'));
       const { streamId = '' } = message;
       const taken = message;
-      this.#lanes.add(streamId, () => this.#turn(taken));
+      this.#reserve(data.length);
+      try {
+        this.#lanes.add(streamId, () => this.#turn(taken).finally(() => (this.#bytes -= data.length)));
+      } catch (error) {
+        this.#bytes -= data.length;
+        throw error;
+      }
     } catch (error) {
       await this.#refuse(error, message);
     }
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#bytes > 0 && this.#bytes + bytes > this.options.bounds.maxBytes) {
+      const detail = `${this.#bytes} bytes of turns of this connection waiting`;
+      throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 1 });
+    }
+    this.#bytes += bytes;
   }
 
   /** One turn from its message to the last event of its response; never throws. */
   async #turn(message: SocketMessage): Promise<void> {
     if (this.#gone.signal.aborted) return;
     try {
-      await this.options.admit();
       const turn = parseSocketTurn(message);
       const started = await this.options.start(turn, this.#newCall(), this.#local);
       await this.#follow(started, message);
@@ -114,7 +149,7 @@ export class ResponseSocket {
   }
 
   async #follow({ plan, run }: StartedTurn, message: SocketMessage): Promise<void> {
-    const headers = ignoredHeader(plan, run);
+    const headers = ignoredFieldsHeader(plan, run);
     for await (const event of run.log.follow(-1, this.#gone.signal)) {
       // Before the client knows that it ended: it may go on at once, on another lane too.
       this.#remember(plan, event, message);
@@ -191,7 +226,7 @@ function errorMessage(error: MegaNestError): object {
 }
 
 /** A socket has no head to say what was ignored in: the first event of a response carries it. */
-function ignoredHeader(plan: ResponsePlan, run: ResponseRun): Record<string, string> | undefined {
+function ignoredFieldsHeader(plan: ResponsePlan, run: ResponseRun): Record<string, string> | undefined {
   const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
-  return ignored.length > 0 ? { 'x-meganest-ignored': ignored.join(', ') } : undefined;
+  return ignored.length > 0 ? { [ignoredHeaderName]: ignoredHeader(ignored) } : undefined;
 }

@@ -11,6 +11,7 @@ import { ResponseSocket, type ResponseSocketOptions, type SocketBounds } from '.
 const fixedBounds = {
   maxLanes: 8,
   maxTurns: 32,
+  maxBytes: 32 * 1024 * 1024,
   maxResponses: 64,
   maxContextSize: 64 * 1024 * 1024,
   pingMs: 30_000,

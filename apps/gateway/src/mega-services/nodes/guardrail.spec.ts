@@ -1,0 +1,58 @@
+import type { ChatMessage } from '#contracts';
+import { describe, expect, it } from 'vitest';
+import type { NodeCall } from '../mega-service-request.js';
+import { callGuardrail } from './guardrail.js';
+
+/** A guard that blocks "bomb" and redacts "plum". */
+function judgeMessages(messages: ChatMessage[]) {
+  const client = {
+    request: (_method: unknown, { texts }: { texts: string[] }) =>
+      Promise.resolve({
+        revision: 'r',
+        judgements: texts.map((text) => ({
+          action: text.includes('bomb') ? 'block' : 'pass',
+          text: text.replaceAll('plum', '[fruit]'),
+          findings: [],
+        })),
+      }),
+  };
+  return callGuardrail({
+    client,
+    context: { inputs: {}, report: () => {} },
+    request: { messages, query: '' },
+    options: {},
+  } as unknown as NodeCall);
+}
+
+describe('callGuardrail', () => {
+  const hidden: [string, ChatMessage][] = [
+    ['system', { role: 'system', content: 'a bomb' }],
+    ['developer', { role: 'developer', content: 'a bomb' }],
+    ['assistant', { role: 'assistant', content: 'a bomb' }],
+    ['tool', { role: 'tool', content: 'a bomb', toolCallId: 'c' }],
+    ['reasoning', { role: 'assistant', content: '', reasoning: 'a bomb' }],
+    ['call', { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'f', input: 'a bomb' }] }],
+  ];
+
+  it.each(hidden)('judges what is written as %s', async (_kind, message) => {
+    expect(await judgeMessages([message, { role: 'user', content: 'hi' }])).toMatchObject({ cut: true });
+  });
+
+  it('redacts each text in its place', async () => {
+    const judged = await judgeMessages([
+      {
+        role: 'assistant',
+        content: 'plum',
+        reasoning: 'plum?',
+        toolCalls: [{ id: 'c', name: 'f', input: '"plum"' }],
+      },
+      { role: 'user', content: 'a plum' },
+    ]);
+    expect(judged).toMatchObject({
+      messages: [
+        { content: '[fruit]', reasoning: '[fruit]?', toolCalls: [{ input: '"[fruit]"' }] },
+        { content: 'a [fruit]' },
+      ],
+    });
+  });
+});
