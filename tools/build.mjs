@@ -37,6 +37,7 @@ const entryPatterns = [
   [/^bench\/(?:([^/]+)\/)?main\.ts$/, (name) => (name ? `bench-${name}` : 'bench')],
   [/^bench\/services\/(bare-relay|step-service)\.ts$/, (name) => name],
   [/^tools\/(asyncapi|compile|evaluate-speech|export-model|quantise-checkpoint)\.mjs$/, (name) => name],
+  [/^tools\/training\/(reader)\/fit\.mjs$/, (name) => `fit-${name}`],
   [/^(?:apps|libs)\/.*\/([^/]+)\/main\.ts$/, (name) => name],
   [/\/([^/]+\.worker)\.ts$/, (name) => name],
   [/\/(exit-with-parent)\.ts$/, (name) => name],

@@ -21,12 +21,14 @@ import { RpcHandler, type RpcContext } from '#messaging';
 import { HealthRegistry } from '#service-kit';
 import { Controller, Inject } from '@nestjs/common';
 import { TextExtractor } from './extract/text-extractor.js';
+import { DocumentCatalogue } from './ingest/document-catalogue.js';
 
 /** Whoever put a request's files into the object store removes them when `ingest` has ended; a job removes its own. */
 @Controller()
 export class DataprepRpcController {
   constructor(
     @Inject(Dataprep) private readonly dataprep: Dataprep,
+    @Inject(DocumentCatalogue) private readonly catalogue: DocumentCatalogue,
     @Inject(TextExtractor) private readonly extractor: TextExtractor,
     @Inject(HealthRegistry) private readonly health: HealthRegistry,
   ) {}
@@ -74,7 +76,11 @@ export class DataprepRpcController {
 
   @RpcHandler(listCollections)
   async collections(): Promise<ReplyOf<typeof listCollections>> {
-    return { collections: await this.dataprep.collections() };
+    const collections = await this.catalogue.collections();
+    return {
+      collections: collections.map(({ name }) => name),
+      documents: collections.map(({ documents }) => documents),
+    };
   }
 
   @RpcHandler(healthMethod('dataprep'))

@@ -48,7 +48,7 @@ export class LocalDataprep extends Dataprep {
     return this.catalogue.delete(filePath, collection);
   }
 
-  override collections(): Promise<string[]> {
-    return this.catalogue.collections();
+  override async collections(): Promise<string[]> {
+    return (await this.catalogue.collections()).map(({ name }) => name);
   }
 }

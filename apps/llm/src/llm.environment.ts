@@ -5,6 +5,8 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   LLM_PORT: portSchema.default(9000),
   /** A bundled name, a local directory or a hub id; the profile's model otherwise. One of the engine's with LLM_ENDPOINT. */
   LLM_MODEL_ID: z.string().optional(),
+  /** A bundled name or a local directory: what chooses the sentences that answer; `none`: the language model answers. */
+  READER_MODEL_ID: z.string().optional(),
   /** An OpenAI-compatible server (vLLM, TGI, Ollama, OVMS) to use in place of a local model. */
   LLM_ENDPOINT: z.url().optional(),
   /** Comma list of what the model behind LLM_ENDPOINT reads: text, or text,image. */

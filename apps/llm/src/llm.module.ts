@@ -7,7 +7,8 @@ import type { LlmEnvironment } from './llm.environment.js';
 import { LlmRpcController } from './llm.rpc.controller.js';
 import { LlmService } from './llm.service.js';
 import { llmSettings, selectSettings } from './llm.settings.js';
-import { openGenerator } from './open-generator.js';
+import { openGenerator, type LlmGenerator } from './open-generator.js';
+import { answererToken, Library, openAnswerer } from './reading/index.js';
 import { WritingRpcController } from './writing/writing.rpc.controller.js';
 import { WritingService } from './writing/writing.service.js';
 
@@ -37,6 +38,13 @@ export class LlmModule {
       providers: [
         { provide: generatorToken, useFactory: () => openGenerator(environment, profile) },
         { provide: llmSettings, useValue: selectSettings(profile, environment) },
+        {
+          provide: answererToken,
+          useFactory: (generator: LlmGenerator, library: Library) =>
+            openAnswerer(environment, profile, { generator, library }),
+          inject: [generatorToken, Library],
+        },
+        Library,
         LlmService,
         WritingService,
       ],

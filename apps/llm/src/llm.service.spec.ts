@@ -14,7 +14,6 @@ const settings: LlmSettings = {
     maxPassages: 3,
     maxContextWords: 100,
     noAnswer: 'No idea.',
-    answerCheck: 'quote',
   },
 };
 
@@ -112,18 +111,14 @@ describe('LlmService', () => {
     expect(service.model.defaults).toEqual({ temperature: 0.5, max_tokens: 50 });
   });
 
-  it('grounds the answer on the documents and stops the model once it is settled', async () => {
-    const { collect, generator } = serve(['Tea', ' is', ' served', ' at', ' 5', ' pm.', ' [', '9', ']', '']);
+  it('grounds the answer on the documents where no reader chooses from them', async () => {
+    const { collect, generator } = serve(['Tea', ' is', ' served', ' at', ' 5', ' pm.', ' [', '1', ']', '']);
     const { text, last } = await collect({ documents: [document] });
     expect(generator.request?.messages).toEqual([
       { role: 'user', content: `[1] ${document.text}\nWhen is tea?` },
     ]);
     expect(text).toBe('Tea is served at 5 pm. [1]');
-    expect(generator.written).toBe(7);
-    expect(last).toMatchObject({
-      citations: [{ documentId: 'd', passage: 1 }],
-      usage: { promptTokens: 9, completionTokens: 7, cachedTokens: 4 },
-    });
+    expect(last).toMatchObject({ citations: [{ documentId: 'd', passage: 1 }] });
   });
 
   it('puts nothing in the place of a refusal, and checks nothing in it', async () => {

@@ -7,10 +7,11 @@ import {
   type ReplyOf,
 } from '#contracts';
 import { HealthRegistry, Metrics } from '#service-kit';
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { byWord } from './by-word.js';
 import type { GenerateRequest } from './generate-request.js';
 import { generatorToken } from './generator.token.js';
+import { answererToken, type ExtractiveAnswerer } from './reading/index.js';
 import { llmSettings, type LlmSettings } from './llm.settings.js';
 import { measureGeneration } from './measure-generation.js';
 import { assertImages } from './load-images.js';
@@ -29,6 +30,8 @@ export class LlmService implements OnApplicationShutdown {
     @Inject(llmSettings) private readonly settings: LlmSettings,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(HealthRegistry) health: HealthRegistry,
+    /** Absent where the language model writes the answers from documents too. */
+    @Optional() @Inject(answererToken) private readonly answerer?: ExtractiveAnswerer,
   ) {
     const thread = new ThreadCheck(async () => void (await this.generator.load?.()));
     health.register('model', async (signal) => {
@@ -36,6 +39,12 @@ export class LlmService implements OnApplicationShutdown {
       await (this.generator.check?.(signal) ?? thread.check());
       return this.generator.info.id;
     });
+    if (answerer) {
+      health.register('reader', async (signal) => {
+        await answerer.check(signal);
+        return answerer.info.id;
+      });
+    }
     if (this.generator.load) watchEngine(this.metrics, () => this.generator.load!());
   }
 
@@ -73,13 +82,17 @@ export class LlmService implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.generator.close();
+    await Promise.all([this.generator.close(), this.answerer?.close()]);
   }
 
   async *#answer(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {
     const { id, modalities } = this.generator.info;
     assertServedModel(request.model, id);
     assertImages(request.messages, modalities);
+    if (this.answerer && quotes(request)) {
+      yield* this.#quote(this.answerer, request, signal);
+      return;
+    }
     const { request: asked, read, check } = await planAnswer(request, this.settings, this.generator);
     const tally = new TokenTally(this.metrics);
     const events = tally.count(this.generator.generate(asked, signal));
@@ -93,4 +106,31 @@ export class LlmService implements OnApplicationShutdown {
       }
     }
   }
+
+  /** An answer of the documents' own sentences. */
+  async *#quote(
+    answerer: ExtractiveAnswerer,
+    request: GenerateRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<GenerationChunk, void, void> {
+    const { messages, documents = [], ...given } = request;
+    const limits = { ...given, max_tokens: given.max_tokens ?? this.settings.parameters.max_tokens };
+    for await (const chunk of byWord(answerer.answer(messages, documents, limits, signal))) {
+      if (!chunk.usage) yield chunk;
+      else {
+        this.metrics.countTokens('prompt', chunk.usage.promptTokens);
+        this.metrics.countTokens('completion', chunk.usage.completionTokens);
+        yield { ...chunk, model: answerer.info.id };
+      }
+    }
+  }
+}
+
+/**
+ * Documents are quoted, unless the answer is to have another form than their sentences: a call of a tool, a text that a
+ * constraint holds, or what the caller's own template asks the language model for.
+ */
+function quotes({ documents, tools, tool_choice, constraint, chat_template }: GenerateRequest): boolean {
+  const mayCall = tools !== undefined && tools.length > 0 && tool_choice?.mode !== 'none';
+  return documents !== undefined && !mayCall && !constraint && chat_template === undefined;
 }

@@ -8,8 +8,6 @@ import {
   fillChatTemplate,
   passageOf,
   passThrough,
-  QuoteCheck,
-  type AnswerCheck,
   type GroundedPrompt,
 } from './grounding/index.js';
 import type { GenerateRequest } from './generate-request.js';
@@ -60,12 +58,13 @@ export async function planAnswer(
     const model = { ...native, ...(labels && { labels }) };
     return { request: { messages: asked, parameters: held, chatTemplateKwargs, ...model }, read, check };
   };
-  if (!documents) {
+  if (!documents || documents.length === 0) {
     const prompt = chat_template === undefined ? turns : fillChatTemplate(turns, chat_template);
     return plan(prompt, plain, passThrough);
   }
   const choices = plain.n ?? 1;
-  if (readsToolResults(turns, settings)) {
+  if (turns.at(-1)?.role === 'tool') {
+    // The passages stand in the results of a tool already, numbered.
     const passages = documents.map(({ id, text }, index) => passageOf(index + 1, id, text));
     const newCheck = () => new CitationCheck(passages);
     return plan(turns, plain, (events, usageSoFar) =>
@@ -74,18 +73,10 @@ export async function planAnswer(
   }
   const parameters = { ...settings.parameters, ...settings.grounding.parameters, ...ofCaller };
   const grounded = await groundOn(documents, { turns, chat_template, parameters, settings, generator });
-  const newCheck = () => checkOf(grounded, parameters, settings);
+  const newCheck = () => new CitationCheck(grounded.passages);
   return plan(grounded.messages, parameters, (events, usageSoFar) =>
     checkAnswers(events, { choices, newCheck, usageSoFar }),
   );
-}
-
-/**
- * The passages stand in the results of a tool already, numbered, and the model is one that cites. One that only quotes
- * gets the prompt that it knows instead.
- */
-function readsToolResults(turns: readonly ChatMessage[], { grounding }: LlmSettings): boolean {
-  return turns.at(-1)?.role === 'tool' && grounding.answerCheck === 'citations';
 }
 
 interface Grounding {
@@ -100,26 +91,14 @@ async function groundOn(
   documents: NonNullable<GenerateRequest['documents']>,
   { turns, chat_template, parameters, settings, generator }: Grounding,
 ): Promise<GroundedPrompt> {
-  const lastQuestion = turns.findLastIndex(({ role }) => role === 'user');
-  const asked = turns.at(-1)?.role === 'tool' ? turns.slice(0, lastQuestion + 1) : turns;
   const ground = (kept: readonly ChatMessage[]) =>
     buildGroundedPrompt({ messages: kept, documents, chat_template }, settings.grounding);
   const limit = generator.info.maxInputTokens;
   const answerTokens = Math.min(parameters.max_tokens ?? defaultAnswerTokens, Math.floor(limit / 4));
-  const kept = await fitConversation(asked, limit - answerTokens, (shorter) =>
+  const kept = await fitConversation(turns, limit - answerTokens, (shorter) =>
     generator.countPromptTokens(ground(shorter).messages),
   );
   return ground(kept);
-}
-
-function checkOf(
-  { passages, question }: GroundedPrompt,
-  parameters: GenerationParameters,
-  { grounding }: LlmSettings,
-): AnswerCheck {
-  if (grounding.answerCheck === 'citations') return new CitationCheck(passages);
-  const { noAnswer } = grounding;
-  return new QuoteCheck({ passages, question, noAnswer, stops: [parameters.stop ?? []].flat() });
 }
 
 /** `developer` is OpenAI's newer name of the system role; chat templates know only the older one. */

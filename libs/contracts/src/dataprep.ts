@@ -191,7 +191,11 @@ export const listCollections = defineMethod({
   service: 'dataprep',
   method: 'collections',
   request: z.object({}),
-  reply: z.object({ collections: z.array(z.string()) }),
+  reply: z.object({
+    collections: z.array(z.string()),
+    /** Documents of each, in the same order. */
+    documents: z.array(z.int()).optional(),
+  }),
 });
 
 /** Most characters of text that `dataprep.extract` gives. */

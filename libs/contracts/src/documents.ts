@@ -36,5 +36,7 @@ export interface ChunkMetadata {
   title?: string;
   /** Headings from the outermost to the innermost, joined by ` > `. */
   heading?: string;
+  /** Kinds of the text's parts between blank lines, a letter each: p(aragraph), i(tem), r(ow), c(ode). */
+  blocks?: string;
   chunk_index: number;
 }

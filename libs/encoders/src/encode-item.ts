@@ -20,6 +20,7 @@ export function encodeItem(
   template: SequenceTemplate,
   limits: EncodingLimits,
 ): readonly EncodedSequence[] | Exclude<EncoderOutcome, { tokens: number }> {
+  if ('sequence' in item) return encodedSequence(item.sequence, limits);
   if ('query' in item) return encodePair(item, tokenizer, template, limits);
   const room = limits.maxInputTokens - template.singleMarks;
   const ids = 'ids' in item ? item.ids : tokenizer.encode(item.text);
@@ -30,6 +31,14 @@ export function encodeItem(
   if ('inWindows' in item) return windowsOf(ids, room).map((window) => template.wrap(window));
   if (!item.truncate) return { tooLong: wrapped.ids.length };
   return [template.wrap(ids.slice(0, room))];
+}
+
+function encodedSequence(
+  sequence: EncodedSequence,
+  { maxInputTokens }: EncodingLimits,
+): readonly EncodedSequence[] | { tooLong: number } {
+  const tokens = sequence.ids.length;
+  return tokens > maxInputTokens ? { tooLong: tokens } : [sequence];
 }
 
 function windowsOf(ids: readonly number[], room: number): number[][] {

@@ -1,4 +1,4 @@
-import type { EngineChoice, EngineSettings, Device } from '#models';
+import type { EncodedSequence, EngineChoice, EngineSettings, Device } from '#models';
 import type { ScoreFunction } from './classification-head.js';
 import type { Pooling } from './pooling.js';
 
@@ -29,14 +29,15 @@ export interface EncoderReady extends EngineChoice {
 }
 
 /**
- * One input: a text, its token ids, or a query with a passage. `inWindows`: a text that is too long is read in windows,
+ * One input: a text, its token ids, a query with a passage, or tokens with their segments as the model reads them. `inWindows`: a text that is too long is read in windows,
  * and each number of its result is the highest over them.
  */
 export type EncoderItem =
   | { readonly text: string; readonly truncate: boolean }
   | { readonly text: string; readonly inWindows: true }
   | { readonly ids: readonly number[]; readonly truncate: boolean }
-  | { readonly query: string; readonly passage: string; readonly truncate: boolean };
+  | { readonly query: string; readonly passage: string; readonly truncate: boolean }
+  | { readonly sequence: EncodedSequence };
 
 /** What came of an item: its tokens, or why it was refused. Row i of the result belongs to item i. */
 export type EncoderOutcome =

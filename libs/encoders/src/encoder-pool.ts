@@ -139,6 +139,7 @@ export class EncoderPool {
 /** Good enough to sort by: the real count is known only after tokenising, which the workers do. */
 function estimateTokens(item: EncoderItem): number {
   if ('ids' in item) return item.ids.length + 2;
+  if ('sequence' in item) return item.sequence.ids.length;
   const characters = 'text' in item ? item.text.length : item.query.length + item.passage.length;
   return Math.ceil(characters / 4) + 2;
 }

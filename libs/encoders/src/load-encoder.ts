@@ -35,6 +35,8 @@ export interface LoadedEncoder {
   readonly info: ModelInfo;
   readonly pool: EncoderPool;
   readonly ready: EncoderReady;
+  /** Where the model's files lie. */
+  readonly directory: string;
   /** Of a classifier, where its config.json names them. */
   readonly labels?: readonly string[];
 }
@@ -58,7 +60,7 @@ export async function loadEncoder(
     const weights = await describeWeights(ready.weightsFile);
     const { maxInputTokens } = settings;
     const info = { id, ...weights, backend: ready.backend, maxInputTokens };
-    return { pool, ready, info, labels: head?.labels };
+    return { pool, ready, info, directory, labels: head?.labels };
   } catch (error) {
     await pool.close();
     throw error;

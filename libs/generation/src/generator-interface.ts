@@ -81,6 +81,8 @@ export interface Generator {
     messages: readonly ChatMessage[] | string,
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number>;
+  /** Texts of the tokens of a text, which together are the text. Of a local model. */
+  tokenise?(text: string): string[];
   /** Of a local model; answered between two passes. */
   load?(): Promise<EngineLoad>;
   close(): Promise<void>;

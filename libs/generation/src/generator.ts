@@ -9,6 +9,7 @@ import {
   resolveModel,
   describeWeights,
   TextTokenizer,
+  TokenVocabulary,
   WorkerChannel,
   EventQueue,
 } from '#models';
@@ -79,7 +80,8 @@ export async function loadGenerator(source: string, options: GeneratorLoadOption
     const info = { id, ...weights, backend, maxInputTokens: contextLength, defaults };
     const tokenizer = await TextTokenizer.load(directory);
     const capacity = settings.maxAnswers + (options.queueCapacity ?? 64);
-    return new OnnxGenerator(info, channel, tokenizer, capacity, fallback);
+    const vocabulary = await TokenVocabulary.load(directory);
+    return new OnnxGenerator(info, channel, { tokenizer, vocabulary }, capacity, fallback);
   } catch (error) {
     await channel.close();
     throw error;
@@ -97,14 +99,19 @@ class OnnxGenerator implements Generator {
   /** Of the requests so far, smoothed; what a refused caller is told to wait. */
   private averageSeconds = 1;
   private readonly reader = new ConstraintReader();
+  private readonly tokenizer: TextTokenizer;
+  private readonly vocabulary: TokenVocabulary;
 
   constructor(
     readonly info: ModelInfo,
     private readonly channel: GeneratorChannel,
-    private readonly tokenizer: TextTokenizer,
+    { tokenizer, vocabulary }: { tokenizer: TextTokenizer; vocabulary: TokenVocabulary },
     private readonly capacity: number,
     readonly fallback?: string,
-  ) {}
+  ) {
+    this.tokenizer = tokenizer;
+    this.vocabulary = vocabulary;
+  }
 
   get template(): ChatTemplate | undefined {
     const source = this.tokenizer.chatTemplate;
@@ -161,6 +168,12 @@ class OnnxGenerator implements Generator {
       return (await this.channel.call({ kind: 'count', messages, chatTemplateKwargs })) as number;
     }
     return promptIds(this.tokenizer, messages, chatTemplateKwargs).length;
+  }
+
+  tokenise(text: string): string[] {
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+    const ids = this.tokenizer.encode(text);
+    return ids.map((id) => decoder.decode(this.vocabulary.bytesOf(id), { stream: true }));
   }
 
   async load(): Promise<EngineLoad> {

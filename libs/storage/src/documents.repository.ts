@@ -128,14 +128,15 @@ export class DocumentsRepository {
     return this.delete('collection = $1', [collection]);
   }
 
-  /** Names of the collections that hold documents, in order. */
-  async collections(): Promise<string[]> {
+  /** The collections that hold documents, in the order of their names, and how many documents each holds. */
+  async collections(): Promise<{ name: string; documents: number }[]> {
     const rows = await this.database.transaction((transaction) =>
-      transaction.query<{ collection: string }>(
-        `SELECT DISTINCT collection FROM documents WHERE pending_since IS NULL AND ${isShared} ORDER BY collection`,
+      transaction.query<{ name: string; documents: string }>(
+        `SELECT collection AS name, count(*) AS documents FROM documents
+         WHERE pending_since IS NULL AND ${isShared} GROUP BY collection ORDER BY collection`,
       ),
     );
-    return rows.map((row) => row.collection);
+    return rows.map(({ name, documents }) => ({ name, documents: Number(documents) }));
   }
 
   /** How much a collection holds; all of them where none is named. */

@@ -1,2 +1,3 @@
+export { condenseQuestion } from './condense-question.js';
 export { splitSentences } from './sentences.js';
 export { countWords, firstWords } from './words.js';

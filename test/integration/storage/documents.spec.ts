@@ -14,7 +14,7 @@ describe('DocumentsRepository', () => {
   afterAll(() => storage?.stop());
 
   beforeEach(async () => {
-    for (const collection of await documents.collections()) await documents.deleteAll(collection);
+    for (const { name } of await documents.collections()) await documents.deleteAll(name);
   });
 
   const oneChunk = [{ text: 'some words', embedding: vector(1, 0, 0) }];
@@ -181,7 +181,10 @@ describe('DocumentsRepository', () => {
       { ...document('a.txt'), collection: 'other', source: 'https://example.org' },
       oneChunk,
     );
-    expect(await documents.collections()).toEqual(['default', 'other']);
+    expect(await documents.collections()).toEqual([
+      { name: 'default', documents: 1 },
+      { name: 'other', documents: 1 },
+    ]);
     expect(await documents.list({ collection: 'other' })).toMatchObject([
       { id: documentId, filename: 'a.txt', collection: 'other', source: 'https://example.org', bytes: 10 },
     ]);

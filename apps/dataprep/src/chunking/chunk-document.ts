@@ -12,6 +12,11 @@ export interface DocumentChunk {
   words: number;
   /** Headings above it, from the outermost to the innermost. */
   headings: string[];
+  /**
+   * Kinds of the parts that blank lines part, a letter each: p(aragraph), i(tem of a list), r(ow of a table), c(ode). Absent
+   * where all are paragraphs.
+   */
+  blocks?: string;
   /** Page that it begins on; paged formats only. */
   page?: number;
 }
@@ -36,5 +41,25 @@ function toChunk(units: TextUnit[], headings: string[]): DocumentChunk {
     .join('')
     .trim();
   const page = units.find((unit) => unit.page !== undefined)?.page;
-  return { text, words: countWords(text), headings, ...(page !== undefined && { page }) };
+  const blocks = kindsOf(units);
+  return {
+    text,
+    words: countWords(text),
+    headings,
+    ...(/[^p]/.test(blocks) && { blocks }),
+    ...(page !== undefined && { page }),
+  };
+}
+
+const kindLetters = { heading: 'p', paragraph: 'p', 'list-item': 'i', 'table-row': 'r', code: 'c' } as const;
+
+/** A letter for each part of the chunk's text between blank lines. */
+function kindsOf(units: readonly TextUnit[]): string {
+  return units
+    .map(({ text, glue, kind }, index) => {
+      const parts = text.trim().split(/\n\s*\n/).length;
+      const begun = index === 0 || glue === '\n\n' ? parts : parts - 1;
+      return kindLetters[kind ?? 'paragraph'].repeat(begun);
+    })
+    .join('');
 }

@@ -10,6 +10,8 @@ export interface TextUnit {
   glue: '' | ' ' | '\n' | '\n\n';
   /** False for a cut of an over-long sentence: overlap repeats whole sentences only. */
   whole: boolean;
+  /** Of the block that it is a piece of. */
+  kind?: DocumentBlock['kind'];
   page?: number;
 }
 
@@ -19,7 +21,8 @@ const clauseBorder = /(?<=[,;:])\s+|(?<=[，；：、])\s*|\s+(?=[–—(])/u;
 export function unitsOf(block: DocumentBlock, maxWords: number): TextUnit[] {
   const units = piecesOf(block, maxWords);
   if (units[0]) units[0].glue = '\n\n';
-  return block.page === undefined ? units : units.map((unit) => ({ ...unit, page: block.page }));
+  const { kind, page } = block;
+  return units.map((unit) => ({ ...unit, kind, ...(page !== undefined && { page }) }));
 }
 
 function piecesOf(block: DocumentBlock, maxWords: number): TextUnit[] {

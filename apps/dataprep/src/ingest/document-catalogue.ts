@@ -31,8 +31,8 @@ export class DocumentCatalogue {
     return { document, chunks, has_more: from + chunks.length < document.chunks };
   }
 
-  /** Names of the collections that hold documents. */
-  collections(): Promise<string[]> {
+  /** The collections that hold documents, and how many each holds. */
+  collections(): Promise<{ name: string; documents: number }[]> {
     return this.documents.collections();
   }
 

@@ -82,6 +82,7 @@ function chunkMetadata(
   return {
     ...(title && { title }),
     ...(heading && { heading }),
+    ...(chunk.blocks && { blocks: chunk.blocks }),
     ...(chunk.page !== undefined && { page: chunk.page }),
     ...(assumedEncoding && { encoding: assumedEncoding }),
   };

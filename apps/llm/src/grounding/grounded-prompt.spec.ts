@@ -8,7 +8,6 @@ const settings = {
   maxPassages: 3,
   maxContextWords: 120,
   noAnswer: 'No idea.',
-  answerCheck: 'quote' as const,
 };
 const documents = ['Tea is\nhot.', 'Braces like {question} stay.'].map((text, index) => ({
   id: `d${index}`,

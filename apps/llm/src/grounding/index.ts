@@ -1,8 +1,6 @@
-export type { AnswerCheck } from './answer-check.js';
 export { checkAnswers } from './check-answers.js';
 export { CitationCheck } from './citation-check.js';
 export { fitConversation } from './fit-conversation.js';
 export { buildGroundedPrompt, fillChatTemplate, type GroundedPrompt } from './grounded-prompt.js';
 export { passThrough } from './pass-through.js';
-export { QuoteCheck } from './quote-check.js';
 export { passageOf } from './passage.js';

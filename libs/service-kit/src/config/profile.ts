@@ -28,8 +28,6 @@ const answeringSchema = z.strictObject({
     maxContextWords: z.int().min(1),
     /** What the model says when the passages hold no answer. */
     noAnswer: z.string(),
-    /** quote: the answer must be a sentence of a passage and is corrected to one; citations: only `[n]` is resolved. */
-    answerCheck: z.enum(['quote', 'citations']),
   }),
 });
 
@@ -54,6 +52,8 @@ export const profileSchema = z.strictObject({
   retrieval: retrievalParametersSchema.required({ search_type: true, k: true, fetch_k: true }),
   llm: answeringSchema.extend({
     model: z.string(),
+    /** Answers from documents with their own sentences, which this model chooses; absent: the language model writes them. */
+    reader: z.string().optional(),
     /** How an engine behind LLM_ENDPOINT or another model of LLM_MODEL_ID is asked, where that differs from the model above. */
     endpoint: answeringSchema.optional(),
   }),

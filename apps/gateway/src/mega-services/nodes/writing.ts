@@ -19,7 +19,8 @@ export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
     ...context.parameters,
     messages: conversationOf(call).messages,
   };
-  if (documents && documents.length > 0) {
+  // None found is not the same as none looked for.
+  if (documents) {
     request.documents = documents;
     context.report({ documentIds: documents.map(({ id }) => id) });
   }

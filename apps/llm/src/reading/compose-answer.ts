@@ -1,0 +1,116 @@
+import type { Candidate } from './evidence.js';
+import type { ReadPassage, Sentence } from './sentence.js';
+
+/** A quote as it is shown. */
+export interface Quote {
+  /** Says what the quote is about where the passage itself does not: its heading. */
+  readonly lead: string;
+  /** Text of the passage, in the form of its kind: list items with bullets, code between fences. */
+  readonly text: string;
+  readonly passage: number;
+  readonly documentId: string;
+}
+
+/** Sentences that begin so speak of something that stands before them. */
+const refersBack =
+  /^(?:(?:and|but|so|however|thus|then),? )?(?:it|its|he|she|they|him|his|her|hers|their|this|these|that|those|both|such|the (?:former|latter|same))\b/i;
+/** Sentences before the quoted one that are shown for the sake of what it refers to. */
+const mostBefore = 2;
+/** Items that are shown behind the sentence that announces them. */
+const mostItems = 8;
+
+/**
+ * A sentence so that it can be understood alone: behind the sentence that it refers to, or its heading; an item behind the
+ * sentence that announces its list; code whole and between fences, with the sentence that announces it; a sentence that
+ * announces something with what it announces.
+ */
+export function quoteOf({ sentence, heading }: Candidate, { sentences }: ReadPassage): Quote {
+  const { passage, documentId } = sentence;
+  const whole = (lead: string, from: number, to: number) => ({
+    lead,
+    text: render(sentences.slice(from, to)),
+    passage,
+    documentId,
+  });
+  const at = sentence.index;
+  if (sentence.kind === 'item') {
+    const intro = introductionOf(sentences, at);
+    const items = [...(intro ? [intro] : []), sentence, ...restOf(sentences, at)];
+    return { lead: '', text: render(items), passage, documentId };
+  }
+  if (sentence.kind === 'code') return whole('', announces(sentences[at - 1]) ? at - 1 : at, at + 1);
+  const end = announces(sentence) ? endOfAnnounced(sentences, at) : at + 1;
+  const start = startOf(sentences, at);
+  const unclear = start === 0 && refersBack.test(sentences[0]!.text) && heading !== '';
+  return whole(unclear ? `${heading.split(' > ').at(-1)}: ` : '', start, end);
+}
+
+/** Quotes of items of one list under the one sentence that announces them, of rows one below the other. */
+export function quoteOfSeveral(chosen: readonly Sentence[], { sentences }: ReadPassage): Quote {
+  const [first] = chosen;
+  const intro = first!.kind === 'item' ? introductionOf(sentences, first!.index) : undefined;
+  const { passage, documentId } = first!;
+  const lines = [...(intro ? [intro] : []), ...chosen];
+  return { lead: '', text: render(lines, true), passage, documentId };
+}
+
+/** Back over sentences that refer to the one before them. */
+function startOf(sentences: readonly Sentence[], at: number): number {
+  let start = at;
+  while (start > Math.max(0, at - mostBefore) && refersBack.test(sentences[start]!.text)) {
+    if (!['paragraph', 'item'].includes(sentences[start - 1]!.kind) || announces(sentences[start - 1])) break;
+    start -= 1;
+  }
+  return start;
+}
+
+/** Further sentences of the same item. */
+function restOf(sentences: readonly Sentence[], at: number): Sentence[] {
+  const { block } = sentences[at]!;
+  const rest = sentences.slice(at + 1).filter((sentence) => sentence.block === block);
+  return announces(sentences[at]) ? rest.slice(0, 1) : [];
+}
+
+function announces(sentence: Sentence | undefined): boolean {
+  return sentence !== undefined && sentence.kind !== 'code' && /:\s*$/.test(sentence.text);
+}
+
+/** The sentence before a list that announces it. */
+function introductionOf(sentences: readonly Sentence[], at: number): Sentence | undefined {
+  const before = sentences.slice(0, at).findLast(({ kind }) => kind !== 'item');
+  return announces(before) ? before : undefined;
+}
+
+function endOfAnnounced(sentences: readonly Sentence[], at: number): number {
+  const next = sentences[at + 1];
+  if (!next) return at + 1;
+  if (next.kind !== 'item') return at + 2;
+  const beyond = sentences.findIndex(({ kind }, index) => index > at && kind !== 'item');
+  return Math.min(beyond === -1 ? sentences.length : beyond, at + 1 + mostItems);
+}
+
+/** Sentences of a block behind each other, items and code on lines of their own. */
+function render(sentences: readonly Sentence[], onLines = false): string {
+  let text = '';
+  let before: Sentence | undefined;
+  for (const sentence of sentences) {
+    const { kind, block } = sentence;
+    const isNewItem = kind === 'item' && !(before?.kind === 'item' && before.block === block);
+    if (before) text += kind === 'code' || before.kind === 'code' || isNewItem || onLines ? '\n' : ' ';
+    if (kind === 'code') text += fenced(sentence.text);
+    else
+      text +=
+        (isNewItem && before) || (onLines && sentences.length > 1 && kind !== 'paragraph')
+          ? `- ${sentence.text}`
+          : sentence.text;
+    before = sentence;
+  }
+  return text;
+}
+
+/** Between fences that are longer than any run of backticks in the code. */
+function fenced(code: string): string {
+  const longest = Math.max(2, ...(code.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${code}\n${fence}`;
+}

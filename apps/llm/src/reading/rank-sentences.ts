@@ -1,0 +1,61 @@
+import type { Reader } from '#encoders';
+import { candidatesOf, lexicalEvidence, readerEvidence, type Candidate } from './evidence.js';
+import { confidenceEvidence, regress, sigmoid, type Fusion } from './fusion.js';
+import { repeatsOf } from './repeats-question.js';
+import type { ReadPassage } from './sentence.js';
+
+export interface RankedSentence {
+  readonly candidate: Candidate;
+  readonly logit: number;
+}
+
+/** Sentences of passages, the likeliest to answer first. */
+export interface Ranking {
+  readonly ranked: readonly RankedSentence[];
+  /** That the first one answers, 0–1. */
+  readonly confidence: number;
+  /** Tokens that the reader read. */
+  readonly promptTokens: number;
+}
+
+/** Sentences that the reader reads, those with most of the question's words; more would take too long. */
+const mostRead = 32;
+
+/** Ranks the sentences of passages; one that only repeats the question is none of them. Errors: those of the reader. */
+export async function rankSentences(
+  question: string,
+  passages: readonly ReadPassage[],
+  { reader, fusion }: { reader: Pick<Reader, 'read'>; fusion: Fusion },
+  signal?: AbortSignal,
+): Promise<Ranking> {
+  const repeats = repeatsOf(question);
+  const all = candidatesOf(passages).filter(({ sentence }) => !repeats(sentence.text));
+  const lexical = lexicalEvidence(question, all);
+  const chosen = all
+    .map((candidate, index) => ({ candidate, words: lexical[index]! }))
+    .toSorted((left, right) => worth(right.words) - worth(left.words))
+    .slice(0, mostRead);
+  if (chosen.length === 0) return { ranked: [], confidence: 0, promptTokens: 0 };
+  const sentences = chosen.map(({ candidate: { sentence, before, after, passage } }) => ({
+    text: sentence.text,
+    before,
+    after,
+    passage,
+  }));
+  const { scores, promptTokens } = await reader.read(question, sentences, signal);
+  const read = readerEvidence(scores);
+  const ranked = chosen
+    .map(({ candidate, words }, index) => {
+      const evidence = [...words, ...read[index]!];
+      return { candidate, evidence, logit: regress(fusion.rank, evidence) };
+    })
+    .toSorted((left, right) => right.logit - left.logit);
+  const [first, second] = ranked;
+  const certainty = confidenceEvidence(first!.evidence, first!.logit, second?.logit);
+  return { ranked, confidence: sigmoid(regress(fusion.confidence, certainty)), promptTokens };
+}
+
+/** Overlap with the question in the sentence, half as much around it. */
+function worth([own = 0, passage = 0]: readonly number[]): number {
+  return own + passage / 2;
+}

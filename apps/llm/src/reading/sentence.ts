@@ -1,0 +1,79 @@
+import type { RetrievedDocument } from '#contracts';
+import { sentencesOf } from '../grounding/sentences.js';
+
+/** How a part of a passage is set in its document. */
+export type BlockKind = 'paragraph' | 'item' | 'row' | 'code';
+
+/** A part of a passage that may be quoted: a sentence, an item of a list, a row of a table, or a whole block of code. */
+export interface Sentence {
+  readonly text: string;
+  readonly kind: BlockKind;
+  /** Of its passage, from 1, in the order that the search gave. */
+  readonly passage: number;
+  readonly documentId: string;
+  /** Place among the sentences of its passage. */
+  readonly index: number;
+  /** Place of its block in the passage. */
+  readonly block: number;
+}
+
+/** A passage as the reader sees it. */
+export interface ReadPassage {
+  readonly documentId: string;
+  /** Headings above it, and its document's title. */
+  readonly heading: string;
+  readonly sentences: readonly Sentence[];
+}
+
+/** Letters that ingestion writes for the blocks of a chunk. */
+const kindLetters: Readonly<Record<string, BlockKind>> = { p: 'paragraph', i: 'item', r: 'row', c: 'code' };
+
+/** The sentences of what a search found. Passages without text have none. */
+export function readPassages(documents: readonly RetrievedDocument[]): ReadPassage[] {
+  return documents.map(({ id, text, metadata }, index) => {
+    const letters = typeof metadata['blocks'] === 'string' ? metadata['blocks'] : '';
+    const sentences: Sentence[] = [];
+    for (const [block, { text: part, kind }] of blocksOf(text, letters).entries()) {
+      const parts = kind === 'code' ? [part] : sentencesOf(part);
+      for (const one of parts) {
+        sentences.push({
+          text: one,
+          kind,
+          passage: index + 1,
+          documentId: id,
+          index: sentences.length,
+          block,
+        });
+      }
+    }
+    return { documentId: id, heading: headingOf(metadata), sentences };
+  });
+}
+
+interface Block {
+  readonly text: string;
+  readonly kind: BlockKind;
+}
+
+/** The blocks that blank lines part; neighbouring parts of code are one block. */
+function blocksOf(text: string, letters: string): Block[] {
+  const parts = text.split(/\n\s*\n/);
+  const known = letters.length === parts.length;
+  const blocks: Block[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (part.trim() === '') continue;
+    const kind = (known ? kindLetters[letters[index]!] : undefined) ?? 'paragraph';
+    const before = blocks.at(-1);
+    if (kind === 'code' && before?.kind === 'code')
+      blocks[blocks.length - 1] = { text: `${before.text}\n\n${part}`, kind };
+    else blocks.push({ text: part, kind });
+  }
+  return blocks;
+}
+
+function headingOf(metadata: Readonly<Record<string, unknown>>): string {
+  const { title, heading } = metadata;
+  const parts = [title, heading].filter((part): part is string => typeof part === 'string' && part !== '');
+  // A document's title is mostly its first heading too.
+  return parts.length === 2 && parts[1]!.startsWith(parts[0]!) ? parts[1]! : parts.join(' > ');
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { answerSmallTalk, smallTalkTopic } from './small-talk.js';
+
+describe('smallTalkTopic', () => {
+  it.each([
+    ['Hello', 'greeting'],
+    ['Hi there!', 'greeting'],
+    ['hey', 'greeting'],
+    ['Good morning, everyone.', 'greeting'],
+    ['Thanks!', 'thanks'],
+    ['thank you very much', 'thanks'],
+    ['Great, thanks for your help', 'thanks'],
+    ['Bye', 'farewell'],
+    ['How are you today?', 'well-being'],
+    ['Who are you?', 'identity'],
+    ['What is your name?', 'identity'],
+    ["What's your name?", 'identity'],
+    ['Are you a bot?', 'identity'],
+    ['What can you do?', 'ability'],
+    ['Hello, what can you do for me?', 'ability'],
+    ['help', 'ability'],
+    ['Which documents do you have?', 'ability'],
+  ])('%s is %s', (message, topic) => {
+    expect(smallTalkTopic(message)).toBe(topic);
+  });
+
+  it.each([
+    'Hello, when does the office open?',
+    'What is the name of the engine?',
+    'Who is the president?',
+    'What does hello mean?',
+    'What can the gateway do?',
+    'Thanks to whom was it built?',
+    'Which documents are ingested?',
+    '',
+  ])('%j is a question about documents', (message) => {
+    expect(smallTalkTopic(message)).toBeUndefined();
+  });
+});
+
+describe('answerSmallTalk', () => {
+  const shelves = (...sizes: number[]) =>
+    Promise.resolve(sizes.map((documents, index) => ({ name: `c${index + 1}`, documents })));
+
+  it('says which collections there are, and how many documents', async () => {
+    expect(await answerSmallTalk('Hello', () => shelves(8))).toBe(
+      'Hello! I know the collection c1 (8 documents). Ask me about them.',
+    );
+    expect(await answerSmallTalk('What can you do?', () => shelves(1, 2))).toMatch(
+      /I know the collections c1 \(1 document\) and c2 \(2 documents\)\. Ask me about them\.$/,
+    );
+    expect(await answerSmallTalk('hi', () => shelves(1, 1, 1, 1, 1, 1, 1))).toContain(
+      '2 further collections',
+    );
+  });
+
+  it('says so where there are none, and where it cannot know', async () => {
+    expect(await answerSmallTalk('hi', () => shelves())).toContain('no documents yet');
+    expect(await answerSmallTalk('hi', () => Promise.resolve(undefined))).toBe(
+      'Hello! Ask me about your documents.',
+    );
+  });
+
+  it('answers nothing else', async () => {
+    expect(await answerSmallTalk('When is tea?', () => shelves(1))).toBeUndefined();
+  });
+});

@@ -1,0 +1,100 @@
+import type { Shelf } from './library.js';
+
+type Topic = 'greeting' | 'thanks' | 'farewell' | 'well-being' | 'identity' | 'ability';
+
+const name = String.raw`(?:\s+(?:there|all|everyone|everybody|again|assistant|bot|meganest|nano-chat|friend|mate|sir|madam))*`;
+/** A message that is nothing but this, apart from marks and `please`. */
+const topics: readonly [Topic, RegExp][] = [
+  [
+    'greeting',
+    new RegExp(
+      `^(?:hi|hello|hey|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day)|hallo|guten (?:tag|morgen|abend))${name}$`,
+    ),
+  ],
+  [
+    'thanks',
+    new RegExp(
+      `^(?:(?:ok|okay|great|perfect|cool|nice) )?(?:many |a lot of )?(?:thanks|thank you|thank u|thx|ty|cheers|danke)(?: (?:a lot|so much|very much|again|for (?:the|your) (?:help|answer)))*${name}$`,
+    ),
+  ],
+  ['farewell', new RegExp(`^(?:bye|bye bye|goodbye|good night|see you(?: later| soon)?|farewell)${name}$`)],
+  ['well-being', /^(?:how are you(?: doing)?(?: today)?|how is it going|hows it going|what is up|whats up)$/],
+  [
+    'identity',
+    /^(?:who|what) are you$|^(?:what is|whats|tell me) your name$|^are you (?:a |an )?(?:bot|robot|human|person|ai|chatgpt|real|machine|language model)$|^(?:please )?introduce yourself$|^which (?:model|assistant) are you$|^what (?:model|assistant) are you$/,
+  ],
+  [
+    'ability',
+    /^what (?:can|could) (?:you|i) (?:do|ask(?: you)?|help(?: me)? with)(?: for me| here)?$|^how (?:can|could|do) you help(?: me)?$|^what do you (?:know|do)(?: about)?$|^what (?:are you able to do|is this|are you for)$|^help(?: me)?$|^(?:which|what) (?:documents|collections) (?:do you (?:know|have)|are there)$|^what are you good at$|^what can be asked$/,
+  ],
+];
+
+/** What a message is about where it is no question about documents. */
+export function smallTalkTopic(message: string): Topic | undefined {
+  if (message.length > 100) return undefined;
+  const said = message
+    .toLowerCase()
+    .replaceAll(/['’]/g, '')
+    .replaceAll(/\bwhats\b/g, 'what is')
+    .replaceAll(/[^\p{L}\p{N}-]+/gu, ' ')
+    .replaceAll(/\bplease\b/g, '')
+    .trim()
+    .replaceAll(/\s+/g, ' ');
+  // "Hello, who are you?": what is said behind the greeting counts.
+  const rest = said.replace(
+    new RegExp(`^(?:hi|hello|hey|good (?:morning|afternoon|evening))${name} (?=\\S)`),
+    '',
+  );
+  return topicOf(said) ?? (rest === said ? undefined : topicOf(rest));
+}
+
+function topicOf(said: string): Topic | undefined {
+  return topics.find(([, pattern]) => pattern.test(said))?.[0];
+}
+
+const openings: Readonly<Record<Topic, string>> = {
+  greeting: 'Hello!',
+  thanks: 'You are welcome.',
+  farewell: 'Goodbye!',
+  'well-being': 'I am a program and always well, thank you.',
+  identity: 'I am the assistant of MegaNest. I answer with sentences of your documents, and cite them.',
+  ability: 'I answer questions from your documents with their own sentences, and cite them.',
+};
+
+/**
+ * The answer to a greeting, to thanks, or to a question about the assistant itself: short, and with the collections that it
+ * knows. Undefined for anything else.
+ */
+export async function answerSmallTalk(
+  message: string,
+  describeLibrary: () => Promise<readonly Shelf[] | undefined>,
+): Promise<string | undefined> {
+  const topic = smallTalkTopic(message);
+  if (!topic) return undefined;
+  if (topic === 'thanks' || topic === 'farewell') return openings[topic];
+  return [openings[topic], describeShelves(await describeLibrary())].filter(Boolean).join(' ');
+}
+
+/** Collections that are named; of more there is only the number. */
+const mostNamed = 5;
+
+function describeShelves(shelves: readonly Shelf[] | undefined): string {
+  if (!shelves) return 'Ask me about your documents.';
+  const documents = shelves.reduce((sum, shelf) => sum + shelf.documents, 0);
+  if (documents === 0) return 'There are no documents yet: ingest some, and ask me about them.';
+  const named = shelves
+    .slice(0, mostNamed)
+    .map((shelf) => `${shelf.name} (${count(shelf.documents, 'document')})`);
+  const more = shelves.length - named.length;
+  if (more > 0) named.push(count(more, 'further collection'));
+  const [only] = named;
+  const list =
+    named.length === 1
+      ? `the collection ${only}`
+      : `the collections ${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
+  return `I know ${list}. Ask me about them.`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
