@@ -127,6 +127,42 @@ describe('a gateway that is killed', () => {
   });
 });
 
+describe('a gateway that is stopped while another one serves', () => {
+  const began = (events: readonly ResponseEvent[]) => events.some(isDelta);
+  const consume = async (stream: AsyncIterable<ResponseEvent>, events: ResponseEvent[]) => {
+    for await (const event of stream) events.push(event);
+  };
+
+  it('refuses new work, and finishes what it has begun: nobody takes a stream away from it', async () => {
+    const leaving = await stack.startGateway({ SHUTDOWN_GRACE_MS: '60000' });
+    const client = newClient(leaving.url, keys[0]);
+    const [foreground, background]: [ResponseEvent[], ResponseEvent[]] = [[], []];
+    // Longer than a lease lasts.
+    const input = 'count 20 every 200';
+    const streams = [
+      consume(await client.responses.create({ model, input, stream: true }), foreground),
+      consume(await client.responses.create({ model, input, stream: true, background: true }), background),
+    ];
+    const { id } = await client.responses.create({ model, input: 'count 1 every 6000', background: true });
+    await expect.poll(() => began(foreground) && began(background)).toBe(true);
+    const stopped = leaving.stop();
+    await expect.poll(async () => (await fetch(`${leaving.url}/ready`)).status).toBe(503);
+    expect((await fetch(`${leaving.url}/live`)).status).toBe(200);
+    const refused = await fetch(`${leaving.url}/v1/models`, {
+      headers: { authorization: `Bearer ${keys[0]}` },
+    });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    await Promise.all([...streams, stopped]);
+    const other = newClient(stack.gateway.url, keys[0]);
+    for (const events of [foreground, background]) {
+      assertNumbered(events);
+      expect(responseOf(events).status).toBe('completed');
+      expect((await other.responses.retrieve(responseOf(events).id)).status).toBe('completed');
+    }
+    await expect.poll(async () => (await other.responses.retrieve(id)).status).toBe('completed');
+  });
+});
+
 describe('a stream that has nothing to say', () => {
   it('repeats response.in_progress, in sequence', async () => {
     const client = newClient(stack.gateway.url, keys[0]);

@@ -1,5 +1,5 @@
 import { MessagingConnection } from '#messaging';
-import { HealthRegistry } from '#service-kit';
+import { Drain, HealthRegistry } from '#service-kit';
 import { Database, DocumentsRepository } from '#storage';
 import {
   Inject,
@@ -17,7 +17,9 @@ export class DataprepHealth implements BeforeApplicationShutdown, OnApplicationS
     @Inject(IngestJobs) private readonly jobs: IngestJobs,
     @Inject(MessagingConnection) connection: MessagingConnection,
     @Inject(HealthRegistry) health: HealthRegistry,
+    @Inject(Drain) drain: Drain,
   ) {
+    drain.onBegin((over) => jobs.idle(over));
     const documents = new DocumentsRepository(database);
     health.register('postgres', async () => {
       const counts = await documents.count();

@@ -1,7 +1,9 @@
 import { healthMethod, type ServiceHealth } from '#contracts';
+import type { MegaServiceDefinition, NodeTarget } from '#dag';
 import { MessagingConnection, RpcClient } from '#messaging';
 import { HealthRegistry } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
+import { MegaServiceCatalog } from './mega-services/mega-service-catalog.js';
 
 /** The services that a complete stack runs; one more than these only adds to it. */
 const services = [
@@ -15,22 +17,38 @@ const services = [
   'tts',
 ] as const;
 
-/** Registers NATS and every service with the gateway's health: it is healthy when all of them are. */
+/**
+ * Registers NATS and every service with the gateway's health: it is healthy when all of them are, and ready when the services
+ * work that its default mega service cannot do without.
+ */
 @Injectable()
 export class GatewayHealth {
   constructor(
     @Inject(HealthRegistry) registry: HealthRegistry,
     @Inject(MessagingConnection) connection: MessagingConnection,
     @Inject(RpcClient) client: RpcClient,
+    @Inject(MegaServiceCatalog) catalog: MegaServiceCatalog,
   ) {
     registry.register('nats', async () => `${await connection.ping()} ms`);
     for (const service of services) {
-      registry.register(service, async (signal) => {
+      const check = async (signal: AbortSignal) => {
         const report = await client.request(healthMethod(service), {}, { signal });
         if (!report.healthy) throw new Error(describeFailures(report));
-      });
+      };
+      registry.register(service, check, { required: () => servicesOf(catalog.default()).has(service) });
     }
   }
+}
+
+/** The services without which a mega service answers nothing. */
+export function servicesOf({ nodes }: Pick<MegaServiceDefinition, 'nodes'>): Set<string> {
+  const needed = [...nodes.values()].filter(({ optional, fallback }) => !optional && !fallback);
+  return new Set(needed.flatMap(({ target }) => servicesBehind(target)));
+}
+
+function servicesBehind(target: NodeTarget): string[] {
+  if (target.megaService) return [...servicesOf(target.megaService)];
+  return [target.service.split('.', 1).join('')];
 }
 
 function describeFailures({ dependencies }: ServiceHealth): string {

@@ -84,6 +84,10 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
     PG_CONNECTION_STRING: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
     /** A nats-server program to use instead of one found or fetched. */
     NATS_SERVER_BINARY: z.string().optional(),
+    /** Address that the services behind the gateway listen on. */
+    SERVICES_HOST: z.string().default('127.0.0.1'),
+    /** A terminal waits: `npm start` ends within ten seconds. */
+    SHUTDOWN_GRACE_MS: baseEnvironmentSchema.shape.SHUTDOWN_GRACE_MS.unwrap().default(4_000),
     /** Greatest size of a service's log file, and how many older ones are kept. */
     LOG_FILE_LIMIT_BYTES: z.coerce
       .number()

@@ -17,12 +17,12 @@ import type { LauncherEnvironment } from './environment.js';
 import { ProcessRegister } from './process-register.js';
 import { provideNats, providePostgres, type ProvidedServer } from './provide-servers.js';
 import { reportEvent } from './report-event.js';
-import { claimPorts, reachableHost } from './service-ports.js';
+import { claimPorts, hostOf, reachableHost } from './service-ports.js';
 import { createLineSink } from './service-log.js';
 import { services, type ServiceDescription, type ServiceName } from './services.js';
 
-/** Services have this long to finish requests on stop, then the servers below them; 10 s in all, with a margin. */
-const serviceGraceMs = 4_500;
+/** Between the end of a service's own grace and its end by force. */
+const marginMs = 500;
 /** A model from the hub is downloaded first. */
 const startTimeoutMs = { bundled: 120_000, other: 3_600_000 };
 
@@ -108,6 +108,10 @@ export class Launcher {
 
   private async stopInOrder(): Promise<void> {
     this.stopping.abort(new Error('It was stopped before it was ready.'));
+    // What the gateway has begun needs the services to its end.
+    await Promise.all(
+      this.services.filter(({ name }) => name === 'gateway').map((service) => service.stop()),
+    );
     await Promise.all(this.services.map((service) => service.stop()));
     const servers = await Promise.allSettled(this.servers);
     const running = servers.flatMap((server) => (server.status === 'fulfilled' ? [server.value] : []));
@@ -145,8 +149,15 @@ export class Launcher {
     shared: NodeJS.ProcessEnv,
   ): Promise<void> {
     this.stopping.signal.throwIfAborted();
-    const { HOST, MEGANEST_DATA_DIR, MEGASERVICES_DIR } = this.environment;
-    const own = { HOST, MEGANEST_DATA_DIR, MEGASERVICES_DIR, [portVariable]: String(port) };
+    const { MEGANEST_DATA_DIR, MEGASERVICES_DIR, SHUTDOWN_DELAY_MS, SHUTDOWN_GRACE_MS } = this.environment;
+    const HOST = hostOf(name, this.environment);
+    const own = {
+      HOST,
+      MEGANEST_DATA_DIR,
+      MEGASERVICES_DIR,
+      SHUTDOWN_GRACE_MS: String(SHUTDOWN_GRACE_MS),
+      [portVariable]: String(port),
+    };
     const url = `http://${reachableHost(HOST)}:${port}`;
     this.addresses.set(name, url);
     const service = superviseProcess({
@@ -157,7 +168,7 @@ export class Launcher {
       readiness: (child) => waitForHttp(`${url}${readyPath}`, child.signal),
       liveness: liveOverHttp(`${url}/live`),
       startTimeoutMs: usesBundledModels(this.environment) ? startTimeoutMs.bundled : startTimeoutMs.other,
-      stopGraceMs: serviceGraceMs,
+      stopGraceMs: SHUTDOWN_DELAY_MS + SHUTDOWN_GRACE_MS + marginMs,
       ...this.supervision(name),
     });
     this.services.push(service);

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { readLauncherEnvironment } from './environment.js';
-import { claimPorts, reachableHost } from './service-ports.js';
+import { claimPorts, hostOf, reachableHost } from './service-ports.js';
 
 const anyPort = {
   EMBEDDING_PORT: '0',
@@ -41,4 +41,11 @@ it('knows where a server on every address is reached', () => {
     '[::1]',
     '127.0.0.1',
   ]);
+});
+
+it('publishes the gateway alone, unless the others are told to listen elsewhere too', () => {
+  const opened = readLauncherEnvironment({ HOST: '0.0.0.0' });
+  expect(['gateway', 'llm'].map((name) => hostOf(name, opened))).toEqual(['0.0.0.0', '127.0.0.1']);
+  const both = readLauncherEnvironment({ HOST: '0.0.0.0', SERVICES_HOST: '10.0.0.1' });
+  expect(hostOf('llm', both)).toBe('10.0.0.1');
 });

@@ -14,6 +14,14 @@ export function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
+/** The address that a service listens on: the gateway is the way in, and the others are for this machine alone. */
+export function hostOf(
+  name: string,
+  { HOST, SERVICES_HOST }: Pick<LauncherEnvironment, 'HOST' | 'SERVICES_HOST'>,
+) {
+  return name === 'gateway' ? HOST : SERVICES_HOST;
+}
+
 /** Two services on one port, which neither of them could know. */
 function refuseDuplicates(environment: LauncherEnvironment): void {
   const owners = new Map<number, string>();
@@ -36,9 +44,9 @@ export async function claimPorts(environment: LauncherEnvironment): Promise<Reco
   const taken: string[] = [];
   for (const { name, portVariable } of services) {
     const wanted = environment[portVariable];
-    if (wanted !== 0 && !(await isPortFree(wanted, environment.HOST)))
+    if (wanted !== 0 && !(await isPortFree(wanted, hostOf(name, environment))))
       taken.push(`port ${wanted} (${name}) is in use: stop what listens there, or set ${portVariable}.`);
-    ports[name] = wanted === 0 ? await freePort(environment.HOST) : wanted;
+    ports[name] = wanted === 0 ? await freePort(hostOf(name, environment)) : wanted;
   }
   if (taken.length > 0) throw new PortInUseError(taken.join('\n'));
   return ports as Record<ServiceName, number>;

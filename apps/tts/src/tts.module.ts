@@ -1,6 +1,6 @@
 import { SpeechController, Synthesis } from '#audio-api';
 import { MessagingModule } from '#messaging';
-import { ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { natsAccess, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { loadFlite, openRemoteSynthesizer, type SpeechSynthesizer } from '#speech-synthesis';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { LocalSynthesis } from './local-synthesis.js';
@@ -29,7 +29,12 @@ export class TtsModule {
       module: TtsModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({ ...identity, url: environment.NATS_URL, name: identity.service, version }),
+        MessagingModule.register({
+          ...identity,
+          ...natsAccess(environment),
+          name: identity.service,
+          version,
+        }),
       ],
       controllers: [SpeechController, ModelsController, TtsRpcController],
       providers: [

@@ -4,6 +4,8 @@ import { defineMethod } from './method.js';
 export const dependencyHealthSchema = z.object({
   name: z.string(),
   healthy: z.boolean(),
+  /** False where the service works without it, if less well. */
+  required: z.boolean().optional(),
   detail: z.string().optional(),
   latencyMs: z.number().optional(),
 });
@@ -12,7 +14,10 @@ export type DependencyHealth = z.infer<typeof dependencyHealthSchema>;
 export const serviceHealthSchema = z.object({
   service: z.string(),
   description: z.string(),
+  /** Every dependency works. */
   healthy: z.boolean(),
+  /** Every dependency works that the service cannot do without, and the process is not about to stop. */
+  ready: z.boolean().optional(),
   version: z.string(),
   uptimeSeconds: z.number(),
   dependencies: z.array(dependencyHealthSchema),

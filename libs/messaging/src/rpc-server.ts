@@ -48,6 +48,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   /** What it listens to beside calls, until the last of them has ended. */
   #listening: Subscription[] = [];
   #heartbeat: NodeJS.Timeout | undefined;
+  #stopped: Promise<unknown> | undefined;
 
   constructor(
     private readonly connection: MessagingConnection,
@@ -65,14 +66,26 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     void this.#listen(callback);
   }
 
+  /** Takes no more calls, which other instances then get, and resolves when the running ones have ended or `over` aborts. */
+  async drain(over: AbortSignal): Promise<void> {
+    await this.#takeNoMore();
+    await this.#running.idle(over);
+  }
+
   /** Takes no more calls, lets the running ones end (a few seconds at most), then stops. */
   async close(): Promise<void> {
-    await this.#service?.stop();
-    await this.#running.idle(drainLimitMs);
+    await this.#takeNoMore();
+    await this.#running.idle(AbortSignal.timeout(drainLimitMs));
     this.#running.cancelAll();
     this.#outbox.flush();
     clearInterval(this.#heartbeat);
     for (const subscription of this.#listening) subscription.unsubscribe();
+  }
+
+  /** What the server has handed over by then is still answered. */
+  #takeNoMore(): Promise<unknown> {
+    this.#stopped ??= Promise.resolve(this.#service?.stop());
+    return this.#stopped;
   }
 
   override on(): never {

@@ -48,15 +48,12 @@ export class RunningCalls {
     for (const call of this.#calls.values()) call.abort.abort();
   }
 
-  /** Resolves when no call is running, at the latest after `limitMs`. */
-  async idle(limitMs: number): Promise<void> {
-    if (this.size === 0) return;
+  /** Resolves when no call is running, at the latest when `over` aborts. */
+  async idle(over: AbortSignal): Promise<void> {
+    if (this.size === 0 || over.aborted) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, limitMs);
-      this.#onIdle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
+      this.#onIdle = resolve;
+      over.addEventListener('abort', () => resolve(), { once: true });
     });
   }
 

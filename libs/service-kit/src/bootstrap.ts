@@ -6,6 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { DynamicModule } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
 import { EnvironmentError, type BaseEnvironment } from './config/environment.js';
+import { Drain } from './drain.js';
 import { HttpErrorFilter } from './http/error.filter.js';
 import { createHttpAdapter } from './http/http-adapter.js';
 import { shortestKey } from './keys/api-keys.js';
@@ -13,6 +14,9 @@ import { needsKeys } from './keys/key-ring.js';
 import { createLogger, NestLogger } from './logger.js';
 import { startWatchdog } from './watchdog.js';
 import type { ServiceIdentity } from './service-identity.js';
+
+/** How long connections may take to close once nothing is under way. */
+const closeLimitMs = 5_000;
 
 export interface ServiceOptions {
   identity: ServiceIdentity;
@@ -40,15 +44,21 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
     abortOnError: false,
   });
   app.useGlobalFilters(new HttpErrorFilter(identity, logger));
-  app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
+  const drain = app.get(Drain);
+  drain.guard(app.getHttpAdapter().getInstance());
   app.getHttpAdapter().getInstance().addHook('onClose', stopTracing);
   await options.configure?.(app);
-  if (options.transport)
-    app.connectMicroservice({ strategy: app.get<CustomTransportStrategy>(options.transport) });
+  if (options.transport) {
+    const strategy = app.get<DrainingTransport>(options.transport);
+    app.connectMicroservice({ strategy });
+    drain.onBegin((over) => strategy.drain?.(over));
+  }
+  const stop = stopper(app, drain, environment);
+  process.once('SIGTERM', stop).once('SIGINT', stop);
   await app.startAllMicroservices();
   await app.listen(options.port, environment.HOST);
   logger.info({ url: await app.getUrl() }, 'listening');
-  stopWithParent(app, logger);
+  stopWithParent(stop, logger);
   startWatchdog(environment.HANG_LIMIT_MS);
   return app;
 }
@@ -109,10 +119,35 @@ function assertSafeAddress(environment: BaseEnvironment): void {
   );
 }
 
+/** A transport that can stop taking calls before it is closed. */
+interface DrainingTransport extends CustomTransportStrategy {
+  drain?(over: AbortSignal): Promise<void>;
+}
+
+/** Ends the process once its work is done; asked again, at once. */
+function stopper(app: NestFastifyApplication, drain: Drain, environment: BaseEnvironment): () => void {
+  const { SHUTDOWN_DELAY_MS: delayMs, SHUTDOWN_GRACE_MS: graceMs } = environment;
+  const stop = async () => {
+    await drain.run({ delayMs, graceMs });
+    // What is not over by now is cut off.
+    const limit = setTimeout(() => process.exit(1), closeLimitMs);
+    await app.close().finally(() => clearTimeout(limit));
+  };
+  let stopping = false;
+  return () => {
+    if (stopping) return;
+    stopping = true;
+    void stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+}
+
 /** A parent that started the service with an IPC channel takes it along when it dies, even by kill -9. */
-function stopWithParent(app: NestFastifyApplication, logger: Logger): void {
+function stopWithParent(stop: () => void, logger: Logger): void {
   process.once('disconnect', () => {
     logger.warn('the parent process is gone; stopping');
-    void app.close().finally(() => process.exit(0));
+    stop();
   });
 }

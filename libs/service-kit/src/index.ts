@@ -14,6 +14,7 @@ export { natsAccess, natsEnvironmentShape, type NatsAccess } from './config/nats
 export { announceModel, modelOptions } from './config/model-options.js';
 export { loadProfile, type Profile } from './config/profile.js';
 export { version } from './config/version.js';
+export { Drain, stoppingError } from './drain.js';
 export { fetchForUsers, refusalOfUrl } from './fetch-for-users.js';
 export { guardedFetch, type FetchedPage, type GuardedFetchOptions } from './guarded-fetch.js';
 export { HealthRegistry, type HealthCheck } from './health/health.registry.js';

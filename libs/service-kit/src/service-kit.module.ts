@@ -1,5 +1,6 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { Drain } from './drain.js';
 import { HealthController } from './health/health.controller.js';
 import { HealthRegistry } from './health/health.registry.js';
 import { MetricsController } from './metrics/metrics.controller.js';
@@ -19,7 +20,12 @@ export class ServiceKitModule {
       controllers: [HealthController, MetricsController, OpenApiController],
       providers: [
         { provide: serviceIdentity, useValue: identity },
-        { provide: HealthRegistry, useFactory: () => new HealthRegistry(identity) },
+        Drain,
+        {
+          provide: HealthRegistry,
+          inject: [Drain],
+          useFactory: (drain: Drain) => new HealthRegistry(identity, () => drain.begun),
+        },
         { provide: Metrics, useFactory: () => new Metrics(identity.service) },
         {
           provide: ApiDocument,
@@ -27,7 +33,7 @@ export class ServiceKitModule {
           useFactory: (discovery: DiscoveryService) => new ApiDocument(discovery, identity),
         },
       ],
-      exports: [serviceIdentity, HealthRegistry, Metrics, ApiDocument],
+      exports: [serviceIdentity, Drain, HealthRegistry, Metrics, ApiDocument],
     };
   }
 }

@@ -47,6 +47,7 @@ export async function startService(app: string, env: NodeJS.ProcessEnv = {}): Pr
       ...cleanEnvironment(),
       HOST: '127.0.0.1',
       [portVariable(app)]: '0',
+      SHUTDOWN_GRACE_MS: '4000',
       ...env,
       LOG_LEVEL: 'info',
     },
@@ -55,6 +56,7 @@ export async function startService(app: string, env: NodeJS.ProcessEnv = {}): Pr
       await waitForHttp(`${url}/ready`, child.signal);
     },
     restart: false,
+    stopGraceMs: 45_000,
     onLine: (line) => output.push(line.text),
   });
   await whenReadyOrStopped(service);

@@ -92,8 +92,9 @@ describe('the LLM service in front of a remote engine', () => {
       code: 'service_unavailable',
       message: expect.stringContaining('its engine cannot be reached'),
     });
-    const health = await client.request(healthMethod('llm'), {});
-    expect(health).toMatchObject({ healthy: false, dependencies: [{ name: 'model', healthy: false }] });
+    await expect
+      .poll(() => client.request(healthMethod('llm'), {}))
+      .toMatchObject({ healthy: false, dependencies: [{ name: 'model', healthy: false }] });
     expect((await fetch(`${service.url}/ready`)).status).toBe(503);
   });
 });

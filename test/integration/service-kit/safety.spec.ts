@@ -67,6 +67,17 @@ describe('a service with keys', () => {
       expect(statusCode).toBe(200);
     }
   });
+
+  it('tells what it depends on, and how it is, to callers with a key', async () => {
+    const ask = async (headers: Record<string, string>) => {
+      const { body } = await request(`${service.url}/ready`, { headers });
+      return ((await body.json()) as { dependencies: object[] }).dependencies;
+    };
+    expect(await ask({})).toEqual([{ name: 'model', healthy: true }]);
+    expect(await ask({ authorization: 'Bearer first-key' })).toEqual([
+      { name: 'model', healthy: true, detail: 'nano-embed', latencyMs: expect.any(Number) as number },
+    ]);
+  });
 });
 
 describe('limits of a body', () => {

@@ -155,7 +155,7 @@ describe('stored responses', () => {
     expect(await responses.finish('l1', 'heir', end('l1', { events: [{ sequence_number: 2 }] }))).toBe(true);
     expect(await leases.readEvents('l1', 0)).toEqual([{ sequence_number: 1 }, { sequence_number: 2 }]);
     expect(await leases.requestCancel('alice', 'l1')).toBe(false);
-    await leases.release('alive');
+    await leases.release('alive', ['l2']);
     expect(
       (await leases.claimExpired('heir', leaseMs, { limit: 10, working: ['r0'] })).map(({ id }) => id),
     ).toEqual(['l2']);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { MegaNestError, type IngestJob, type IngestProgress } from '#contracts';
 import type { Job, JobsRepository } from '#storage';
 import type { IngestService } from './ingest.service.js';
@@ -66,6 +67,12 @@ export class IngestJobs {
     await this.jobs.finish(id, 'cancelled', { error: new MegaNestError('cancelled').toBody() });
     this.#running.get(id)?.abort.abort();
     return this.find(id);
+  }
+
+  /** Resolves when the jobs of this process have ended or `over` aborts. */
+  async idle(over: AbortSignal): Promise<void> {
+    const ended = Promise.all([...this.#running.values()].map(({ done }) => done));
+    await Promise.race([ended, over.aborted || once(over, 'abort')]);
   }
 
   /** Stops the jobs of this process and marks them as failed. */

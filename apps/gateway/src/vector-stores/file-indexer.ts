@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { MegaNestError } from '#contracts';
-import { createLogger } from '#service-kit';
+import { createLogger, Drain } from '#service-kit';
 import { IndexingLeasesRepository, type IndexingTask } from '#storage';
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { FileIngest } from './file-ingest.js';
 import { indexingFailure, pauseBeforeRetry } from './indexing-failure.js';
@@ -20,7 +20,7 @@ interface Running {
  * so a file that a gateway or dataprep died over is taken up again, by this gateway or another one.
  */
 @Injectable()
-export class FileIndexer implements OnModuleInit, BeforeApplicationShutdown {
+export class FileIndexer implements OnModuleInit {
   /** Names this process in leases. */
   readonly #leaseOwner = randomUUID();
   readonly #running = new Map<string, Running>();
@@ -34,7 +34,9 @@ export class FileIndexer implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(IndexingLeasesRepository) private readonly leases: IndexingLeasesRepository,
     @Inject(FileIngest) private readonly ingests: FileIngest,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+    @Inject(Drain) drain: Drain,
   ) {
+    drain.onBegin(() => this.#stop());
     this.#logger = createLogger('gateway', environment.LOG_LEVEL);
   }
 
@@ -44,7 +46,7 @@ export class FileIndexer implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** Files that are not done go back at once, for another gateway or the next start of this one. */
-  async beforeApplicationShutdown(): Promise<void> {
+  async #stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#timer);
     const running = [...this.#running.values()];

@@ -37,12 +37,12 @@ export async function checkIndex(environment: LauncherEnvironment, known: KnownF
 
 /** The embedded database is reached by its services alone. */
 async function countOverHttp(
-  { HOST, DATAPREP_PORT, API_KEYS }: LauncherEnvironment,
+  { SERVICES_HOST, DATAPREP_PORT, API_KEYS }: LauncherEnvironment,
   { running }: KnownFacts,
 ): Promise<number | Finding | undefined> {
   if (!running.has('dataprep')) return undefined;
   try {
-    const answer = await fetch(`http://${reachableHost(HOST)}:${DATAPREP_PORT}/v1/dataprep/get`, {
+    const answer = await fetch(`http://${reachableHost(SERVICES_HOST)}:${DATAPREP_PORT}/v1/dataprep/get`, {
       method: 'POST',
       headers: API_KEYS[0] ? { authorization: `Bearer ${API_KEYS[0]}` } : {},
       signal: AbortSignal.timeout(10_000),

@@ -3,7 +3,7 @@ import { version } from '#service-kit';
 import { request } from 'undici';
 import { z } from 'zod';
 import type { LauncherEnvironment } from '../environment.js';
-import { reachableHost } from '../service-ports.js';
+import { hostOf, reachableHost } from '../service-ports.js';
 import { services, type ServiceDescription } from '../services.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
@@ -59,10 +59,15 @@ async function checkService(
   environment: LauncherEnvironment,
 ): Promise<Finding[] | undefined> {
   const port = environment[portVariable];
-  if (port === 0 || (await isPortFree(port, environment.HOST))) return undefined;
-  const url = `http://${reachableHost(environment.HOST)}:${port}/v1/health_check`;
+  const host = hostOf(name, environment);
+  if (port === 0 || (await isPortFree(port, host))) return undefined;
+  const url = `http://${reachableHost(host)}:${port}/v1/health_check`;
+  const [key] = environment.API_KEYS;
+  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   // Not by `fetch`: it refuses port 6000, which is the embedding service's.
-  const answer = await request(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
+  const answer = await request(url, { headers, signal: AbortSignal.timeout(timeoutMs) }).catch(
+    () => undefined,
+  );
   const health = healthSchema.safeParse(await answer?.body.json().catch(() => undefined));
   if (!health.success || !health.data['Service Title'].endsWith(`@${reportsAs}`)) {
     const fix = `stop what listens there, or set ${portVariable}`;

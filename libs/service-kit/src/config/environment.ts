@@ -62,6 +62,10 @@ export const baseEnvironmentSchema = z.object({
   /** Lets a service listen on a public address without keys, e.g. inside a container network. */
   MEGANEST_ALLOW_OPEN: booleanSchema.default(false),
   REQUEST_TIMEOUT_MS: z.coerce.number().int().min(100).max(longestTimerMs).default(120_000),
+  /** A process that is asked to stop takes requests for so long while /ready says 503 already. */
+  SHUTDOWN_DELAY_MS: z.coerce.number().int().min(0).max(3_600_000).default(0),
+  /** After that, work under way has so long to end. */
+  SHUTDOWN_GRACE_MS: z.coerce.number().int().min(0).max(3_600_000).default(30_000),
   /** A process whose event loop, or a model's thread that, stands still for so long is ended; 0: never. */
   HANG_LIMIT_MS: z
     .union([z.literal('0').transform(() => 0), z.coerce.number().int().min(1_000).max(longestTimerMs)])

@@ -1,12 +1,14 @@
-import { Controller, Get, Inject, Res } from '@nestjs/common';
-import { dependencyHealthSchema, serviceHealthSchema, type ServiceHealth } from '#contracts';
-import type { FastifyReply } from 'fastify';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { dependencyHealthSchema, serviceHealthSchema, type DependencyHealth } from '#contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ApiOperation } from '../openapi/api-operation.decorator.js';
 import { serviceIdentity, type ServiceIdentity } from '../service-identity.js';
 import { HealthRegistry } from './health.registry.js';
 
-const readySchema = serviceHealthSchema.extend({ status: z.enum(['ready', 'not ready']) });
+const readySchema = serviceHealthSchema
+  .omit({ ready: true })
+  .extend({ status: z.enum(['ready', 'not ready']), degraded: z.array(z.string()).optional() });
 const checkSchema = z.object({
   'Service Title': z.string(),
   'Service Version': z.string(),
@@ -30,34 +32,57 @@ export class HealthController {
     return { status: 'alive' };
   }
 
-  /** The service can work: every dependency answers. */
+  /** The service can work: every dependency that it cannot do without answers, and it is not about to stop. */
   @Get('ready')
   @ApiOperation({ summary: 'Can the service work?', answer: readySchema, also: { 503: readySchema } })
-  async ready(@Res() reply: FastifyReply): Promise<void> {
-    const report = await this.health.report();
-    await reply.status(statusOf(report)).send({ status: report.healthy ? 'ready' : 'not ready', ...report });
+  async ready(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { ready = false, ...report } = await this.health.report();
+    const degraded = report.dependencies.filter(({ healthy }) => !healthy).map(({ name }) => name);
+    await answer(reply, ready).send({
+      status: ready ? 'ready' : 'not ready',
+      ...(ready && degraded.length > 0 && { degraded }),
+      ...report,
+      dependencies: shownTo(request, report.dependencies),
+    });
   }
 
-  /** The reference's three keys, and beside them what was really checked. */
+  /** The reference's three keys, and beside them what was really checked: healthy when all of it is. */
   @Get(['v1/health_check', 'health'])
   @ApiOperation({
     summary: 'Health of the service and its dependencies',
     answer: checkSchema,
     also: { 503: checkSchema },
   })
-  async check(@Res() reply: FastifyReply): Promise<void> {
+  async check(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const report = await this.health.report();
-    await reply.status(statusOf(report)).send({
+    await answer(reply, report.healthy).send({
       'Service Title': this.identity.title,
       'Service Version': report.version,
       'Service Description': this.identity.description,
       status: report.healthy ? 'healthy' : 'unhealthy',
       uptime_seconds: report.uptimeSeconds,
-      dependencies: report.dependencies,
+      dependencies: shownTo(request, report.dependencies),
     });
   }
 }
 
-function statusOf(report: ServiceHealth): number {
-  return report.healthy ? 200 : 503;
+function answer(reply: FastifyReply, isWell: boolean): FastifyReply {
+  return isWell ? reply.status(200) : reply.status(503).header('retry-after', '1');
+}
+
+/** Models, counts and host names are for callers with a key, where there are keys. */
+function shownTo(request: FastifyRequest, dependencies: readonly DependencyHealth[]): DependencyHealth[] {
+  if (request.server.mayRead?.(request) !== false) return [...dependencies];
+  return dependencies.map(({ name, healthy, required }) => ({
+    name,
+    healthy,
+    ...(required === false && { required }),
+  }));
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether a request has a key, or needs none; open paths tell less to the others. */
+    mayRead?: (request: FastifyRequest) => boolean;
+  }
 }

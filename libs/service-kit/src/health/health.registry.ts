@@ -5,25 +5,60 @@ import type { ServiceIdentity } from '../service-identity.js';
 /** Throws, or says why it is not healthy, when the dependency does not work. Text on success is shown as detail. */
 export type HealthCheck = (signal: AbortSignal) => Promise<string | void>;
 
+/** `required`: the service cannot work without it. Default: it is. */
+export interface CheckOptions {
+  required?: boolean | (() => boolean);
+}
+
 const checkTimeoutMs = 2_000;
+/** A report counts for so long: however many ask, a model or a database is asked once. */
+const reportLifeMs = 1_000;
 
-/** Asks a service's dependencies, all at once, each within two seconds. */
+interface RegisteredCheck {
+  check: HealthCheck;
+  isRequired: () => boolean;
+}
+
+/** Asks a service's dependencies, all at once, each within two seconds, at most once a second. */
 export class HealthRegistry {
-  readonly #checks = new Map<string, HealthCheck>();
+  readonly #checks = new Map<string, RegisteredCheck>();
   readonly #startedAt = performance.now();
+  #report: Promise<ServiceHealth> | undefined;
 
-  constructor(private readonly identity: ServiceIdentity) {}
+  /** `isStopping`: a process that is about to stop is not ready. */
+  constructor(
+    private readonly identity: ServiceIdentity,
+    private readonly isStopping: () => boolean = () => false,
+    private readonly lifeMs = reportLifeMs,
+  ) {}
 
-  register(name: string, check: HealthCheck): void {
-    this.#checks.set(name, check);
+  register(name: string, check: HealthCheck, { required = true }: CheckOptions = {}): void {
+    const isRequired = typeof required === 'function' ? required : () => required;
+    this.#checks.set(name, { check, isRequired });
   }
 
+  /** The health as it was a second ago at most. */
   async report(): Promise<ServiceHealth> {
-    const dependencies = await Promise.all([...this.#checks].map(([name, check]) => runCheck(name, check)));
+    this.#report ??= this.#ask();
+    const report = await this.#report;
+    return { ...report, ready: report.ready === true && !this.isStopping() };
+  }
+
+  async #ask(): Promise<ServiceHealth> {
+    const asked = Promise.all(
+      [...this.#checks].map(async ([name, { check, isRequired }]) => {
+        const required = isRequired();
+        return { ...(await runCheck(name, check)), ...(!required && { required }) };
+      }),
+    );
+    const dependencies = await asked.finally(() =>
+      setTimeout(() => (this.#report = undefined), this.lifeMs).unref(),
+    );
     return {
       service: this.identity.service,
       description: this.identity.description,
       healthy: dependencies.every(({ healthy }) => healthy),
+      ready: dependencies.every(({ healthy, required }) => healthy || required === false),
       version,
       uptimeSeconds: Math.round((performance.now() - this.#startedAt) / 1000),
       dependencies,

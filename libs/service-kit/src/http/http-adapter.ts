@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { BaseEnvironment } from '../config/environment.js';
 import { ApiKeys } from '../keys/api-keys.js';
+import { needsKeys } from '../keys/key-ring.js';
 import { auditedAction } from '../keys/audited-action.js';
 import { callerLabels } from './caller-labels.js';
 import { sendError } from './error.filter.js';
@@ -43,6 +44,8 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
     apiKeys.close();
     done();
   });
+  const keyed = needsKeys(environment);
+  server.decorate('mayRead', (request) => !keyed || request.meganestCaller !== undefined);
   addHooks(server, { pages: new WebPages(environment), apiKeys }, logger);
   return adapter;
 }

@@ -56,12 +56,13 @@ export class ResponseLeasesRepository {
     return rows.map(toStoredResponse);
   }
 
-  /** Gives leases up at once, so that another process need not wait: a stopping process does. */
-  async release(leaseOwner: string): Promise<void> {
+  /** Gives leases of a process up at once, so that another process need not wait: a stopping process does, for what it hands over. */
+  async release(leaseOwner: string, ids: readonly string[]): Promise<void> {
     await this.database.transaction((transaction) =>
       transaction.execute(
-        'UPDATE responses SET lease_until = now() WHERE lease_owner = $1 AND finished_at IS NULL',
-        [leaseOwner],
+        `UPDATE responses SET lease_until = now()
+         WHERE lease_owner = $1 AND id = ANY($2) AND finished_at IS NULL`,
+        [leaseOwner, ids],
       ),
     );
   }

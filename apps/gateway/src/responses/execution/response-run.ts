@@ -2,6 +2,7 @@ import { MegaNestError } from '#contracts';
 import {
   EventLog,
   isFinished,
+  isOutput,
   ResponseMachine,
   type MachineStep,
   type ResponseEvent,
@@ -70,6 +71,11 @@ export class ResponseRun {
   /** The response as its log has it now. */
   get response(): ResponseObject {
     return this.#machine.response;
+  }
+
+  /** Whether a part of the answer is there; then it cannot be begun again elsewhere. */
+  get hasOutput(): boolean {
+    return this.log.events.some(isOutput);
   }
 
   /** The generation behind it, once it has begun: ignored fields, receipt. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { Sealer, type ResponseEvent } from '#responses';
-import type { HttpCall } from '#service-kit';
+import { Drain, type HttpCall } from '#service-kit';
 import { ResponseLeasesRepository, ResponsesRepository } from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
@@ -31,7 +32,10 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(ResponseLeasesRepository) private readonly leases: ResponseLeasesRepository,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
     @Inject(Sealer) private readonly sealer: Sealer,
-  ) {}
+    @Inject(Drain) drain: Drain,
+  ) {
+    drain.onBegin((over) => this.#stop(over));
+  }
 
   onModuleInit(): void {
     const everyMs = Math.min(1_000, this.environment.RESPONSES_LEASE_MS / 4);
@@ -46,13 +50,29 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     }, everyMs).unref();
   }
 
-  /** Hands background responses to whoever comes next; foreground ones are finished by the HTTP server's own end. */
+  /** Last of all: until then the leases of what is still being written have to be kept. */
   async beforeApplicationShutdown(): Promise<void> {
+    await this.#handOver(() => true);
     clearInterval(this.#heartbeat);
-    const handedOn = [...this.#runs.values()].filter(({ background }) => background);
+  }
+
+  /**
+   * What has said nothing yet another gateway begins again at once. The others cannot be continued elsewhere: they end by
+   * themselves within the time that is left.
+   */
+  async #stop(over: AbortSignal): Promise<void> {
+    await this.#handOver((run) => !run.hasOutput);
+    const ended = Promise.allSettled([...this.#runs.values()].map((run) => run.ended));
+    await Promise.race([ended, over.aborted || once(over, 'abort')]);
+  }
+
+  async #handOver(which: (run: ResponseRun) => boolean): Promise<void> {
+    const handedOn = [...this.#runs.values()].filter((run) => run.background && which(run));
+    if (handedOn.length === 0) return;
     for (const run of handedOn) run.abandon(new LeaseLostError('This gateway is stopping.'));
     await Promise.allSettled(handedOn.map((run) => run.ended));
-    if (handedOn.length > 0) await this.leases.release(this.leaseOwner).catch(() => undefined);
+    const ids = handedOn.map(({ id }) => id);
+    await this.leases.release(this.leaseOwner, ids).catch(() => undefined);
   }
 
   /** The responses that this process works on now. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Drain } from '#service-kit';
 import { createResponseSchema, newResponse, ResponseMachine, Sealer, type ResponseEvent } from '#responses';
 import type { EventRecord, ResponseEnd, ResponseLeasesRepository, ResponsesRepository } from '#storage';
 import { describe, expect, it } from 'vitest';
@@ -64,7 +65,8 @@ function takeOver(configuredKeys: string[], takeovers = 1) {
     LOG_LEVEL: 'silent',
   } as unknown as GatewayEnvironment;
   const sealer = new Sealer([randomBytes(32)]);
-  const runs = new ResponseRuns(starter, responses, leases, environment, sealer);
+  const drain = new Drain();
+  const runs = new ResponseRuns(starter, responses, leases, environment, sealer, drain);
   const job = {
     chat: { messages: [], parameters: {}, includeUsage: false, extra: {} },
     truncation: 'disabled' as const,
@@ -76,7 +78,7 @@ function takeOver(configuredKeys: string[], takeovers = 1) {
   const plan = { owner: 'me', initial, context: [], inputItems: [], job, toolSecrets: secrets, ignored: [] };
   const sweep = async () => {
     await runs.backgroundJournal(plan).begin();
-    await new ResponseSweeper(runs, leases, environment).takeOver();
+    await new ResponseSweeper(runs, leases, environment, drain).takeOver();
     await runs.find('me', initial.id)?.ended;
     return { row: JSON.stringify(rows[0]), end: ends[0], started };
   };

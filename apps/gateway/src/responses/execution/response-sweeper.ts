@@ -6,7 +6,7 @@ import {
   type ResponseEvent,
   type ResponseObject,
 } from '#responses';
-import { createLogger } from '#service-kit';
+import { createLogger, Drain } from '#service-kit';
 import { ResponseLeasesRepository, type StoredResponse } from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
@@ -36,7 +36,9 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
     @Inject(ResponseRuns) private readonly runs: ResponseRuns,
     @Inject(ResponseLeasesRepository) private readonly leases: ResponseLeasesRepository,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+    @Inject(Drain) drain: Drain,
   ) {
+    drain.onBegin(() => clearInterval(this.#timer));
     this.#logger = createLogger('gateway', environment.LOG_LEVEL);
   }
 

@@ -1,7 +1,7 @@
 import { MegaNestError } from '#contracts';
-import { createLogger, ownerOf } from '#service-kit';
+import { createLogger, Drain, ownerOf } from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
-import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import { ResponsePlanner } from '../execution/response-planner.js';
@@ -19,7 +19,7 @@ const fixedBounds = {
 
 /** The WebSockets of this gateway. */
 @Injectable()
-export class ResponseSockets implements BeforeApplicationShutdown {
+export class ResponseSockets {
   readonly #logger;
   readonly #open = new Set<ResponseSocket>();
   #stopping: MegaNestError | undefined;
@@ -28,7 +28,9 @@ export class ResponseSockets implements BeforeApplicationShutdown {
     @Inject(ResponsePlanner) private readonly planner: ResponsePlanner,
     @Inject(ResponseRuns) private readonly runs: ResponseRuns,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+    @Inject(Drain) drain: Drain,
   ) {
+    drain.onBegin(() => this.#stop());
     this.#logger = createLogger('gateway', environment.LOG_LEVEL);
   }
 
@@ -59,8 +61,8 @@ export class ResponseSockets implements BeforeApplicationShutdown {
     });
   }
 
-  /** Turns under way are finished, as answers over HTTP are. */
-  async beforeApplicationShutdown(): Promise<void> {
+  /** Turns under way are finished, as answers over HTTP are, and then clients are told to connect again. */
+  async #stop(): Promise<void> {
     const reason = new MegaNestError('service_unavailable', {
       service: 'gateway',
       detail: 'it is stopping',
