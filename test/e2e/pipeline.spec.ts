@@ -93,6 +93,23 @@ describe('the mega service over HTTP', () => {
     expect((await fetch(`${url}/v1/receipts/none`)).status).toBe(404);
   });
 
+  it('shows the YAML of a mega service and says what is wrong with a changed one', async () => {
+    const { source } = (await (await fetch(`${url}/v1/megaservices/chatqna`)).json()) as { source: string };
+    expect(source).toContain('name: chatqna');
+    const validate = (yaml: string) => postJson(`${url}/v1/megaservices/validate`, { source: yaml });
+    expect((await validate(source)).body).toEqual({ valid: true, problems: [] });
+    expect((await validate(source.replace('service: llm', 'service: lmm'))).body).toMatchObject({
+      valid: false,
+      problems: [{ file: 'megaservice.yaml', node: 'llm', message: expect.stringContaining('lmm') }],
+    });
+    expect((await validate('a: [')).body).toMatchObject({ valid: false });
+    expect(await (await fetch(`${url}/v1/instances`)).json()).toMatchObject({
+      instances: expect.arrayContaining([
+        expect.objectContaining({ service: 'llm', errors: expect.any(Number) }),
+      ]),
+    });
+  });
+
   it("streams OPEA's frames under its own path, by default", async () => {
     const response = await fetch(`${url}/v1/chatqna`, {
       method: 'POST',

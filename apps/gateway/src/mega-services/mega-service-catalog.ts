@@ -1,6 +1,15 @@
-import { resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { MegaNestError } from '#contracts';
-import { lacksService, watchMegaServices, type MegaServiceDefinition, type MegaServiceWatcher } from '#dag';
+import {
+  lacksService,
+  MegaServiceDefinitionError,
+  parseMegaService,
+  watchMegaServices,
+  type DefinitionProblem,
+  type MegaServiceDefinition,
+  type MegaServiceWatcher,
+} from '#dag';
 import { projectRoot } from '#paths';
 import { EnvironmentError } from '#service-kit';
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
@@ -12,6 +21,8 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
   private constructor(
     private readonly watcher: MegaServiceWatcher,
     private readonly defaultName: string,
+    private readonly directory: string,
+    private readonly announced: AnnouncedServices,
   ) {
     process.on('SIGHUP', this.#reload);
   }
@@ -31,7 +42,7 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
       registry: announced.registry,
       onChange: reportErrors,
     });
-    const catalog = new MegaServiceCatalog(watcher, environment.DEFAULT_MEGASERVICE);
+    const catalog = new MegaServiceCatalog(watcher, environment.DEFAULT_MEGASERVICE, directory, announced);
     const { errors, definitions } = watcher.current();
     const faults = [...errors.values()].filter((error) => !lacksService(error));
     const problems = faults.map(({ message }) => message);
@@ -70,6 +81,25 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
     if (definition) return definition;
     const available = this.list().map(({ name }) => name);
     throw new MegaNestError('model_not_found', { model: this.defaultName, available: available.join(', ') });
+  }
+
+  /** The YAML that a mega service was read from. */
+  sourceOf({ file }: MegaServiceDefinition): Promise<string> {
+    return readFile(join(this.directory, basename(file)), 'utf8');
+  }
+
+  /** What is wrong with the YAML of a mega service; an empty list where it would serve. */
+  problemsOf(source: string, file: string): readonly DefinitionProblem[] {
+    try {
+      parseMegaService(source, file, {
+        registry: this.announced.registry,
+        megaService: (name) => this.find(name),
+      });
+      return [];
+    } catch (error) {
+      if (error instanceof MegaServiceDefinitionError) return error.problems;
+      throw error;
+    }
   }
 
   onApplicationShutdown(): void {

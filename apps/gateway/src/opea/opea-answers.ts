@@ -46,5 +46,31 @@ const megaService = z.looseObject({
 });
 export const megaServicesAnswer = z.object({ megaservices: z.array(megaService) });
 export const megaServiceAnswer = megaService.extend({
+  source: z.string().describe('The YAML of its file'),
   recent: z.array(runReceipt.extend({ requestId: z.string() })),
+});
+
+export const validationAnswer = z.object({
+  valid: z.boolean(),
+  problems: z.array(
+    z.object({
+      file: z.string(),
+      node: z.string().optional(),
+      field: z.string().optional(),
+      message: z.string(),
+    }),
+  ),
+});
+
+export const instancesAnswer = z.object({
+  instances: z.array(
+    z.object({
+      service: z.string(),
+      instance_id: z.string(),
+      version: z.string(),
+      started: z.string(),
+      requests: z.int(),
+      errors: z.int(),
+    }),
+  ),
 });

@@ -1,11 +1,24 @@
 import { MegaNestError } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
-import { ApiOperation } from '#service-kit';
-import { Controller, Get, Inject, Param } from '@nestjs/common';
+import { ServiceDirectory } from '#messaging';
+import { ApiOperation, SchemaPipe } from '#service-kit';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { z } from 'zod';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { ReceiptStore, type StoredReceipt } from '../mega-services/receipt-store.js';
 import { Owner } from '../auth/owner.js';
-import { megaServiceAnswer, megaServicesAnswer, receiptAnswer } from './opea-answers.js';
+import {
+  instancesAnswer,
+  megaServiceAnswer,
+  megaServicesAnswer,
+  receiptAnswer,
+  validationAnswer,
+} from './opea-answers.js';
+
+const validateSchema = z.object({
+  source: z.string().max(100_000).describe('The YAML'),
+  file: z.string().min(1).max(255).default('megaservice.yaml').describe('The name that problems mention'),
+});
 
 /** Timings of this many last requests are shown with a mega service. */
 const shownReceipts = 10;
@@ -16,6 +29,7 @@ export class ReceiptsController {
   constructor(
     @Inject(ReceiptStore) private readonly receipts: ReceiptStore,
     @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
+    @Inject(ServiceDirectory) private readonly directory: ServiceDirectory,
   ) {}
 
   /** By the `x-request-id` of the answer. */
@@ -33,16 +47,44 @@ export class ReceiptsController {
     return { megaservices: this.megaServices.list().map(describe) };
   }
 
+  /** Nothing is stored: a mega service is a file of its folder. */
+  @Post('v1/megaservices/validate')
+  @ApiOperation({ summary: 'Check the YAML of a mega service', answer: validationAnswer })
+  @HttpCode(200)
+  validate(@Body(new SchemaPipe(validateSchema)) { source, file }: z.output<typeof validateSchema>) {
+    const problems = this.megaServices.problemsOf(source, file);
+    return { valid: problems.length === 0, problems };
+  }
+
+  /** As service discovery shows them. */
+  @Get('v1/instances')
+  @ApiOperation({ summary: 'The running instances of the services', answer: instancesAnswer })
+  async instances(): Promise<z.output<typeof instancesAnswer>> {
+    const found = await this.directory.list();
+    const instances = found.map(({ service, instanceId, version, started, requests, errors }) => ({
+      service,
+      instance_id: instanceId,
+      version,
+      started,
+      requests,
+      errors,
+    }));
+    return { instances };
+  }
+
   @Get('v1/megaservices/:name')
-  @ApiOperation({ summary: 'A graph with the timings of its last requests', answer: megaServiceAnswer })
-  find(@Param('name') name: string, @Owner() owner: string) {
+  @ApiOperation({
+    summary: 'A graph with its YAML and the timings of its last requests',
+    answer: megaServiceAnswer,
+  })
+  async find(@Param('name') name: string, @Owner() owner: string) {
     const definition = this.megaServices.find(name);
     if (!definition)
       throw new MegaNestError('not_found', { what: `The mega service ${name}`, param: 'name' });
     const recent = this.receipts
       .recent(owner, name, shownReceipts)
       .map(({ requestId, receipt }) => ({ requestId, ...receipt }));
-    return { ...describe(definition), recent };
+    return { ...describe(definition), source: await this.megaServices.sourceOf(definition), recent };
   }
 }
 

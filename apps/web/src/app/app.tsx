@@ -12,6 +12,8 @@ import { Sidebar } from './sidebar';
 import { styleNonce, theme } from './theme';
 
 const DocumentsPage = lazy(() => import('../documents/documents-page'));
+const PipelinesPage = lazy(() => import('../pipelines/pipelines-page'));
+const SystemPage = lazy(() => import('../system/system-page'));
 
 /** The app: providers, the gate for a key, and the page that the address names. */
 export function App(): ReactElement {
@@ -70,5 +72,7 @@ function Shell(): ReactElement {
 
 function Page({ route, burger }: { route: Route; burger: ReactElement | null }): ReactElement {
   if (route.page === 'documents') return <DocumentsPage burger={burger} documentId={route.id} />;
+  if (route.page === 'pipelines') return <PipelinesPage burger={burger} name={route.id} />;
+  if (route.page === 'system') return <SystemPage burger={burger} />;
   return <ChatPage conversation={route.id} burger={burger} />;
 }

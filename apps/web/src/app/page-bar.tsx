@@ -14,7 +14,7 @@ export function PageBar({
   return (
     <header className="bar">
       {burger}
-      <Title order={1} size="h4" lineClamp={1} flex={1} miw={0}>
+      <Title order={1} size="h4" lineClamp={1}>
         {title}
       </Title>
       {children}

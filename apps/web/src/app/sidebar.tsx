@@ -1,5 +1,5 @@
 import { Anchor, Button, Group, NativeSelect, NavLink, Stack, Text } from '@mantine/core';
-import { IconFiles, IconMessageCircle, IconPlus } from '../app/icons';
+import { IconFiles, IconMessageCircle, IconActivity, IconPlus, IconTopologyStar3 } from '../app/icons';
 import type { ReactElement } from 'react';
 import { ConversationList } from '../chat/conversation-list';
 import { chooseLanguage, languages, useLanguage, useText, type Language } from '../i18n/text';
@@ -9,7 +9,7 @@ import { hrefOf, navigate, type Route } from './router';
 export function Sidebar({ route }: { route: Route }): ReactElement {
   const t = useText();
   return (
-    <div className="sidebar">
+    <aside className="sidebar" aria-label={t('menu')}>
       <Group gap="xs" wrap="nowrap">
         <img src="./favicon.svg" alt="" width={28} height={28} />
         <Text fw={700} size="lg">
@@ -29,13 +29,25 @@ export function Sidebar({ route }: { route: Route }): ReactElement {
           leftSection={<IconFiles size={18} />}
           active={route.page === 'documents'}
         />
+        <NavLink
+          href={hrefOf({ page: 'pipelines' })}
+          label={t('pipelines')}
+          leftSection={<IconTopologyStar3 size={18} />}
+          active={route.page === 'pipelines'}
+        />
+        <NavLink
+          href={hrefOf({ page: 'system' })}
+          label={t('system')}
+          leftSection={<IconActivity size={18} />}
+          active={route.page === 'system'}
+        />
       </nav>
       <Button variant="light" leftSection={<IconPlus size={16} />} onClick={() => navigate({ page: 'chat' })}>
         {t('newChat')}
       </Button>
       <ConversationList active={route.page === 'chat' ? route.id : undefined} />
       <Footer />
-    </div>
+    </aside>
   );
 }
 

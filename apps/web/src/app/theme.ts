@@ -1,14 +1,15 @@
-import { createTheme, Drawer, Modal, Tooltip } from '@mantine/core';
+import { Anchor, createTheme, Drawer, Modal, Tooltip } from '@mantine/core';
 
 /** Colors and sizes of the app. The page itself never scrolls, so that no dialog has to stop it. */
 export const theme = createTheme({
   primaryColor: 'indigo',
-  primaryShade: { light: 7, dark: 5 },
+  primaryShade: 7,
   autoContrast: true,
   defaultRadius: 'md',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   components: {
+    Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }),
     Modal: Modal.extend({ defaultProps: { lockScroll: false } }),
     Drawer: Drawer.extend({ defaultProps: { lockScroll: false } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 400, withArrow: true } }),

@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Text } from '@mantine/core';
+import { ActionIcon, Anchor, Text, VisuallyHidden } from '@mantine/core';
 import { IconTrash } from '../app/icons';
 import { useRef, type ReactElement } from 'react';
 import { VList, type VListHandle } from 'virtua';
@@ -49,7 +49,9 @@ export function DocumentList({
         <Text role="columnheader" size="sm" fw={600} className="optional">
           {t('added')}
         </Text>
-        <span role="columnheader" aria-label={t('actions')} />
+        <span role="columnheader">
+          <VisuallyHidden>{t('actions')}</VisuallyHidden>
+        </span>
       </div>
       <VList ref={list} className="rows" role="rowgroup" onScroll={onScroll} tabIndex={0}>
         {shown.map((document) => (

@@ -144,7 +144,7 @@ function Row({ upload }: { upload: Upload }): ReactElement {
         <Text size="sm" className="name" flex={1} title={name}>
           {name}
         </Text>
-        <Badge variant="light" color={colors[state] ?? 'indigo'}>
+        <Badge variant="dot" color={colors[state] ?? 'indigo'}>
           {stateText(upload)}
         </Badge>
         <ActionIcon

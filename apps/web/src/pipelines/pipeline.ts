@@ -1,0 +1,51 @@
+import type { MegaService } from '../api/queries';
+
+/** What a node did in a run. */
+export interface NodeRun {
+  node: string;
+  service: string;
+  state: 'waiting' | 'running' | 'ok' | 'skipped' | 'failed' | 'cancelled';
+  startedAt?: number;
+  queuedMs: number;
+  runMs: number;
+  firstChunkMs?: number;
+  attempts: number;
+}
+
+/** A run of a mega service, as its receipt tells. */
+export interface PipelineRun {
+  requestId: string;
+  state: 'running' | 'ok' | 'failed' | 'cancelled';
+  startedAt: number;
+  runMs: number;
+  nodes: NodeRun[];
+}
+
+/** A mega service with its definition and its last runs, latest first. */
+export interface DetailedMegaService extends MegaService {
+  source: string;
+  recent: PipelineRun[];
+}
+
+/** One thing that is wrong with a definition. */
+export interface Problem {
+  node?: string;
+  field?: string;
+  message: string;
+}
+
+/** The column of each node: one more than that of the last node it waits for. */
+export function columnsOf(nodes: readonly { node: string; after: readonly string[] }[]): Map<string, number> {
+  const byName = new Map(nodes.map((node) => [node.node, node]));
+  const columns = new Map<string, number>();
+  const columnOf = (name: string): number => {
+    const known = columns.get(name);
+    if (known !== undefined) return known;
+    const before = byName.get(name)?.after ?? [];
+    const column = Math.max(-1, ...before.map(columnOf)) + 1;
+    columns.set(name, column);
+    return column;
+  };
+  for (const { node } of nodes) columnOf(node);
+  return columns;
+}

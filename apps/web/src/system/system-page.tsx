@@ -1,0 +1,240 @@
+import { Alert, Anchor, Badge, Group, Loader, Table, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactElement, ReactNode } from 'react';
+import { apiUrl, authorization, call, messageOf } from '../api/connection';
+import { useModels } from '../api/queries';
+import { PageBar } from '../app/page-bar';
+import { dateText, numberText, useText } from '../i18n/text';
+
+/** How often the page reads again. */
+const followMs = 3_000;
+
+interface Health {
+  status: 'healthy' | 'unhealthy';
+  'Service Version': string;
+  uptime_seconds: number;
+  dependencies: { name: string; healthy: boolean; latencyMs: number; detail?: string }[];
+}
+
+interface Latencies {
+  p50_latency: number | null;
+  p99_latency: number | null;
+  p50_latency_first_token?: number | null;
+  count: number;
+}
+
+interface Instance {
+  service: string;
+  instance_id: string;
+  version: string;
+  started: string;
+  requests: number;
+  errors: number;
+}
+
+/** Health, instances, latencies and models. */
+export default function SystemPage({ burger }: { burger: ReactElement | null }): ReactElement {
+  const t = useText();
+  return (
+    <>
+      <PageBar title={t('system')} burger={burger}>
+        <Anchor href="./docs" target="_blank" size="sm">
+          {t('apiReference')}
+        </Anchor>
+      </PageBar>
+      <div className="body scroll" tabIndex={0}>
+        <div className="wide">
+          <HealthTable />
+          <InstanceTable />
+          <LatencyTable />
+          <ModelTable />
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** A 503 has the report too: it says what does not work. */
+async function readHealth(): Promise<Health> {
+  const response = await fetch(`${apiUrl}/health_check`, { headers: authorization() });
+  return (await response.json()) as Health;
+}
+
+function HealthTable(): ReactElement {
+  const t = useText();
+  const { data, error } = useQuery({ queryKey: ['health'], queryFn: readHealth, refetchInterval: followMs });
+  return (
+    <Section
+      title={t('health')}
+      error={error}
+      loaded={data !== undefined}
+      aside={
+        data && (
+          <Group gap="xs">
+            <Badge variant="dot" color={data.status === 'healthy' ? 'green' : 'red'}>
+              {data.status === 'healthy' ? t('healthy') : t('unhealthy')}
+            </Badge>
+            <Text size="sm" c="dimmed">
+              {t('versionUp', {
+                version: data['Service Version'],
+                minutes: Math.floor(data.uptime_seconds / 60),
+              })}
+            </Text>
+          </Group>
+        )
+      }
+    >
+      <Rows
+        heads={[t('dependency'), t('state'), t('latency'), t('detail')]}
+        rows={(data?.dependencies ?? []).map(({ name, healthy, latencyMs, detail = '' }) => [
+          name,
+          <Badge key="state" variant="dot" color={healthy ? 'green' : 'red'}>
+            {healthy ? t('healthy') : t('unhealthy')}
+          </Badge>,
+          `${numberText(latencyMs, 1)} ms`,
+          healthy ? '' : detail,
+        ])}
+      />
+    </Section>
+  );
+}
+
+function InstanceTable(): ReactElement {
+  const t = useText();
+  const { data, error } = useQuery({
+    queryKey: ['instances'],
+    queryFn: async () => (await call<{ instances: Instance[] }>('/instances')).instances,
+    refetchInterval: followMs,
+  });
+  return (
+    <Section title={t('instances')} error={error} loaded={data !== undefined}>
+      <Rows
+        heads={[t('service'), t('version'), t('started'), t('requests'), t('errors')]}
+        rows={(data ?? []).map((one) => [
+          one.service,
+          one.version,
+          dateText(one.started),
+          numberText(one.requests),
+          numberText(one.errors),
+        ])}
+      />
+    </Section>
+  );
+}
+
+function LatencyTable(): ReactElement {
+  const t = useText();
+  const { data, error } = useQuery({
+    queryKey: ['statistics'],
+    queryFn: () => call<Record<string, Latencies>>('/statistics'),
+    refetchInterval: followMs,
+  });
+  const milliseconds = (seconds: number | null | undefined) =>
+    typeof seconds === 'number' ? `${numberText(seconds * 1000)} ms` : '–';
+  return (
+    <Section title={t('latencies')} error={error} loaded={data !== undefined}>
+      <Rows
+        heads={[t('operation'), 'p50', 'p99', t('firstToken'), t('requests')]}
+        empty={t('noRequests')}
+        rows={Object.entries(data ?? {}).map(([name, one]) => [
+          name.slice(name.indexOf('/') + 1),
+          milliseconds(one.p50_latency),
+          milliseconds(one.p99_latency),
+          milliseconds(one.p50_latency_first_token),
+          numberText(one.count),
+        ])}
+      />
+    </Section>
+  );
+}
+
+function ModelTable(): ReactElement {
+  const t = useText();
+  const { data, error } = useModels();
+  const models = (data ?? []).filter(({ service }) => service !== undefined);
+  return (
+    <Section title={t('models')} error={error} loaded={data !== undefined}>
+      <Rows
+        heads={[t('name'), t('service'), t('backend'), t('contextLength'), t('revision')]}
+        rows={models.map((model) => [
+          model.id,
+          model.service,
+          model.backend ?? '',
+          model.max_model_len === undefined ? '' : numberText(model.max_model_len),
+          model.revision ?? '',
+        ])}
+      />
+    </Section>
+  );
+}
+
+function Section({
+  title,
+  error,
+  loaded,
+  aside,
+  children,
+}: {
+  title: string;
+  error: unknown;
+  loaded: boolean;
+  aside?: ReactNode;
+  children: ReactNode;
+}): ReactElement {
+  const t = useText();
+  return (
+    <section aria-label={title}>
+      <Group mt="lg" mb="xs">
+        <Title order={2} size="h5">
+          {title}
+        </Title>
+        {aside}
+      </Group>
+      {error ? (
+        <Alert color="red" title={t('failed')}>
+          {messageOf(error)}
+        </Alert>
+      ) : null}
+      {loaded ? children : error ? null : <Loader size="sm" aria-label={t('loading')} />}
+    </section>
+  );
+}
+
+function Rows({
+  heads,
+  rows,
+  empty,
+}: {
+  heads: string[];
+  rows: ReactNode[][];
+  empty?: string;
+}): ReactElement {
+  if (rows.length === 0 && empty)
+    return (
+      <Text size="sm" c="dimmed">
+        {empty}
+      </Text>
+    );
+  return (
+    <Table.ScrollContainer minWidth={520}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            {heads.map((head) => (
+              <Table.Th key={head}>{head}</Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((cells, row) => (
+            <Table.Tr key={`${String(cells[0])}-${row}`}>
+              {cells.map((cell, column) => (
+                <Table.Td key={heads[column]}>{cell}</Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

@@ -1,0 +1,206 @@
+import { createRequire } from 'node:module';
+import { createServer, request as forward } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startStack, type TestStack } from '#testing';
+import OpenAI from 'openai';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ingestText } from '../e2e/helpers/ingest.js';
+import { openPage, startBrowser } from '../support/browser.js';
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** Bytes of the first visit, compressed. */
+const mostBytes = 300_000;
+
+/** Run in the page: notes how long tasks keep it busy. */
+const watchTasks = `
+  window.tasks = [];
+  new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({
+    type: 'longtask',
+    buffered: true,
+  });`;
+const readMeasures = `({
+  bytes: performance
+    .getEntriesByType('resource')
+    .filter(({ name }) => !name.includes('/v1/'))
+    .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+  paint: performance.getEntriesByName('first-contentful-paint')[0].startTime,
+  blocked: tasks.reduce((sum, task) => sum + Math.max(task - 50, 0), 0),
+})`;
+
+interface Measured {
+  bytes: number;
+  /** Milliseconds until something is shown. */
+  paint: number;
+  /** Milliseconds of long tasks beyond 50 each. */
+  blocked: number;
+}
+
+let stack: TestStack;
+let browser: Browser;
+let url: string;
+let client: OpenAI;
+
+beforeAll(async () => {
+  [stack, browser] = await Promise.all([startStack(), startBrowser()]);
+  url = stack.service('gateway').url;
+  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
+  await ingestText(
+    url,
+    'lamps.md',
+    '# Lamps\n\nThe lamps in the hall are switched off at ten in the evening.',
+  );
+});
+afterAll(async () => {
+  await browser?.close();
+  await stack?.stop();
+});
+
+/** A conversation with an answer that no model wrote. */
+async function conversationWith(answer: string): Promise<string> {
+  const { id } = await client.conversations.create({
+    metadata: { title: 'Prepared' },
+    items: [
+      { type: 'message', role: 'user', content: 'A question' },
+      { type: 'message', role: 'assistant', content: answer } as OpenAI.Responses.EasyInputMessage,
+    ],
+  });
+  return id;
+}
+
+interface Findings {
+  violations: { id: string; impact: string; nodes: { html: string }[] }[];
+}
+
+async function seriousFindings(page: Page): Promise<string[]> {
+  const settled =
+    'Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => axe.run())';
+  const { violations } = await page.evaluate<Findings>(settled);
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
+}
+
+describe('every page', () => {
+  it.each(['light', 'dark'] as const)('has no serious finding of axe (%s)', async (colorScheme) => {
+    // The policy of the page would refuse the script of the checker.
+    const { page } = await openPage(browser, url, { colorScheme, bypassCSP: true });
+    await page.addScriptTag({ path: axe });
+    await page.getByRole('textbox', { name: 'Question' }).fill('When are the lamps switched off?');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /^Citation 1/ }).waitFor();
+    await page.getByRole('button', { name: 'Copy the answer' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    for (const [link, ready] of [
+      ['Documents', 'lamps.md'],
+      ['Pipelines', 'reranking'],
+      ['System', 'nano-chat'],
+    ] as const) {
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: link }).click();
+      await page.getByText(ready).first().waitFor();
+      expect(await seriousFindings(page), link).toEqual([]);
+    }
+  });
+
+  it('fits a phone, with the menu behind a button', async () => {
+    const { page, problems } = await openPage(browser, url, { viewport: { width: 360, height: 640 } });
+    for (const name of ['Documents', 'Pipelines', 'System', 'Chat']) {
+      await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByRole('dialog').getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      const [wide, viewport] = await page.evaluate<[number, number]>(
+        '[document.body.scrollWidth, window.innerWidth]',
+      );
+      expect(wide, name).toBeLessThanOrEqual(viewport);
+    }
+    expect(problems).toEqual([]);
+  });
+
+  it('speaks German where the browser does', async () => {
+    const { page } = await openPage(browser, url, { locale: 'de-DE' });
+    await page.getByRole('textbox', { name: 'Frage' }).waitFor();
+    expect(await page.evaluate<string>('document.documentElement.lang')).toBe('de');
+    await page.getByRole('combobox', { name: 'Sprache' }).selectOption('en');
+    await page.getByRole('textbox', { name: 'Question' }).waitFor();
+  });
+
+  it('loads within its budget, and quickly', async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.addInitScript(watchTasks);
+    await page.goto(url);
+    await page.getByRole('textbox', { name: 'Question' }).waitFor();
+    const measured = await page.evaluate<Measured>(readMeasures);
+    console.log(
+      `first load: ${Math.round(measured.bytes / 1000)} kB, first contentful paint ${Math.round(measured.paint)} ms, total blocking time ${Math.round(measured.blocked)} ms`,
+    );
+    expect(measured.bytes).toBeGreaterThan(50_000);
+    expect(measured.bytes).toBeLessThanOrEqual(mostBytes);
+    await context.close();
+  });
+});
+
+describe('an answer', () => {
+  it('runs no script, loads nothing of other hosts and leads to no script', async () => {
+    const attack = [
+      '<script>window.hit = 1</script><img src=x onerror="window.hit = 2"><svg onload="window.hit = 3"></svg>',
+      '<iframe srcdoc="<script>parent.hit = 4</script>"></iframe><style>body { display: none }</style>',
+      '[a link](javascript:window.hit=5) ![an image](https://images.invalid/a.png) [data](data:text/html,x)',
+      '<a href="https://example.org" onclick="window.hit = 6">html</a> <cite-mark number="1" at="0">no</cite-mark>',
+      'The end [1].',
+    ].join('\n\n');
+    const id = await conversationWith(attack);
+    const { page, problems, foreign } = await openPage(browser, `${url}/#/chat/${id}`);
+    const answer = page.locator('.answer');
+    await answer.getByText('The end').waitFor();
+    for (const link of await answer.locator('a').all()) {
+      expect(await link.getAttribute('href')).toMatch(/^https:/);
+      await link.click({ modifiers: ['Alt'], trial: true });
+    }
+    expect(await answer.locator('script, img, svg, iframe, style, .chip').count()).toBe(0);
+    expect(await page.evaluate<boolean>('"hit" in window')).toBe(false);
+    expect(problems).toEqual([]);
+    expect(foreign).toEqual([]);
+  });
+});
+
+describe('the page itself', () => {
+  it('forbids what it does not need, and lets browsers keep its files', async () => {
+    const page = await fetch(url);
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    const script = /src="\.\/(assets\/[^"]+)"/.exec(await page.text())?.[1];
+    const file = await fetch(`${url}/${script}`, { headers: { 'accept-encoding': 'br' } });
+    expect(file.headers.get('content-encoding')).toBe('br');
+    expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect((await fetch(`${url}/assets/none.js`)).status).toBe(404);
+    expect((await fetch(`${url}/assets/..%2findex.html`)).status).toBeGreaterThanOrEqual(400);
+  });
+
+  it('works under a prefix behind a proxy', async () => {
+    const { port } = new URL(url);
+    const proxy = createServer((incoming, outgoing) => {
+      const path = (incoming.url ?? '').replace(/^\/team\/nest/, '');
+      const { method, headers } = incoming;
+      const onward = forward({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      });
+      incoming.pipe(onward);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/team/nest/`;
+    const { page, problems } = await openPage(browser, base);
+    await page.getByRole('textbox', { name: 'Question' }).fill('When are the lamps switched off?');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /^Citation 1/ }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+});

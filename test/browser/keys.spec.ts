@@ -1,0 +1,39 @@
+import { startStack, type TestStack } from '#testing';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openPage, startBrowser } from '../support/browser.js';
+
+const key = 'a-key-of-this-test-1234';
+
+let stack: TestStack;
+let browser: Browser;
+
+beforeAll(async () => {
+  [stack, browser] = await Promise.all([startStack({ env: { API_KEYS: key } }), startBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await stack?.stop();
+});
+
+it('asks for a key before it shows anything, and keeps it in the session only', async () => {
+  const { page } = await openPage(browser, stack.service('gateway').url);
+  const field = page.getByLabel('API key');
+  await field.fill('wrong');
+  expect(await page.getByRole('navigation').count()).toBe(0);
+  await page.getByRole('button', { name: 'Enter' }).click();
+  await page.getByText('This key is not valid.').waitFor();
+  await field.fill(key);
+  await page.getByRole('button', { name: 'Enter' }).click();
+  await page.getByRole('textbox', { name: 'Question' }).waitFor();
+  const kept = await page.evaluate<string[]>(
+    '[JSON.stringify(localStorage), JSON.stringify(sessionStorage)]',
+  );
+  expect(kept[0]).not.toContain(key);
+  expect(kept[1]).toContain(key);
+  await page.reload();
+  await page.getByRole('textbox', { name: 'Question' }).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(stack.service('gateway').url);
+  await other.getByLabel('API key').waitFor();
+});
