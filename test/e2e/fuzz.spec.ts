@@ -2,6 +2,7 @@ import type { OpenApiDocument } from '#service-kit';
 import { allServices, startStack, type ServiceName, type TestStack } from '#testing';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hostileChat } from './helpers/fuzz/hostile.js';
 import { Random } from './helpers/fuzz/random.js';
 import { makeRequest, operationsOf, type FuzzRequest, type Operation } from './helpers/fuzz/requests.js';
 
@@ -106,4 +107,36 @@ describe.each(allServices)('%s', (service) => {
       expect((await fetch(`${url}/live`)).status).toBe(200);
     },
   );
+});
+
+describe('chats that ask for more than they look like', () => {
+  it('are answered or refused, and hold up no other', { timeout: 3_600_000 }, async () => {
+    const { url } = stack.service('gateway');
+    const random = new Random(seed);
+    const queue = Array.from({ length: Math.ceil(requests / 5) }, () => hostileChat(random));
+    const faults: string[] = [];
+    const ask = async (body: object) => {
+      const answer = await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const work = async () => {
+      for (let body = queue.pop(); body; body = queue.pop()) {
+        const { status, text } = await ask(body).catch((error: unknown) => ({
+          status: 0,
+          text: String(error),
+        }));
+        if (status !== 200 && (status < 400 || status >= 500))
+          faults.push(`${JSON.stringify(body).slice(0, 300)}\n   ${status} ${text.slice(0, 300)}`);
+      }
+    };
+    await Promise.all([work(), work()]);
+    expect(faults.join('\n')).toBe('');
+    const plain = { model: 'nano-chat', messages: [{ role: 'user', content: 'hi' }], max_tokens: 3 };
+    expect(await ask(plain)).toMatchObject({ status: 200 });
+  });
 });

@@ -20,13 +20,6 @@ export class ConstraintReader {
 
   constructor(private readonly limitMs = longestReading) {}
 
-  /** Starts the thread, which the first constraint otherwise waits for. */
-  prepare(): void {
-    this.open()
-      .start()
-      .catch(() => undefined);
-  }
-
   /** Errors: invalid_request with the path of what cannot be honored, or where reading takes too long; cancelled. */
   async read(constraint: OutputConstraint, signal?: AbortSignal): Promise<ReadConstraint> {
     const key = JSON.stringify(constraint);
