@@ -1,4 +1,4 @@
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startNats, startService, type TestNats, type TestService } from '#testing';
 
@@ -25,7 +25,7 @@ const sentence = 'The answer is forty two. One two three four five six seven eig
 
 async function transcribe(bytes: Buffer, name: string): Promise<string> {
   const ear = new OpenAI({ baseURL: `${asr.url}/v1`, apiKey: 'none' });
-  const file = await OpenAI.toFile(bytes, name);
+  const file = await toFile(bytes, name);
   return (await ear.audio.transcriptions.create({ file, model: 'nano-asr' })).text;
 }
 

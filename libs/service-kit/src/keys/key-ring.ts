@@ -50,7 +50,8 @@ export class KeyRing {
   /** Whose key it is. Every key is compared, so that the time does not tell which one came close. */
   find(key: string, now = Date.now()): Caller | undefined {
     const given = digestOf(key);
-    const [match] = this.#keys.filter(({ digest }) => timingSafeEqual(digest, given));
+    let match: KnownKey | undefined;
+    for (const one of this.#keys) if (timingSafeEqual(one.digest, given)) match = one;
     return match && match.expiresAt > now ? match.caller : undefined;
   }
 

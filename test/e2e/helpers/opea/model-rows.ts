@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import { completion, embeddings, error, number, passages, question, text, vector, type Row } from './row.js';
 
 export const embeddingRows: Row[] = [

@@ -16,7 +16,7 @@ it('shows the images of a result to a model that sees, and to no other', () => {
 });
 
 it('shows no more images than a request may have, counting those of the user first', () => {
-  const user: ChatMessage = { role: 'user', content: '', images: Array(30).fill(image) };
+  const user: ChatMessage = { role: 'user', content: '', images: Array.from({ length: 30 }, () => image) };
   const results = ['a', 'b', 'c'].map((id) => toolMessage({ output: id, images: [image] }, id, true));
   const shown = withinImageLimit([...results, user]);
   expect(shown.map(({ images }) => images?.length ?? 0)).toEqual([1, 1, 0, 30]);
