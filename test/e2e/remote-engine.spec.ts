@@ -102,6 +102,24 @@ describe('an engine behind LLM_ENDPOINT', () => {
     expect(await model.json()).not.toHaveProperty('max_model_len');
   });
 
+  it('may take longer than REQUEST_TIMEOUT_MS, as long as it goes on writing', async () => {
+    const hasty = await stack.startGateway({ REQUEST_TIMEOUT_MS: '2500' });
+    const write = (pauseMs: number) => {
+      stack.engine.script = () => ({ text: 'one two three four five six', pauseMs });
+      return fetch(`${hasty.url}/v1/responses`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: engineModel, input: 'go on' }),
+      });
+    };
+    const steady = await write(600);
+    expect(await steady.json()).toMatchObject({
+      status: 'completed',
+      output_text: expect.stringMatching('six'),
+    });
+    expect((await write(8_000)).status).toBe(504);
+  });
+
   it('ends an answer of 3000 tokens by itself', async () => {
     stack.engine.script = () => ({ text: 'word '.repeat(3000) });
     const { body } = await ask('/v1/responses', { input: 'go on' });

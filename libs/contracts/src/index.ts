@@ -87,6 +87,7 @@ export {
   type ToolChoice,
   type TokenUsage,
 } from './llm.js';
+export { Patience } from './patience.js';
 export { joinPieces, piecesOf, type ContentPiece } from './content-pieces.js';
 export {
   cancelIngestJob,

@@ -1,9 +1,13 @@
+import type { Patience } from '#contracts';
+
 /** What travels with a call beside its payload. */
 export interface CallOptions {
   /** Shared by all calls that one user request causes. */
   requestId?: string;
   /** Point in time, in epoch milliseconds, after which nobody waits for the answer. */
   deadline?: number;
+  /** In the place of the deadline: each reply of a stream puts it off. */
+  patience?: Patience;
   /** W3C trace context of the caller. */
   traceparent?: string;
   /** Aborting it stops the work on the other side. */

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { MegaNestError, startSpan, type ReplyOf, type RequestOf, type RpcMethod } from '#contracts';
+import {
+  MegaNestError,
+  startSpan,
+  type Patience,
+  type ReplyOf,
+  type RequestOf,
+  type RpcMethod,
+} from '#contracts';
 import {
   createInbox,
   headers,
@@ -99,7 +106,7 @@ export class RpcClient {
     const { signal } = options;
     if (signal?.aborted) throw new MegaNestError('cancelled');
     const callId = nuid.next();
-    const timeoutMs = remainingTime(options.deadline);
+    const timeoutMs = remainingTime(options.patience?.at ?? options.deadline);
     const span = startSpan(method.subject, { kind: 'client', ...traceOf(method, options) });
     try {
       const { traceparent } = span;
@@ -108,15 +115,17 @@ export class RpcClient {
       span.end(error);
       throw error;
     }
-    const call = new Call(method, sink);
+    const call = new Call(method, method.streaming ? renewing(sink, options.patience) : sink);
     this.#calls.set(callId, call);
     this.#watch.meet(method.service);
-    const timer = setTimeout(() => call.settle(new MegaNestError('deadline_exceeded')), timeoutMs);
+    const stopWatch = watchTime(options.patience, timeoutMs, () =>
+      call.settle(new MegaNestError('deadline_exceeded')),
+    );
     const onAbort = () => call.settle(new MegaNestError('cancelled'));
     signal?.addEventListener('abort', onAbort, { once: true });
     return (failure) => {
       span.end(failure);
-      clearTimeout(timer);
+      stopWatch();
       signal?.removeEventListener('abort', onAbort);
       this.#abandon(call, callId);
     };
@@ -131,7 +140,11 @@ export class RpcClient {
     const data = encodeJson(payload);
     requireSendable(data.length, 'The message');
     const reply = `${this.#inbox}.${callId}`;
-    const sent = callHeaders(callId, timeoutMs, options);
+    const sent = callHeaders(
+      callId,
+      timeoutMs,
+      method.streaming ? options : { ...options, patience: undefined },
+    );
     const isWhole = data.length <= partSize(this.connection.nats);
     if (!isWhole) {
       sent.set(header.body, String(data.length));
@@ -187,6 +200,24 @@ function remainingTime(deadline: number | undefined): number {
   return remaining;
 }
 
+function watchTime(patience: Patience | undefined, timeoutMs: number, action: () => void): () => void {
+  if (patience) return patience.watch(action);
+  const timer = setTimeout(action, timeoutMs);
+  return () => clearTimeout(timer);
+}
+
+/** The sink, with each reply putting off the end of the request. */
+function renewing<Reply>(sink: ReplySink<Reply>, patience: Patience | undefined): ReplySink<Reply> {
+  if (!patience) return sink;
+  return {
+    push: (reply) => {
+      patience.renew();
+      sink.push(reply);
+    },
+    end: (error) => sink.end(error),
+  };
+}
+
 function traceOf({ service, method }: RpcMethod, { traceparent, requestId = '' }: CallOptions) {
   const attributes = { 'rpc.system': 'nats', 'rpc.service': service, 'rpc.method': method };
   return { traceparent, attributes: { ...attributes, 'meganest.request_id': requestId } };
@@ -197,6 +228,7 @@ function callHeaders(callId: string, timeoutMs: number, options: CallOptions): M
   result.set(header.callId, callId);
   result.set(header.accept, 'parts');
   result.set(header.timeout, String(Math.ceil(timeoutMs)));
+  if (options.patience) result.set(header.idle, String(options.patience.idleMs));
   result.set(header.requestId, options.requestId ?? randomUUID());
   if (options.traceparent) result.set(header.traceparent, options.traceparent);
   return result;

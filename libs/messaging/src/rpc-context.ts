@@ -16,6 +16,10 @@ export class RpcContext extends BaseRpcContext<[RpcContextFields]> {
     super([fields]);
   }
 
+  get callId(): string {
+    return this.args[0].callId;
+  }
+
   get requestId(): string {
     return this.args[0].requestId;
   }
@@ -23,6 +27,11 @@ export class RpcContext extends BaseRpcContext<[RpcContextFields]> {
   /** Epoch milliseconds. */
   get deadline(): number {
     return this.args[0].deadline;
+  }
+
+  /** Gives the call more time. */
+  putOff(deadline: number): void {
+    this.args[0].deadline = deadline;
   }
 
   /** Aborted when the caller cancels, vanishes or runs out of time. */

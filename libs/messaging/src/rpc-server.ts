@@ -152,7 +152,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     const context = this.#running.start(
       { callId, requestId: message.headers?.get(header.requestId) || callId, traceparent: span.traceparent },
       message.reply ?? '',
-      timeoutOf(message),
+      timesOf(message),
     );
     let failure: MegaNestError | undefined;
     try {
@@ -189,6 +189,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     for await (const item of result as AsyncIterable<unknown>) {
       if (context.signal.aborted) throw new MegaNestError('cancelled');
       this.#respond(message, encodeJson(item));
+      this.#running.renew(context.callId);
       count += 1;
     }
     this.#respond(message, new Uint8Array(), endHeaders(count));
@@ -232,8 +233,10 @@ function failureOf(thrown: unknown, { service }: RpcMethod, { deadline }: RpcCon
   return isLate ? new MegaNestError('deadline_exceeded') : failure;
 }
 
-function timeoutOf(message: ServiceMsg): number {
-  return Number(message.headers?.get(header.timeout)) || defaultTimeoutMs;
+function timesOf({ headers }: ServiceMsg): { timeoutMs: number; idleMs?: number } {
+  const timeoutMs = Number(headers?.get(header.timeout)) || defaultTimeoutMs;
+  const idleMs = Number(headers?.get(header.idle));
+  return idleMs > 0 ? { timeoutMs, idleMs } : { timeoutMs };
 }
 
 /** An empty body counts as `{}`, so that `nats req meganest.embedding.describe ''` works. */

@@ -7,6 +7,7 @@ interface RunningCall {
   /** Subject that the caller listens on. */
   reply: string;
   timer: NodeJS.Timeout;
+  idleMs: number | undefined;
   /** When its next heartbeat is due, on the clock of `performance`. */
   nextBeatAt: number;
 }
@@ -20,15 +21,21 @@ export class RunningCalls {
     return this.#calls.size;
   }
 
-  start(fields: Omit<RpcContextFields, 'abort' | 'deadline'>, reply: string, timeoutMs: number): RpcContext {
+  /** `idleMs`: what each reply gives it anew; without it `timeoutMs` is for the whole. */
+  start(
+    fields: Omit<RpcContextFields, 'abort' | 'deadline'>,
+    reply: string,
+    { timeoutMs, idleMs }: { timeoutMs: number; idleMs?: number },
+  ): RpcContext {
     const abort = new AbortController();
     const context = new RpcContext({ ...fields, deadline: Date.now() + timeoutMs, abort });
-    const timer = setTimeout(() => abort.abort(), timeoutMs);
+    const timer = setTimeout(() => this.#look(fields.callId), timeoutMs);
     this.#calls.set(fields.callId, {
       context,
       abort,
       reply,
       timer,
+      idleMs,
       nextBeatAt: performance.now() + firstHeartbeatMs,
     });
     return context;
@@ -38,6 +45,21 @@ export class RunningCalls {
     clearTimeout(this.#calls.get(callId)?.timer);
     this.#calls.delete(callId);
     if (this.#calls.size === 0) this.#onIdle?.();
+  }
+
+  /** A reply was sent. */
+  renew(callId: string): void {
+    const call = this.#calls.get(callId);
+    if (call?.idleMs !== undefined) call.context.putOff(Date.now() + call.idleMs);
+  }
+
+  /** Its time was up, unless that was put off since. */
+  #look(callId: string): void {
+    const call = this.#calls.get(callId);
+    if (!call) return;
+    const leftMs = call.context.deadline - Date.now();
+    if (leftMs <= 0) call.abort.abort();
+    else call.timer = setTimeout(() => this.#look(callId), leftMs);
   }
 
   cancel(callId: string): void {

@@ -7,6 +7,8 @@ export interface EngineStack {
   engine: ScriptedEngine;
   gateway: TestService;
   llm: TestService;
+  /** Starts one more gateway before the same services. */
+  startGateway(env: NodeJS.ProcessEnv): Promise<TestService>;
   /** POSTs JSON to the gateway. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   stop(): Promise<void>;
@@ -35,14 +37,22 @@ export async function startEngineStack({
   const common = { NATS_URL: nats.url, MEGANEST_DATA_DIR: directory.path, ...env };
   const others = await startScriptedServices(nats.url, false);
   const llm = await startService('llm', { LLM_ENDPOINT: engine.url, ...common });
-  const gateway = await startService('gateway', {
-    DATABASE_URL: postgres.connectionString,
-    ...common,
-  });
+  const gateways: TestService[] = [];
+  const startGateway = async (more: NodeJS.ProcessEnv) => {
+    const started = await startService('gateway', {
+      DATABASE_URL: postgres.connectionString,
+      ...common,
+      ...more,
+    });
+    gateways.push(started);
+    return started;
+  };
+  const gateway = await startGateway({});
   return {
     engine,
     gateway,
     llm,
+    startGateway,
     post: (path, body, headers = {}) =>
       fetch(gateway.url + path, {
         method: 'POST',
@@ -50,7 +60,7 @@ export async function startEngineStack({
         body: JSON.stringify(body),
       }),
     stop: async () => {
-      await Promise.allSettled([gateway.stop(), llm.stop()]);
+      await Promise.allSettled([...gateways, llm].map((service) => service.stop()));
       engine.close();
       await others.close();
       await Promise.all([nats.stop(), postgres.stop()]);

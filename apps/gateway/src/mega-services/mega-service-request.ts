@@ -12,6 +12,9 @@ export interface Conversation {
 export interface MegaServiceRequest extends Conversation {
   requestId: string;
   traceparent: string;
+  /** When the run is given up, and what puts that off. */
+  deadline: number;
+  patience?: CallOptions['patience'];
   /** Uploaded with the request; they lie in the object store until it has ended. */
   files?: readonly FileReference[];
   /** The whole request for vectors, where that is what is asked for. */

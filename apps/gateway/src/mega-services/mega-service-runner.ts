@@ -66,7 +66,7 @@ export class MegaServiceRunner {
     definition: MegaServiceDefinition,
     asked: Attachments & { messages: ChatMessage[] },
     parameters: ParameterValues,
-    { requestId, traceparent, deadline, signal, owner = ownerOf({}) }: HttpCall,
+    { requestId, traceparent, deadline, patience, signal, owner = ownerOf({}) }: HttpCall,
     watch?: (context: NodeContext) => void,
   ): RunHandle {
     const request: MegaServiceRequest = {
@@ -74,12 +74,15 @@ export class MegaServiceRunner {
       query: questionOf(asked.messages),
       requestId,
       traceparent,
+      deadline,
+      patience,
     };
     const run = (context: NodeContext) => {
       watch?.(context);
       return this.caller.run(context);
     };
-    const handle = runDag({ definition, request, parameters, run, signal, deadline });
+    const currentDeadline = patience && (() => patience.at);
+    const handle = runDag({ definition, request, parameters, run, signal, deadline, currentDeadline });
     this.receipts.add({ requestId, owner, megaService: definition.name }, handle);
     return handle;
   }

@@ -95,9 +95,13 @@ export class DagRun {
     if (this.state !== 'running') return;
     signal?.addEventListener('abort', this.followSignal, { once: true });
     if (deadline === undefined) return;
-    const leftMs = deadline - Date.now();
-    if (leftMs <= 0) this.stop(this.outOfTime());
-    else this.stopTimer = startTimer(leftMs, () => this.stop(this.outOfTime()));
+    this.watchTime(deadline);
+  }
+
+  private watchTime(until: number): void {
+    const leftMs = until - Date.now();
+    if (leftMs <= 0) return this.stop(this.outOfTime());
+    this.stopTimer = startTimer(leftMs, () => this.watchTime(this.options.currentDeadline?.() ?? until));
   }
 
   private runNested(definition: MegaServiceDefinition, record: NodeRecord, context: NodeContext) {
@@ -105,7 +109,10 @@ export class DagRun {
     const { parameters, signal, deadline } = context;
     const prefix = `${record.node.name}/`;
     const onEvent = (event: RunEvent): void => this.emit({ ...event, node: prefix + event.node });
-    const nested = new DagRun({ definition, request, parameters, run, signal, deadline, onEvent });
+    const isOuter = deadline === this.options.deadline;
+    const currentDeadline = isOuter ? this.options.currentDeadline : undefined;
+    const times = { deadline, currentDeadline };
+    const nested = new DagRun({ definition, request, parameters, run, signal, ...times, onEvent });
     const handle = nested.start();
     record.nestedReceipt = () => nested.receipt();
     return record.node.stream ? handle.stream : nested.resultOrVerdict();

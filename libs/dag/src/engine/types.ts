@@ -60,6 +60,8 @@ export interface RunOptions {
   signal?: AbortSignal;
   /** Epoch milliseconds at which the run fails with deadline_exceeded. Default never. */
   deadline?: number;
+  /** The deadline as it is now, where pieces of the answer put it off. */
+  currentDeadline?: () => number;
   /** Must not throw; what it throws is dropped. */
   onEvent?: (event: RunEvent) => void;
 }

@@ -66,6 +66,8 @@ export const baseEnvironmentSchema = z.object({
   SHUTDOWN_DELAY_MS: z.coerce.number().int().min(0).max(3_600_000).default(0),
   /** After that, work under way has so long to end. */
   SHUTDOWN_GRACE_MS: z.coerce.number().int().min(0).max(3_600_000).default(30_000),
+  /** Longest life of a streamed answer, however steadily it comes. */
+  STREAM_TIMEOUT_MS: z.coerce.number().int().min(100).max(longestTimerMs).default(7_200_000),
   /** A process whose event loop, or a model's thread that, stands still for so long is ended; 0: never. */
   HANG_LIMIT_MS: z
     .union([z.literal('0').transform(() => 0), z.coerce.number().int().min(1_000).max(longestTimerMs)])

@@ -32,6 +32,7 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
   });
   const server = adapter.getInstance<FastifyInstance>();
   server.decorate('requestTimeoutMs', environment.REQUEST_TIMEOUT_MS);
+  server.decorate('streamTimeoutMs', environment.STREAM_TIMEOUT_MS);
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     try {
       done(null, parseJsonBody(decodeBody(body as Buffer)));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { startSpan, type RunningSpan } from '#contracts';
+import { Patience, startSpan, type RunningSpan } from '#contracts';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ownerOf } from '../keys/caller.js';
@@ -7,8 +7,10 @@ import { ownerOf } from '../keys/caller.js';
 /** What an HTTP request hands down to the calls that it causes. */
 export interface HttpCall {
   requestId: string;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds, for work that gives no pieces of the answer. */
   deadline: number;
+  /** For streams: each piece of the answer puts the end off. */
+  patience?: Patience;
   traceparent: string;
   /** Aborted when the client goes away before its answer is complete. */
   signal: AbortSignal;
@@ -34,6 +36,9 @@ export function callOf(request: FastifyRequest, reply: FastifyReply): HttpCall {
   return request.meganestCall;
 }
 
+/** Longest life of a stream where nothing else is set. */
+const defaultStreamMs = 7_200_000;
+
 function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
   const abort = new AbortController();
   const span = spanOf(request);
@@ -45,6 +50,7 @@ function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
   return {
     requestId: request.id,
     deadline: Date.now() + timeoutMs,
+    patience: new Patience(timeoutMs, Date.now() + (reply.server.streamTimeoutMs ?? defaultStreamMs)),
     traceparent: span?.traceparent ?? beginTrace(),
     signal: abort.signal,
     owner: ownerOf(request),
@@ -54,6 +60,7 @@ function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
 declare module 'fastify' {
   interface FastifyInstance {
     requestTimeoutMs?: number;
+    streamTimeoutMs?: number;
   }
 }
 

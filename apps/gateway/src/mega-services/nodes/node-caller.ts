@@ -34,9 +34,11 @@ export class NodeCaller {
   readonly run: NodeRunner = (context) => {
     const caller = callers[context.service];
     const request = context.request as MegaServiceRequest;
-    const { requestId, traceparent } = request;
+    const { requestId, traceparent, patience } = request;
     const { deadline, signal } = context;
-    const options = { requestId, traceparent, deadline, signal };
+    // An attempt with a timeout of its own has that one alone.
+    const times = deadline === request.deadline ? { deadline, patience } : { deadline };
+    const options = { requestId, traceparent, ...times, signal };
     return caller
       ? caller({ client: this.client, context, request, options })
       : this.announced.call(context, options);

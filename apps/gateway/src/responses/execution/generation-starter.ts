@@ -193,7 +193,7 @@ async function patiently(open: () => Promise<OpenedRun>, call: HttpCall): Promis
       return { ...run, chunks: withFirst(first, chunks) };
     } catch (error) {
       const pauseMs = pauseAfter(error);
-      if (pauseMs === undefined || Date.now() + pauseMs > call.deadline) throw error;
+      if (pauseMs === undefined || Date.now() + pauseMs > (call.patience?.at ?? call.deadline)) throw error;
       await wait(pauseMs, undefined, { signal: call.signal });
     }
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MegaNestError } from '#contracts';
+import { MegaNestError, Patience } from '#contracts';
 import { errorEvent, type ResponseEvent, type StoredItem } from '#responses';
 import { ignoredHeader, ignoredHeaderName, type HttpCall } from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
@@ -25,6 +25,8 @@ export interface SocketBounds {
   lifetimeMs: number;
   /** Deadline of a turn in milliseconds. */
   turnTimeoutMs: number;
+  /** Of a turn, however steadily it is answered. */
+  streamTimeoutMs: number;
 }
 
 /** A response that a turn has led to. */
@@ -183,9 +185,11 @@ export class ResponseSocket {
   }
 
   #newCall(): HttpCall {
+    const { turnTimeoutMs, streamTimeoutMs } = this.options.bounds;
     return {
       requestId: randomUUID(),
-      deadline: Date.now() + this.options.bounds.turnTimeoutMs,
+      deadline: Date.now() + turnTimeoutMs,
+      patience: new Patience(turnTimeoutMs, Date.now() + streamTimeoutMs),
       traceparent: this.options.traceparent,
       signal: this.#gone.signal,
     };

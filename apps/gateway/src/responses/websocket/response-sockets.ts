@@ -74,6 +74,7 @@ export class ResponseSockets {
 
   #bounds(): SocketBounds {
     const { RESPONSES_SOCKET_LIFETIME_MS: lifetimeMs, REQUEST_TIMEOUT_MS: turnTimeoutMs } = this.environment;
-    return { ...fixedBounds, lifetimeMs, turnTimeoutMs };
+    const { STREAM_TIMEOUT_MS: streamTimeoutMs } = this.environment;
+    return { ...fixedBounds, lifetimeMs, turnTimeoutMs, streamTimeoutMs };
   }
 }

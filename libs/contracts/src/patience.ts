@@ -1,0 +1,40 @@
+/** How long a request is waited for: so long without a piece of its answer, and never beyond a limit. */
+export class Patience {
+  #at: number;
+
+  /** `limit`: epoch milliseconds. */
+  constructor(
+    readonly idleMs: number,
+    private readonly limit: number,
+    private readonly now: () => number = Date.now,
+  ) {
+    this.#at = Math.min(now() + idleMs, limit);
+  }
+
+  /** Epoch milliseconds at which it ends, unless a piece comes before. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** A piece of the answer has come. */
+  renew(): void {
+    this.#at = Math.min(this.now() + this.idleMs, this.limit);
+  }
+
+  /** Runs the action when it ends; the returned function stops the watch. */
+  watch(action: () => void): () => void {
+    let timer: NodeJS.Timeout;
+    const arm = () => {
+      timer = setTimeout(look, Math.max(0, Math.min(this.#at - this.now(), longestDelayMs)));
+    };
+    const look = () => {
+      if (this.now() >= this.#at) action();
+      else arm();
+    };
+    arm();
+    return () => clearTimeout(timer);
+  }
+}
+
+/** The longest delay of a timer. */
+const longestDelayMs = 2 ** 31 - 1;
