@@ -120,6 +120,30 @@ describe('an engine behind LLM_ENDPOINT', () => {
     expect((await write(8_000)).status).toBe(504);
   });
 
+  it('has other names with MODEL_ALIASES, and none without', async () => {
+    const named = await stack.startGateway({ MODEL_ALIASES: 'usual,my-gpt=chatqna' });
+    const post = async (url: string, path: string, body: object) => {
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    const vectors = { input: 'a', model: 'text-embedding-3-small' };
+    const words = { input: 'hi', model: 'gpt-4o' };
+    const messages = [{ role: 'user', content: 'hi' }];
+    const served = (model: string) => ({ status: 200, body: { model } });
+    expect(await post(named.url, '/v1/embeddings', vectors)).toMatchObject(served('scripted-embed'));
+    expect(await post(named.url, '/v1/responses', words)).toMatchObject(served(engineModel));
+    expect(await post(named.url, '/v1/chat/completions', { messages, model: 'gpt-4.1' })).toMatchObject(
+      served(engineModel),
+    );
+    expect(await post(named.url, '/v1/chat/completions', { messages, model: 'my-gpt' })).toMatchObject(
+      served('chatqna'),
+    );
+    const missing = { status: 404, body: { error: { code: 'model_not_found', param: 'model' } } };
+    expect(await post(stack.gateway.url, '/v1/embeddings', vectors)).toMatchObject(missing);
+    expect(await post(stack.gateway.url, '/v1/responses', words)).toMatchObject(missing);
+  });
+
   it('ends an answer of 3000 tokens by itself', async () => {
     stack.engine.script = () => ({ text: 'word '.repeat(3000) });
     const { body } = await ask('/v1/responses', { input: 'go on' });

@@ -1,5 +1,5 @@
 import { Transcription, type TranscriptionRequest } from '#audio-api';
-import type { TranscriptChunk } from '#contracts';
+import { assertServedModel, type TranscriptChunk } from '#contracts';
 import { withinDeadline, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { AsrService } from './asr.service.js';
@@ -9,6 +9,11 @@ import { AsrService } from './asr.service.js';
 export class LocalTranscription extends Transcription {
   constructor(@Inject(AsrService) private readonly asr: AsrService) {
     super();
+  }
+
+  override assertModel(name: string): Promise<void> {
+    assertServedModel(name, this.asr.model.id);
+    return Promise.resolve();
   }
 
   override transcribe(

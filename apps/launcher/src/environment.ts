@@ -23,6 +23,7 @@ const portsSchema = z.object(
 /** Variables that one service alone reads and checks; listed here to be shown. Unset: that service's default. */
 const ownOfServices = [
   'DEFAULT_MEGASERVICE',
+  'MODEL_ALIASES',
   'RATE_LIMIT_PER_MINUTE',
   'UPLOAD_LIMIT_BYTES',
   'UPLOAD_FILE_LIMIT_BYTES',
@@ -32,6 +33,7 @@ const ownOfServices = [
   'JOB_ABANDONED_AFTER_MS',
   'LLM_API_KEY',
   'LLM_MODALITIES',
+  'LLM_CONTEXT_LENGTH',
   'TEI_API_KEY',
   'ASR_API_KEY',
   'TTS_API_KEY',

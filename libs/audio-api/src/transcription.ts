@@ -18,6 +18,9 @@ export interface TranscriptionRequest extends TranscriptionParameters {
 
 /** What writes speech down: the model in this process, or the service behind NATS. Both serve the same HTTP API. */
 export abstract class Transcription {
+  /** Errors: model_not_found for any model but the one that transcribes. */
+  abstract assertModel(name: string, call: HttpCall): Promise<void>;
+
   /**
    * The first chunk tells of the audio, each further one holds a segment. Errors: those of the method `asr.transcribe`.
    */

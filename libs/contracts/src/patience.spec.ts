@@ -8,7 +8,7 @@ afterEach(() => {
 it('ends after so long without a piece, and at its limit', () => {
   vi.useFakeTimers({ now: 0 });
   const patience = new Patience(100, 250);
-  const ended = vi.fn();
+  const ended = vi.fn<() => void>();
   patience.watch(ended);
   vi.advanceTimersByTime(90);
   patience.renew();
@@ -24,7 +24,7 @@ it('ends after so long without a piece, and at its limit', () => {
 
 it('ends no more once it is no longer watched', () => {
   vi.useFakeTimers({ now: 0 });
-  const ended = vi.fn();
+  const ended = vi.fn<() => void>();
   new Patience(100, 1_000).watch(ended)();
   vi.advanceTimersByTime(500);
   expect(ended).not.toHaveBeenCalled();

@@ -23,7 +23,7 @@ export { parseJsonBody } from './http/json-body.js';
 export { readFormParts } from './http/form-parts.js';
 export { ignoredHeader, ignoredHeaderName, setIgnored } from './http/ignored-header.js';
 export { sendEventStream, type Frames } from './http/event-stream.js';
-export { Call, probePaths, type HttpCall } from './http/http-call.js';
+export { Call, callOf, probePaths, type HttpCall } from './http/http-call.js';
 export { withinDeadline } from './http/within-deadline.js';
 export { SchemaPipe } from './http/schema.pipe.js';
 export { ownerOf, type Caller, type Scope } from './keys/caller.js';

@@ -91,7 +91,10 @@ describe('the asr service with a Whisper model', () => {
 
     it('refuses conversations, foreign pages, and whoever has no key', async () => {
       await expect(
-        sendLive(service.url, question, 16_000, { path: '/v1/realtime', headers: { authorization } }),
+        sendLive(service.url, question, 16_000, {
+          path: '/v1/realtime?intent=conversation',
+          headers: { authorization },
+        }),
       ).rejects.toThrow('400');
       await expect(sendLive(service.url, question, 16_000)).rejects.toThrow('401');
       const headers = { authorization, origin: 'https://elsewhere.example' };

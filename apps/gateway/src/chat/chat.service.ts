@@ -69,7 +69,8 @@ export class ChatService {
   }
 
   /** Errors: model_not_found, unsupported_parameter, service_unavailable. */
-  async prepare(request: ChatCompletionRequest, call: HttpCall): Promise<PreparedChat> {
+  async prepare(asked: ChatCompletionRequest, call: HttpCall): Promise<PreparedChat> {
+    const request = { ...asked, model: await this.models.named(asked.model, 'answers', call) };
     const definition = request.model ? this.megaServices.find(request.model) : this.megaServices.default();
     if (definition) {
       assertGivesAnswers(definition);

@@ -10,6 +10,8 @@ import {
 import type { MegaServiceDefinition } from '#dag';
 import { RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+import { aliasOf, type ModelUse } from '../config/model-aliases.js';
 
 /** A model's description is asked for again after this long. */
 const freshMs = 5_000;
@@ -24,7 +26,21 @@ export type ServedModel = ModelInfo & { service: string };
 export class ModelCatalog {
   #llm: { info: ModelInfo; at: number } | undefined;
 
-  constructor(@Inject(RpcClient) private readonly client: RpcClient) {}
+  constructor(
+    @Inject(RpcClient) private readonly client: RpcClient,
+    @Inject(gatewayEnvironment) private readonly environment: Pick<GatewayEnvironment, 'MODEL_ALIASES'>,
+  ) {}
+
+  /**
+   * The model that a request's name stands for; the name itself where it is no alias, undefined for the one that is
+   * served. Errors: service_unavailable.
+   */
+  async named(name: string | undefined, use: ModelUse, options: CallOptions): Promise<string | undefined> {
+    const alias = name === undefined ? undefined : aliasOf(this.environment.MODEL_ALIASES, name, use);
+    if (alias === undefined) return name;
+    if (alias !== 'served') return alias.model;
+    return use === 'answers' ? (await this.llm(options)).id : undefined;
+  }
 
   /** The language model. Errors: service_unavailable. */
   async llm(options: CallOptions): Promise<ModelInfo> {

@@ -3,6 +3,7 @@ import { uploadEnvironmentSchema } from '#dataprep-api';
 import { baseEnvironmentSchema, booleanSchema, databaseEnvironmentSchema, portSchema } from '#service-kit';
 import { z } from 'zod';
 import { filesEnvironmentShape } from './files.environment.js';
+import { modelAliasesSchema } from './model-aliases.js';
 import { responsesEnvironmentShape } from './responses.environment.js';
 
 export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
@@ -15,6 +16,8 @@ export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   WEB_UI: booleanSchema.default(true),
   /** Chats and responses name a mega service; the language model itself is not served. */
   MEGA_SERVICES_ONLY: booleanSchema.default(false),
+  /** Other names of models: `whisper-1=nano-asr`; `usual` for those that clients send by default. */
+  MODEL_ALIASES: modelAliasesSchema,
   ...uploadEnvironmentSchema.shape,
   ...audioEnvironmentShape,
   ...liveEnvironmentShape,

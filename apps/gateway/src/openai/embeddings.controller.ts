@@ -1,4 +1,4 @@
-import { embed, type ReplyOf } from '#contracts';
+import { assertServedModel, embed, type ReplyOf } from '#contracts';
 import { RpcClient } from '#messaging';
 import {
   embeddingRequestSchema,
@@ -12,6 +12,7 @@ import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { outputKindOf } from '../mega-services/nodes/output-kind.js';
 import { MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
+import { ModelCatalog } from '../chat/model-catalog.js';
 
 @Controller()
 export class EmbeddingsController {
@@ -19,6 +20,7 @@ export class EmbeddingsController {
     @Inject(RpcClient) private readonly client: RpcClient,
     @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
     @Inject(MegaServiceOutputs) private readonly outputs: MegaServiceOutputs,
+    @Inject(ModelCatalog) private readonly models: ModelCatalog,
     @Inject(Metrics) private readonly metrics: Metrics,
   ) {}
 
@@ -30,16 +32,20 @@ export class EmbeddingsController {
     @Call() call: HttpCall,
   ): Promise<EmbeddingResponse> {
     return this.metrics.measure('embeddings', async () => {
-      return embeddingResponse(await this.#embed(body, call), body.encoding_format);
+      const model = await this.models.named(body.model, 'vectors', call);
+      return embeddingResponse(await this.#embed({ ...body, model }, call), body.encoding_format);
     });
   }
 
-  /** Through the mega service of this path, which may be taken away. */
-  #embed(body: EmbeddingRequest, call: HttpCall): Promise<ReplyOf<typeof embed>> {
-    const definition = this.megaServices.findByPath('/v1/embeddings');
-    if (definition && outputKindOf(definition) === 'vectors')
-      return this.outputs.vectors(definition, body, call);
+  /** Through the mega service of this path, which may be taken away. Errors: model_not_found for any model but the served one. */
+  async #embed(body: EmbeddingRequest, call: HttpCall): Promise<ReplyOf<typeof embed>> {
     const { inputs, dimensions, model } = body;
-    return this.client.request(embed, { inputs, dimensions, model }, call);
+    const definition = this.megaServices.findByPath('/v1/embeddings');
+    const isService = definition && outputKindOf(definition) === 'vectors';
+    const reply = isService
+      ? await this.outputs.vectors(definition, body, call)
+      : await this.client.request(embed, { inputs, dimensions, model }, call);
+    if (!isService || model !== definition.name) assertServedModel(model, reply.model);
+    return reply;
   }
 }

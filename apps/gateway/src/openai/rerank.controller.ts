@@ -15,6 +15,7 @@ import {
   type RerankResponse,
 } from '#openai-api';
 import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
+import { ModelCatalog } from '../chat/model-catalog.js';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { z } from 'zod';
 
@@ -22,6 +23,7 @@ import { z } from 'zod';
 export class RerankController {
   constructor(
     @Inject(RpcClient) private readonly client: RpcClient,
+    @Inject(ModelCatalog) private readonly models: ModelCatalog,
     @Inject(Metrics) private readonly metrics: Metrics,
   ) {}
 
@@ -33,7 +35,8 @@ export class RerankController {
     @Call() call: HttpCall,
   ): Promise<RerankResponse> {
     return this.metrics.measure('rerank', async () => {
-      const reply = await this.client.request(rerank, rerankCall(body), call);
+      const model = await this.models.named(body.model ?? undefined, 'ranking', call);
+      const reply = await this.client.request(rerank, rerankCall({ ...body, model }), call);
       return rerankResponse(reply, body, call.requestId);
     });
   }

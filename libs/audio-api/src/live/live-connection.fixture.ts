@@ -75,6 +75,10 @@ class FakeSocket extends EventEmitter {
 
 /** Hears the words of a sentence, one for each half second. */
 class FakeTranscription extends Transcription {
+  override assertModel(): Promise<void> {
+    return Promise.resolve();
+  }
+
   readonly requests: TranscriptionRequest[] = [];
   readonly calls: HttpCall[] = [];
   failure: MegaNestError | undefined;

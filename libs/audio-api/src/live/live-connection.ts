@@ -33,6 +33,8 @@ export interface LiveConnectionOptions {
   dialect: Dialect;
   transcription: Transcription;
   traceparent: string;
+  /** What hears the audio, unless an update says another. */
+  model?: string;
 }
 
 const messageSchema = z.looseObject({ type: z.string(), event_id: z.string().max(512).optional() });
@@ -67,7 +69,8 @@ export class LiveConnection {
     private readonly socket: WebSocket,
     private readonly options: LiveConnectionOptions,
   ) {
-    const { bounds, dialect, transcription } = options;
+    const { bounds, dialect, transcription, model } = options;
+    if (model !== undefined) this.#settings = { ...usualSettings, model };
     this.#expiresAt = Date.now() + bounds.maxSeconds * 1000;
     this.#turns = new LiveTurns({
       dialect,

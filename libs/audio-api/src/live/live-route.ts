@@ -1,12 +1,12 @@
 import { MegaNestError } from '#contracts';
-import { sendError } from '#service-kit';
+import { callOf, sendError } from '#service-kit';
 import websocket from '@fastify/websocket';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Transcription } from '../transcription.js';
 import { LiveConnection, type LiveBounds } from './live-connection.js';
-import { checkIntent } from './live-settings.js';
+import { queriedModel } from './live-settings.js';
 
 /** The variables that bound live audio. */
 export const liveEnvironmentShape = {
@@ -27,7 +27,7 @@ interface LiveEnvironment {
 }
 
 /**
- * Serves live audio on GET /v1/realtime?intent=transcription, a WebSocket. Registered before the service listens, so that
+ * Serves live audio on GET /v1/realtime, a WebSocket. Registered before the service listens, so that
  * origins, keys and request ids hold for the upgrade as for any request.
  */
 export async function serveLiveAudio(
@@ -40,20 +40,20 @@ export async function serveLiveAudio(
     await app.register(websocket, { options: { maxPayload: maxMessageBytes } });
   const transcription = app.get(Transcription);
   let open = 0;
-  const check = ({ ws, query }: FastifyRequest): void => {
-    if (!ws)
+  const check = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    if (!request.ws)
       throw new MegaNestError('method_not_allowed', { method: 'GET', path: '/v1/realtime; use a WebSocket' });
-    checkIntent(query);
+    const model = queriedModel(request.query);
+    if (model !== undefined) await transcription.assertModel(model, callOf(request, reply));
     const detail = `${most} connections with live audio`;
     if (open >= most) throw new MegaNestError('overloaded', { service: 'asr', detail, retryAfter: 5 });
   };
   server.route({
     method: 'GET',
     url: '/v1/realtime',
-    preHandler: (request, reply, done) => {
+    preHandler: async (request, reply) => {
       try {
-        check(request);
-        done();
+        await check(request, reply);
       } catch (error) {
         sendError(reply, MegaNestError.from(error, 'asr'));
       }
@@ -69,6 +69,7 @@ export async function serveLiveAudio(
         dialect,
         transcription,
         traceparent,
+        model: queriedModel(request.query),
       });
     },
   });

@@ -161,12 +161,22 @@ export function sessionObject(
   };
 }
 
-/** What `intent` must be. Errors: invalid_request. */
-export function checkIntent(query: unknown): void {
-  const { intent } = z.looseObject({ intent: z.unknown().optional() }).parse(query);
-  if (intent !== 'transcription')
-    throw new MegaNestError('invalid_request', {
-      detail: 'intent: must be transcription; conversations by voice are not served',
-      param: 'intent',
-    });
+const querySchema = z.looseObject({
+  intent: z.unknown().optional(),
+  model: z.string().max(1_000).optional(),
+});
+
+/**
+ * The model that a connection asks to be heard by. Clients that cannot send an `intent` send a model, which says as much;
+ * beside the intent the model is that of a conversation, and has no part in transcription.
+ * Errors: invalid_request for another intent.
+ */
+export function queriedModel(query: unknown): string | undefined {
+  const { intent, model } = parseOrThrow(querySchema, query);
+  if (intent === 'transcription') return undefined;
+  if (intent === undefined) return model;
+  throw new MegaNestError('invalid_request', {
+    detail: 'intent: must be transcription; conversations by voice are not served',
+    param: 'intent',
+  });
 }

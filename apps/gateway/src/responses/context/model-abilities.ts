@@ -33,6 +33,11 @@ export class ModelAbilities {
     return use === 'describe' ? 'describe' : { refuse: modalities };
   }
 
+  /** The model that a request's name stands for. Errors: service_unavailable. */
+  named(name: string | undefined, call: HttpCall): Promise<string | undefined> {
+    return this.models.named(name, 'answers', call);
+  }
+
   /** What it does where a request says nothing; where it is away, that shows when it is asked to answer. */
   async defaults(call: HttpCall): Promise<ModelInfo['defaults']> {
     const info = await this.models.llm(call).catch(() => undefined);

@@ -44,9 +44,10 @@ export class ResponsePlanner {
   /** Errors: those of {@link ContextLoader}; invalid_request without any input; unsupported_parameter. */
   async plan(
     owner: string,
-    request: ResponseRequest,
+    asked: ResponseRequest,
     { call, warmUp = false, unstored }: PlanOptions,
   ): Promise<ResponsePlan> {
+    const request = { ...asked, model: await this.abilities.named(asked.model, call) };
     const { settings, model, include } = request;
     const { input, isTrigger } = withoutTrigger(request.input);
     const [history, inputItems] = await Promise.all([

@@ -40,6 +40,7 @@ const bounds = {
   pingMs: 60_000,
   lifetimeMs: 60_000,
   turnTimeoutMs: 1000,
+  streamTimeoutMs: 7_200_000,
 };
 
 describe('ResponseSocket', () => {

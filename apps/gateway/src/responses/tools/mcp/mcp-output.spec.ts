@@ -13,5 +13,5 @@ it('names images in the text of a result, and shows those that a model can read 
 });
 
 it('shows four images of a result at most', () => {
-  expect(shownImages({ content: Array(9).fill(image(png)) })).toHaveLength(4);
+  expect(shownImages({ content: Array.from({ length: 9 }, () => image(png)) })).toHaveLength(4);
 });
