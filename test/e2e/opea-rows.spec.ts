@@ -22,6 +22,17 @@ import { pastedCommands, runPasted } from './helpers/pasted-commands.js';
  * errors. `/v1/asr` is tested where speech is.
  */
 
+const ports = {
+  8888: 'gateway',
+  6000: 'embedding',
+  7000: 'retrieval',
+  8000: 'reranking',
+  9000: 'llm',
+  9090: 'guardrail',
+  6007: 'dataprep',
+  9099: 'asr',
+} as const;
+
 let stack: TestStack;
 beforeAll(async () => {
   stack = await startStack();
@@ -158,15 +169,6 @@ describe('OPEA', () => {
     symlinkSync(join(repositoryRoot, 'test'), join(folder.path, 'test'));
     const docs = join(repositoryRoot, 'docs');
     const pages = readdirSync(docs).filter((file) => file.endsWith('.md'));
-    const ports = {
-      8888: 'gateway',
-      6000: 'embedding',
-      7000: 'retrieval',
-      8000: 'reranking',
-      9000: 'llm',
-      9090: 'guardrail',
-      6007: 'dataprep',
-    } as const;
     const urls = Object.fromEntries(
       Object.entries(ports).map(([port, name]) => [`http://127.0.0.1:${port}`, stack.service(name).url]),
     );
@@ -178,5 +180,28 @@ describe('OPEA', () => {
       ))
         expect({ line, ok: status >= 200 && status < 300, said }).toMatchObject({ ok: true });
     await folder.remove();
+  });
+
+  it('every endpoint without an id has a curl line in docs/endpoints.md', async () => {
+    const page = pathToFileURL(join(repositoryRoot, 'docs/endpoints.md'));
+    const pasted = new Set(
+      (await pastedCommands(page)).flatMap((command) =>
+        'file' in command ? [] : [`${command.method} ${command.url.replace('http://127.0.0.1:', '')}`],
+      ),
+    );
+    const missing: string[] = [];
+    for (const [port, service] of Object.entries(ports)) {
+      const answer = await fetch(`${stack.service(service).url}/openapi.json`);
+      const { paths } = (await answer.json()) as { paths: Record<string, Record<string, unknown>> };
+      for (const [path, methods] of Object.entries(paths)) {
+        const isAlias = paths[`/v1${path}`] !== undefined;
+        if (isAlias || path.includes('{') || path === '/v1/audio/translations') continue;
+        for (const method of Object.keys(methods)) {
+          const line = `${method.toUpperCase()} ${port}${path}`;
+          if (['get', 'post'].includes(method) && !pasted.has(line)) missing.push(line);
+        }
+      }
+    }
+    expect(missing).toEqual([]);
   });
 });

@@ -22,4 +22,4 @@ Settings are environment variables, e.g. GATEWAY_PORT=9999 npm start. The usual 
   NATS_URL, DATABASE_URL      servers of your own
   ${ports.replaceAll(/(.{60,100}?) /g, '$1\n  ')}
 
-docs/configuration.md lists every variable; npm run doctor looks for faults.`;
+docs/configuration.md lists every variable; npm run doctor looks for faults; docs/troubleshooting.md says what to do.`;
