@@ -6,7 +6,7 @@ export const dataprepEnvironmentSchema = baseEnvironmentSchema.extend({
   ...databaseEnvironmentSchema.shape,
   DATAPREP_PORT: portSchema.default(6007),
   ...uploadEnvironmentSchema.shape,
-  /** A background job that nobody has reported on for this long has lost its process, and fails. */
+  /** A background job that was not reported on for this long has lost its process; another one takes it over. */
   JOB_ABANDONED_AFTER_MS: z.coerce.number().int().min(3_000).default(60_000),
   LINK_TIMEOUT_MS: z.coerce.number().int().min(100).default(20_000),
   /** Lets links point to private and loopback addresses, for an intranet whose users are trusted. */

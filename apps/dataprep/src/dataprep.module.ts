@@ -29,7 +29,7 @@ import { DocumentWriter } from './ingest/document-writer.js';
 import { EmbeddingClient } from './ingest/embedding.client.js';
 import { IngestJobs, type JobProgress } from './ingest/ingest-jobs.js';
 import { IngestService } from './ingest/ingest.service.js';
-import { SourceReader } from './ingest/sources.js';
+import { SourceReader, type IngestRequest } from './ingest/sources.js';
 import { LocalDataprep } from './local-dataprep.js';
 
 export const identity: ServiceIdentity = {
@@ -107,13 +107,14 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     },
     {
       provide: IngestJobs,
-      inject: [IngestService, Database],
-      useFactory: (ingests: IngestService, database: Database) =>
-        new IngestJobs(
-          ingests,
-          new JobsRepository<JobProgress>(database),
-          environment.JOB_ABANDONED_AFTER_MS,
-        ),
+      inject: [IngestService, Database, ObjectStore],
+      useFactory: (ingests: IngestService, database: Database, objects: ObjectStore) => {
+        const jobs = new JobsRepository<JobProgress, IngestRequest>(database);
+        const discard = async ({ files }: IngestRequest) => {
+          await Promise.allSettled(files.map(({ objectId }) => objects.delete(objectId)));
+        };
+        return new IngestJobs({ ingests, jobs, discard }, environment.JOB_ABANDONED_AFTER_MS);
+      },
     },
     {
       provide: DocumentCatalogue,

@@ -1,6 +1,5 @@
 import type { DocumentChunks, IngestJob, IngestProgress, StoredDocument } from '#contracts';
 import { Dataprep, type IngestRequest, type ListedDocuments } from '#dataprep-api';
-import { ObjectStore } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { DocumentCatalogue } from './ingest/document-catalogue.js';
 import { IngestJobs } from './ingest/ingest-jobs.js';
@@ -13,7 +12,6 @@ export class LocalDataprep extends Dataprep {
     @Inject(IngestService) private readonly ingests: IngestService,
     @Inject(IngestJobs) private readonly jobs: IngestJobs,
     @Inject(DocumentCatalogue) private readonly catalogue: DocumentCatalogue,
-    @Inject(ObjectStore) private readonly objects: ObjectStore,
   ) {
     super();
   }
@@ -23,9 +21,7 @@ export class LocalDataprep extends Dataprep {
   }
 
   override startJob(request: IngestRequest): Promise<IngestJob> {
-    return this.jobs.start(request, async () => {
-      await Promise.allSettled(request.files.map(({ objectId }) => this.objects.delete(objectId)));
-    });
+    return this.jobs.start(request);
   }
 
   override findJob(id: string): Promise<IngestJob> {

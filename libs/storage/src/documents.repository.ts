@@ -62,7 +62,7 @@ export class DocumentsRepository {
       chunks.length <= chunksPerTransaction
         ? await this.database.transaction((transaction) => writeAtOnce(transaction, stored, chunks))
         : await writeInParts(this.database, stored, chunks);
-    if (outcome.outcome !== 'unchanged') await analyzeIfGrown(this.database);
+    if (outcome.outcome !== 'unchanged') await analyzeIfGrown(this.database, chunks.length);
     return outcome;
   }
 

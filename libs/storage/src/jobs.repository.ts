@@ -28,30 +28,96 @@ interface JobRow<Progress> {
   finished_at: Date | null;
 }
 
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const columns = 'id, state, progress, error, created_at, updated_at, finished_at';
+/** Ended jobs are told of for so long. */
+const keptFor = '30 days';
+
+/** A job whose process died, for another one to go on with. */
+export interface AbandonedJob<Request> {
+  id: string;
+  request: Request;
+}
+
 const finalStates: ReadonlySet<JobState> = new Set(['succeeded', 'failed', 'cancelled']);
 
 /** The state of ingestion jobs, so that a client may ask for it at any instance and after a restart. */
-export class JobsRepository<Progress extends object = Record<string, unknown>> {
+export class JobsRepository<
+  Progress extends object = Record<string, unknown>,
+  Request extends object = Record<string, unknown>,
+> {
   constructor(private readonly database: Database) {}
 
-  /** Adds a queued job and answers it. */
-  async create(progress: Progress, id: string = randomUUID()): Promise<Job<Progress>> {
+  /** Adds a queued job and answers it. With its request another process can go on with it. */
+  async create(progress: Progress, request?: Request): Promise<Job<Progress>> {
     const [job] = await this.rows(
-      'INSERT INTO ingest_jobs (id, state, progress) VALUES ($1, $2, $3) RETURNING *',
-      [id, 'queued', toPostgresJson(progress)],
+      `INSERT INTO ingest_jobs (id, state, progress, request) VALUES ($1, $2, $3, $4) RETURNING ${columns}`,
+      [randomUUID(), 'queued', toPostgresJson(progress), request ? toPostgresJson(request) : null],
     );
     if (!job) throw new Error('INSERT … RETURNING gave no row');
     return job;
   }
 
   async find(id: string): Promise<Job<Progress> | undefined> {
-    const [job] = await this.rows('SELECT * FROM ingest_jobs WHERE id::text = lower($1)', [id]);
+    if (!uuid.test(id)) return undefined;
+    const [job] = await this.rows(`SELECT ${columns} FROM ingest_jobs WHERE id = $1::uuid`, [id]);
     return job;
   }
 
   /** Newest first. */
   async list(limit = 100): Promise<Job<Progress>[]> {
-    return this.rows('SELECT * FROM ingest_jobs ORDER BY created_at DESC, id LIMIT $1', [limit]);
+    return this.rows(`SELECT ${columns} FROM ingest_jobs ORDER BY created_at DESC, id LIMIT $1`, [limit]);
+  }
+
+  /** Says that a process still has a job that waits; false where it has ended. */
+  async keep(id: string): Promise<boolean> {
+    const touched = await this.database.transaction((transaction) =>
+      transaction.execute(
+        'UPDATE ingest_jobs SET updated_at = now() WHERE id = $1::uuid AND finished_at IS NULL',
+        [id],
+      ),
+    );
+    return touched > 0;
+  }
+
+  /** Gives a job up, so that any process goes on with it at once. */
+  async release(id: string): Promise<void> {
+    await this.database.transaction((transaction) =>
+      transaction.execute(
+        `UPDATE ingest_jobs SET state = 'queued', updated_at = now() - interval '1 day', attempts = attempts - 1
+         WHERE id = $1::uuid AND finished_at IS NULL`,
+        [id],
+      ),
+    );
+  }
+
+  /**
+   * Takes over jobs that no living process works on, `limit` at most: unfinished, not reported for `idleMs`, and begun
+   * fewer than `maxAttempts` times.
+   */
+  async claimAbandoned(
+    idleMs: number,
+    { limit, maxAttempts }: { limit: number; maxAttempts: number },
+  ): Promise<AbandonedJob<Request>[]> {
+    return this.database.transaction((transaction) =>
+      transaction.query<AbandonedJob<Request>>(
+        `UPDATE ingest_jobs SET state = 'queued', attempts = attempts + 1, updated_at = now()
+         WHERE id IN (
+           SELECT id FROM ingest_jobs
+           WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1)
+             AND request IS NOT NULL AND attempts < $3
+           ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+         RETURNING id, request`,
+        [idleMs / 1_000, limit, maxAttempts],
+      ),
+    );
+  }
+
+  /** Removes jobs that ended long ago. Answers how many. */
+  async deleteOld(): Promise<number> {
+    return this.database.transaction((transaction) =>
+      transaction.execute(`DELETE FROM ingest_jobs WHERE finished_at < now() - interval '${keptFor}'`),
+    );
   }
 
   /** Writes progress and marks the job as running; false where it is unknown or has ended (a cancelled job stays so). */
@@ -69,15 +135,16 @@ export class JobsRepository<Progress extends object = Record<string, unknown>> {
   }
 
   /**
-   * Fails the jobs that no living process works on: unfinished and not reported for `idleMs`. Answers how many.
-   * A process that works on a job reports more often than that.
+   * Fails the jobs that no living process works on and that were begun `maxAttempts` times, or keep no request: unfinished
+   * and not reported for `idleMs`. Answers how many. A process that works on a job reports more often than that.
    */
-  async failAbandoned(idleMs: number, error: ErrorBody): Promise<number> {
+  async failAbandoned(idleMs: number, error: ErrorBody, maxAttempts = 1): Promise<number> {
     return this.database.transaction((transaction) =>
       transaction.execute(
         `UPDATE ingest_jobs SET state = 'failed', error = $2, updated_at = now(), finished_at = now()
-         WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1)`,
-        [idleMs / 1_000, toPostgresJson(error)],
+         WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1)
+           AND (request IS NULL OR attempts >= $3)`,
+        [idleMs / 1_000, toPostgresJson(error), maxAttempts],
       ),
     );
   }
@@ -87,11 +154,12 @@ export class JobsRepository<Progress extends object = Record<string, unknown>> {
     state: JobState,
     { progress, error }: { progress?: Progress; error?: ErrorBody },
   ): Promise<boolean> {
+    if (!uuid.test(id)) return false;
     const touched = await this.database.transaction((transaction) =>
       transaction.execute(
         `UPDATE ingest_jobs SET state = $2, progress = coalesce($3::jsonb, progress), error = $4::jsonb,
                 updated_at = now(), finished_at = CASE WHEN $5 THEN now() END
-         WHERE id::text = lower($1) AND finished_at IS NULL`,
+         WHERE id = $1::uuid AND finished_at IS NULL`,
         [
           id,
           state,

@@ -2,13 +2,21 @@ import type { Database } from './database.js';
 
 /** Below this the planner's guesses do no harm. */
 const leastRows = 500;
+/** Chunks between two looks: a look is a transaction of its own. */
+const lookAfter = 100;
+
+const written = new WeakMap<Database, number>();
 
 /**
- * Refreshes the planner's statistics of `chunks` once the table has grown or shrunk by half since the last time.
+ * Refreshes the planner's statistics of `chunks` once the table has grown or shrunk by half since the last time. Called
+ * with the chunks that were written just now.
  * A Postgres server does so by itself in the background, PGlite does not, and without statistics the planner sorts
  * a whole collection instead of using the vector index.
  */
-export async function analyzeIfGrown(database: Database): Promise<void> {
+export async function analyzeIfGrown(database: Database, chunks: number): Promise<void> {
+  const since = (written.get(database) ?? 0) + chunks;
+  written.set(database, since < lookAfter ? since : 0);
+  if (since < lookAfter) return;
   await database.transaction(async (transaction) => {
     const [size] = await transaction.query<{ known: number; actual: string }>(
       `SELECT (SELECT reltuples FROM pg_class WHERE oid = 'chunks'::regclass) AS known,

@@ -38,6 +38,7 @@ describe('Database', () => {
       '0007-document-owners',
       '0008-bytes-being-written',
       '0009-user-records',
+      '0010-jobs-that-go-on',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

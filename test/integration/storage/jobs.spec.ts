@@ -52,6 +52,34 @@ describe('JobsRepository', () => {
     expect(await jobs.find(id)).toMatchObject({ state: 'failed', error: failure });
   });
 
+  it('gives the jobs of a process that died to another one, a few times', async () => {
+    const { id } = await jobs.create({ stage: 'embedding' }, { files: ['a'] });
+    const bounds = { limit: 5, maxAttempts: 3 };
+    expect(await jobs.claimAbandoned(3_600_000, bounds)).toEqual([]);
+    await jobs.release(id);
+    expect(await jobs.claimAbandoned(3_600_000, bounds)).toEqual([{ id, request: { files: ['a'] } }]);
+    // A release is no failed attempt, so two more are left.
+    for (const expected of [[{ id, request: { files: ['a'] } }], [{ id, request: { files: ['a'] } }], []])
+      expect(await jobs.claimAbandoned(-1_000, bounds)).toEqual(expected);
+    expect(await jobs.keep(id)).toBe(true);
+    expect(await jobs.failAbandoned(-1_000, failure, 3)).toBeGreaterThan(0);
+    expect(await jobs.find(id)).toMatchObject({ state: 'failed' });
+    expect(await jobs.keep(id)).toBe(false);
+  });
+
+  it('forgets jobs that ended long ago', async () => {
+    const { id } = await jobs.create({ stage: 'done' });
+    await jobs.finish(id, 'succeeded');
+    expect(await jobs.deleteOld()).toBe(0);
+    await storage.database.transaction((transaction) =>
+      transaction.execute(`UPDATE ingest_jobs SET finished_at = now() - interval '31 days' WHERE id = $1`, [
+        id,
+      ]),
+    );
+    expect(await jobs.deleteOld()).toBe(1);
+    expect(await jobs.find(id)).toBeUndefined();
+  });
+
   it('lists the newest first and knows no others', async () => {
     const { id } = await jobs.create({ stage: 'newest' });
     expect((await jobs.list(1)).map((job) => job.id)).toEqual([id]);

@@ -6,7 +6,18 @@ import type { DocumentLoader, LoadedDocument } from './document-loader.js';
 import type { DocumentWriter } from './document-writer.js';
 import type { EmbeddingClient } from './embedding.client.js';
 import { chunkingOf, ingestContext, type IngestContext } from './ingest-context.js';
+import { sideBySide } from './side-by-side.js';
 import type { IngestRequest, IngestSource, SourceReader } from './sources.js';
+
+/** Documents of a request that are worked on at a time, and in memory. */
+const documentsAtOnce = 4;
+
+/** A request's sources, and what became of each, in the same order. */
+interface Batch {
+  index: number;
+  sources: readonly IngestSource[];
+  outcomes: (IngestedDocument | MegaNestError)[];
+}
 
 /** Ends the work early, and what its own calls carry on. */
 export type IngestCall = CallOptions & { signal: AbortSignal; deadline: number };
@@ -19,8 +30,8 @@ export interface IngestParts {
 }
 
 /**
- * Ingests documents one after the other: each is fetched, read, cut and embedded, then it replaces its predecessor in one
- * transaction. Of several, one that cannot be read fails alone, with its reason.
+ * Ingests documents, a few side by side: each is fetched, read, cut and embedded, then it replaces its predecessor in one
+ * step. Of several, one that cannot be read fails alone, with its reason.
  */
 export class IngestService {
   constructor(
@@ -59,26 +70,35 @@ export class IngestService {
   async *#run(request: IngestRequest, call: IngestCall): AsyncGenerator<IngestProgress, void, void> {
     const sources = this.parts.sources.sourcesOf(request);
     const context = ingestContext(request, this.chunkingDefaults, await this.parts.embedding.describe(call));
-    const documents: IngestedDocument[] = [];
-    const failed: FailedDocument[] = [];
-    let first: MegaNestError | undefined;
-    for (const [index, source] of sources.entries()) {
-      const { filename } = source;
-      yield { stage: 'reading', filename, completed: index, total: sources.length };
-      try {
-        const loaded = yield* this.#load(source, context, call);
-        documents.push(yield* this.parts.writer.write(loaded, context, call));
-      } catch (error) {
-        if (!isOfDocument(error, call.signal)) throw error;
-        first ??= error;
-        const { code, message, param } = error;
-        failed.push({ filename, error: { code, message, param } });
-      }
-    }
+    const outcomes: (IngestedDocument | MegaNestError)[] = [];
+    const work = (index: number, signal: AbortSignal) =>
+      this.#ingestOne({ index, sources, outcomes }, context, { ...call, signal });
+    yield* sideBySide(sources.keys(), { width: documentsAtOnce, signal: call.signal }, work);
+    const documents = outcomes.flatMap((outcome) => (outcome instanceof MegaNestError ? [] : [outcome]));
+    const first = outcomes.find((outcome) => outcome instanceof MegaNestError);
     if (first && documents.length === 0) throw first;
+    const failed = outcomes.flatMap((outcome, index) => failureOf(outcome, sources[index]?.filename ?? ''));
     const done = { stage: 'done' as const, filename: sources.at(-1)?.filename ?? '' };
     const counts = { completed: documents.length, total: sources.length };
     yield { ...done, ...counts, documents, ...(failed.length > 0 && { failed }) };
+  }
+
+  /** Puts what became of a document into its place among the outcomes. Errors: those that would stop the others too. */
+  async *#ingestOne(
+    { index, sources, outcomes }: Batch,
+    context: IngestContext,
+    call: IngestCall,
+  ): AsyncGenerator<IngestProgress, void, void> {
+    const source = sources[index];
+    if (!source) return;
+    yield { stage: 'reading', filename: source.filename, completed: index, total: sources.length };
+    try {
+      const loaded = yield* this.#load(source, context, call);
+      outcomes[index] = yield* this.parts.writer.write(loaded, context, call);
+    } catch (error) {
+      if (!isOfDocument(error, call.signal)) throw error;
+      outcomes[index] = error;
+    }
   }
 
   async *#load(
@@ -93,6 +113,13 @@ export class IngestService {
     yield { stage: 'chunking', filename, completed: chunks, total: chunks };
     return document;
   }
+}
+
+/** What was set aside, and why. */
+function failureOf(outcome: IngestedDocument | MegaNestError, filename: string): FailedDocument[] {
+  if (!(outcome instanceof MegaNestError)) return [];
+  const { code, message, param } = outcome;
+  return [{ filename, error: { code, message, param } }];
 }
 
 /** What is wrong lies in the document; anything else would stop the others too. */

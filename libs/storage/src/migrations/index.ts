@@ -8,6 +8,7 @@ import { secrets } from './0006-secrets.js';
 import { documentOwners } from './0007-document-owners.js';
 import { bytesBeingWritten } from './0008-bytes-being-written.js';
 import { userRecords } from './0009-user-records.js';
+import { jobsThatGoOn } from './0010-jobs-that-go-on.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
 export const migrations: readonly StorageMigration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly StorageMigration[] = [
   documentOwners,
   bytesBeingWritten,
   userRecords,
+  jobsThatGoOn,
 ];
