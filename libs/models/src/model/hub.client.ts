@@ -1,3 +1,4 @@
+import { createHash, randomUUID, type Hash } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -57,6 +58,18 @@ export async function downloadModel(
   return directory;
 }
 
+const mostRedirects = 5;
+
+/** Where an answer leads, undefined where it is the file itself. */
+function redirectOf({ status, headers }: Response): string | undefined {
+  return status >= 300 && status < 400 ? (headers.get('location') ?? undefined) : undefined;
+}
+
+/** The SHA-256 that the hub gives as the tag of a large file; small files have tags of another kind. */
+function sha256Of(tag: string | null): string | undefined {
+  return /^"?([0-9a-f]{64})"?$/.exec(tag ?? '')?.[1];
+}
+
 class Download {
   constructor(
     private readonly id: string,
@@ -103,24 +116,37 @@ class Download {
   async tryFetch(file: string): Promise<boolean> {
     const target = path.join(this.directory, file);
     if (existsSync(target)) return true;
-    const response = await this.request(file);
+    const { response, sha256 } = await this.request(file);
     if (response.status === 404) {
       await response.body?.cancel();
       return false;
     }
     if (!response.ok || !response.body) throw this.refusal(file, response.status);
-    await this.store(file, target, response);
+    await this.store(file, target, response, sha256);
     return true;
   }
 
-  private async request(file: string): Promise<Response> {
+  /** Follows redirects by itself: the hub names the hash of a large file in the answer that leads to its storage. */
+  private async request(file: string): Promise<{ response: Response; sha256?: string }> {
     const endpoint = this.options.hubEndpoint ?? 'https://huggingface.co';
     const url = `${endpoint}/${this.id}/resolve/${encodeURIComponent(this.revision)}/${file}`;
     const headers: Record<string, string> = this.options.hubToken
       ? { authorization: `Bearer ${this.options.hubToken}` }
       : {};
+    let redirects = 0;
     try {
-      return await fetch(url, { headers });
+      let sha256: string | undefined;
+      for (let address = url; ;) {
+        const isHub = new URL(address).origin === new URL(url).origin;
+        const response = await fetch(address, { redirect: 'manual', ...(isHub && { headers }) });
+        if (isHub) sha256 = sha256Of(response.headers.get('x-linked-etag')) ?? sha256;
+        const next = redirectOf(response);
+        if (next === undefined) return { response, ...(sha256 !== undefined && { sha256 }) };
+        await response.body?.cancel();
+        redirects += 1;
+        if (redirects > mostRedirects) throw new Error('it redirects too often');
+        address = new URL(next, address).href;
+      }
     } catch (error) {
       throw new ModelLoadError(`${url} cannot be reached while loading "${this.id}".`, { cause: error });
     }
@@ -133,20 +159,26 @@ class Download {
   }
 
   /** Writes beside the target and renames, so that a broken download never looks like a file. */
-  private async store(file: string, target: string, response: Response): Promise<void> {
+  private async store(file: string, target: string, response: Response, sha256?: string): Promise<void> {
     await mkdir(path.dirname(target), { recursive: true });
-    const partial = `${target}.${process.pid}.partial`;
+    // Not by process id: in containers that share a volume all processes may have the same.
+    const partial = `${target}.${randomUUID()}.partial`;
+    const hash = createHash('sha256');
     const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
     try {
-      await pipeline(body, this.meter(file, response), createWriteStream(partial));
+      await pipeline(body, this.meter(file, response, hash), createWriteStream(partial));
+      const actual = hash.digest('hex');
+      if (sha256 !== undefined && actual !== sha256)
+        throw new Error(`its SHA-256 is ${actual}, the hub says ${sha256}`);
       await rename(partial, target);
     } catch (error) {
       await rm(partial, { force: true });
-      throw new ModelLoadError(`The download of ${this.id}/${file} broke off.`, { cause: error });
+      const reason = error instanceof Error ? `: ${error.message}` : '';
+      throw new ModelLoadError(`The download of ${this.id}/${file} failed${reason}.`, { cause: error });
     }
   }
 
-  private meter(file: string, response: Response): Transform {
+  private meter(file: string, response: Response, hash: Hash): Transform {
     const length = Number(response.headers.get('content-length'));
     const totalBytes = length > 0 ? length : undefined;
     const { id, options } = this;
@@ -154,6 +186,7 @@ class Download {
     return new Transform({
       transform(chunk: Uint8Array, _encoding, done) {
         loadedBytes += chunk.length;
+        hash.update(chunk);
         options.onProgress?.({ model: id, file, loadedBytes, totalBytes });
         done(null, chunk);
       },
