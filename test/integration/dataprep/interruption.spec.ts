@@ -250,9 +250,14 @@ describe('an ingest that is interrupted', () => {
     it('name themselves when they cannot be read', async () => {
       const link_list = `${origin}/page.php,${origin}/missing`;
       const { status, body } = await client.ingest([], { collection: 'broken', link_list });
-      expect(status).toBe(400);
-      expect(body.error).toMatchObject({ code: 'unreachable_url', param: 'link_list.1' });
-      expect(await client.names('broken')).toEqual([]);
+      expect(status).toBe(200);
+      const failed = [
+        { filename: `${origin}/missing`, error: { code: 'unreachable_url', param: 'link_list.1' } },
+      ];
+      expect(body).toMatchObject({ documents: [{ filename: `${origin}/page.php` }], failed });
+      const alone = await client.ingest([], { collection: 'broken', link_list: `${origin}/missing` });
+      expect(alone.status).toBe(400);
+      expect(alone.body.error).toMatchObject({ code: 'unreachable_url', param: 'link_list.0' });
     });
   });
 

@@ -86,9 +86,13 @@ describe('DocumentsRepository', () => {
     });
     expect(read?.chunks).toHaveLength(1);
     expect(await documents.readChunks('no-uuid', 0, 10)).toBeUndefined();
-    const kept = await documents.replaceDocument({ ...document('b.txt'), collection: 'vs_1' }, oneChunk);
+    const owned = { ...document('b.txt'), collection: 'vs_1', owner: 'me' };
+    const kept = await documents.replaceDocument(owned, oneChunk);
     expect(await documents.readChunks(kept.documentId, 0, 10)).toBeUndefined();
-    await documents.deleteAll('vs_1');
+    expect(await documents.deleteAll('vs_1')).toBe(0);
+    await storage.database.transaction((transaction) =>
+      transaction.execute('DELETE FROM documents WHERE owner IS NOT NULL'),
+    );
   });
 
   it('stores nothing when one chunk is wrong', async () => {
