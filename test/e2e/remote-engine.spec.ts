@@ -144,6 +144,16 @@ describe('an engine behind LLM_ENDPOINT', () => {
     expect(await post(stack.gateway.url, '/v1/responses', words)).toMatchObject(missing);
   });
 
+  it('is offered the tools of additional_tools items, in this turn and the next', async () => {
+    const add = { type: 'function', name: 'add', parameters: { type: 'object', properties: {} } };
+    const tools = { type: 'additional_tools', role: 'developer', tools: [add] };
+    const first = await ask('/v1/responses', { input: [tools, { role: 'user', content: 'hi' }] });
+    expect(first.status).toBe(200);
+    expect(stack.engine.asked.at(-1)?.tools).toMatchObject([{ function: { name: 'add' } }]);
+    await ask('/v1/responses', { input: 'again', previous_response_id: first.body['id'] });
+    expect(stack.engine.asked.at(-1)?.tools).toMatchObject([{ function: { name: 'add' } }]);
+  });
+
   it('ends an answer of 3000 tokens by itself', async () => {
     stack.engine.script = () => ({ text: 'word '.repeat(3000) });
     const { body } = await ask('/v1/responses', { input: 'go on' });

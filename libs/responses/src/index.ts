@@ -37,6 +37,7 @@ export { fileSearchSteps, type ShownSearch } from './items/file-search-steps.js'
 export { assertCallsAnswered } from './items/answered-calls.js';
 export { describeImage } from './items/describe-image.js';
 export { inputFileOf, textOfTextFile, type GivenFile, type InputFile } from './items/read-input-file.js';
+export { withAdditionalTools } from './items/additional-tools.js';
 export { toChatMessages, type Conversation, type ImageUse } from './items/to-chat-messages.js';
 export {
   createResponseSchema,

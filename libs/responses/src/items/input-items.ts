@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { newItemId } from '../ids.js';
 import { delegate } from '../request/delegate.js';
+import { toolSchema } from '../request/tools.js';
 
 /** An item as it is kept and listed: always with type, id and, where its type has one, status. */
 export interface StoredItem {
@@ -50,10 +51,25 @@ const requiredFields: Readonly<Record<string, readonly string[]>> = {
   custom_tool_call_output: ['call_id'],
   mcp_approval_response: ['approval_request_id'],
 };
+
+/** Codex tells of some of its tools' outputs by the tool's name alone: these answer no call of the model's. */
+function requiredOf(item: Record<string, unknown> & { type: string }): readonly string[] {
+  const isNamedOutput = item.type === 'function_call_output' && typeof item['name'] === 'string';
+  return isNamedOutput && (item['call_id'] ?? null) === null ? [] : (requiredFields[item.type] ?? []);
+}
+
+const additionalToolsSchema = z
+  .looseObject({
+    type: z.literal('additional_tools'),
+    id: itemId.nullish(),
+    tools: z.array(toolSchema).max(512),
+  })
+  .transform(({ id, ...item }): StoredItem => ({ ...item, id: id ?? newItemId(item.type) }));
+
 const otherItemSchema = z
   .looseObject({ type: z.string().min(1), id: itemId.nullish(), status: z.string().nullish() })
   .superRefine((item, context) => {
-    for (const field of requiredFields[item.type] ?? []) {
+    for (const field of requiredOf(item)) {
       if (typeof item[field] !== 'string' || item[field] === '')
         context.addIssue({ code: 'custom', path: [field], message: 'is required and must be a string' });
     }
@@ -65,6 +81,7 @@ const otherItemSchema = z
 export const inputItemSchema = z
   .looseObject({}, 'must be an object')
   .transform((value, context): InputItem => {
+    if (value['type'] === 'additional_tools') return delegate(additionalToolsSchema, value, context);
     return looksLikeMessage(value)
       ? delegate(messageSchema.transform(storedMessage), value, context)
       : delegate(otherItemSchema.transform(storedItem), withReferenceType(value), context);

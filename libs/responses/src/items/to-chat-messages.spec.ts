@@ -82,6 +82,27 @@ describe('toChatMessages', () => {
     expect(() => read([nowhere])).toThrow(/needs image_url or file_id/);
   });
 
+  it('reads the output of a tool that no call was made of, as Codex sends it for its goals', () => {
+    const output = {
+      type: 'function_call_output',
+      name: 'goal_objective',
+      namespace: 'agent',
+      output: 'Win.',
+    };
+    expect(convert([output]).messages).toEqual([{ role: 'user', content: '[agent__goal_objective]\nWin.' }]);
+    const nameless = { type: 'function_call_output', output: 'Win.' };
+    expect(() => convert([nameless])).toThrow('call_id: is required');
+  });
+
+  it('takes items of additional tools for no turns, and names none of them as ignored', () => {
+    const tools = [{ type: 'function', name: 'add' }];
+    const items = [
+      { type: 'additional_tools', role: 'developer', tools },
+      { role: 'user', content: 'a' },
+    ];
+    expect(convert(items)).toEqual({ messages: [{ role: 'user', content: 'a' }], skippedTypes: [] });
+  });
+
   it('tells a model that reads text of an image in the output of a tool', () => {
     const output = [{ type: 'input_image', image_url: 'data:image/png;base64,AA==' }];
     const { messages } = convert([{ type: 'function_call_output', call_id: 'a', output }]);

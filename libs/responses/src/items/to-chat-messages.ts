@@ -73,6 +73,7 @@ const handledElsewhere: ReadonlySet<string> = new Set([
   'mcp_list_tools',
   'mcp_approval_request',
   'mcp_approval_response',
+  'additional_tools',
 ]);
 
 /** A call that the server ran, and what came of it. */
@@ -94,7 +95,19 @@ function toChatMessage(item: StoredItem, path: string, use: ImageUse): ChatMessa
   if (!item.type.endsWith('_call_output')) return undefined;
   // The model has called the tool: what it cannot see of the result is told of, so that the conversation goes on.
   const shown = outputOf(item, path, use === 'take' ? use : 'describe');
+  if (typeof item['call_id'] !== 'string') return namedOutput(item, shown);
   return { role: 'tool', ...shown, toolCallId: String(item['call_id']) };
+}
+
+/** An output that answers no call: the model reads it as told by the user. */
+function namedOutput({ name, namespace }: StoredItem, { content, ...rest }: Content): ChatMessage {
+  const tool = modelToolName(String(name), typeof namespace === 'string' ? namespace : undefined);
+  const heading = `[${tool}]\n`;
+  const images = rest.images?.map((image) => ({
+    ...image,
+    at: (image.at ?? content.length) + heading.length,
+  }));
+  return { role: 'user', content: heading + content, ...(images && { images }) };
 }
 
 /** A call that the caller ran: of a function, a custom tool, or of another type that has an output of its own. */

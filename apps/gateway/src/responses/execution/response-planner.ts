@@ -5,6 +5,7 @@ import {
   newResponse,
   settingsWith,
   toChatMessages,
+  withAdditionalTools,
   type ImageUse,
   type InputItem,
   type ResponseRequest,
@@ -44,10 +45,10 @@ export class ResponsePlanner {
   /** Errors: those of {@link ContextLoader}; invalid_request without any input; unsupported_parameter. */
   async plan(
     owner: string,
-    asked: ResponseRequest,
+    given: ResponseRequest,
     { call, warmUp = false, unstored }: PlanOptions,
   ): Promise<ResponsePlan> {
-    const request = { ...asked, model: await this.abilities.named(asked.model, call) };
+    const request = { ...given, model: await this.abilities.named(given.model, call) };
     const { settings, model, include } = request;
     const { input, isTrigger } = withoutTrigger(request.input);
     const [history, inputItems] = await Promise.all([
@@ -71,8 +72,9 @@ export class ResponsePlanner {
     const compaction = compactionOf(request, isTrigger, [...earlier, ...now]);
     if (compaction && definition) throw compactsNothing(isTrigger);
     const findSource = (type: string) => this.sources.find(type);
-    const unusedTools = planTools(settings, { findSource, isMegaService: definition !== undefined });
-    const { tools, secrets: toolSecrets } = separateSecrets(settings.tools);
+    const asked = { ...settings, tools: withAdditionalTools(settings.tools, [...earlier, ...now]) };
+    const unusedTools = planTools(asked, { findSource, isMegaService: definition !== undefined });
+    const { tools, secrets: toolSecrets } = separateSecrets(asked.tools);
     const defaults = definition ? undefined : await this.abilities.defaults(call);
     const initial = newResponse({
       id: newId('resp'),
