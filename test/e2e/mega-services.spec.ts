@@ -200,7 +200,7 @@ describe('search', () => {
   );
 
   it('says which field is wrong, and that it is no model', async () => {
-    const tooMany = await postJson(`${url}/v1/retrievaltool`, { text: 'x', k: 100_000 });
+    const tooMany = await postJson(`${url}/v1/retrievaltool`, { text: 'What is tea?', k: 100_000 });
     expect(tooMany).toMatchObject({ status: 400, body: { error: { param: 'k' } } });
     const wrong = await postJson(`${url}/v1/retrievaltool`, { text: 42 });
     expect(wrong).toMatchObject({ status: 400, body: { error: { param: 'text' } } });
