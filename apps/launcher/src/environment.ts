@@ -123,7 +123,9 @@ function fromProject(path: string): string {
 
 /** Credentials mean a server of one's own; the embedded one has a token that is made at each start. */
 function checkNatsVariables(environment: LauncherEnvironment): void {
-  const names = Object.keys(natsEnvironmentShape).filter((name) => name !== 'MEGANEST_ALLOW_OPEN');
+  const names = Object.keys(natsEnvironmentShape).filter(
+    (name) => name !== 'MEGANEST_ALLOW_OPEN' && !name.startsWith('NATS_BUCKET_'),
+  );
   const given = names.filter((name) => environment[name as keyof LauncherEnvironment] !== undefined);
   if (environment.NATS_URL !== undefined) natsAccess(environment);
   else if (given.length > 0) throw new EnvironmentError(`${given.join(', ')}: set NATS_URL too.`);

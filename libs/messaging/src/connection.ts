@@ -92,6 +92,8 @@ export function accessOptions(access: ServerAccess): NodeConnectionOptions {
 export class MessagingConnection {
   #connected = true;
   #reconnects = 0;
+  /** What waits for the next connection. */
+  readonly #waiting = new Set<() => void>();
 
   private constructor(readonly nats: NatsConnection) {
     void this.#followStatus();
@@ -131,7 +133,32 @@ export class MessagingConnection {
 
   assertConnected(): void {
     if (!this.connected)
-      throw new MegaNestError('service_unavailable', { service: 'nats', detail: 'not connected' });
+      throw new MegaNestError('service_unavailable', {
+        service: 'nats',
+        detail: 'not connected',
+        retryAfter: 1,
+      });
+  }
+
+  /**
+   * Resolves when there is a connection, at once where there is one. Errors: service_unavailable when none is made until `deadline`
+   * (epoch milliseconds), cancelled.
+   */
+  async whenConnected(deadline: number, signal?: AbortSignal): Promise<void> {
+    if (this.connected) return;
+    const over = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
+    const either = signal ? AbortSignal.any([signal, over]) : over;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        this.#waiting.delete(done);
+        resolve();
+      };
+      if (either.aborted || this.nats.isClosed()) return resolve();
+      this.#waiting.add(done);
+      either.addEventListener('abort', done, { once: true });
+    });
+    if (signal?.aborted) throw new MegaNestError('cancelled');
+    this.assertConnected();
   }
 
   async close(): Promise<void> {
@@ -147,6 +174,8 @@ export class MessagingConnection {
       if (status.type !== 'reconnect') continue;
       this.#connected = true;
       this.#reconnects += 1;
+      for (const go of [...this.#waiting]) go();
     }
+    for (const go of [...this.#waiting]) go();
   }
 }

@@ -1,6 +1,6 @@
 import { Global, Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { MessagingConnection, type ConnectionOptions } from './connection.js';
-import { ObjectStore } from './object-store.js';
+import { ObjectStore, type BucketOptions } from './object-store.js';
 import { RpcClient } from './rpc-client.js';
 import { RpcServer, type RpcServerOptions } from './rpc-server.js';
 import { ServiceDirectory } from './service-directory.js';
@@ -22,11 +22,15 @@ export class MessagingModule implements OnApplicationShutdown {
     @Inject(RpcClient) private readonly client: RpcClient,
   ) {}
 
-  static register(options: ConnectionOptions & RpcServerOptions): DynamicModule {
+  static register(options: ConnectionOptions & RpcServerOptions & { bucket?: BucketOptions }): DynamicModule {
     const providers = [
       { provide: MessagingConnection, useFactory: () => MessagingConnection.open(options) },
       fromConnection(RpcClient),
-      fromConnection(ObjectStore),
+      {
+        provide: ObjectStore,
+        inject: [MessagingConnection],
+        useFactory: (connection: MessagingConnection) => new ObjectStore(connection, options.bucket),
+      },
       fromConnection(ServiceDirectory),
       {
         provide: RpcServer,

@@ -13,49 +13,117 @@ export interface ObjectDescription {
   mimeType: string;
 }
 
+/** What the bucket is made with; one that exists keeps what it has. */
+export interface BucketOptions {
+  /** Most bytes that it holds; beyond them uploads are refused. Default: the server's own bound. */
+  maxBytes?: number;
+  /** Servers of a cluster that hold a copy. Default 1. */
+  replicas?: number;
+}
+
 /** Carries files between services by reference, in NATS's object store: no process has them whole in memory. */
 export class ObjectStore {
   #store: Promise<NatsObjectStore> | undefined;
+  /** The connection that the handle was made on: a server that was away may have lost the bucket. */
+  #madeAt = 0;
 
-  constructor(private readonly connection: MessagingConnection) {}
+  constructor(
+    private readonly connection: MessagingConnection,
+    private readonly options: BucketOptions = {},
+  ) {}
 
-  /** Stores the bytes as they come. Errors: `service_unavailable` when NATS runs without JetStream. */
+  /** Stores the bytes as they come. Errors: `service_unavailable` where NATS has no JetStream, no room, or is away; those of the content. */
   async put(
     content: Uint8Array | AsyncIterable<Uint8Array>,
     { filename, mimeType }: ObjectDescription,
   ): Promise<FileReference> {
-    const store = await this.#open();
     const objectId = randomUUID();
-    const info = await store.put({ name: objectId }, toReadableStream(content));
-    return { objectId, filename, mimeType, bytes: info.size };
+    const source = new Source(content);
+    try {
+      const store = await this.#open();
+      const info = await store.put({ name: objectId }, ReadableStream.from(source.pieces()));
+      return { objectId, filename, mimeType, bytes: info.size };
+    } catch (error) {
+      throw source.failure ?? this.#failed(error);
+    }
   }
 
-  /** The bytes in pieces. Errors: `not_found`. */
+  /** The bytes in pieces. Errors: `not_found`, and `service_unavailable`. */
   async *get(objectId: string): AsyncGenerator<Uint8Array, void, void> {
-    const result = await (await this.#open()).get(objectId);
+    const result = await this.#try((store) => store.get(objectId));
     if (!result) throw new MegaNestError('not_found', { what: `The uploaded object ${objectId}` });
     for await (const piece of result.data) yield piece;
     const error = await result.error;
-    if (error) throw error;
+    if (error) throw this.#failed(error);
   }
 
   async delete(objectId: string): Promise<void> {
-    await (await this.#open()).delete(objectId);
+    await this.#try((store) => store.delete(objectId));
+  }
+
+  async #try<Result>(work: (store: NatsObjectStore) => Promise<Result>): Promise<Result> {
+    try {
+      return await work(await this.#open());
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  /** What went wrong, for callers; the next one makes a new handle. */
+  #failed(cause: unknown): MegaNestError {
+    this.#store = undefined;
+    if (cause instanceof MegaNestError) return cause;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const isFull = /insufficient|maximum bytes|no space|resources/i.test(message);
+    const detail = isFull
+      ? `its object store has no room: ${message}`
+      : `its object store failed: ${message}`;
+    return new MegaNestError('service_unavailable', {
+      service: 'nats',
+      detail,
+      retryAfter: isFull ? 10 : 1,
+      cause,
+    });
   }
 
   async #open(): Promise<NatsObjectStore> {
-    this.#store ??= new Objm(this.connection.nats).create(bucket, { ttl: lifetimeNanoseconds });
+    this.connection.assertConnected();
+    const { reconnects } = this.connection;
+    if (reconnects !== this.#madeAt) this.#store = undefined;
+    this.#madeAt = reconnects;
+    this.#store ??= this.#make();
+    return this.#store;
+  }
+
+  async #make(): Promise<NatsObjectStore> {
+    const { maxBytes, replicas } = this.options;
     try {
-      return await this.#store;
+      return await new Objm(this.connection.nats).create(bucket, {
+        ttl: lifetimeNanoseconds,
+        ...(maxBytes !== undefined && { max_bytes: maxBytes }),
+        ...(replicas !== undefined && { replicas }),
+      });
     } catch (cause) {
-      this.#store = undefined;
       const detail = `its object store cannot be opened; is JetStream enabled? ${cause instanceof Error ? cause.message : ''}`;
-      throw new MegaNestError('service_unavailable', { service: 'nats', detail, cause });
+      throw new MegaNestError('service_unavailable', { service: 'nats', detail, retryAfter: 1, cause });
     }
   }
 }
 
-function toReadableStream(content: Uint8Array | AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const pieces = content instanceof Uint8Array ? [content] : content;
-  return ReadableStream.from(pieces);
+/** Content on its way in; tells its own failure from that of the store. */
+class Source {
+  failure: Error | undefined;
+
+  constructor(private readonly content: Uint8Array | AsyncIterable<Uint8Array>) {}
+
+  async *pieces(): AsyncGenerator<Uint8Array, void, void> {
+    const { content } = this;
+    try {
+      if (content instanceof Uint8Array) yield content;
+      else yield* content;
+    } catch (error) {
+      this.failure = error as Error;
+      throw error;
+    }
+  }
 }

@@ -57,6 +57,7 @@ export class RpcClient {
     payload: RequestOf<Method>,
     options: CallOptions = {},
   ): Promise<ReplyOf<Method>> {
+    await this.#whenConnected(options);
     const single = new SingleReply<ReplyOf<Method>>(method.service);
     const leave = this.#begin(method, payload, options, single);
     let failure: unknown;
@@ -76,6 +77,7 @@ export class RpcClient {
     payload: RequestOf<Method>,
     options: CallOptions = {},
   ): AsyncGenerator<ReplyOf<Method>, void, void> {
+    await this.#whenConnected(options);
     const queue = new MessageQueue<ReplyOf<Method>>();
     const leave = this.#begin(method, payload, options, queue);
     let failure: unknown;
@@ -95,6 +97,12 @@ export class RpcClient {
     for (const call of this.#calls.values()) call.settle(new MegaNestError('cancelled'));
   }
 
+  /** A server that is away comes back within seconds, and a call has time. */
+  async #whenConnected({ deadline, signal }: CallOptions): Promise<void> {
+    if (this.connection.connected) return;
+    await this.connection.whenConnected(deadline ?? Date.now() + defaultTimeoutMs, signal);
+  }
+
   /** Sends the request; the returned function, to be called once nothing more is wanted, leaves nothing of it behind. */
   #begin<Method extends RpcMethod>(
     method: Method,
@@ -102,7 +110,6 @@ export class RpcClient {
     options: CallOptions,
     sink: ReplySink<ReplyOf<Method>>,
   ): (failure: unknown) => void {
-    this.connection.assertConnected();
     const { signal } = options;
     if (signal?.aborted) throw new MegaNestError('cancelled');
     const callId = nuid.next();

@@ -14,14 +14,20 @@ export interface TestNats {
 /** Starts a real nats-server with JetStream on a random port, in a directory of its own; `configuration`: the text of its file. */
 export async function startNats(
   configuration?: string,
-  { jetStream = true }: { jetStream?: boolean } = {},
+  { jetStream = true, port }: { jetStream?: boolean; port?: number } = {},
 ): Promise<TestNats> {
   const { path: program } = await findNatsServer({
     explicitPath: process.env.NATS_SERVER_BINARY,
     cacheDirectory,
   });
   const directory = await createTemporaryDirectory();
-  const server = await startNatsServer({ program, dataDirectory: directory.path, configuration, jetStream });
+  const server = await startNatsServer({
+    program,
+    dataDirectory: directory.path,
+    configuration,
+    jetStream,
+    port,
+  });
   return {
     url: server.url,
     server,

@@ -62,6 +62,8 @@ export const baseEnvironmentSchema = z.object({
   /** Lets a service listen on a public address without keys, e.g. inside a container network. */
   MEGANEST_ALLOW_OPEN: booleanSchema.default(false),
   REQUEST_TIMEOUT_MS: z.coerce.number().int().min(100).max(longestTimerMs).default(120_000),
+  /** Longest time to receive a request with its body; 0: no limit. */
+  RECEIVE_TIMEOUT_MS: z.coerce.number().int().min(0).max(longestTimerMs).default(600_000),
   /** A process that is asked to stop takes requests for so long while /ready says 503 already. */
   SHUTDOWN_DELAY_MS: z.coerce.number().int().min(0).max(3_600_000).default(0),
   /** After that, work under way has so long to end. */

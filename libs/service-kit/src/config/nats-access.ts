@@ -25,6 +25,9 @@ export const natsEnvironmentShape = {
   /** The certificate and key that MegaNest shows the server. */
   NATS_CERT_FILE: text,
   NATS_KEY_FILE: text,
+  /** Most bytes of the bucket that carries uploads, and servers of a cluster that hold a copy; for a bucket that is new. */
+  NATS_BUCKET_MAX_BYTES: z.coerce.number().int().min(1_048_576).optional(),
+  NATS_BUCKET_REPLICAS: z.coerce.number().int().min(1).max(5).optional(),
   /** A network without credentials is trusted. */
   MEGANEST_ALLOW_OPEN: booleanSchema.default(false),
 };
@@ -42,6 +45,8 @@ export interface NatsAccess {
   credentialsFile?: string;
   /** Set where the connection must be encrypted; a server without TLS is then refused. */
   tls?: { caFile?: string; certFile?: string; keyFile?: string };
+  /** What the bucket of uploads is made with. */
+  bucket?: { maxBytes?: number; replicas?: number };
 }
 
 interface ServerUrl {
@@ -63,6 +68,7 @@ export function natsAccess(environment: NatsEnvironment): NatsAccess {
     url: servers.map(({ address }) => address).join(','),
     ...credentialsOf(environment, servers),
     ...tlsOf(environment, servers),
+    ...bucketOf(environment),
   };
   assertProtected(environment, access, servers);
   return access;
@@ -131,6 +137,14 @@ function tlsOf(environment: NatsEnvironment, servers: ServerUrl[]): Pick<NatsAcc
   for (const [variable, path] of given) assertReadable(variable, path);
   if (given.length === 0 && !servers.some(({ encrypted }) => encrypted)) return {};
   return { tls: { ...(caFile && { caFile }), ...(certFile && { certFile, keyFile }) } };
+}
+
+function bucketOf({
+  NATS_BUCKET_MAX_BYTES: maxBytes,
+  NATS_BUCKET_REPLICAS: replicas,
+}: NatsEnvironment): Pick<NatsAccess, 'bucket'> {
+  if (maxBytes === undefined && replicas === undefined) return {};
+  return { bucket: { ...(maxBytes && { maxBytes }), ...(replicas && { replicas }) } };
 }
 
 function assertReadable(variable: string, path: string): void {

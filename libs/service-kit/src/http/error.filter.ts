@@ -29,7 +29,8 @@ export class HttpErrorFilter implements ExceptionFilter {
 /** Writes the envelope, unless the answer has begun: then the stream's own writer has to say it. */
 export function sendError(reply: FastifyReply, error: MegaNestError): void {
   if (reply.sent || reply.raw.headersSent) return;
-  if (error.retryAfter) void reply.header('retry-after', String(error.retryAfter));
+  const retryAfter = error.retryAfter ?? (error.status === 503 ? 1 : undefined);
+  if (retryAfter) void reply.header('retry-after', String(retryAfter));
   if (error.code === 'invalid_api_key') void reply.header('www-authenticate', 'Bearer');
   void reply.status(error.status).send(errorEnvelope(error));
 }

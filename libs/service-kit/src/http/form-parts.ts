@@ -44,9 +44,9 @@ export async function readFormParts(
 /** Errors of the plugin have a code, those of the parser below it only words to tell them by. */
 function isFormError(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
-  const { code = '' } = error as { code?: string };
+  const { code } = error as { code?: unknown };
   return (
-    code.startsWith('FST_') ||
+    (typeof code === 'string' && code.startsWith('FST_')) ||
     /multipart|boundary|part header|terminated early|premature/i.test(error.message)
   );
 }

@@ -19,6 +19,7 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
     bodyLimit: environment.BODY_LIMIT_BYTES,
     rewriteUrl: ({ url }: { url?: string }) => aliasedPath(url ?? '/'),
     genReqId: (request: unknown) => requestIdOf(request as FastifyRequest),
+    requestTimeout: environment.RECEIVE_TIMEOUT_MS,
     // Answers already under way are finished, idle connections are closed at once.
     forceCloseConnections: 'idle',
     // What the router itself refuses, before any route: broken escapes, a parameter that is too long.

@@ -1,0 +1,83 @@
+import { healthMethod } from '#contracts';
+import { MessagingConnection, ObjectStore, RpcClient } from '#messaging';
+import { startNats, type TestNats } from '#testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const description = { filename: 'a.txt', mimeType: 'text/plain' };
+
+let nats: TestNats;
+let connection: MessagingConnection;
+
+beforeEach(async () => {
+  nats = await startNats();
+  connection = await MessagingConnection.open({ url: nats.url, name: 'test' });
+});
+afterEach(async () => {
+  await connection.close();
+  await nats.stop();
+});
+
+async function readAll(store: ObjectStore, id: string): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of store.get(id)) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
+describe('a NATS server that is away', () => {
+  it('is waited for within the deadline of a call, which then says what is missing', async () => {
+    const client = new RpcClient(connection);
+    nats.server.process.signal('SIGKILL');
+    await expect.poll(() => connection.connected).toBe(false);
+    const startedAt = performance.now();
+    await expect(
+      client.request(healthMethod('llm'), {}, { deadline: Date.now() + 300 }),
+    ).rejects.toMatchObject({ code: 'service_unavailable', message: /nats.*not connected/, retryAfter: 1 });
+    expect(performance.now() - startedAt).toBeGreaterThan(250);
+    const left = new AbortController();
+    const waiting = client.request(healthMethod('llm'), {}, { signal: left.signal });
+    left.abort();
+    await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
+    client.close();
+  });
+
+  it('comes back, without what it stored: calls that waited go on, and uploads work', async () => {
+    const client = new RpcClient(connection);
+    const store = new ObjectStore(connection);
+    const { objectId } = await store.put(Buffer.from('before'), description);
+    expect(await readAll(store, objectId)).toBe('before');
+    const { port } = new URL(nats.url);
+    await nats.stop();
+    await expect.poll(() => connection.connected).toBe(false);
+    const waiting = client.request(healthMethod('llm'), {});
+    nats = await startNats(undefined, { port: Number(port) });
+    // The call reached the new server, which knows no such service.
+    await expect(waiting).rejects.toMatchObject({ message: /llm.*no instance is running/ });
+    await expect(readAll(store, objectId)).rejects.toMatchObject({ code: 'not_found' });
+    const again = await store.put(Buffer.from('after'), description);
+    expect(await readAll(store, again.objectId)).toBe('after');
+    client.close();
+  });
+});
+
+describe('a bucket', () => {
+  it('has a bound; an upload beyond it is refused, and harms no other', async () => {
+    const store = new ObjectStore(connection, { maxBytes: 2 * 1024 * 1024 });
+    const small = () => store.put(Buffer.alloc(1_000, 'a'), description);
+    await small();
+    await expect(store.put(Buffer.alloc(4 * 1024 * 1024), description)).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: /no room/,
+      retryAfter: 10,
+    });
+    const { objectId } = await small();
+    expect(await readAll(store, objectId)).toHaveLength(1_000);
+  });
+
+  it('passes the failure of what is stored on', async () => {
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('a');
+      throw new RangeError('the client left');
+    }
+    await expect(new ObjectStore(connection).put(broken(), description)).rejects.toThrow('the client left');
+  });
+});
