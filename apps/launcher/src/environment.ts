@@ -24,6 +24,7 @@ const portsSchema = z.object(
 const ownOfServices = [
   'DEFAULT_MEGASERVICE',
   'MODEL_ALIASES',
+  'MEGA_SERVICES_ONLY',
   'RATE_LIMIT_PER_MINUTE',
   'UPLOAD_LIMIT_BYTES',
   'UPLOAD_FILE_LIMIT_BYTES',
@@ -34,6 +35,7 @@ const ownOfServices = [
   'LLM_API_KEY',
   'LLM_MODALITIES',
   'LLM_CONTEXT_LENGTH',
+  'READER_MODEL_ID',
   'TEI_API_KEY',
   'ASR_API_KEY',
   'TTS_API_KEY',
