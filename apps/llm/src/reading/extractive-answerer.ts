@@ -10,6 +10,8 @@ import { rankSentences, type Ranking } from './rank-sentences.js';
 import { readPassages, type ReadPassage } from './sentence.js';
 import { limitAnswer, writeAnswer, type Answer } from './written-answer.js';
 
+/** Questions of the conversation, counted from the last, whose repetition is no answer. */
+const questionsKept = 4;
 /** Documents that a refusal points to. */
 const nearestDocuments = 3;
 const unsureOpening = 'I am not sure, but the documents say:';
@@ -81,12 +83,17 @@ export class ExtractiveAnswerer {
     signal: AbortSignal,
   ): Promise<{ answer: Answer; promptTokens: number }> {
     const { reader, fusion, maxPassages, smallTalk } = this.options;
-    const asked = messages.findLast(({ role }) => role === 'user')?.content ?? '';
-    const said = await smallTalk?.(asked);
+    const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+    const said = await smallTalk?.(asked.at(-1) ?? '');
     if (said !== undefined) return { answer: { text: said, citations: [], confidence: 1 }, promptTokens: 0 };
     const question = condenseQuestion(messages);
     const passages = readPassages(documents.slice(0, maxPassages));
-    const ranking = await rankSentences(question, passages, { reader, fusion }, signal);
+    const ranking = await rankSentences(
+      question,
+      passages,
+      { reader, fusion, asked: asked.slice(-questionsKept) },
+      signal,
+    );
     const { promptTokens, confidence } = ranking;
     if (ranking.ranked.length === 0 || confidence < fusion.thresholds.answer)
       return { answer: this.#refusal(documents, 1 - confidence), promptTokens };

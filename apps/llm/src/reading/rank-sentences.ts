@@ -21,14 +21,15 @@ export interface Ranking {
 /** Sentences that the reader reads, those with most of the question's words; more would take too long. */
 const mostRead = 32;
 
-/** Ranks the sentences of passages; one that only repeats the question is none of them. Errors: those of the reader. */
+/** Ranks the sentences of passages; one that only repeats a question that was `asked` is none of them. Errors: those of the reader. */
 export async function rankSentences(
   question: string,
   passages: readonly ReadPassage[],
-  { reader, fusion }: { reader: Pick<Reader, 'read'>; fusion: Fusion },
+  { reader, fusion, asked }: { reader: Pick<Reader, 'read'>; fusion: Fusion; asked: readonly string[] },
   signal?: AbortSignal,
 ): Promise<Ranking> {
-  const repeats = repeatsOf(question);
+  const repetitions = asked.map((each) => repeatsOf(each));
+  const repeats = (text: string) => repetitions.some((repeatsOne) => repeatsOne(text));
   const all = candidatesOf(passages).filter(({ sentence }) => !repeats(sentence.text));
   const lexical = lexicalEvidence(question, all);
   const chosen = all

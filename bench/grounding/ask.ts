@@ -1,0 +1,71 @@
+/** A question, texts of which one must be in a right answer, and the document that it stands in. */
+export interface Question {
+  question: string;
+  answers: string[];
+  document: string;
+}
+
+/** What came of a question. */
+export interface Asked {
+  given: Question;
+  text: string;
+  /** File names of the documents that are quoted, one for each quote. */
+  cited: string[];
+  milliseconds: number;
+}
+
+const filesAtOnce = 40;
+const headers = { 'content-type': 'application/json' };
+
+/** Puts texts into a collection. Errors: those of the gateway. */
+export async function ingest(
+  url: string,
+  collection: string,
+  documents: readonly { name: string; text: string }[],
+): Promise<void> {
+  for (let first = 0; first < documents.length; first += filesAtOnce) {
+    const form = new FormData();
+    form.append('collection', collection);
+    for (const { name, text } of documents.slice(first, first + filesAtOnce))
+      form.append('files', new Blob([text]), name);
+    const answer = await fetch(`${url}/v1/dataprep/ingest`, { method: 'POST', body: form });
+    if (!answer.ok) throw new Error(`ingest: ${answer.status} ${await answer.text()}`);
+    await answer.text();
+  }
+}
+
+interface Completion {
+  choices: {
+    message: {
+      content: string;
+      annotations?: { url_citation: { filename?: string; quote: string } }[];
+    };
+  }[];
+}
+
+type Answerer = (given: Question) => Promise<Pick<Asked, 'text' | 'cited'>>;
+
+/** Asks one question after the other: of a collection through chat completions, or of another answerer. */
+export async function askAll(
+  questions: readonly Question[],
+  answerer: Answerer | { url: string; collection: string },
+): Promise<Asked[]> {
+  const answer = typeof answerer === 'function' ? answerer : (given: Question) => chat(given, answerer);
+  const asked: Asked[] = [];
+  for (const given of questions) {
+    const startedAt = performance.now();
+    const { text, cited } = await answer(given);
+    asked.push({ given, text, cited, milliseconds: performance.now() - startedAt });
+  }
+  return asked;
+}
+
+async function chat({ question }: Question, { url, collection }: { url: string; collection: string }) {
+  const body = JSON.stringify({ messages: [{ role: 'user', content: question }], collection });
+  const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body });
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+  const { choices } = (await answer.json()) as Completion;
+  const { content, annotations = [] } = choices[0]!.message;
+  const quoted = annotations.map(({ url_citation }) => url_citation).filter(({ quote }) => quote !== '');
+  return { text: content, cited: quoted.map(({ filename = '' }) => filename) };
+}
