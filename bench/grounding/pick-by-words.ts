@@ -3,7 +3,7 @@ import { stemsOf } from '../../apps/llm/src/reading/evidence.js';
 import type { Asked, Question } from './ask.js';
 
 interface Found {
-  documents: { text: string; metadata: { filename: string } }[];
+  reranked_docs: { text: string; metadata: { filename: string } }[];
 }
 
 /** The baseline: the sentence with most of the question's words, those elsewhere in its passage counting half. */
@@ -15,7 +15,8 @@ export async function pick(
   const body = JSON.stringify({ text: question, collection, top_n: 3 });
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(`${url}/v1/retrievaltool`, { method: 'POST', headers, body });
-  const { documents } = (await answer.json()) as Found;
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+  const { reranked_docs: documents } = (await answer.json()) as Found;
   const words = [...new Set(stemsOf(question))];
   const share = (text: string) => {
     const own = new Set(stemsOf(text));

@@ -47,7 +47,7 @@ async function search(collection, questions, file) {
       const answer = await fetch(`${gateway}/v1/retrievaltool`, { method: 'POST', headers, body });
       const found = await answer.json();
       if (!answer.ok) throw new Error(JSON.stringify(found));
-      rows[index] = { ...questions[index], docs: found.documents };
+      rows[index] = { ...questions[index], docs: found.reranked_docs };
     }
   };
   await Promise.all(Array.from({ length: asksAtOnce }, work));
