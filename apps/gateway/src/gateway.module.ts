@@ -1,53 +1,22 @@
-import {
-  AsrController,
-  AudioController,
-  audioLimits,
-  audioLimitsOf,
-  SpeechController,
-  Synthesis,
-  Transcription,
-} from '#audio-api';
-import {
-  CatalogueController,
-  Dataprep,
-  IngestController,
-  IngestReceiver,
-  uploadLimits,
-  uploadLimitsOf,
-} from '#dataprep-api';
 import { MessagingModule } from '#messaging';
 import { natsAccess, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
-import { RemoteSynthesis } from './audio/remote-synthesis.js';
-import { RemoteTranscription } from './audio/remote-transcription.js';
-import { RemoteDataprep } from './dataprep/remote-dataprep.js';
-import { gatewayEnvironment, type GatewayEnvironment } from './config/gateway.environment.js';
+import { AudioModule } from './audio/audio.module.js';
+import { ChatModule } from './chat/chat.module.js';
+import { ConfigModule } from './config/config.module.js';
+import { ConversationsModule } from './conversations/conversations.module.js';
+import { DatabaseModule } from './database/database.module.js';
+import { DataprepModule } from './dataprep/dataprep.module.js';
+import { FilesModule } from './files/files.module.js';
 import { GatewayHealth } from './gateway-health.js';
-import { AnnouncedServices } from './mega-services/nodes/announced-services.js';
-import { MegaServiceCatalog } from './mega-services/mega-service-catalog.js';
-import { MegaServiceRunner } from './mega-services/mega-service-runner.js';
-import { ReceiptStore } from './mega-services/receipt-store.js';
-import { NodeCaller } from './mega-services/nodes/node-caller.js';
-import { ChatController } from './chat/chat.controller.js';
-import { ChatService } from './chat/chat.service.js';
-import { EmbeddingsController } from './openai/embeddings.controller.js';
-import { LanguageModelClient } from './chat/language-model.client.js';
-import { ModelCatalog } from './chat/model-catalog.js';
-import { ModelsController } from './openai/models.controller.js';
-import { RerankController } from './openai/rerank.controller.js';
-import { AsyncApiController } from './opea/async-api.controller.js';
-import { ListController } from './opea/list.controller.js';
-import { ReceiptsController } from './opea/receipts.controller.js';
-import { MegaServicePaths } from './opea/mega-service-paths.js';
-import { MegaServiceBody } from './mega-services/mega-service-body.js';
-import { MegaServiceOutputs } from './mega-services/mega-service-outputs.js';
-import { MegaServiceController } from './opea/mega-service.controller.js';
-import { responsesControllers, responsesProviders } from './responses/responses.providers.js';
-import { ChatHistoryController } from './user-records/chat-history.controller.js';
-import { ChatHistoryService } from './user-records/chat-history.service.js';
-import { FeedbackController } from './user-records/feedback.controller.js';
-import { PromptsController } from './user-records/prompts.controller.js';
-import { filesControllers, filesProviders } from './vector-stores/vector-stores.providers.js';
+import { MegaServicesModule } from './mega-services/mega-services.module.js';
+import { ModelsModule } from './models/models.module.js';
+import { OpeaModule } from './opea/opea.module.js';
+import { OpenAiModule } from './openai/openai.module.js';
+import { ResponsesModule } from './responses/responses.module.js';
+import { UserRecordsModule } from './user-records/user-records.module.js';
+import { VectorStoresModule } from './vector-stores/vector-stores.module.js';
+import type { GatewayEnvironment } from './config/gateway.environment.js';
 
 export const identity: ServiceIdentity = {
   service: 'gateway',
@@ -60,30 +29,7 @@ export const identity: ServiceIdentity = {
   },
 };
 
-/** Receipts kept in memory: the last thousand of an hour. */
-const receiptBounds = { maxCount: 1_000, maxBytes: 8 * 2 ** 20, maxAgeMs: 3_600_000 };
-
-const controllers = [
-  ChatController,
-  EmbeddingsController,
-  ModelsController,
-  RerankController,
-  AudioController,
-  SpeechController,
-  AsrController,
-  IngestController,
-  CatalogueController,
-  ListController,
-  ReceiptsController,
-  AsyncApiController,
-  ...responsesControllers,
-  ...filesControllers,
-  ChatHistoryController,
-  FeedbackController,
-  PromptsController,
-  MegaServiceController,
-];
-
+/** One module for each feature; configuration, database and messaging serve all of them. */
 @Module({})
 export class GatewayModule {
   static register(environment: GatewayEnvironment): DynamicModule {
@@ -97,36 +43,22 @@ export class GatewayModule {
           name: identity.service,
           version,
         }),
+        ConfigModule.register(environment),
+        DatabaseModule,
+        AudioModule,
+        ChatModule,
+        ConversationsModule,
+        DataprepModule,
+        FilesModule,
+        MegaServicesModule,
+        ModelsModule,
+        OpeaModule,
+        OpenAiModule,
+        ResponsesModule,
+        UserRecordsModule,
+        VectorStoresModule,
       ],
-      controllers,
-      providers: [
-        { provide: gatewayEnvironment, useValue: environment },
-        GatewayHealth,
-        LanguageModelClient,
-        ModelCatalog,
-        AnnouncedServices,
-        {
-          provide: MegaServiceCatalog,
-          inject: [AnnouncedServices],
-          useFactory: (announced: AnnouncedServices) => MegaServiceCatalog.open(environment, announced),
-        },
-        NodeCaller,
-        { provide: ReceiptStore, useFactory: () => new ReceiptStore(receiptBounds) },
-        MegaServiceRunner,
-        ChatService,
-        MegaServiceBody,
-        MegaServiceOutputs,
-        MegaServicePaths,
-        { provide: uploadLimits, useValue: uploadLimitsOf(environment) },
-        { provide: Dataprep, useClass: RemoteDataprep },
-        IngestReceiver,
-        { provide: audioLimits, useValue: audioLimitsOf(environment) },
-        { provide: Transcription, useClass: RemoteTranscription },
-        { provide: Synthesis, useClass: RemoteSynthesis },
-        ...responsesProviders(environment),
-        ...filesProviders(environment),
-        ChatHistoryService,
-      ],
+      providers: [GatewayHealth],
     };
   }
 }

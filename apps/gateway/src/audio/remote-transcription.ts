@@ -2,7 +2,7 @@ import { Transcription, type TranscriptionRequest } from '#audio-api';
 import { assertServedModel, describeAsrModel, transcribe, type TranscriptChunk } from '#contracts';
 import { ObjectStore, RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import { ModelCatalog } from '../chat/model-catalog.js';
+import { ModelCatalog } from '../models/model-catalog.js';
 
 /** Speech to text by the asr service, over NATS; the audio lies in the object store until the call has ended. */
 @Injectable()

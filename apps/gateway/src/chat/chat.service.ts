@@ -20,7 +20,7 @@ import { assertSearchable } from '../mega-services/searched-question.js';
 import { LanguageModelClient } from './language-model.client.js';
 import { assertPlainAnswer } from './mega-service-limits.js';
 import { measureStream } from './measure-stream.js';
-import { ModelCatalog } from './model-catalog.js';
+import { ModelCatalog } from '../models/model-catalog.js';
 import { assertTakesImages, modalitiesOf, textOnly } from './modalities.js';
 import { littleEffort, planThinking } from './plan-thinking.js';
 import { unheldGrammars } from './unheld-grammars.js';

@@ -12,7 +12,7 @@ import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { outputKindOf } from '../mega-services/nodes/output-kind.js';
 import { MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
-import { ModelCatalog } from '../chat/model-catalog.js';
+import { ModelCatalog } from '../models/model-catalog.js';
 
 @Controller()
 export class EmbeddingsController {

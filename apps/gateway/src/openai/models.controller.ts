@@ -5,7 +5,7 @@ import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { givesAnswers } from '../mega-services/nodes/output-kind.js';
-import { ModelCatalog } from '../chat/model-catalog.js';
+import { ModelCatalog } from '../models/model-catalog.js';
 
 @Controller()
 export class ModelsController {

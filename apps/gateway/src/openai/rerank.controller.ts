@@ -15,7 +15,7 @@ import {
   type RerankResponse,
 } from '#openai-api';
 import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
-import { ModelCatalog } from '../chat/model-catalog.js';
+import { ModelCatalog } from '../models/model-catalog.js';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { z } from 'zod';
 

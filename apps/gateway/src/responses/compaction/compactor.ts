@@ -12,7 +12,7 @@ import {
 } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { ModelCatalog } from '../../chat/model-catalog.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
 import { ContextWindow } from '../context/context-window.js';
 import { Summarizer } from './summarizer.js';
 

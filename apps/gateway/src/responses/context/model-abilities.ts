@@ -4,7 +4,7 @@ import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import { modalitiesOf, textOnly } from '../../chat/modalities.js';
-import { ModelCatalog } from '../../chat/model-catalog.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
 
 export interface ImageUseOptions {
   /** What the caller wants of images where the model takes none; the server's own default where absent. */

@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { AudioModule } from '../audio/audio.module.js';
+import { MegaServicesModule } from '../mega-services/mega-services.module.js';
+import { ModelsModule } from '../models/models.module.js';
+import { ChatController } from './chat.controller.js';
+import { ChatService } from './chat.service.js';
+import { LanguageModelClient } from './language-model.client.js';
+import { StoredCompletionsController } from './stored/stored-completions.controller.js';
+import { StoredCompletionsService } from './stored/stored-completions.service.js';
+
+/** Chat completions of mega services and of language models; stored completions. */
+@Module({
+  imports: [ModelsModule, MegaServicesModule, AudioModule],
+  controllers: [ChatController, StoredCompletionsController],
+  providers: [ChatService, LanguageModelClient, StoredCompletionsService],
+  exports: [ChatService],
+})
+export class ChatModule {}

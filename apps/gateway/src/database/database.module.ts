@@ -1,0 +1,71 @@
+import { databaseOptions, HealthRegistry } from '#service-kit';
+import {
+  Database,
+  openMigratedDatabase,
+  ConversationsRepository,
+  FilesRepository,
+  IndexingLeasesRepository,
+  ResponseItemsRepository,
+  ResponseLeasesRepository,
+  ResponsesRepository,
+  SecretsRepository,
+  StoredCompletionsRepository,
+  UploadsRepository,
+  VectorStoreFilesRepository,
+  VectorStoresRepository,
+} from '#storage';
+import { Global, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+
+/** Connections of the gateway: its statements are short and many requests run at once. */
+const connections = 8;
+
+/** Shows the database in the gateway's health and closes it with the gateway. */
+@Injectable()
+class GatewayDatabase implements OnApplicationShutdown {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(HealthRegistry) health: HealthRegistry,
+  ) {
+    health.register('postgres', async () => `${Math.round(await database.ping())} ms`);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.database.close();
+  }
+}
+
+const repositories = [
+  ConversationsRepository,
+  FilesRepository,
+  IndexingLeasesRepository,
+  ResponseItemsRepository,
+  ResponseLeasesRepository,
+  ResponsesRepository,
+  SecretsRepository,
+  StoredCompletionsRepository,
+  UploadsRepository,
+  VectorStoreFilesRepository,
+  VectorStoresRepository,
+];
+
+/** The gateway's Postgres: one pool and the repositories on it, for each module. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: Database,
+      inject: [gatewayEnvironment],
+      useFactory: (environment: GatewayEnvironment) =>
+        openMigratedDatabase({ ...databaseOptions('gateway', environment), maxConnections: connections }),
+    },
+    GatewayDatabase,
+    ...repositories.map((provide) => ({
+      provide,
+      inject: [Database],
+      useFactory: (database: Database) => new provide(database),
+    })),
+  ],
+  exports: [Database, ...repositories],
+})
+export class DatabaseModule {}

@@ -1,0 +1,32 @@
+import { Module } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+import { MegaServiceBody } from './mega-service-body.js';
+import { MegaServiceCatalog } from './mega-service-catalog.js';
+import { MegaServiceOutputs } from './mega-service-outputs.js';
+import { MegaServiceRunner } from './mega-service-runner.js';
+import { AnnouncedServices } from './nodes/announced-services.js';
+import { NodeCaller } from './nodes/node-caller.js';
+import { ReceiptStore } from './receipt-store.js';
+
+/** Receipts kept in memory: the last thousand of an hour. */
+const receiptBounds = { maxCount: 1_000, maxBytes: 8 * 2 ** 20, maxAgeMs: 3_600_000 };
+
+/** Mega services: their files, their nodes, their runs and the reports on these. */
+@Module({
+  providers: [
+    AnnouncedServices,
+    NodeCaller,
+    MegaServiceRunner,
+    MegaServiceBody,
+    MegaServiceOutputs,
+    {
+      provide: MegaServiceCatalog,
+      inject: [gatewayEnvironment, AnnouncedServices],
+      useFactory: (environment: GatewayEnvironment, announced: AnnouncedServices) =>
+        MegaServiceCatalog.open(environment, announced),
+    },
+    { provide: ReceiptStore, useFactory: () => new ReceiptStore(receiptBounds) },
+  ],
+  exports: [MegaServiceCatalog, MegaServiceRunner, MegaServiceBody, MegaServiceOutputs, ReceiptStore],
+})
+export class MegaServicesModule {}

@@ -1,0 +1,54 @@
+import { Module } from '@nestjs/common';
+import { ChatModule } from '../chat/chat.module.js';
+import { FilesModule } from '../files/files.module.js';
+import { MegaServicesModule } from '../mega-services/mega-services.module.js';
+import { ModelsModule } from '../models/models.module.js';
+import { VectorStoresModule } from '../vector-stores/vector-stores.module.js';
+import { CompactionController } from './api/compaction.controller.js';
+import { ResponsesController } from './api/responses.controller.js';
+import { Compactor } from './compaction/compactor.js';
+import { ContextCompaction } from './compaction/context-compaction.js';
+import { Summarizer } from './compaction/summarizer.js';
+import { ContextLoader } from './context/context-loader.js';
+import { ContextReader } from './context/context-reader.js';
+import { ContextWindow } from './context/context-window.js';
+import { InputFiles } from './context/input-files.js';
+import { ModelAbilities } from './context/model-abilities.js';
+import { responseSealer } from './context/response-sealer.js';
+import { GenerationStarter } from './execution/generation-starter.js';
+import { ResponsePlanner } from './execution/response-planner.js';
+import { ResponseReader } from './execution/response-reader.js';
+import { ResponseRuns } from './execution/response-runs.js';
+import { ResponseSweeper } from './execution/response-sweeper.js';
+import { ResponsesService } from './execution/responses.service.js';
+import { Retention } from './execution/retention.js';
+import { serverToolProviders } from './tools/server-tool-sources.js';
+import { ResponseSockets } from './websocket/response-sockets.js';
+
+/** The Responses API. */
+@Module({
+  imports: [ModelsModule, ChatModule, MegaServicesModule, FilesModule, VectorStoresModule],
+  controllers: [CompactionController, ResponsesController],
+  providers: [
+    Compactor,
+    ContextCompaction,
+    ContextLoader,
+    ContextReader,
+    ContextWindow,
+    GenerationStarter,
+    ModelAbilities,
+    InputFiles,
+    ResponsePlanner,
+    ResponseReader,
+    ResponseRuns,
+    ResponseSockets,
+    ResponseSweeper,
+    ResponsesService,
+    responseSealer,
+    Retention,
+    Summarizer,
+    ...serverToolProviders,
+  ],
+  exports: [ContextLoader],
+})
+export class ResponsesModule {}
