@@ -132,6 +132,7 @@ describe.sequential('npm start', () => {
         'postgres',
         'reranking',
         'retrieval',
+        'tts',
       ].toSorted(),
     );
     const startedAt = performance.now();

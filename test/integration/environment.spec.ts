@@ -12,6 +12,7 @@ import { launcherEnvironmentSchema } from '../../apps/launcher/src/environment.j
 import { llmEnvironmentSchema } from '../../apps/llm/src/llm.environment.js';
 import { rerankingEnvironmentSchema } from '../../apps/reranking/src/reranking.environment.js';
 import { retrievalEnvironmentSchema } from '../../apps/retrieval/src/retrieval.environment.js';
+import { ttsEnvironmentSchema } from '../../apps/tts/src/tts.environment.js';
 import { readComposeFile } from '../support/compose-file.js';
 
 /** A variable that a schema does not know is ignored, so a misspelt one shows only here. */
@@ -23,6 +24,7 @@ const schemas: Record<string, z.ZodObject> = {
   dataprep: dataprepEnvironmentSchema,
   guardrail: guardrailEnvironmentSchema,
   asr: asrEnvironmentSchema,
+  tts: ttsEnvironmentSchema,
   gateway: gatewayEnvironmentSchema,
 };
 
