@@ -31,6 +31,7 @@ const ports = {
   9090: 'guardrail',
   6007: 'dataprep',
   9099: 'asr',
+  9088: 'tts',
 } as const;
 
 let stack: TestStack;

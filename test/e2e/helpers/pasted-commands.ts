@@ -50,6 +50,8 @@ function requestOf(line: string, args: readonly string[]): PastedRequest {
     else if (arg === '-F') addField(request, rest.shift() ?? '');
     else if (arg === '-X') request.method = rest.shift() ?? '';
     else if (arg.startsWith('http')) request.url = arg;
+    // Where the answer is written to.
+    else if (arg === '-o') rest.shift();
     else if (!['-s', '-N', '-sN'].includes(arg)) throw new Error(`${line}: what does ${arg} mean?`);
   }
   request.method ||= request.body !== undefined || request.form.length > 0 ? 'POST' : 'GET';
