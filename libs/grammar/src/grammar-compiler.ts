@@ -1,12 +1,12 @@
 import type { TokenVocabulary } from '#models';
 import { sequence, text, type Grammar } from './grammar.js';
+import { GrammarFollower } from './grammar-follower.js';
 import { GrammarMachine } from './grammar-machine.js';
 import { TokenConstraint } from './token-constraint.js';
-import { TokenTrie, type TokenMask } from './token-trie.js';
+import { TokenTrie } from './token-trie.js';
 
-/** Grammars that are kept with what was learnt of them, and bytes of masks of each. */
+/** Grammars that are kept with the masks of their states. */
 const mostKept = 32;
-const mostMaskBytes = 4 * 2 ** 20;
 
 /** Makes the constraints of one request's answers. */
 export interface CompiledConstraint {
@@ -19,46 +19,6 @@ export interface ReadConstraint {
   /** The same for equal constraints. */
   readonly key: string;
   readonly grammar: Grammar;
-}
-
-/** A machine with the masks of its states. */
-export class GrammarFollower {
-  private masks = new WeakMap<GrammarMachine, Map<number, TokenMask>>();
-  private maskBytes = 0;
-
-  constructor(
-    /** What new answers begin with. */
-    public machine: GrammarMachine,
-    readonly trie: TokenTrie,
-  ) {}
-
-  /** The tokens that may follow. Errors: invalid_request where that takes too long to find. */
-  maskOf(machine: GrammarMachine, state: number): TokenMask {
-    const known = this.masks.get(machine)?.get(state);
-    if (known) return known;
-    machine.refill();
-    const mask = this.trie.mask(machine, state);
-    this.keep(machine, state, mask);
-    return mask;
-  }
-
-  /** Another machine in the place of a full one, which its answers leave one after another. */
-  renew(full: GrammarMachine, state: number): { machine: GrammarMachine; state: number } {
-    const renewed = full.continued(state);
-    if (this.machine === full) this.machine = renewed.machine;
-    return renewed;
-  }
-
-  private keep(machine: GrammarMachine, state: number, mask: TokenMask): void {
-    this.maskBytes += mask.words.byteLength;
-    if (this.maskBytes > mostMaskBytes) {
-      this.masks = new WeakMap();
-      this.maskBytes = mask.words.byteLength;
-    }
-    const own = this.masks.get(machine) ?? new Map<number, TokenMask>();
-    own.set(state, mask);
-    this.masks.set(machine, own);
-  }
 }
 
 /** Makes constraints of grammars for one vocabulary. What was learnt of the last 32 grammars is kept. */

@@ -1,4 +1,4 @@
-import type { GrammarFollower } from './grammar-compiler.js';
+import type { GrammarFollower } from './grammar-follower.js';
 import { deadState, type GrammarMachine } from './grammar-machine.js';
 import type { TokenMask } from './token-trie.js';
 
