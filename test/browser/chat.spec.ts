@@ -1,5 +1,5 @@
-import { startStack, type TestStack } from '#testing';
-import type { Browser } from 'playwright-core';
+import { startService, startStack, type TestStack } from '#testing';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ingestText } from '../e2e/helpers/ingest.js';
 import { openPage, startBrowser } from '../support/browser.js';
@@ -21,6 +21,13 @@ afterAll(async () => {
   await browser?.close();
   await stack?.stop();
 });
+
+/** Waits until the page knows its response by id, which a reload and a stop need. */
+async function started(page: Page): Promise<void> {
+  await expect
+    .poll(() => page.evaluate<string>("localStorage.getItem('meganest-runs') ?? ''"))
+    .toContain('resp_');
+}
 
 describe('the chat page', () => {
   it('answers a question and opens its source at the sentence, without an error or a foreign request', async () => {
@@ -65,5 +72,49 @@ describe('the chat page', () => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await conversations.getByText('Days off').waitFor();
     expect(problems).toEqual([]);
+  });
+
+  it('goes on with an answer after a reload, and keeps one that was stopped', async () => {
+    const { page, problems } = await openPage(browser, url);
+    const retrieval = stack.service('retrieval').process;
+    retrieval.signal('SIGSTOP');
+    try {
+      await page.getByRole('textbox', { name: 'Question' }).fill(question);
+      await page.keyboard.press('Enter');
+      await started(page);
+      await page.reload();
+      await page.getByRole('button', { name: 'Stop' }).waitFor();
+      retrieval.signal('SIGCONT');
+      await page.getByRole('log').getByText(fact).waitFor();
+      await page.getByRole('button', { name: 'Copy the answer' }).waitFor();
+      retrieval.signal('SIGSTOP');
+      const second = 'When must vacation requests be sent?';
+      await page.getByRole('textbox', { name: 'Question' }).fill(second);
+      await page.keyboard.press('Enter');
+      await started(page);
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('article', { name: second }).getByText('You stopped this answer.').waitFor();
+      expect(await page.getByRole('log').getByRole('article').count()).toBe(2);
+    } finally {
+      retrieval.signal('SIGCONT');
+    }
+    expect(problems).toEqual([]);
+  });
+
+  it('names the service that is away, and answers when it is back', async () => {
+    const { page } = await openPage(browser, url);
+    await stack.service('retrieval').kill();
+    await page.getByRole('textbox', { name: 'Question' }).fill(question);
+    await page.keyboard.press('Enter');
+    const failure = page.getByRole('log').getByRole('alert');
+    await failure.waitFor();
+    expect(await failure.textContent()).toContain('retrieval');
+    const again = await startService('retrieval', stack.env);
+    try {
+      await failure.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('log').getByText(fact).waitFor();
+    } finally {
+      await again.stop();
+    }
   });
 });

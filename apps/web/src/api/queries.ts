@@ -1,5 +1,5 @@
 import type { DocumentChunks, IngestJob } from '#contracts';
-import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { QueryClient, queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type OpenAI from 'openai';
 import { call } from './connection';
 import { openai } from './openai';
@@ -71,12 +71,13 @@ export interface MegaServiceNode {
 }
 
 /** The mega services. */
-export function useMegaServices() {
-  return useQuery({
-    queryKey: ['megaservices'],
-    queryFn: async () => (await call<{ megaservices: MegaService[] }>('/megaservices')).megaservices,
-  });
-}
+export const megaServicesQuery = queryOptions({
+  queryKey: ['megaservices'],
+  queryFn: async () => (await call<{ megaservices: MegaService[] }>('/megaservices')).megaservices,
+});
+
+/** {@link megaServicesQuery}, followed. */
+export const useMegaServices = () => useQuery(megaServicesQuery);
 
 /** A model as `/v1/models` lists it. */
 export interface ListedModel {
@@ -88,12 +89,13 @@ export interface ListedModel {
 }
 
 /** Mega services and models. */
-export function useModels() {
-  return useQuery({
-    queryKey: ['models'],
-    queryFn: async () => (await call<{ data: ListedModel[] }>('/models')).data,
-  });
-}
+export const modelsQuery = queryOptions({
+  queryKey: ['models'],
+  queryFn: async () => (await call<{ data: ListedModel[] }>('/models')).data,
+});
+
+/** {@link modelsQuery}, followed. */
+export const useModels = () => useQuery(modelsQuery);
 
 /** A parameter of a mega service. */
 export interface Parameter {

@@ -5,12 +5,12 @@ import { openai } from '../api/openai';
 import { itemsKey, queryClient, readItems, useConversations, useItems } from '../api/queries';
 import { navigate } from '../app/router';
 import { showError } from '../app/toast';
-import { useText } from '../i18n/text';
+import { text, useText } from '../i18n/text';
 import { DocumentView, type Opened } from '../documents/document-view';
 import { ChatBar } from './chat-bar';
 import { Composer } from './composer';
 import { runs, useRun, withRun } from './runs';
-import { askOf, titleOf, useModel } from './settings';
+import { askOf, readModel, titleOf } from './settings';
 import { toTurns, type Turn } from './turns';
 import { TurnList } from './turn-list';
 import { Welcome } from './welcome';
@@ -70,9 +70,9 @@ function useTitle(conversation: string | undefined): string | undefined {
 
 /** Asks questions, the first one in a new conversation. */
 function useChat(conversation: string | undefined, turns: readonly Turn[]) {
-  const model = useModel();
   const start = async (question: string, known: readonly Turn[]) => {
-    if (!model) return;
+    const model = await readModel();
+    if (!model) throw new Error(text('noModel'));
     const id = conversation ?? (await createConversation(question));
     void runs.start(id, question, known.at(-1)?.itemIds.at(-1) ?? '', askOf(model));
     if (!conversation) navigate({ page: 'chat', id });

@@ -1,10 +1,11 @@
-import type OpenAI from 'openai';
+import OpenAI from 'openai';
 import { useCallback, useSyncExternalStore } from 'react';
 import { messageOf } from '../api/connection';
 import { openai } from '../api/openai';
 import { Stored } from '../app/stored';
 import { applyEvent, ended } from './apply-event';
-import type { Turn } from './turns';
+import { text } from '../i18n/text';
+import { answerOf, type Turn } from './turns';
 
 /** What a question is asked with, beside its text. */
 export interface Ask {
@@ -100,10 +101,14 @@ class Runs {
       await this.#readEnd(conversation);
     } catch (error) {
       this.#change(conversation, (turn) => ({ ...turn, state: 'failed', error: messageOf(error) }));
+      // The connection is gone, which also a reload does: the response itself goes on and is taken up later.
+      if (!(error instanceof OpenAI.APIError && error.status !== undefined)) return;
     }
     kept.update(({ [conversation]: _ended, ...others }) => others);
+    const { turn } = this.#runs.get(conversation) ?? {};
+    if (turn?.state === 'cancelled') await keepStopped(conversation, turn).catch(() => undefined);
     await this.onEnd(conversation).catch(() => undefined);
-    if (this.#runs.get(conversation)?.turn.state !== 'failed') this.drop(conversation);
+    if (turn?.state !== 'failed') this.drop(conversation);
   }
 
   /** A stream that ends without its last event is looked up: the response may have been cancelled elsewhere. */
@@ -144,6 +149,16 @@ class Runs {
       for (const notify of this.#listeners) notify();
     });
   }
+}
+
+/** A conversation has no items of a cancelled response: the question and what was written of the answer are added. */
+async function keepStopped(conversation: string, turn: Turn): Promise<void> {
+  const answer = answerOf(turn);
+  const items: OpenAI.Responses.EasyInputMessage[] = [
+    { type: 'message', role: 'user', content: turn.question },
+    { type: 'message', role: 'assistant', content: answer || text('stopped') },
+  ];
+  await openai().conversations.items.create(conversation, { items });
 }
 
 /** The one store of runs. */

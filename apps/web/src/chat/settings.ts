@@ -1,4 +1,7 @@
 import {
+  megaServicesQuery,
+  modelsQuery,
+  queryClient,
   useMegaServices,
   useModels,
   type Conversation,
@@ -26,10 +29,17 @@ export interface Answerer {
   description?: string;
 }
 
+interface Answerers {
+  megaServices: Answerer[];
+  models: Answerer[];
+}
+
 /** Which mega services and models answer a question of text. */
-export function useAnswerers(): { megaServices: Answerer[]; models: Answerer[] } {
-  const megaServices = useMegaServices().data ?? [];
-  const models = useModels().data ?? [];
+export function useAnswerers(): Answerers {
+  return answerersOf(useMegaServices().data ?? [], useModels().data ?? []);
+}
+
+function answerersOf(megaServices: readonly MegaService[], models: readonly ListedModel[]): Answerers {
   return {
     megaServices: answering(megaServices, models),
     models: models.filter(isLanguageModel).map(toAnswerer),
@@ -54,10 +64,20 @@ function toAnswerer({ id }: ListedModel): Answerer {
 
 /** The mega service or model that answers now; undefined until the lists are read. */
 export function useModel(): string | undefined {
-  const { megaServices, models } = useAnswerers();
-  const { model } = useStored(settings);
+  const answerers = useAnswerers();
+  return chosenOf(answerers, useStored(settings).model);
+}
+
+/** {@link useModel} for a question that is asked before the lists are read. */
+export async function readModel(): Promise<string | undefined> {
+  const megaServices = await queryClient.ensureQueryData(megaServicesQuery);
+  const models = await queryClient.ensureQueryData(modelsQuery);
+  return chosenOf(answerersOf(megaServices, models), settings.get().model);
+}
+
+function chosenOf({ megaServices, models }: Answerers, chosen: string | undefined): string | undefined {
   const names = [...megaServices, ...models].map(({ name }) => name);
-  const wanted = [model, 'chatqna'].find((name) => name !== undefined && names.includes(name));
+  const wanted = [chosen, 'chatqna'].find((name) => name !== undefined && names.includes(name));
   return wanted ?? names[0];
 }
 

@@ -80,6 +80,7 @@ export const de: Messages = {
   noConversations: 'Hier stehen Ihre Unterhaltungen.',
   node: 'Knoten „{name}“',
   noDocuments: 'Es gibt noch keine Dokumente. Legen Sie oben welche ab und fragen Sie dann im Chat danach.',
+  noModel: 'Zurzeit antwortet kein Modell.',
   noParameters: 'Es gibt keine Parameter.',
   noRequests: 'Keine Anfragen in den letzten zehn Minuten.',
   noRuns: 'Noch keine Läufe. Fragen Sie etwas im Chat, dann stehen die Zeiten hier.',

@@ -78,6 +78,7 @@ export const en = {
   noConversations: 'Your conversations are listed here.',
   node: 'node “{name}”',
   noDocuments: 'There are no documents yet. Drop some above, then ask about them in the chat.',
+  noModel: 'No model answers at the moment.',
   noParameters: 'There are no parameters to set.',
   noRequests: 'No requests in the last ten minutes.',
   noRuns: 'No runs yet. Ask something in the chat, and the times are shown here.',
