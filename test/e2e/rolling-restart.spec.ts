@@ -71,9 +71,9 @@ async function replace(name: ServiceName, old: TestService): Promise<TestService
 
 it('loses no request while every service is replaced', async () => {
   const load: Load = { answers: [], failures: [], retries: 0 };
-  let over = false;
+  const run = { over: false };
   const work = Array.from({ length: workers }, async () => {
-    while (!over) await chat(load);
+    while (!run.over) await chat(load);
   });
   const started: TestService[] = [];
   for (const name of ['llm', 'embedding', 'retrieval', 'reranking', 'gateway'] as const) {
@@ -82,7 +82,7 @@ it('loses no request while every service is replaced', async () => {
     // The new instance has answered.
     await expect.poll(() => load.failures.length > 0 || load.answers.length > before + workers).toBe(true);
   }
-  over = true;
+  run.over = true;
   await Promise.all(work);
   await Promise.all(started.map((service) => service.stop()));
   expect(load.failures).toEqual([]);

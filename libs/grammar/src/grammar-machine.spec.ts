@@ -1,3 +1,4 @@
+import type { MegaNestError } from '#contracts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OutputConstraint } from '#contracts';
@@ -77,11 +78,15 @@ describe('GrammarMachine', () => {
   it('gives up where one text can be read in too many ways, and soon', () => {
     const machine = regex('((((a{1,30}){1,30}b?){1,30}a?){1,30}c?){1,30}x');
     const startedAt = performance.now();
-    try {
-      follow(machine, 'a'.repeat(500));
-    } catch (error) {
-      expect(error).toMatchObject({ code: 'invalid_request' });
-    }
+    const attempt = () => {
+      try {
+        follow(machine, 'a'.repeat(500));
+      } catch (error) {
+        return (error as MegaNestError).code;
+      }
+      return 'followed';
+    };
+    expect(['followed', 'invalid_request']).toContain(attempt());
     expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 

@@ -101,8 +101,8 @@ function sharedTexts(sorted: readonly string[], depth = 0): GrammarNode[] {
   const nodes: GrammarNode[] = [];
   for (let from = 0; from < sorted.length;) {
     const head = firstOf(sorted[from]!);
-    let to = from + 1;
-    while (to < sorted.length && head !== '' && firstOf(sorted[to]!) === head) to++;
+    const other = sorted.findIndex((one, index) => index > from && (head === '' || firstOf(one) !== head));
+    const to = other < 0 ? sorted.length : other;
     const group = sorted.slice(from, to);
     if (group.length === 1 || depth === deepestSharing) nodes.push(...group.map(text));
     else {

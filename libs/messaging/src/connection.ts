@@ -174,8 +174,8 @@ export class MessagingConnection {
       if (status.type !== 'reconnect') continue;
       this.#connected = true;
       this.#reconnects += 1;
-      for (const go of [...this.#waiting]) go();
+      this.#waiting.forEach((go) => go());
     }
-    for (const go of [...this.#waiting]) go();
+    this.#waiting.forEach((go) => go());
   }
 }

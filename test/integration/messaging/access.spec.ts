@@ -79,13 +79,17 @@ describe('credentials', () => {
   const alice = 'authorization { user: alice, password: s3cret }';
 
   it('are a user and a password, a token, or a key pair', async () => {
-    await visit(alice, { user: 'alice', password: 's3cret' });
+    expect(await visit(alice, { user: 'alice', password: 's3cret' })).toBeInstanceOf(MessagingConnection);
     await nats?.stop();
-    await visit('authorization { token: word }', { token: 'word' });
+    expect(await visit('authorization { token: word }', { token: 'word' })).toBeInstanceOf(
+      MessagingConnection,
+    );
     await nats?.stop();
     const pair = nkeys.createUser();
     const nkey = new TextDecoder().decode(pair.getSeed());
-    await visit(`authorization { users: [{ nkey: ${pair.getPublicKey()} }] }`, { nkey });
+    expect(
+      await visit(`authorization { users: [{ nkey: ${pair.getPublicKey()} }] }`, { nkey }),
+    ).toBeInstanceOf(MessagingConnection);
   });
 
   it('are a credentials file', async () => {
@@ -95,7 +99,7 @@ describe('credentials', () => {
     writeFileSync(credentialsFile, credentials);
     nats = await startNats(configuration, { jetStream: false });
     const connection = await MessagingConnection.open({ url: nats.url, name: 'test', credentialsFile });
-    await connection.ping();
+    expect(await connection.ping()).toBeGreaterThanOrEqual(0);
     await connection.close();
     rmSync(credentialsFile);
     await directory.remove();
@@ -119,12 +123,12 @@ describe('credentials', () => {
 
 describe('TLS', () => {
   it('trusts the authority that it is given', async () => {
-    await visit(`${tls} }`, { tls: { caFile } });
+    expect(await visit(`${tls} }`, { tls: { caFile } })).toBeInstanceOf(MessagingConnection);
   });
 
   it('shows a certificate of its own', async () => {
     const own = { caFile, certFile: fixture('client.crt'), keyFile: fixture('client.key') };
-    await visit(`${tls}, verify: true }`, { tls: own });
+    expect(await visit(`${tls}, verify: true }`, { tls: own })).toBeInstanceOf(MessagingConnection);
   });
 
   it.each<[string, string, ConnectionOptions['tls'], RegExp]>([

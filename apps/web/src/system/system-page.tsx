@@ -122,6 +122,9 @@ function InstanceTable(): ReactElement {
   );
 }
 
+const milliseconds = (seconds: number | null | undefined): string =>
+  typeof seconds === 'number' ? `${numberText(seconds * 1000)} ms` : '–';
+
 function LatencyTable(): ReactElement {
   const t = useText();
   const { data, error } = useQuery({
@@ -129,8 +132,6 @@ function LatencyTable(): ReactElement {
     queryFn: () => call<Record<string, Latencies>>('/statistics'),
     refetchInterval: followMs,
   });
-  const milliseconds = (seconds: number | null | undefined) =>
-    typeof seconds === 'number' ? `${numberText(seconds * 1000)} ms` : '–';
   return (
     <Section title={t('latencies')} error={error} loaded={data !== undefined}>
       <Rows

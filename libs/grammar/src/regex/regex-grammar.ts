@@ -58,8 +58,9 @@ interface Place {
   readonly terminal?: TerminalOptions;
 }
 
+const isEdge = (element: AST.Element) => element.type === 'Assertion';
+
 function sequenceGrammar(elements: readonly AST.Element[], place: Place): GrammarNode {
-  const isEdge = (element: AST.Element) => element.type === 'Assertion';
   const firstInner = elements.findIndex((element) => !isEdge(element));
   const lastInner = elements.findLastIndex((element) => !isEdge(element));
   const nodes = elements.map((element, index) =>

@@ -42,7 +42,7 @@ describe('HealthRegistry', () => {
   });
 
   it('asks once for all who ask at the same time, and again a little later', async () => {
-    const check = vi.fn(async () => {});
+    const check = vi.fn<() => Promise<void>>(async () => {});
     const registry = new HealthRegistry(identity, () => false, 20);
     registry.register('model', check);
     await Promise.all([registry.report(), registry.report()]);
