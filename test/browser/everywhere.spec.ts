@@ -63,7 +63,7 @@ async function conversationWith(answer: string): Promise<string> {
     metadata: { title: 'Prepared' },
     items: [
       { type: 'message', role: 'user', content: 'A question' },
-      { type: 'message', role: 'assistant', content: answer } as OpenAI.Responses.EasyInputMessage,
+      { type: 'message', role: 'assistant', content: answer },
     ],
   });
   return id;
@@ -113,7 +113,7 @@ describe('every page', () => {
       const [wide, viewport] = await page.evaluate<[number, number]>(
         '[document.body.scrollWidth, window.innerWidth]',
       );
-      expect(wide, name).toBeLessThanOrEqual(viewport);
+      expect({ name, fits: wide <= viewport }).toEqual({ name, fits: true });
     }
     expect(problems).toEqual([]);
   });

@@ -30,7 +30,7 @@ export interface ConnectionOptions extends ServerAccess {
   /** Shown by `nats server report connections`. */
   name: string;
   /** Hears why the first connection takes time. Default: a warning in the log. */
-  onWaiting?(message: string): void;
+  onWaiting?: (message: string) => void;
 }
 
 const retryMs = 250;

@@ -63,7 +63,8 @@ export class Drain {
   }
 
   async #idle(): Promise<void> {
-    await Promise.all([...this.#requests].map(({ raw }) => raw.closed || once(raw, 'close')));
+    const open = [...this.#requests].filter(({ raw }) => !raw.closed);
+    await Promise.all(open.map(({ raw }) => once(raw, 'close')));
     if (this.#requests.size > 0) await this.#idle();
   }
 }

@@ -1,4 +1,4 @@
-import OpenAI from 'openai';
+import OpenAI, { APIError } from 'openai';
 import { useCallback, useSyncExternalStore } from 'react';
 import { messageOf } from '../api/connection';
 import { openai } from '../api/openai';
@@ -102,7 +102,7 @@ class Runs {
     } catch (error) {
       this.#change(conversation, (turn) => ({ ...turn, state: 'failed', error: messageOf(error) }));
       // The connection is gone, which also a reload does: the response itself goes on and is taken up later.
-      if (!(error instanceof OpenAI.APIError && error.status !== undefined)) return;
+      if (!(error instanceof APIError && error.status !== undefined)) return;
     }
     kept.update(({ [conversation]: _ended, ...others }) => others);
     const { turn } = this.#runs.get(conversation) ?? {};

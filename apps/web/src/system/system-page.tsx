@@ -228,7 +228,7 @@ function Rows({
         </Table.Thead>
         <Table.Tbody>
           {rows.map((cells, row) => (
-            <Table.Tr key={`${String(cells[0])}-${row}`}>
+            <Table.Tr key={row}>
               {cells.map((cell, column) => (
                 <Table.Td key={heads[column]}>{cell}</Table.Td>
               ))}

@@ -96,7 +96,7 @@ function toChatMessage(item: StoredItem, path: string, use: ImageUse): ChatMessa
   // The model has called the tool: what it cannot see of the result is told of, so that the conversation goes on.
   const shown = outputOf(item, path, use === 'take' ? use : 'describe');
   if (typeof item['call_id'] !== 'string') return namedOutput(item, shown);
-  return { role: 'tool', ...shown, toolCallId: String(item['call_id']) };
+  return { role: 'tool', ...shown, toolCallId: item['call_id'] };
 }
 
 /** An output that answers no call: the model reads it as told by the user. */
