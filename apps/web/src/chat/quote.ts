@@ -47,7 +47,9 @@ function wordsOf(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu));
 }
 
+/** A single line break is within a sentence, an empty line ends one. */
 function sentencesOf(text: string): Span[] {
-  const segments = new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text);
+  const unwrapped = text.replaceAll(/(?<!\n)\n(?!\n)/g, ' ');
+  const segments = new Intl.Segmenter('en', { granularity: 'sentence' }).segment(unwrapped);
   return [...segments].map(({ index, segment }) => ({ start: index, end: index + segment.trimEnd().length }));
 }
