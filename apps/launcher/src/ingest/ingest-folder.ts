@@ -89,5 +89,6 @@ function indexOf(batch: readonly FoundFile[], { filename }: IngestProgress): num
 }
 
 function shareOf({ stage, completed, total }: IngestProgress): number {
+  if (stage === 'storing') return 1;
   return stage === 'embedding' && total > 0 ? completed / total : 0;
 }

@@ -10,6 +10,7 @@ const width = 24;
 /** A bar that is drawn again in place on a terminal; elsewhere each tenth is a line. */
 export class ProgressBar {
   #shown = -1;
+  #part = 0;
 
   constructor(
     private readonly target: LineTarget,
@@ -18,7 +19,9 @@ export class ProgressBar {
 
   /** `share`: of the file in work, from 0 to 1. */
   draw(done: number, share: number, label: string): void {
-    const part = this.total === 0 ? 1 : Math.min(1, (done + share) / this.total);
+    // A batch that is sent again file by file begins anew; the bar does not.
+    this.#part = Math.max(this.#part, this.total === 0 ? 1 : Math.min(1, (done + share) / this.total));
+    const part = this.#part;
     if (this.target.isTTY) return this.#draw(part, done, label);
     const tenth = Math.floor(part * 10);
     if (tenth === this.#shown) return;
