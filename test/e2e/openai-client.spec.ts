@@ -232,10 +232,10 @@ describe('embeddings and models through the official client', () => {
   it.each([
     ['an unknown model', { model: 'gpt-99', messages: [{ role: 'user', content: 'x' }] }, 404, 'model'],
     ['a bad parameter', { messages: [{ role: 'user', content: 'x' }], temperature: 9 }, 400, 'temperature'],
-    ['a bad retrieval parameter', { messages: [{ role: 'user', content: 'x' }], k: 0 }, 400, 'k'],
+    ['a bad retrieval parameter', { messages: [{ role: 'user', content: 'What?' }], k: 0 }, 400, 'k'],
     [
       'a parameter that cannot be honoured',
-      { messages: 'x', response_format: { type: 'json_object' } },
+      { messages: 'What?', response_format: { type: 'json_object' } },
       400,
       'response_format',
     ],

@@ -156,7 +156,11 @@ describe('the doctor', () => {
         return server;
       }),
     );
-    const findings = await examineWith({ HOST: host, EMBEDDING_PORT: '6000', RETRIEVAL_PORT: '7000' });
+    const findings = await examineWith({
+      SERVICES_HOST: host,
+      EMBEDDING_PORT: '6000',
+      RETRIEVAL_PORT: '7000',
+    });
     for (const server of servers) server.close();
     expect(findings.filter(({ check }) => check === 'ports')).toEqual([]);
     for (const check of ['embedding', 'retrieval'])

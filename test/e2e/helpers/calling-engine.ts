@@ -41,6 +41,10 @@ async function answer(
     reply.end(JSON.stringify({ object: 'list', data: [{ id: 'caller', object: 'model' }] }));
     return;
   }
+  if (message.url !== '/v1/chat/completions') {
+    reply.writeHead(404).end();
+    return;
+  }
   const pieces: Buffer[] = [];
   for await (const piece of message) pieces.push(piece as Buffer);
   const body = JSON.parse(Buffer.concat(pieces).toString()) as Record<string, unknown> & ChatBody;
