@@ -8,9 +8,8 @@ const identity = { service, title: service, description: 'Keeps the documents th
 
 await kit.runMain(() => {
   const environment = kit.readEnvironment(kit.baseEnvironmentSchema);
-  const { version, ServiceKitModule } = kit;
-  const messaging = { ...identity, ...keywordFilter, version, ...kit.natsAccess(environment), name: service };
-  const imports = [ServiceKitModule.register(identity), MessagingModule.register(messaging)];
+  const messaging = { ...kit.messagingOptions(identity, environment), ...keywordFilter };
+  const imports = [kit.ServiceKitModule.register(identity), MessagingModule.register(messaging)];
   const module = { module: class Keywords {}, imports, controllers: [KeywordFilterController] };
   return kit.startService({ identity, environment, port: 0, module, transport: RpcServer });
 });

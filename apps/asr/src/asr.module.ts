@@ -1,6 +1,6 @@
 import { AsrController, AudioController, audioLimits, audioLimitsOf, Transcription } from '#audio-api';
 import { MessagingModule } from '#messaging';
-import { natsAccess, loadProfile, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { messagingOptions, loadProfile, ServiceKitModule, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { AsrEnvironment } from './asr.environment.js';
 import { AsrRpcController } from './asr.rpc.controller.js';
@@ -25,12 +25,7 @@ export class AsrModule {
       module: AsrModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({
-          ...identity,
-          ...natsAccess(environment),
-          name: identity.service,
-          version,
-        }),
+        MessagingModule.register(messagingOptions(identity, environment)),
       ],
       controllers: [AsrController, AudioController, ModelsController, AsrRpcController],
       providers: [

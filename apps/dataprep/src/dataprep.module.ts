@@ -8,11 +8,10 @@ import {
 } from '#dataprep-api';
 import { MessagingModule, ObjectStore, RpcClient } from '#messaging';
 import {
-  natsAccess,
+  messagingOptions,
   loadProfile,
   Metrics,
   ServiceKitModule,
-  version,
   type ServiceIdentity,
   databaseOptions,
 } from '#service-kit';
@@ -45,12 +44,7 @@ export class DataprepModule {
       module: DataprepModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({
-          ...identity,
-          ...natsAccess(environment),
-          name: identity.service,
-          version,
-        }),
+        MessagingModule.register(messagingOptions(identity, environment)),
       ],
       controllers: [IngestController, CatalogueController, DataprepRpcController],
       providers: [

@@ -1,5 +1,5 @@
 import { MessagingModule } from '#messaging';
-import { natsAccess, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { embedderToken } from './embedder.token.js';
 import { EmbeddingController } from './embedding.controller.js';
@@ -22,12 +22,7 @@ export class EmbeddingModule {
       module: EmbeddingModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({
-          ...identity,
-          ...natsAccess(environment),
-          name: identity.service,
-          version,
-        }),
+        MessagingModule.register(messagingOptions(identity, environment)),
       ],
       controllers: [EmbeddingController, EmbeddingRpcController],
       providers: [{ provide: embedderToken, useFactory: () => openEmbedder(environment) }, EmbeddingService],

@@ -1,5 +1,5 @@
 import { MessagingModule } from '#messaging';
-import { natsAccess, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AudioModule } from './audio/audio.module.js';
 import { ChatModule } from './chat/chat.module.js';
@@ -37,12 +37,7 @@ export class GatewayModule {
       module: GatewayModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({
-          ...identity,
-          ...natsAccess(environment),
-          name: identity.service,
-          version,
-        }),
+        MessagingModule.register(messagingOptions(identity, environment)),
         ConfigModule.register(environment),
         DatabaseModule,
         AudioModule,

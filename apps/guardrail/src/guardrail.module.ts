@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { MessagingModule } from '#messaging';
 import { projectRoot } from '#paths';
-import { natsAccess, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { Classifier } from '#encoders';
 import { GuardrailController } from './guardrail.controller.js';
@@ -27,12 +27,7 @@ export class GuardrailModule {
       module: GuardrailModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({
-          ...identity,
-          ...natsAccess(environment),
-          name: identity.service,
-          version,
-        }),
+        MessagingModule.register(messagingOptions(identity, environment)),
       ],
       controllers: [GuardrailController, GuardrailRpcController],
       providers: [

@@ -1,5 +1,5 @@
 import { MessagingModule } from '#messaging';
-import { natsAccess, loadProfile, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { messagingOptions, loadProfile, ServiceKitModule, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { generatorToken } from './generator.token.js';
 import { LlmController } from './llm.controller.js';
@@ -27,12 +27,7 @@ export class LlmModule {
       module: LlmModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({
-          ...identity,
-          ...natsAccess(environment),
-          name: identity.service,
-          version,
-        }),
+        MessagingModule.register(messagingOptions(identity, environment)),
       ],
       controllers: [LlmController, LlmRpcController, WritingRpcController],
       providers: [

@@ -1,5 +1,5 @@
 import { MessagingModule } from '#messaging';
-import { natsAccess, loadProfile, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { messagingOptions, loadProfile, ServiceKitModule, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { openReranker } from './open-reranker.js';
 import { rerankerToken } from './reranker.token.js';
@@ -25,12 +25,7 @@ export class RerankingModule {
       module: RerankingModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({
-          ...identity,
-          ...natsAccess(environment),
-          name: identity.service,
-          version,
-        }),
+        MessagingModule.register(messagingOptions(identity, environment)),
       ],
       controllers: [RerankingController, RerankingRpcController],
       providers: [

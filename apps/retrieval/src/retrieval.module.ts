@@ -1,9 +1,8 @@
 import { MessagingModule } from '#messaging';
 import {
-  natsAccess,
+  messagingOptions,
   loadProfile,
   ServiceKitModule,
-  version,
   type ServiceIdentity,
   databaseOptions,
 } from '#service-kit';
@@ -38,12 +37,7 @@ export class RetrievalModule {
       module: RetrievalModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({
-          ...identity,
-          ...natsAccess(environment),
-          name: identity.service,
-          version,
-        }),
+        MessagingModule.register(messagingOptions(identity, environment)),
       ],
       controllers: [RetrievalController, RetrievalRpcController],
       providers: [

@@ -1,6 +1,6 @@
 import { SpeechController, Synthesis } from '#audio-api';
 import { MessagingModule } from '#messaging';
-import { natsAccess, ServiceKitModule, version, type ServiceIdentity } from '#service-kit';
+import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
 import { loadFlite, openRemoteSynthesizer, type SpeechSynthesizer } from '#speech-synthesis';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { LocalSynthesis } from './local-synthesis.js';
@@ -29,12 +29,7 @@ export class TtsModule {
       module: TtsModule,
       imports: [
         ServiceKitModule.register(identity),
-        MessagingModule.register({
-          ...identity,
-          ...natsAccess(environment),
-          name: identity.service,
-          version,
-        }),
+        MessagingModule.register(messagingOptions(identity, environment)),
       ],
       controllers: [SpeechController, ModelsController, TtsRpcController],
       providers: [

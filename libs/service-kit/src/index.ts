@@ -10,7 +10,7 @@ export {
   longestTimerMs,
 } from './config/environment.js';
 export { databaseOptions } from './config/database-options.js';
-export { natsAccess, natsEnvironmentShape, type NatsAccess } from './config/nats-access.js';
+export { messagingOptions, natsAccess, natsEnvironmentShape, type NatsAccess } from './config/nats-access.js';
 export { announceModel, modelOptions } from './config/model-options.js';
 export { loadProfile, type Profile } from './config/profile.js';
 export { version } from './config/version.js';

@@ -2,7 +2,9 @@ import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { booleanSchema } from './boolean.js';
+import type { ServiceIdentity } from '../service-identity.js';
 import { EnvironmentError } from './environment-error.js';
+import { version } from './version.js';
 
 const text = z.string().optional();
 
@@ -72,6 +74,11 @@ export function natsAccess(environment: NatsEnvironment): NatsAccess {
   };
   assertProtected(environment, access, servers);
   return access;
+}
+
+/** The options that `MessagingModule.register` takes for a service. Errors: those of `natsAccess`. */
+export function messagingOptions(identity: ServiceIdentity, environment: NatsEnvironment) {
+  return { ...identity, ...natsAccess(environment), name: identity.service, version };
 }
 
 const notServer = 'a server is not nats://host:port; special characters of a password are written as %..';
