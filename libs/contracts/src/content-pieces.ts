@@ -1,4 +1,4 @@
-import type { ChatMessage } from './llm.js';
+import type { ChatMessage } from './services/llm.js';
 
 type ChatImage = NonNullable<ChatMessage['images']>[number];
 

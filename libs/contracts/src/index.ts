@@ -2,7 +2,7 @@ export { MegaNestError, type ErrorBody, type ErrorCode, type ErrorDetails } from
 export { ImageBudget, maxImages } from './image-budget.js';
 export { recordSpans, startSpan, type RunningSpan } from './running-span.js';
 export { templateVariablesSchema, type TemplateVariables } from './template-variables.js';
-export { assertServedModel } from './served-model.js';
+export { assertServedModel } from './services/served-model.js';
 export { toJsonSchema, type JsonSchema } from './json-schema.js';
 export { errorFromIssues, parseOrThrow } from './validation.js';
 export {
@@ -11,7 +11,7 @@ export {
   type ReplyOf,
   type RequestOf,
   type RpcMethod,
-} from './method.js';
+} from './services/method.js';
 export {
   defineNode,
   nodeAnnouncementSchema,
@@ -20,7 +20,7 @@ export {
   nodeRequestSchema,
   type NodeAnnouncement,
   type NodeReply,
-} from './node-service.js';
+} from './services/node-service.js';
 export { decodeVector, decodeVectors, encodeVector, encodeVectors } from './vectors.js';
 export {
   attributeFilterSchema,
@@ -45,20 +45,20 @@ export {
   modelInfoSchema,
   type EmbeddingParameters,
   type ModelInfo,
-} from './embedding.js';
+} from './services/embedding.js';
 export {
   retrievalParametersSchema,
   retrieve,
   searchTypes,
   type RetrievalParameters,
   type SearchType,
-} from './retrieval.js';
+} from './services/retrieval.js';
 export {
   describeRerankingModel,
   rerank,
   rerankingParametersSchema,
   type RerankingParameters,
-} from './reranking.js';
+} from './services/reranking.js';
 export {
   chatMessageSchema,
   citationSchema,
@@ -86,7 +86,7 @@ export {
   type ToolCallDelta,
   type ToolChoice,
   type TokenUsage,
-} from './llm.js';
+} from './services/llm.js';
 export { Patience } from './patience.js';
 export { joinPieces, piecesOf, type ContentPiece } from './content-pieces.js';
 export {
@@ -120,14 +120,14 @@ export {
   type FailedDocument,
   type IngestProgress,
   type StoredDocument,
-} from './dataprep.js';
+} from './services/dataprep.js';
 export {
   dependencyHealthSchema,
   healthMethod,
   serviceHealthSchema,
   type DependencyHealth,
   type ServiceHealth,
-} from './health.js';
+} from './services/health.js';
 export {
   guardrailJudgementSchema,
   guardrailActions,
@@ -136,7 +136,7 @@ export {
   maxJudgedCharacters,
   type GuardrailFinding,
   type GuardrailJudgement,
-} from './guardrail.js';
+} from './services/guardrail.js';
 export {
   faqParametersSchema,
   summarise,
@@ -144,7 +144,7 @@ export {
   summaryTypes,
   writeFaq,
   type SummaryType,
-} from './writing.js';
+} from './services/writing.js';
 export {
   describeAsrModel,
   transcribe,
@@ -154,7 +154,7 @@ export {
   type TranscriptChunk,
   type TranscriptionParameters,
   type TranscriptSegment,
-} from './asr.js';
+} from './services/asr.js';
 export {
   describeTtsModel,
   maxSpeechCharacters,
@@ -167,4 +167,4 @@ export {
   type SpeechFormat,
   type SpeechParameters,
   type TtsInfo,
-} from './tts.js';
+} from './services/tts.js';

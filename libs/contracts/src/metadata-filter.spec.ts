@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { metadataFilterSchema } from './metadata-filter.js';
-import { retrievalParametersSchema } from './retrieval.js';
+import { retrievalParametersSchema } from './services/retrieval.js';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 const passes = (filter: unknown) => metadataFilterSchema.safeParse(filter).success;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ingest } from './dataprep.js';
-import { retrievalParametersSchema, retrieve } from './retrieval.js';
+import { ingest } from './services/dataprep.js';
+import { retrievalParametersSchema, retrieve } from './services/retrieval.js';
 import { nameSchema } from './names.js';
 
 describe('nameSchema', () => {

@@ -1,4 +1,4 @@
-export { asyncApiDocument } from './async-api.js';
+export { asyncApiDocument } from './async-api/async-api.js';
 export type { CallOptions } from './call-options.js';
 export { MessagingConnection, type ConnectionOptions } from './connection.js';
 export { MessagingModule } from './messaging.module.js';

@@ -33,7 +33,7 @@ export {
 } from './items/output-items.js';
 export { inputItemSchema, inputSchema, type InputItem, type StoredItem } from './items/input-items.js';
 export { fileSearchResult } from './items/documents.js';
-export { fileSearchSteps, type ShownSearch } from './items/file-search-steps.js';
+export { fileSearchSteps, type ShownSearch } from './log/file-search-steps.js';
 export { assertCallsAnswered } from './items/answered-calls.js';
 export { describeImage } from './items/describe-image.js';
 export { inputFileOf, textOfTextFile, type GivenFile, type InputFile } from './items/read-input-file.js';
@@ -46,7 +46,7 @@ export {
   type Include,
   type ResponseRequest,
 } from './request/create-response.js';
-export { modelTools, type CallTarget, type ModelTools } from './request/model-tools.js';
+export { modelTools, type CallTarget, type ModelTools } from './tools/model-tools.js';
 export { metadataSchema, type Metadata } from './request/metadata.js';
 export { isOutput, isTerminal, type ResponseEvent } from './log/events.js';
 export { applyEvent, responseFromEvents } from './log/apply-event.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { metadataSchema } from './documents.js';
+import { metadataSchema } from '../documents.js';
 import { defineMethod } from './method.js';
-import { nameSchema } from './names.js';
+import { nameSchema } from '../names.js';
 
 export const ingestParametersSchema = z.object({
   chunk_size: z.int().min(10).max(10_000).optional().describe('Target size of a chunk in words'),

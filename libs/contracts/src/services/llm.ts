@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { fileReferenceSchema } from './dataprep.js';
-import { retrievedDocumentSchema } from './documents.js';
+import { retrievedDocumentSchema } from '../documents.js';
 import { modelInfoSchema } from './embedding.js';
-import { maxImages } from './image-budget.js';
+import { maxImages } from '../image-budget.js';
 import { defineMethod } from './method.js';
-import { templateVariablesSchema } from './template-variables.js';
+import { templateVariablesSchema } from '../template-variables.js';
 
 /** A call of a tool, complete: `input` is JSON for a function, raw text for a custom tool. */
 export const toolCallSchema = z.object({

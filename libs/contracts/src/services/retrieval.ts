@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { attributeFilterSchema } from './attribute-filter.js';
-import { isVectorStore, retrievedDocumentSchema } from './documents.js';
-import { metadataFilterSchema } from './metadata-filter.js';
+import { attributeFilterSchema } from '../attribute-filter.js';
+import { isVectorStore, retrievedDocumentSchema } from '../documents.js';
+import { metadataFilterSchema } from '../metadata-filter.js';
 import { defineMethod } from './method.js';
-import { nameSchema } from './names.js';
+import { nameSchema } from '../names.js';
 
 export const searchTypes = [
   'similarity',

@@ -9,9 +9,9 @@ import {
   type RpcMethod,
 } from '#contracts';
 import { z } from 'zod';
-import { asyncApiGuide } from './async-api-guide.js';
-import { defaultTimeoutMs } from './call-options.js';
-import { header } from './wire.js';
+import { asyncApiGuide } from './guide.js';
+import { defaultTimeoutMs } from '../call-options.js';
+import { header } from '../wire.js';
 
 /** The AsyncAPI 3 document of the methods over NATS, from the schemas that validate their messages. */
 export function asyncApiDocument(methods: readonly RpcMethod[], version: string) {

@@ -1,7 +1,7 @@
 import { nodeMetadataKey } from '#contracts';
-import { bucket } from './object-store.js';
-import { maxBodyBytes } from './parts.js';
-import { aliveSubject, firstHeartbeatMs, header, heartbeatMs, silenceMs } from './wire.js';
+import { bucket } from '../object-store.js';
+import { maxBodyBytes } from '../parts.js';
+import { aliveSubject, firstHeartbeatMs, header, heartbeatMs, silenceMs } from '../wire.js';
 
 /** How calls over NATS work, for the AsyncAPI document. */
 export const asyncApiGuide = `

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { newItemId } from '../ids.js';
-import { delegate } from '../request/delegate.js';
-import { toolSchema } from '../request/tools.js';
+import { delegate } from '../tools/delegate.js';
+import { toolSchema } from '../tools/tools.js';
 
 /** An item as it is kept and listed: always with type, id and, where its type has one, status. */
 export interface StoredItem {

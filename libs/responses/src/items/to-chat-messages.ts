@@ -1,5 +1,5 @@
 import { joinPieces, MegaNestError, type ChatMessage, type ContentPiece, type ToolCall } from '#contracts';
-import { modelToolName } from '../request/model-tools.js';
+import { modelToolName } from '../tools/model-tools.js';
 import { describeImage } from './describe-image.js';
 import type { StoredItem } from './input-items.js';
 

@@ -1,7 +1,7 @@
 import { MegaNestError, type ToolCallDelta } from '#contracts';
 import { newId, newItemId } from '../ids.js';
 import type { ClientCall, ItemStatus } from '../items/output-items.js';
-import type { CallTarget } from '../request/model-tools.js';
+import type { CallTarget } from '../tools/model-tools.js';
 import type { ResponseEvent } from './events.js';
 import type { LogWriter } from './log-writer.js';
 

@@ -1,8 +1,8 @@
 import type { RetrievedDocument } from '#contracts';
 import { newItemId } from '../ids.js';
-import type { ToolStep } from '../log/machine-step.js';
-import { fileSearchResult } from './documents.js';
-import type { FileSearchCall } from './output-items.js';
+import type { ToolStep } from './machine-step.js';
+import { fileSearchResult } from '../items/documents.js';
+import type { FileSearchCall } from '../items/output-items.js';
 
 export interface ShownSearch {
   query: string;

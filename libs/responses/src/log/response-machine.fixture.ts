@@ -1,6 +1,6 @@
 import { MegaNestError, type GenerationChunk, type RetrievedDocument, type TokenLogprob } from '#contracts';
 import * as fc from 'fast-check';
-import { fileSearchSteps } from '../items/file-search-steps.js';
+import { fileSearchSteps } from './file-search-steps.js';
 import { createResponseSchema } from '../request/create-response.js';
 import { newResponse, type ResponseObject } from '../response-object.js';
 import type { ResponseEvent } from './events.js';

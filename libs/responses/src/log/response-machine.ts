@@ -1,6 +1,6 @@
 import type { GenerationChunk, MegaNestError, RetrievedDocument, TokenUsage } from '#contracts';
 import type { ItemStatus } from '../items/output-items.js';
-import { modelTools } from '../request/model-tools.js';
+import { modelTools } from '../tools/model-tools.js';
 import { isFinished, responseUsage, type ResponseObject } from '../response-object.js';
 import { CallWriter } from './call-writer.js';
 import type { LifecycleType, ResponseEvent } from './events.js';

@@ -12,7 +12,7 @@ import type { ResponseSettings } from '../response-object.js';
 import { metadataSchema } from './metadata.js';
 import { assertNothingRefused } from './refused-fields.js';
 import { echoedFormat, formatConstraint, textFormatSchema } from './text-format.js';
-import { toolChoiceSchema, toolSchema } from './tools.js';
+import { toolChoiceSchema, toolSchema } from '../tools/tools.js';
 
 /** OpenAI's clients send null for "not set". */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
