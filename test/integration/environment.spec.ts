@@ -45,6 +45,37 @@ it('is documented in docs/configuration.md, and nothing else is', () => {
   expect([...read, ...inCompose]).toEqual(expect.arrayContaining(documentedVariables()));
 });
 
+/** What a variable is read as; undefined where it is refused. */
+function valueOf(schema: z.ZodObject, variable: string, text: string): unknown {
+  const field = schema.shape[variable] as z.ZodType;
+  return field.safeParse(text).data;
+}
+
+const everySchema = Object.entries({ ...schemas, launcher: launcherEnvironmentSchema as z.ZodObject });
+
+describe.each(everySchema)('the numbers of %s', (_name, schema) => {
+  const numbers = Object.keys(schema.shape).filter((variable) =>
+    ['1', '50', '5000', '2000000'].some((text) => typeof valueOf(schema, variable, text) === 'number'),
+  );
+  const accepted = (texts: string[]) =>
+    numbers.filter((variable) => texts.some((text) => valueOf(schema, variable, text) !== undefined));
+
+  it('have an upper bound, and a lower one', () => {
+    expect(numbers).toContain('REQUEST_TIMEOUT_MS');
+    expect(accepted([String(2 ** 53), '1e300', 'Infinity', '-1', 'NaN'])).toEqual([]);
+  });
+
+  it('are no times that a timer cannot wait', () => {
+    const tooLong = { MS: 2 ** 31, SECONDS: 2 ** 31 / 1_000 };
+    const tooLongFor = (variable: string) =>
+      tooLong[(variable.split('_').at(-1) ?? '') as keyof typeof tooLong] ?? Number.NaN;
+    const taken = numbers.filter(
+      (variable) => valueOf(schema, variable, String(tooLongFor(variable))) !== undefined,
+    );
+    expect(taken).toEqual([]);
+  });
+});
+
 describe.each(Object.entries(schemas))('the environment of %s', (name, schema) => {
   it('knows every variable that its container is given', () => {
     const { environment = {} } = readComposeFile('docker-compose.yml').services[name] ?? {};

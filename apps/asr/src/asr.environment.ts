@@ -1,5 +1,5 @@
 import { audioEnvironmentShape, liveEnvironmentShape } from '#audio-api';
-import { baseEnvironmentSchema, portSchema } from '#service-kit';
+import { baseEnvironmentSchema, count, portSchema, seconds } from '#service-kit';
 import { z } from 'zod';
 
 export const asrEnvironmentSchema = baseEnvironmentSchema.extend({
@@ -13,13 +13,13 @@ export const asrEnvironmentSchema = baseEnvironmentSchema.extend({
   /** Silero's `silero_vad.onnx`, or a folder that holds it; without it loudness tells speech from pauses. */
   ASR_VAD_MODEL: z.string().optional(),
   /** Threads, each with the model; a CTC model hears a file in each. */
-  ASR_WORKERS: z.coerce.number().int().min(1).max(64).default(2),
+  ASR_WORKERS: count(1, 64).default(2),
   /** Windows of 30 seconds that a Whisper model decodes together in each thread, of one file or of several. */
-  ASR_WINDOWS: z.coerce.number().int().min(1).max(64).default(4),
+  ASR_WINDOWS: count(1, 64).default(4),
   /** Beginnings that the search of a CTC model keeps; 1 takes the best unit of each step. */
-  ASR_BEAMS: z.coerce.number().int().min(1).max(256).default(32),
+  ASR_BEAMS: count(1, 256).default(32),
   /** Longer audio is refused. */
-  ASR_MAX_SECONDS: z.coerce.number().min(1).default(7_200),
+  ASR_MAX_SECONDS: seconds(1).default(7_200),
   ...audioEnvironmentShape,
   ...liveEnvironmentShape,
 });

@@ -1,14 +1,20 @@
 import { uploadEnvironmentSchema } from '#dataprep-api';
-import { baseEnvironmentSchema, booleanSchema, databaseEnvironmentSchema, portSchema } from '#service-kit';
-import { z } from 'zod';
+import {
+  baseEnvironmentSchema,
+  booleanSchema,
+  databaseEnvironmentSchema,
+  milliseconds,
+  portSchema,
+} from '#service-kit';
+import type { z } from 'zod';
 
 export const dataprepEnvironmentSchema = baseEnvironmentSchema.extend({
   ...databaseEnvironmentSchema.shape,
   DATAPREP_PORT: portSchema.default(6007),
   ...uploadEnvironmentSchema.shape,
   /** A background job that was not reported on for this long has lost its process; another one takes it over. */
-  JOB_ABANDONED_AFTER_MS: z.coerce.number().int().min(3_000).default(60_000),
-  LINK_TIMEOUT_MS: z.coerce.number().int().min(100).default(20_000),
+  JOB_ABANDONED_AFTER_MS: milliseconds(3_000).default(60_000),
+  LINK_TIMEOUT_MS: milliseconds(100).default(20_000),
   /** Lets links point to private and loopback addresses, for an intranet whose users are trusted. */
   ALLOW_PRIVATE_LINKS: booleanSchema.default(false),
 });

@@ -3,6 +3,8 @@ import { projectRoot } from '#paths';
 import {
   baseEnvironmentSchema,
   booleanSchema,
+  bytes,
+  count,
   databaseEnvironmentSchema,
   EnvironmentError,
   natsAccess,
@@ -95,12 +97,8 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
     /** A terminal waits: `npm start` ends within ten seconds. */
     SHUTDOWN_GRACE_MS: baseEnvironmentSchema.shape.SHUTDOWN_GRACE_MS.unwrap().default(4_000),
     /** Greatest size of a service's log file, and how many older ones are kept. */
-    LOG_FILE_LIMIT_BYTES: z.coerce
-      .number()
-      .int()
-      .min(4_096)
-      .default(10 * 1024 * 1024),
-    LOG_FILES_LIMIT: z.coerce.number().int().min(0).max(100).default(4),
+    LOG_FILE_LIMIT_BYTES: bytes('stored', 4_096).default(10 * 1024 * 1024),
+    LOG_FILES_LIMIT: count(0, 100).default(4),
     /** Whether the first start ingests MegaNest's own documents. */
     WEB_UI: booleanSchema.default(true),
     MEGANEST_SAMPLE_DOCUMENTS: booleanSchema.default(true),

@@ -1,4 +1,4 @@
-import { baseEnvironmentSchema, portSchema } from '#service-kit';
+import { baseEnvironmentSchema, count, portSchema } from '#service-kit';
 import { z } from 'zod';
 
 export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
@@ -16,7 +16,7 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
     .pipe(z.array(z.enum(['text', 'image'])).refine((names) => names.includes('text'), 'must include text'))
     .default(['text']),
   /** Tokens of prompt and answer that the model behind LLM_ENDPOINT takes, where its engine does not say. */
-  LLM_CONTEXT_LENGTH: z.coerce.number().int().min(64).optional(),
+  LLM_CONTEXT_LENGTH: count(64).optional(),
   /** Sent to that server as a bearer token. */
   LLM_API_KEY: z.string().optional(),
 });

@@ -1,4 +1,4 @@
-import { baseEnvironmentSchema, portSchema } from '#service-kit';
+import { baseEnvironmentSchema, count, portSchema } from '#service-kit';
 import { z } from 'zod';
 
 export const ttsEnvironmentSchema = baseEnvironmentSchema.extend({
@@ -12,6 +12,6 @@ export const ttsEnvironmentSchema = baseEnvironmentSchema.extend({
   /** The voice of requests that name none. */
   TTS_VOICE: z.string().optional(),
   /** Threads that speak. */
-  TTS_WORKERS: z.coerce.number().int().min(1).max(64).default(1),
+  TTS_WORKERS: count(1, 64).default(1),
 });
 export type TtsEnvironment = z.infer<typeof ttsEnvironmentSchema>;

@@ -1,5 +1,4 @@
-import { booleanSchema } from '#service-kit';
-import { z } from 'zod';
+import { booleanSchema, bytes, milliseconds } from '#service-kit';
 
 /** Bounds of one audio file, and how one is fetched. */
 export interface AudioLimits {
@@ -15,12 +14,8 @@ export const audioLimits = Symbol('audioLimits');
 /** The variables that set the {@link AudioLimits}. */
 export const audioEnvironmentShape = {
   /** Most bytes of one audio file, sent or fetched. */
-  AUDIO_LIMIT_BYTES: z.coerce
-    .number()
-    .int()
-    .min(1024)
-    .default(100 * 1024 * 1024),
-  LINK_TIMEOUT_MS: z.coerce.number().int().min(100).default(20_000),
+  AUDIO_LIMIT_BYTES: bytes('held').default(100 * 1024 * 1024),
+  LINK_TIMEOUT_MS: milliseconds(100).default(20_000),
   /** Lets links point to private and loopback addresses, for an intranet whose users are trusted. */
   ALLOW_PRIVATE_LINKS: booleanSchema.default(false),
 };

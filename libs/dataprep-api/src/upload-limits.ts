@@ -1,3 +1,4 @@
+import { bytes, count } from '#service-kit';
 import { z } from 'zod';
 
 /** Bounds of one request. */
@@ -13,16 +14,15 @@ export interface UploadLimits {
 export const uploadLimits = Symbol('uploadLimits');
 
 const megabyte = 1024 * 1024;
-const bytesSchema = z.coerce.number().int().min(1024);
 
 /** The variables that set the {@link UploadLimits}. */
 export const uploadEnvironmentSchema = z.object({
   /** Most bytes of one file or fetched page. */
-  UPLOAD_FILE_LIMIT_BYTES: bytesSchema.default(64 * megabyte),
+  UPLOAD_FILE_LIMIT_BYTES: bytes('held').default(64 * megabyte),
   /** Most bytes of all files of a request. */
-  UPLOAD_LIMIT_BYTES: bytesSchema.default(200 * megabyte),
+  UPLOAD_LIMIT_BYTES: bytes('held').default(200 * megabyte),
   /** Most files, and most links, of a request. */
-  UPLOAD_FILES_LIMIT: z.coerce.number().int().min(1).default(1000),
+  UPLOAD_FILES_LIMIT: count(1).default(1000),
 });
 
 export function uploadLimitsOf(environment: z.infer<typeof uploadEnvironmentSchema>): UploadLimits {

@@ -7,8 +7,8 @@ export {
   portSchema,
   readEnvironment,
   type BaseEnvironment,
-  longestTimerMs,
 } from './config/environment.js';
+export { bytes, count, days, milliseconds, seconds } from './config/bounds.js';
 export { databaseOptions } from './config/database-options.js';
 export { messagingOptions, natsAccess, natsEnvironmentShape, type NatsAccess } from './config/nats-access.js';
 export { announceModel, modelOptions } from './config/model-options.js';

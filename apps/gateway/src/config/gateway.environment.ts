@@ -1,6 +1,12 @@
 import { audioEnvironmentShape, liveEnvironmentShape } from '#audio-api';
 import { uploadEnvironmentSchema } from '#dataprep-api';
-import { baseEnvironmentSchema, booleanSchema, databaseEnvironmentSchema, portSchema } from '#service-kit';
+import {
+  baseEnvironmentSchema,
+  booleanSchema,
+  count,
+  databaseEnvironmentSchema,
+  portSchema,
+} from '#service-kit';
 import { z } from 'zod';
 import { filesEnvironmentShape } from './files.environment.js';
 import { modelAliasesSchema } from './model-aliases.js';
@@ -25,7 +31,7 @@ export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   ...responsesEnvironmentShape,
   ...filesEnvironmentShape,
   /** Requests per minute and client (API key, otherwise address); 0: no limit. */
-  RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(0).default(0),
+  RATE_LIMIT_PER_MINUTE: count(0).default(0),
 });
 export type GatewayEnvironment = z.infer<typeof gatewayEnvironmentSchema>;
 

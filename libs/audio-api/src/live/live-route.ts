@@ -1,9 +1,8 @@
 import { MegaNestError } from '#contracts';
-import { callOf, sendError } from '#service-kit';
+import { callOf, count, milliseconds, seconds, sendError } from '#service-kit';
 import websocket from '@fastify/websocket';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { Transcription } from '../transcription.js';
 import { LiveConnection, type LiveBounds } from './live-connection.js';
 import { queriedModel } from './live-settings.js';
@@ -11,11 +10,11 @@ import { queriedModel } from './live-settings.js';
 /** The variables that bound live audio. */
 export const liveEnvironmentShape = {
   /** Most seconds of audio, and of time, that one connection may take. */
-  LIVE_AUDIO_MAX_SECONDS: z.coerce.number().min(1).default(3_600),
+  LIVE_AUDIO_MAX_SECONDS: seconds(1).default(3_600),
   /** A connection that sends nothing for so long is closed. */
-  LIVE_AUDIO_IDLE_MS: z.coerce.number().int().min(100).default(60_000),
+  LIVE_AUDIO_IDLE_MS: milliseconds(100).default(60_000),
   /** Most connections with live audio open at once. */
-  LIVE_AUDIO_MAX_SOCKETS: z.coerce.number().int().min(0).default(64),
+  LIVE_AUDIO_MAX_SOCKETS: count(0).default(64),
 };
 
 interface LiveEnvironment {

@@ -167,6 +167,11 @@ describe('parseMegaService', () => {
       nodes('a: { service: step, timeoutMs: soon }'),
       'node "a": timeoutMs: Invalid input',
     ],
+    [
+      'a time that no timer can wait',
+      nodes('a: { service: step, timeoutMs: 2147483648 }'),
+      'node "a": timeoutMs: Too big',
+    ],
     ['no nodes', 'nodes: {}', 'nodes: a mega service has at least one node'],
     [
       'a name that cannot be one',

@@ -4,6 +4,9 @@ const nodeNameSchema = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'a node name is letters, digits, - and _, and begins with a letter');
 
+/** A longer timer would end at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 const paramsSchema = z.record(z.string(), z.unknown());
 
 const nodeSchema = z.strictObject({
@@ -13,11 +16,11 @@ const nodeSchema = z.strictObject({
   params: paramsSchema.default({}),
   locked: z.union([z.literal(true), z.array(z.string().min(1))]).default([]),
   optional: z.boolean().default(false),
-  timeoutMs: z.int().min(1).optional(),
+  timeoutMs: z.int().min(1).max(longestTimerMs).optional(),
   retry: z
-    .strictObject({ attempts: z.int().min(1).max(10), backoffMs: z.int().min(0).default(100) })
+    .strictObject({ attempts: z.int().min(1).max(10), backoffMs: z.int().min(0).max(60_000).default(100) })
     .default({ attempts: 1, backoffMs: 100 }),
-  hedgeAfterMs: z.int().min(1).optional(),
+  hedgeAfterMs: z.int().min(1).max(longestTimerMs).optional(),
   when: z.string().min(1).optional(),
   fallback: z
     .strictObject({ service: z.string().min(1).optional(), params: paramsSchema.default({}) })

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { booleanSchema } from './boolean.js';
+import { bytes, count, milliseconds } from './bounds.js';
 import { EnvironmentError } from './environment-error.js';
 import { natsEnvironmentShape } from './nats-access.js';
 
@@ -14,7 +15,7 @@ function dropEmpty(variables: Record<string, string | undefined>): Record<string
   );
 }
 
-export const portSchema = z.coerce.number().int().min(0).max(65_535);
+export const portSchema = count(0, 65_535);
 
 const commaList = z.string().transform((value) =>
   value
@@ -39,9 +40,6 @@ const hostList = commaList.pipe(
   ),
 );
 
-/** Milliseconds of the longest timer: a longer one would end at once. */
-export const longestTimerMs = 2 ** 31 - 1;
-
 /** The variables that every service reads. Each app extends it with its own. */
 export const baseEnvironmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -61,24 +59,18 @@ export const baseEnvironmentSchema = z.object({
   ALLOWED_HOSTS: hostList.default([]),
   /** Lets a service listen on a public address without keys, e.g. inside a container network. */
   MEGANEST_ALLOW_OPEN: booleanSchema.default(false),
-  REQUEST_TIMEOUT_MS: z.coerce.number().int().min(100).max(longestTimerMs).default(120_000),
+  REQUEST_TIMEOUT_MS: milliseconds(100).default(120_000),
   /** Longest time to receive a request with its body; 0: no limit. */
-  RECEIVE_TIMEOUT_MS: z.coerce.number().int().min(0).max(longestTimerMs).default(600_000),
+  RECEIVE_TIMEOUT_MS: milliseconds(0).default(600_000),
   /** A process that is asked to stop takes requests for so long while /ready says 503 already. */
-  SHUTDOWN_DELAY_MS: z.coerce.number().int().min(0).max(3_600_000).default(0),
+  SHUTDOWN_DELAY_MS: milliseconds(0, 3_600_000).default(0),
   /** After that, work under way has so long to end. */
-  SHUTDOWN_GRACE_MS: z.coerce.number().int().min(0).max(3_600_000).default(30_000),
+  SHUTDOWN_GRACE_MS: milliseconds(0, 3_600_000).default(30_000),
   /** Longest life of a streamed answer, however steadily it comes. */
-  STREAM_TIMEOUT_MS: z.coerce.number().int().min(100).max(longestTimerMs).default(7_200_000),
+  STREAM_TIMEOUT_MS: milliseconds(100).default(7_200_000),
   /** A process whose event loop, or a model's thread that, stands still for so long is ended; 0: never. */
-  HANG_LIMIT_MS: z
-    .union([z.literal('0').transform(() => 0), z.coerce.number().int().min(1_000).max(longestTimerMs)])
-    .default(60_000),
-  BODY_LIMIT_BYTES: z.coerce
-    .number()
-    .int()
-    .min(1024)
-    .default(10 * 1024 * 1024),
+  HANG_LIMIT_MS: z.union([z.literal('0').transform(() => 0), milliseconds(1_000)]).default(60_000),
+  BODY_LIMIT_BYTES: bytes('json').default(10 * 1024 * 1024),
   /** OpenTelemetry collector that takes spans over HTTP, e.g. http://127.0.0.1:4318. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { booleanSchema } from './boolean.js';
 import type { ServiceIdentity } from '../service-identity.js';
+import { bytes, count } from './bounds.js';
 import { EnvironmentError } from './environment-error.js';
 import { version } from './version.js';
 
@@ -28,8 +29,8 @@ export const natsEnvironmentShape = {
   NATS_CERT_FILE: text,
   NATS_KEY_FILE: text,
   /** Most bytes of the bucket that carries uploads, and servers of a cluster that hold a copy; for a bucket that is new. */
-  NATS_BUCKET_MAX_BYTES: z.coerce.number().int().min(1_048_576).optional(),
-  NATS_BUCKET_REPLICAS: z.coerce.number().int().min(1).max(5).optional(),
+  NATS_BUCKET_MAX_BYTES: bytes('stored', 1_048_576).optional(),
+  NATS_BUCKET_REPLICAS: count(1, 5).optional(),
   /** A network without credentials is trusted. */
   MEGANEST_ALLOW_OPEN: booleanSchema.default(false),
 };
