@@ -81,6 +81,11 @@ const errorTable = {
     type: 'invalid_request_error',
     template: '{method} is not allowed on {path}.',
   },
+  request_timeout: {
+    status: 408,
+    type: 'invalid_request_error',
+    template: 'The request did not arrive in time.',
+  },
   conflict: { status: 409, type: 'invalid_request_error', template: '{detail}' },
   payload_too_large: {
     status: 413,
@@ -88,6 +93,11 @@ const errorTable = {
     template: '{what} is larger than the limit of {limit}.',
   },
   unsupported_media_type: { status: 415, type: 'invalid_request_error', template: '{detail}' },
+  headers_too_large: {
+    status: 431,
+    type: 'invalid_request_error',
+    template: 'The headers of the request are larger than this server reads.',
+  },
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', template: 'Too many requests. {detail}' },
   overloaded: {
     status: 429,

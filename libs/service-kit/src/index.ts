@@ -18,7 +18,7 @@ export { Drain, stoppingError } from './drain.js';
 export { fetchForUsers, refusalOfUrl } from './fetch-for-users.js';
 export { guardedFetch, type FetchedPage, type GuardedFetchOptions } from './guarded-fetch.js';
 export { HealthRegistry, type HealthCheck } from './health/health.registry.js';
-export { errorEnvelope, sendError } from './http/error.filter.js';
+export { errorEnvelope, noRoute, sendError } from './http/error.filter.js';
 export { parseJsonBody } from './http/json-body.js';
 export { readFormParts } from './http/form-parts.js';
 export { ignoredHeader, ignoredHeaderName, setIgnored } from './http/ignored-header.js';

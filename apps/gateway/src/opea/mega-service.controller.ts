@@ -1,7 +1,7 @@
-import { MegaNestError, type GenerationChunk } from '#contracts';
+import type { GenerationChunk } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
 import { doneFrame, errorFrame } from '#openai-api';
-import { Call, HiddenRoute, sendEventStream, type HttpCall, setIgnored } from '#service-kit';
+import { Call, HiddenRoute, noRoute, sendEventStream, type HttpCall, setIgnored } from '#service-kit';
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -37,7 +37,7 @@ export class MegaServiceController {
   async run(@Req() http: FastifyRequest, @Call() call: HttpCall, @Res() reply: FastifyReply): Promise<void> {
     const path = http.url.split('?')[0] ?? '';
     const definition = this.megaServices.findByPath(path);
-    if (!definition) throw new MegaNestError('not_found', { what: `The path POST ${path}` });
+    if (!definition) throw noRoute(http);
     const received = await this.bodies.receive(http, definition);
     try {
       await this.#answer(definition, received, call, reply);

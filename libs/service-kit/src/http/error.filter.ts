@@ -3,6 +3,8 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { ServiceIdentity } from '../service-identity.js';
+import { bodyEncodings } from './body-encoding.js';
+import { otherMethods } from './route-methods.js';
 
 /** Maps everything thrown to OpenAI's envelope `{error: {message, type, param, code}}` with its true status. */
 @Catch()
@@ -21,7 +23,7 @@ export class HttpErrorFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     const text = this.identity.wrongMethodTexts?.[pathOf(request)];
     if (error.code === 'method_not_allowed' && text !== undefined)
-      void reply.status(405).send({ error: text });
+      void withAllow(reply).status(405).send({ error: text });
     else sendError(reply, error);
   }
 }
@@ -31,6 +33,8 @@ export function sendError(reply: FastifyReply, error: MegaNestError): void {
   if (reply.sent || reply.raw.headersSent) return;
   const retryAfter = error.retryAfter ?? (error.status === 503 ? 1 : undefined);
   if (retryAfter) void reply.header('retry-after', String(retryAfter));
+  if (error.code === 'method_not_allowed') withAllow(reply);
+  if (error.status === 415) void reply.header('accept-encoding', bodyEncodings);
   if (error.code === 'invalid_api_key') void reply.header('www-authenticate', 'Bearer');
   void reply.status(error.status).send(errorEnvelope(error));
 }
@@ -41,26 +45,20 @@ export function errorEnvelope(error: MegaNestError) {
   return { error: { message, type, param, code } };
 }
 
+function withAllow(reply: FastifyReply): FastifyReply {
+  return reply.header('allow', otherMethods(reply.request).join(', '));
+}
+
 /** 405 where the path exists under another method, otherwise 404. */
-function noRoute(request: FastifyRequest, path: string): MegaNestError {
-  const methods = ['GET', 'POST', 'DELETE'].filter(
-    (method) =>
-      request.server.hasRoute({ method, url: path }) ||
-      (method === 'POST' && request.server.postPaths?.has(path)),
-  );
+export function noRoute(request: FastifyRequest): MegaNestError {
+  const path = pathOf(request);
+  const methods = otherMethods(request).filter((method) => method !== 'HEAD');
   if (methods.length === 0)
     return new MegaNestError('not_found', { what: `The path ${request.method} ${path}` });
   return new MegaNestError('method_not_allowed', {
     method: request.method,
     path: `${path}; use ${methods.join(' or ')}`,
   });
-}
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Paths that take a POST by a route for many of them, which the server itself cannot tell apart. */
-    postPaths?: { has(path: string): boolean };
-  }
 }
 
 function pathOf({ url }: FastifyRequest): string {
@@ -76,10 +74,9 @@ function toMegaNestError(thrown: unknown, service: string, request: FastifyReque
   if (thrown instanceof MegaNestError) return thrown;
   const status = thrown instanceof HttpException ? thrown.getStatus() : (thrown as FastifyError).statusCode;
   const detail = thrown instanceof Error ? thrown.message : String(thrown);
-  const path = pathOf(request);
   switch (status) {
     case 404:
-      return noRoute(request, path);
+      return noRoute(request);
     case 413:
       return new MegaNestError('payload_too_large', {
         what: 'The body',

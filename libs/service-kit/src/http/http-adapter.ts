@@ -6,9 +6,12 @@ import { ApiKeys } from '../keys/api-keys.js';
 import { needsKeys } from '../keys/key-ring.js';
 import { auditedAction } from '../keys/audited-action.js';
 import { callerLabels } from './caller-labels.js';
+import { decodedBody, encodingOf } from './body-encoding.js';
+import { answerClientError } from './client-errors.js';
 import { sendError } from './error.filter.js';
 import { callOf, requestIdOf } from './http-call.js';
 import { decodeBody, parseJsonBody } from './json-body.js';
+import { noteRoutes } from './route-methods.js';
 import { WebPages } from './web-pages.js';
 import { aliasedPath } from './path-aliases.js';
 import { MegaNestError } from '#contracts';
@@ -22,6 +25,9 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
     requestTimeout: environment.RECEIVE_TIMEOUT_MS,
     // Answers already under way are finished, idle connections are closed at once.
     forceCloseConnections: 'idle',
+    clientErrorHandler: answerClientError,
+    // Node would answer without a body: it is checked with the other headers.
+    http: { requireHostHeader: false },
     // What the router itself refuses, before any route: broken escapes, a parameter that is too long.
     frameworkErrors: (error: { code: string }, request: FastifyRequest, reply: FastifyReply) => {
       void reply.header('x-request-id', request.id);
@@ -34,13 +40,17 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
   const server = adapter.getInstance<FastifyInstance>();
   server.decorate('requestTimeoutMs', environment.REQUEST_TIMEOUT_MS);
   server.decorate('streamTimeoutMs', environment.STREAM_TIMEOUT_MS);
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, parseJsonBody(decodeBody(body as Buffer)));
-    } catch (error) {
-      done(error as Error);
-    }
-  });
+  noteRoutes(server);
+  // Without it JSON that says to be text would be a string.
+  server.removeContentTypeParser('text/plain');
+  server.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      const limit = request.routeOptions.bodyLimit ?? environment.BODY_LIMIT_BYTES;
+      return parseJsonBody(decodeBody(await decodedBody(body, encodingOf(request), limit)));
+    },
+  );
   const apiKeys = new ApiKeys(environment, logger);
   server.addHook('onClose', (_server, done) => {
     apiKeys.close();
@@ -57,6 +67,17 @@ function reasonOf({ code }: { code: string }): string {
   return code === 'FST_ERR_MAX_PARAM_LENGTH' ? 'a part of it is too long' : 'it is not valid';
 }
 
+/** Errors: invalid_request, unsupported_media_type. */
+function checkHeaders(request: FastifyRequest): void {
+  const { headers, raw } = request;
+  if (headers.host === undefined && raw.httpVersion === '1.1')
+    throw new MegaNestError('invalid_request', { detail: 'host: is required', param: 'host' });
+  const encoding = encodingOf(request);
+  if (encoding === undefined || /^application\/json\b/i.test(headers['content-type'] ?? '')) return;
+  const detail = `content-encoding: ${encoding} is for JSON bodies; send others plain.`;
+  throw new MegaNestError('unsupported_media_type', { detail, param: 'content-encoding' });
+}
+
 function addHooks(
   server: FastifyInstance,
   { pages, apiKeys }: { pages: WebPages; apiKeys: ApiKeys },
@@ -66,6 +87,7 @@ function addHooks(
     void reply.header('x-request-id', request.id);
     try {
       if (pages.admit(request, reply) === 'answered') return;
+      checkHeaders(request);
       apiKeys.check(request);
       callOf(request, reply);
       done();

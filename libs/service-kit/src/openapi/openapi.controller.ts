@@ -1,6 +1,6 @@
 import { MegaNestError } from '#contracts';
-import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiDocument } from './api-document.js';
 import type { OpenApiDocument } from './build-document.js';
 import { readPageFile } from './docs-page.js';
@@ -19,8 +19,10 @@ export class OpenApiController {
 
   @Get('docs')
   @HiddenRoute('a page for people')
-  page(@Res() reply: FastifyReply): Promise<void> {
-    return sendPageFile(reply, '');
+  async page(@Req() { originalUrl }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    // The page's links are relative to a path without a slash at its end.
+    if (originalUrl.endsWith('/')) await reply.redirect('../docs', 308);
+    else await sendPageFile(reply, '');
   }
 
   @Get('docs/:file')
