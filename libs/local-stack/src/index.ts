@@ -7,6 +7,7 @@ export {
   type FoundNatsServer,
   type NatsServerSource,
 } from './nats/find-nats-server.js';
+export { isNewEnough, oldestVersion } from './nats/nats-version.js';
 export { startNatsServer, type NatsServer, type NatsServerOptions } from './nats/start-nats-server.js';
 export {
   startEmbeddedPostgres,

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findNatsServer, NatsServerNotFoundError, startNatsServer } from '#local-stack';
 import { cacheDirectory, createTemporaryDirectory, startNats } from '#testing';
@@ -11,6 +12,7 @@ describe('nats-server', () => {
     try {
       const found = await Promise.all([find(), find(), find()]);
       expect(found.map(({ source }) => source).filter((source) => source !== 'cache')).toHaveLength(1);
+      expect(found[0]?.version).toMatch(/^2\.(10\.(2[7-9]|[3-9]\d)|11\.[1-9]|1[2-9]\.)/);
       expect(new Set(found.map(({ path }) => path)).size).toBe(1);
       expect(await readdir(directory.path)).toEqual(['nats-server']);
       expect((await find()).source).toBe('cache');
@@ -26,6 +28,27 @@ describe('nats-server', () => {
     await expect(findNatsServer({ explicitPath: '/nowhere/nats', cacheDirectory })).rejects.toThrow(
       /\/nowhere\/nats/,
     );
+  });
+
+  it('is not used where it is older than the first release without known holes', async () => {
+    const directory = await createTemporaryDirectory();
+    const old = join(directory.path, 'nats-server');
+    await writeFile(old, '#!/bin/sh\necho "nats-server: v2.9.10"\n', { mode: 0o755 });
+    const said: string[] = [];
+    try {
+      const onPath = findNatsServer({
+        cacheDirectory,
+        searchPath: directory.path,
+        onProgress: (message) => said.push(message),
+      });
+      expect((await onPath).path).toBe(join(cacheDirectory, 'nats-server'));
+      expect(said[0]).toMatch(/^not using .*version 2\.9\.10 has known vulnerabilities; 2\.10\.27/);
+      await expect(findNatsServer({ explicitPath: old, cacheDirectory })).rejects.toThrow(
+        /version 2\.9\.10 has known vulnerabilities; 2\.10\.27 or 2\.11\.1 or later is needed/,
+      );
+    } finally {
+      await directory.remove();
+    }
   });
 
   it('comes back on the same port after a crash, and leaves when it is told to', async () => {

@@ -1,3 +1,4 @@
+import { isNewEnough, oldestVersion } from '#local-stack';
 import { inspectNats } from '#messaging';
 import { natsAccess } from '#service-kit';
 import { inspectDatabase, type DatabaseFacts } from '#storage';
@@ -21,6 +22,14 @@ export async function checkNats(environment: LauncherEnvironment): Promise<Findi
     if (!jetStream)
       findings.push(
         fail('nats', 'JetStream is off, so files cannot travel', 'start nats-server with --jetstream'),
+      );
+    if (!isNewEnough(version))
+      findings.push(
+        warn(
+          'nats',
+          `version ${version} has known vulnerabilities`,
+          `install nats-server ${oldestVersion} or later`,
+        ),
       );
     if (maxPayloadBytes < usualPayloadBytes)
       findings.push(

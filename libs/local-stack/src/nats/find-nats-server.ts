@@ -1,17 +1,19 @@
 import { access, chmod, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { acquireFileLock } from '../processes/file-lock.js';
-import { fetchDebianPackage } from './debian-package.js';
+import { fetchDistributionPackage, fetchStablePackage } from './debian-package.js';
+import { isNewEnough, oldestVersion } from './nats-version.js';
 import { fetchOfficialRelease } from './official-release.js';
+import { fetchPinnedPackage } from './pinned-package.js';
 import { runCommand } from './run-command.js';
 
 /** Where a nats-server came from, in the order in which the places are tried. */
-export type NatsServerSource = 'explicit' | 'path' | 'cache' | 'package' | 'release';
+export type NatsServerSource = 'explicit' | 'path' | 'cache' | 'pinned' | 'package' | 'release';
 
 export interface FoundNatsServer {
   path: string;
   source: NatsServerSource;
-  /** As `nats-server --version` prints it, without the v: "2.9.10". */
+  /** As `nats-server --version` prints it, without the v: "2.10.27". */
   version: string;
 }
 
@@ -43,16 +45,12 @@ export class NatsServerNotFoundError extends Error {
   }
 }
 
-/** JetStream's object stores and the service API need this at least. */
-const oldestMinor = 9;
-
 async function inspect(path: string, source: NatsServerSource): Promise<FoundNatsServer> {
   await access(path, constants.X_OK);
   const version = /v?(\d+\.\d+\.\d+\S*)/.exec(await runCommand(path, ['--version']))?.[1];
-  const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
   if (version === undefined) throw new Error('it prints no version');
-  if (major < 2 || (major === 2 && minor < oldestMinor))
-    throw new Error(`version ${version} is older than 2.${oldestMinor}`);
+  if (!isNewEnough(version))
+    throw new Error(`version ${version} has known vulnerabilities; ${oldestVersion} or later is needed`);
   return { path, source, version };
 }
 
@@ -115,14 +113,28 @@ async function fetchLocked(
 ): Promise<FoundNatsServer | undefined> {
   const fetchedMeanwhile = await inspect(cached, 'cache').catch(() => undefined);
   if (fetchedMeanwhile) return fetchedMeanwhile;
-  options.onProgress?.('fetching nats-server (package manager)');
-  const packaged = await attempts.try('apt-get', () => fetchInto(cached, 'package', fetchDebianPackage));
-  if (packaged) return packaged;
-  options.onProgress?.('fetching nats-server (official release)');
-  return attempts.try('official release', () =>
-    fetchInto(cached, 'release', (directory) => fetchOfficialRelease(directory)),
-  );
+  for (const { label, source, fetch } of fetchers) {
+    options.onProgress?.(`fetching nats-server (${label})`);
+    const found = await attempts.try(label, () => fetchInto(cached, source, fetch));
+    if (found) return found;
+  }
+  return undefined;
 }
+
+interface Fetcher {
+  label: string;
+  source: NatsServerSource;
+  /** Fetches into an empty directory; returns the path of the program. */
+  fetch(directory: string): Promise<string>;
+}
+
+/** In the order in which they are tried: a file whose hash is known here, what apt verifies, what HTTPS alone protects. */
+const fetchers: readonly Fetcher[] = [
+  { label: 'pinned package', source: 'pinned', fetch: (directory) => fetchPinnedPackage(directory) },
+  { label: 'package manager', source: 'package', fetch: fetchDistributionPackage },
+  { label: "Debian 13's package", source: 'package', fetch: fetchStablePackage },
+  { label: 'official release', source: 'release', fetch: (directory) => fetchOfficialRelease(directory) },
+];
 
 /** Of several processes that need the program, one fetches it and the others wait. */
 async function fetchOnce(
@@ -139,9 +151,26 @@ async function fetchOnce(
   }
 }
 
+/** A program that is there and not usable is worth a word; most directories of PATH have none. */
+async function findOnPath(
+  candidate: string,
+  options: FindNatsServerOptions,
+  attempts: Attempts,
+): Promise<FoundNatsServer | undefined> {
+  const exists = await access(candidate, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!exists) return undefined;
+  const found = await attempts.try(candidate, () => inspect(candidate, 'path'));
+  if (!found) options.onProgress?.(`not using ${attempts.failures.at(-1)}`);
+  return found;
+}
+
 /**
- * Finds a nats-server, or fetches one: the explicit path, PATH, the cache, the package manager's package, the official
- * release with its checksum. Errors: NatsServerNotFoundError with everything that was tried.
+ * Finds a nats-server, or fetches one: the explicit path, PATH, the cache, the package whose hash is pinned, the package manager's
+ * package, Debian 13's, the official release with its checksum. One that is too old is passed over.
+ * Errors: NatsServerNotFoundError with everything that was tried.
  */
 export async function findNatsServer(options: FindNatsServerOptions): Promise<FoundNatsServer> {
   const attempts = startAttempts();
@@ -154,10 +183,10 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<Fo
   const searchPath =
     options.searchPath ?? `${process.env.PATH ?? ''}${delimiter}/usr/local/sbin${delimiter}/usr/sbin`;
   for (const candidate of candidatesOf(searchPath)) {
-    const found = await inspect(candidate, 'path').catch(() => undefined);
+    const found = await findOnPath(candidate, options, attempts);
     if (found) return found;
   }
-  attempts.failures.push('PATH');
+  if (attempts.failures.length === 0) attempts.failures.push('PATH');
   const cached = join(options.cacheDirectory, 'nats-server');
   const found =
     (await inspect(cached, 'cache').catch(() => undefined)) ??
