@@ -14,12 +14,12 @@ import { promptIds, tokensBeyond } from './scheduling/prompt-ids.js';
 import { loadBackend, type LoadedBackend } from './backends/load-backend.js';
 
 /**
- * Tokens from which on sorting the vocabulary for constraints takes so long that it is done before anybody waits, rather than
- * between the passes of running answers.
+ * Vocabulary size above which the index for constraints is built at start: it takes long enough to stall running
+ * completions.
  */
 const largeVocabulary = 32_768;
 
-/** A decoder in its worker: conversations in, events out. */
+/** A decoder model in its worker thread: conversations in, generation events out. */
 export class DecoderModel {
   private constructor(
     private readonly settings: GeneratorSettings,
@@ -33,6 +33,7 @@ export class DecoderModel {
     return this.loaded.ready;
   }
 
+  /** Loads tokenizer and backend, and runs a first pass. Errors: ModelLoadError. */
   static async load(settings: GeneratorSettings): Promise<DecoderModel> {
     const { directory, config, maxAnswers } = settings;
     const [tokenizer, vocabulary] = await Promise.all([
@@ -49,7 +50,10 @@ export class DecoderModel {
     return model;
   }
 
-  /** Answers a call with the tokens of its prompt; `generate` emits events before. */
+  /**
+   * Handles a call. Returns the number of prompt tokens, or the engine's load; `generate` emits events first.
+   * Errors: context_length_exceeded, invalid_request, cancelled.
+   */
   async handle(call: GeneratorCall, context: CallContext<GenerationEvent>): Promise<GeneratorResult> {
     if (call.kind === 'load') return this.engineLoad;
     if (call.kind === 'count') {
@@ -100,7 +104,7 @@ export class DecoderModel {
       throw new MegaNestError('invalid_request', { detail: 'The prompt is empty.', param: 'messages' });
     }
     if (bestOf < n) {
-      const detail = `best_of is ${bestOf}, but ${n} answers are asked for.`;
+      const detail = `best_of is ${bestOf}, but n is ${n}; best_of must be at least n.`;
       throw new MegaNestError('invalid_request', { detail, param: 'best_of' });
     }
     if (ids.length >= config.contextLength) {
@@ -113,7 +117,7 @@ export class DecoderModel {
     }
   }
 
-  /** The first passes allocate; they are run before anybody waits. */
+  /** The first passes allocate memory, so they run before the first request. */
   private async warmUp(): Promise<void> {
     const ids = this.tokenizer.encode('a');
     const signal = new AbortController().signal;

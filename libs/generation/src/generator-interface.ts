@@ -10,80 +10,81 @@ import type {
   ToolChoice,
 } from '#contracts';
 
-/** How a model's prompts are written: the template as it stands in its files, and what it makes of a conversation. */
+/** The chat template of a model: its source, and a function that renders a conversation. */
 export interface ChatTemplate {
   readonly source: string;
-  /** Errors: invalid_request where the template refuses the conversation. */
+  /** Renders a conversation to a prompt. Errors: invalid_request if the template refuses the conversation. */
   render(messages: readonly ChatMessage[], kwargs?: Readonly<Record<string, unknown>>): string;
 }
 
+/** A request to continue a conversation or a prompt. */
 export interface GenerateRequest {
-  /** A conversation, or a prompt that is rendered already. */
+  /** A conversation, or a rendered prompt. */
   readonly messages: readonly ChatMessage[] | string;
   /** Variables for the chat template, e.g. `tools` or `enable_thinking`. */
   readonly chatTemplateKwargs?: Readonly<Record<string, unknown>>;
   readonly parameters: GenerationParameters;
-  /** For engines without a `template` here: they write the tools into the prompt and find the calls in the text. */
+  /** For remote engines: they write the tools into the prompt and parse the calls themselves. */
   readonly tools?: readonly Tool[];
   readonly toolChoice?: ToolChoice;
   readonly parallelToolCalls?: boolean;
-  /** For engines elsewhere. */
+  /** Forwarded to remote engines. */
   readonly labels?: RequestLabels;
 }
 
-/** A step of one of the answers. */
+/** A part of one of the completions. */
 export interface GenerationEvent {
-  /** Which of the n answers. */
+  /** Index among the n completions. */
   readonly choice: number;
-  /** New text; whole characters, never a part of a stop string. May be empty. */
+  /** New text of whole characters, never a part of a stop string. May be empty. */
   readonly text: string;
-  /** The text is said in the place of an answer, where the engine tells that apart. */
+  /** The text is a refusal; set by engines that report refusals separately. */
   readonly refusal?: boolean;
-  /** Tokens that the text came from. */
+  /** Token ids of the text. */
   readonly tokenIds: number[];
-  /** One per token, where asked for. */
+  /** One entry per token, if `logprobs` was requested. */
   readonly logprobs?: TokenLogprob[];
   /** On the last event of a choice. */
   readonly finishReason?: 'stop' | 'length' | 'tool_calls' | 'content_filter';
-  /** What the model thinks, and the tools it calls, where the engine tells them apart from the text. */
+  /** Reasoning and tool calls, from engines that separate them from the text. */
   readonly reasoning?: string;
   readonly toolCalls?: ToolCallDelta[];
-  /** On the first event of a local engine's stream, for consumers that leave before its end. */
+  /** On the first event of a local engine's stream, for consumers that stop reading early. */
   readonly prompt?: Pick<TokenUsage, 'promptTokens' | 'cachedTokens'>;
   /** On the last event of the stream. */
   readonly usage?: TokenUsage;
 }
 
-/** What an engine is busy with. */
+/** The load of an engine. */
 export interface EngineLoad {
-  /** Requests that have a place, and requests that wait for one. */
+  /** Number of running and of queued requests. */
   readonly running: number;
   readonly waiting: number;
-  /** Bytes of keys and values: of the requests that run, and of earlier prompts' beginnings. */
+  /** Bytes of the KV caches: of running requests, and of cached prompt prefixes. */
   readonly sequenceBytes: number;
   readonly prefixBytes: number;
 }
 
-/** A decoder that continues conversations. */
+/** A language model that continues conversations. */
 export interface Generator {
   readonly info: ModelInfo;
-  /** Why the model runs on its exporter's graph rather than one that we compile; absent where it is compiled. */
+  /** Reason for running the exported graph; absent if the model was compiled. */
   readonly fallback?: string;
-  /** Of a local model; a remote engine writes its prompts itself. */
+  /** Present for local models; a remote engine renders its own prompts. */
   readonly template?: ChatTemplate;
   /**
-   * Streams the answers. Aborting the signal, or not consuming on, ends the work within one token.
-   * Errors: context_length_exceeded, invalid_request, overloaded (with retryAfter), cancelled, service_unavailable.
+   * Streams the completions. Aborting the signal or ending the iteration stops the work within one token. Errors:
+   * context_length_exceeded, invalid_request, overloaded (with retryAfter), cancelled, service_unavailable.
    */
   generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerationEvent, void, void>;
-  /** Tokens of the prompt that the conversation becomes. */
+  /** Returns the number of prompt tokens of a conversation. */
   countPromptTokens(
     messages: readonly ChatMessage[] | string,
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number>;
-  /** Texts of the tokens of a text, which together are the text. Of a local model. */
+  /** Splits a text into the texts of its tokens. Present for local models. */
   tokenise?(text: string): string[];
-  /** Of a local model; answered between two passes. */
+  /** Reports the load, between two passes. Present for local models. */
   load?(): Promise<EngineLoad>;
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 import type { ChatMessage } from '#contracts';
 import type { ReadConstraint } from '#grammar';
 import type { EngineChoice, EngineSettings, DecoderConfig, Device } from '#models';
-import type { DeltaMemory } from './backends/delta-backend.js';
+import type { CacheMemory } from './backends/compiled-onnx-backend.js';
 import type { EngineLoad, GenerateRequest } from './generator-interface.js';
 
-/** What the decoder worker needs to load its model. */
+/** Settings with which the decoder worker loads its model. */
 export interface GeneratorSettings {
   readonly id: string;
   readonly directory: string;
@@ -13,22 +13,24 @@ export interface GeneratorSettings {
   readonly threads: number;
   readonly maxAnswers: number;
   readonly engine: EngineSettings;
-  /** How the compiled graph keeps keys and values; `auto`: int8 where float would not fit the memory. */
+  /** Precision of the KV cache of a compiled graph; `auto`: int8 if float would not fit the memory. */
   readonly keyValues: 'auto' | 'int8' | 'float';
-  readonly memory: DeltaMemory;
+  readonly memory: CacheMemory;
 }
 
+/** First message of the worker: the engine that was chosen. */
 export interface GeneratorReady extends EngineChoice {
-  /** What runs the model, e.g. `onnx-cpu compiled int8` or `onnx-cpu exporter`. */
+  /** Name of the engine, e.g. `onnx-cpu compiled int8` or `onnx-cpu exporter`. */
   readonly backend: string;
 }
 
+/** A call to the decoder worker. */
 export type GeneratorCall =
   | { readonly kind: 'load' }
   | {
       readonly kind: 'generate';
       readonly request: GenerateRequest;
-      /** What `request.parameters.constraint` is. */
+      /** `request.parameters.constraint` after parsing. */
       readonly constraint?: ReadConstraint;
     }
   | {
@@ -37,5 +39,5 @@ export type GeneratorCall =
       readonly chatTemplateKwargs?: Readonly<Record<string, unknown>>;
     };
 
-/** Tokens of the prompt; for `load` what was asked. */
+/** Result of a call: the number of prompt tokens; for `load` the engine's load. */
 export type GeneratorResult = number | EngineLoad;

@@ -105,7 +105,7 @@ describe.each(present)('nano-chat, $engine graph', ({ engine, source }) => {
     expect(events.map((event) => event.text).join('|')).not.toContain('b');
   });
 
-  it('draws the same tokens for the same seed, alone and beside others', async () => {
+  it('draws the same tokens for the same seed, alone and in a batch', async () => {
     const parameters = { temperature: 1.5, seed: 7, max_tokens: 24, ignore_eos: true };
     const alone = await collect('Once', parameters);
     const [again, other] = await Promise.all([
@@ -173,7 +173,7 @@ describe.each(present)('nano-chat, $engine graph', ({ engine, source }) => {
     expect(afterCancel).toBeLessThan(100);
   });
 
-  it('stops when nobody consumes on', async () => {
+  it('stops when the consumer ends the iteration', async () => {
     const single = await load({ maxAnswers: 1 });
     const parameters = { ignore_eos: true, max_tokens: 2000 };
     for await (const event of single.generate({ messages: 'Once', parameters })) if (event.text) break;
@@ -185,7 +185,7 @@ describe.each(present)('nano-chat, $engine graph', ({ engine, source }) => {
     await single.close();
   });
 
-  it('writes the same tokens with guesses, with a cached prompt, alone and beside others', async () => {
+  it('writes the same tokens with prompt lookup, with a cached prompt, alone and in a batch', async () => {
     const questions = ['What is Zorvex?', 'When do unused days expire?', 'Where does Zorvex store its log?'];
     const alone = [];
     for (const question of questions) alone.push((await collect(ask(question))).tokens());

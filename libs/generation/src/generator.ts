@@ -29,26 +29,30 @@ import type {
   GeneratorSettings,
 } from './generator-messages.js';
 
+/** Options of {@link loadGenerator}. */
 export interface GeneratorLoadOptions extends ModelLoadOptions {
-  /** Threads of one operator; default the cores of the machine. */
+  /** Threads of one operator; default: the CPU cores. */
   readonly threads?: number;
-  /** Answers written at the same time; default 16. */
+  /** Maximum number of concurrent completions; default 16. */
   readonly maxAnswers?: number;
-  /** Requests that may wait for a place; default 64. */
+  /** Maximum number of queued requests; default 64. */
   readonly queueCapacity?: number;
-  /** Overrides the model's context length downwards. */
+  /** Lowers the model's context length. */
   readonly contextLength?: number;
-  /** How the compiled graph keeps keys and values; default int8 where float would not fit the memory. On WebGPU float. */
+  /** Precision of the KV cache; default: int8 if float would not fit the memory. On WebGPU always float. */
   readonly keyValues?: 'auto' | 'int8' | 'float';
-  /** Memory for keys and values of requests under way; default 1 GiB. Further requests wait. */
+  /** Bytes for the KV caches of running requests; default 1 GiB. Further requests wait. */
   readonly sequenceMemoryBytes?: number;
-  /** Memory for the beginnings of earlier prompts; default 256 MiB, 0 turns the prefix cache off. */
+  /** Bytes for cached prompt prefixes; default 256 MiB. 0 turns the prefix cache off. */
   readonly prefixCacheBytes?: number;
 }
 
 type GeneratorChannel = WorkerChannel<GeneratorReady, GeneratorCall, GenerationEvent, GeneratorResult>;
 
-/** Loads a decoder: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
+/**
+ * Loads a decoder model in a worker thread. `source`: a bundled name, a folder, or an id on the Hugging Face hub.
+ * Errors: ModelLoadError.
+ */
 export async function loadGenerator(source: string, options: GeneratorLoadOptions = {}): Promise<Generator> {
   const { id, directory } = await resolveModel(source, options, canCompileDecoder);
   const config = await readDecoderConfig(directory);
@@ -89,14 +93,14 @@ export async function loadGenerator(source: string, options: GeneratorLoadOption
 }
 
 /**
- * Characters of a prompt whose tokens are counted on the caller's thread, which takes some milliseconds at most; the
- * worker would answer only after its current pass.
+ * Maximum characters of a prompt that is tokenized on the caller's thread, in some milliseconds; the worker would
+ * reply only after its current pass.
  */
-const longestCountedHere = 16_384;
+const maxCountedHere = 16_384;
 
 class OnnxGenerator implements Generator {
   private inFlight = 0;
-  /** Of the requests so far, smoothed; what a refused caller is told to wait. */
+  /** Smoothed duration of the requests so far; the `retryAfter` of a refused request. */
   private averageSeconds = 1;
   private readonly reader = new ConstraintReader();
   private readonly tokenizer: TextTokenizer;
@@ -146,14 +150,14 @@ class OnnxGenerator implements Generator {
     }
   }
 
-  /** The decoder's thread gets constraints that are read already: nothing that a caller writes holds it up. */
+  /** Constraints are parsed in another thread, so that a hostile constraint cannot stall the decoder. */
   private async send(
     request: GenerateRequest,
     signal: AbortSignal,
     onEvent: (event: GenerationEvent) => void,
   ): Promise<void> {
-    const { constraint: asked } = request.parameters;
-    const constraint = asked && (await this.reader.read(asked, signal));
+    const { constraint: requested } = request.parameters;
+    const constraint = requested && (await this.reader.read(requested, signal));
     await this.channel.call(
       { kind: 'generate', request, ...(constraint && { constraint }) },
       { signal, onEvent },
@@ -164,7 +168,7 @@ class OnnxGenerator implements Generator {
     messages: readonly ChatMessage[] | string,
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number> {
-    if (promptLength(messages) > longestCountedHere) {
+    if (promptLength(messages) > maxCountedHere) {
       return (await this.channel.call({ kind: 'count', messages, chatTemplateKwargs })) as number;
     }
     return promptIds(this.tokenizer, messages, chatTemplateKwargs).length;

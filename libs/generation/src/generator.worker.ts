@@ -8,7 +8,7 @@ import type {
   GeneratorSettings,
 } from './generator-messages.js';
 
-/** Entry of the thread that owns the decoder session. */
+/** Entry point of the thread that owns the decoder session. */
 await serveWorker<GeneratorReady, GeneratorCall, GenerationEvent, GeneratorResult>(async (settings) => {
   const model = await DecoderModel.load(settings as GeneratorSettings);
   return {

@@ -1,63 +1,68 @@
-/** The keys and values of one token sequence, wherever the backend keeps them. */
+/** The KV cache of one token sequence; the backend decides where it lies. */
 export interface DecoderSequence {
-  /** Tokens that it holds. */
+  /** Number of tokens in the cache. */
   readonly length: number;
-  /** A second sequence with the same tokens; what follows goes into one of them only. */
+  /** Returns a second sequence with the same tokens. Later tokens are appended to one of them only. */
   fork(): DecoderSequence;
-  /** Takes back the tokens from `length` on; asked only of backends that take drafts. */
+  /** Removes the tokens from position `length` on. Called only where `maxDrafts` is above 0. */
   truncate?(length: number): void;
-  /** Frees what it holds. Calling it again does nothing. */
+  /** Frees the cache. A second call does nothing. */
   release(): void;
 }
 
+/** The tokens that one pass appends to one sequence. */
 export interface ForwardItem<Sequence extends DecoderSequence = DecoderSequence> {
   readonly sequence: Sequence;
   /** Tokens to append, at least one. */
   readonly tokens: readonly number[];
-  /** For how many of the last of these tokens the logits of what follows are wanted. */
+  /** Number of the last tokens for which logits are returned. */
   readonly logits: number;
 }
 
-/** Memory that a backend holds at the moment. */
+/** Memory that a backend uses at the moment, in bytes. */
 export interface HeldBytes {
-  /** Keys and values of the sequences that are open. */
+  /** Caches of the open sequences. */
   readonly sequences: number;
-  /** The beginnings of earlier prompts. */
+  /** Cached prefixes of earlier prompts. */
   readonly prefixes: number;
 }
 
-/** One decoder model on one device: appends tokens to sequences and says what comes next. */
+/** One decoder model on one device. It appends tokens to sequences and returns the logits of the next tokens. */
 export interface DecoderBackend<Sequence extends DecoderSequence = DecoderSequence> {
-  /** What runs it, e.g. `onnx-cpu`. */
+  /** Name of the execution provider, e.g. `onnx-cpu`. */
   readonly name: string;
   readonly vocabularySize: number;
-  /** Most items of one decoding pass. */
+  /** Maximum number of items in one decoding pass. */
   readonly maxBatch: number;
-  /** Tokens of a piece of a prompt: few enough that the others can wait for it. */
+  /** Number of prompt tokens in one prefill chunk; small enough for the other requests to wait for it. */
   readonly prefillChunk: number;
-  /** Most drafted tokens that it checks in one pass; 0 where it cannot take tokens back. */
+  /** Maximum number of draft tokens in one pass; 0 where sequences cannot be truncated. */
   readonly maxDrafts: number;
   /**
-   * How far the logits of one pass over several tokens may lie from those of a pass for each: where the two likeliest
-   * tokens are closer than that, only a pass over one token decides.
+   * Maximum difference between the logits of a pass over several tokens and of passes over one token. If the two
+   * most likely tokens are closer than this, only a pass over one token decides.
    */
   readonly draftMargin: number;
   readonly heldBytes: HeldBytes;
-  /** False while a sequence of so many tokens would exceed the memory set aside for keys and values. */
+  /** False if a sequence of `tokens` tokens would exceed the memory for KV caches. */
   hasRoomFor(tokens: number): boolean;
   /**
-   * A sequence for this prompt. It may hold the beginning of the prompt already (see its length), where an earlier
-   * one had the same; never the whole of it.
+   * Opens a sequence for a prompt. If an earlier prompt had the same prefix, the sequence already holds it (see
+   * `length`), but never the whole prompt.
    */
   openSequence(prompt: readonly number[], options?: SequenceOptions): Sequence;
-  /** Appends the next piece of a prompt; returns the wanted logits, `[wanted, vocabulary]`. */
+  /** Appends the next chunk of a prompt. Returns the requested logits, `[item.logits, vocabularySize]`. */
   prefill(item: ForwardItem<Sequence>): Promise<Float32Array>;
-  /** Appends to several sequences whose prompts are in; per item the wanted logits, `[wanted, vocabulary]`. */
+  /**
+   * Appends to several sequences after their prefill. Returns per item the requested logits, `[item.logits,
+   * vocabularySize]`.
+   */
   decode(items: readonly ForwardItem<Sequence>[]): Promise<Float32Array[]>;
   dispose(): Promise<void>;
 }
 
+/** Options of a new sequence. */
 export interface SequenceOptions {
-  /** Several tokens at a time may be appended to it while decoding, and taken back. */
+  /** Decoding may append several tokens in one pass, and may truncate. */
   readonly speculative?: boolean;
 }

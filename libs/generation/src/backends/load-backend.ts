@@ -1,17 +1,18 @@
 import { chooseEngine } from '#models';
 import { compileDecoder, compileDenseDecoder } from '#onnx-compiler';
 import type { DecoderBackend } from './decoder-backend.js';
-import { DeltaBackend } from './delta-backend.js';
-import { bytesPerPosition } from '../kv-cache/slab-layout.js';
-import { ExporterBackend } from './exporter-backend.js';
+import { CompiledOnnxBackend } from './compiled-onnx-backend.js';
+import { bytesPerPosition } from '../kv-cache/kv-cache.js';
+import { ExportedOnnxBackend } from './exported-onnx-backend.js';
 import type { GeneratorReady, GeneratorSettings } from '../generator-messages.js';
 
+/** A backend and the message that the worker sends when it is ready. */
 export interface LoadedBackend {
   readonly backend: DecoderBackend;
   readonly ready: GeneratorReady;
 }
 
-/** The fast engine where the model can be compiled, otherwise the general one. Throws ModelLoadError. */
+/** Loads the compiled engine if the model can be compiled, otherwise the exported graph. Errors: ModelLoadError. */
 export async function loadBackend(settings: GeneratorSettings): Promise<LoadedBackend> {
   const { loaded, choice } = await chooseEngine<LoadedEngine>(settings.directory, settings.engine, {
     compiled: () => loadCompiled(settings),
@@ -27,24 +28,27 @@ interface LoadedEngine {
 
 async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> {
   const { weights, compiledDirectory: cacheDir } = settings.engine;
-  // Slabs of the caller would go over to the GPU whole with every token.
+  // A cache in this process would be copied to the GPU with every token.
   if (settings.device === 'webgpu') {
     const dense = await compileDenseDecoder(settings.directory, cacheDir);
-    const resident = await ExporterBackend.load(dense, settings.config, settings);
+    const resident = await ExportedOnnxBackend.load(dense, settings.config, settings);
     return { backend: resident, name: `${resident.name} compiled fp32` };
   }
   const kv = keyValues(settings);
   const compiled = await compileDecoder(settings.directory, { cacheDir, weights, kv });
-  const backend = await DeltaBackend.load(compiled, settings, settings.memory);
+  const backend = await CompiledOnnxBackend.load(compiled, settings, settings.memory);
   return { backend, name: `${backend.name} compiled ${weights}` };
 }
 
 async function loadExporter(onnxFile: string, settings: GeneratorSettings): Promise<LoadedEngine> {
-  const backend = await ExporterBackend.load(onnxFile, settings.config, settings);
+  const backend = await ExportedOnnxBackend.load(onnxFile, settings.config, settings);
   return { backend, name: `${backend.name} exporter` };
 }
 
-/** Int8 keys and values take a quarter of the memory and are faster on long contexts; float is exact. */
+/**
+ * `auto` chooses int8 if float would not fit the memory. Int8 takes a quarter of the memory and is faster on long
+ * contexts; float is exact.
+ */
 function keyValues({ keyValues, config, maxAnswers, memory }: GeneratorSettings): 'int8' | 'float' {
   if (keyValues !== 'auto') return keyValues;
   const { layers, keyValueHeads: kvHeads, headDimension: headDim, contextLength } = config;

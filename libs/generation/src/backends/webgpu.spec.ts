@@ -3,12 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readDecoderConfig } from '#models';
-import type { Device } from '#models';
+import { readDecoderConfig, type Device } from '#models';
 import { compileDenseDecoder } from '#onnx-compiler';
 import { randomTensors, writeCheckpoint } from '../../../onnx-compiler/src/checkpoint/checkpoint.fixture.js';
 import { decoderShapes } from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
-import { ExporterBackend } from './exporter-backend.js';
+import { ExportedOnnxBackend } from './exported-onnx-backend.js';
 
 const config = {
   model_type: 'llama',
@@ -31,7 +30,7 @@ const loader = '/usr/lib/x86_64-linux-gnu/libvulkan.so.1';
 const named = process.env['VK_ICD_FILENAMES'];
 const hasVulkan = named ? existsSync(named) : existsSync(swiftShader) && existsSync(loader);
 
-describe.skipIf(!hasVulkan)('ExporterBackend on WebGPU', { timeout: 240_000 }, () => {
+describe.skipIf(!hasVulkan)('ExportedOnnxBackend on WebGPU', { timeout: 240_000 }, () => {
   let folder: string;
   let model: string;
 
@@ -48,9 +47,9 @@ describe.skipIf(!hasVulkan)('ExporterBackend on WebGPU', { timeout: 240_000 }, (
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  async function load(device: Device): Promise<ExporterBackend> {
+  async function load(device: Device): Promise<ExportedOnnxBackend> {
     const decoder = await readDecoderConfig(path.join(folder, 'model'));
-    const backend = await ExporterBackend.load(model, decoder, { device, threads: 1 });
+    const backend = await ExportedOnnxBackend.load(model, decoder, { device, threads: 1 });
     expect(backend.name).toBe(`onnx-${device}`);
     return backend;
   }

@@ -13,7 +13,7 @@ afterAll(() => writer?.close());
 
 // Seconds of work where nothing else runs; more where much does.
 describe('answers of a random-weight model', { timeout: 120_000 }, () => {
-  it('satisfy the schema they are held to, over a corpus of over 200', async () => {
+  it('satisfy the schema of the constraint, over a corpus of over 200', async () => {
     const noise = randomNumbers(7);
     const corpus = schemaCorpus(() => (noise() + 1) / 2, 110);
     expect(corpus.length).toBeGreaterThanOrEqual(200);
@@ -25,7 +25,7 @@ describe('answers of a random-weight model', { timeout: 120_000 }, () => {
         answers: await writer.write({
           constraint: { type: 'json_schema', schema: schema as Record<string, unknown> },
           max_tokens: 300,
-          // Greedy ones jump over what is forced and check that their passes are clear.
+          // Greedy ones jumpForward over what is forced and check that their passes are clear.
           ...(index % 3 === 0 ? { temperature: 0 } : { seed: index }),
         }),
       })),
@@ -45,7 +45,7 @@ describe('answers of a random-weight model', { timeout: 120_000 }, () => {
     expect(unfinished.length).toBeLessThan(corpus.length / 20);
   });
 
-  it('match the expression they are held to', async () => {
+  it('match the regular expression of the constraint', async () => {
     const patterns = [
       '[a-z]{3,5}',
       '^\\d+\\.\\d{2}$',
@@ -217,7 +217,7 @@ describe('answers of a random-weight model', { timeout: 120_000 }, () => {
     expect(stepped!.events.flatMap(({ logprobs }) => logprobs ?? [])).toHaveLength(stepped!.tokens);
   });
 
-  it('are the same for the same seed, alone and beside others, and with a bias against them', async () => {
+  it('are the same for the same seed, alone and in a batch, and with a bias against them', async () => {
     const constraint = {
       type: 'json_schema' as const,
       schema: { type: 'array', items: { type: 'integer' }, maxItems: 4 },

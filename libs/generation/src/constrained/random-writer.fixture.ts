@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { GenerationParameters } from '#contracts';
 import { readConstraint, GrammarCompiler } from '#grammar';
-import { TokenVocabulary } from '#models';
-import type { DecoderConfig } from '#models';
+import { TokenVocabulary, type DecoderConfig } from '#models';
 import { compileDecoder, exportDecoder } from '#onnx-compiler';
 import { randomTensors, writeCheckpoint } from '../../../onnx-compiler/src/checkpoint/checkpoint.fixture.js';
 import { decoderShapes } from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
 import type { DecoderBackend } from '../backends/decoder-backend.js';
-import { DeltaBackend } from '../backends/delta-backend.js';
-import { ExporterBackend } from '../backends/exporter-backend.js';
+import { CompiledOnnxBackend } from '../backends/compiled-onnx-backend.js';
+import { ExportedOnnxBackend } from '../backends/exported-onnx-backend.js';
 import { GenerationScheduler } from '../scheduling/generation-scheduler.js';
 import type { GenerationEvent } from '../generator-interface.js';
 
@@ -42,7 +41,7 @@ const config = {
   tie_word_embeddings: true,
 };
 
-/** What a random-weight model writes; `whole` unless the length cut it. */
+/** The output of a random-weight model; `whole` unless `max_tokens` ended it. */
 export interface Writing {
   readonly text: string;
   readonly whole: boolean;
@@ -52,8 +51,8 @@ export interface Writing {
 }
 
 /**
- * A model of random weights with a SentencePiece vocabulary of bytes and some pieces. It likes what closes a JSON value,
- * so that its texts come to an end.
+ * A model of random weights with a SentencePiece vocabulary of bytes and some pieces. A bias toward closing JSON
+ * tokens makes its texts end.
  */
 export class RandomWriter {
   private passes = 0;
@@ -71,7 +70,7 @@ export class RandomWriter {
     };
   }
 
-  /** @param engine What runs the model: the compiled graph or one as exporters write it. */
+  /** @param engine The compiled graph, or an exported one. */
   static async open(engine: 'compiled' | 'exporter' = 'compiled'): Promise<RandomWriter> {
     const folder = await mkdtemp(path.join(tmpdir(), 'random-writer-'));
     await writeCheckpoint(folder, config, randomTensors(decoderShapes(config)));
@@ -144,10 +143,10 @@ async function openBackend(
 ): Promise<DecoderBackend> {
   const session = { device: 'cpu', threads: 1 } as const;
   if (engine === 'exporter') {
-    return ExporterBackend.load(await exportDecoder(folder, folder, 'fp32'), decoder, session);
+    return ExportedOnnxBackend.load(await exportDecoder(folder, folder, 'fp32'), decoder, session);
   }
   const compiled = await compileDecoder(folder, { cacheDir: folder, weights: 'fp32', kv: 'float' });
-  return DeltaBackend.load(compiled, session, { sequenceBytes: 2 ** 28, prefixBytes: 0 });
+  return CompiledOnnxBackend.load(compiled, session, { sequenceBytes: 2 ** 28, prefixBytes: 0 });
 }
 
 const closing = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Written by hand: one or several for each thing that a schema can say. */
+/** Written by hand: one or several for each keyword of JSON Schema. */
 const handWritten: readonly unknown[] = [
   true,
   {},
@@ -255,7 +255,7 @@ function randomObject(random: Random, inner: () => unknown): unknown {
   };
 }
 
-/** Schemas of every kind, and as many random ones as asked for, the same in every run. */
+/** Schemas of every kind, and `randomOnes` random ones, which are the same in every run. */
 export function schemaCorpus(random: Random, randomOnes: number): unknown[] {
   return [...handWritten, ...Array.from({ length: randomOnes }, () => randomSchema(random, 3))];
 }

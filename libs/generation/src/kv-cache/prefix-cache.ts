@@ -1,9 +1,8 @@
-import type { Plane } from './slab-layout.js';
-import { SlabSet, type SlabRange } from './slab-set.js';
+import { type CacheTensor, KvCache, type CacheRange } from './kv-cache.js';
 
 /**
- * Positions of a block. Prompts go in by pieces of this size from position 0 on, so that a block holds the same
- * numbers whichever request computed it.
+ * Positions in a block. Prompts are processed in chunks of this size from position 0 on, so that a block has the
+ * same values whichever request computed it.
  */
 export const blockSize = 64;
 
@@ -11,13 +10,13 @@ interface Block {
   readonly tokens: string;
   readonly parent: Block | undefined;
   readonly children: Map<string, Block>;
-  readonly slabs?: SlabSet;
+  readonly cache?: KvCache;
   lastUse: number;
 }
 
 /**
- * Keys and values of prompt beginnings, shared by all requests: a tree of blocks of 64 tokens. Beyond its bytes the
- * leaf that was not used for the longest time goes first.
+ * Cached prompt prefixes, shared by all requests: a tree of blocks of 64 tokens. Above its capacity it evicts the
+ * least recently used leaf.
  */
 export class PrefixCache {
   private readonly root: Block = { tokens: '', parent: undefined, children: new Map(), lastUse: 0 };
@@ -25,7 +24,7 @@ export class PrefixCache {
   private usedBytes = 0;
 
   constructor(
-    private readonly planes: readonly Plane[],
+    private readonly tensors: readonly CacheTensor[],
     private readonly capacityBytes: number,
   ) {}
 
@@ -33,29 +32,32 @@ export class PrefixCache {
     return this.usedBytes;
   }
 
-  /** Blocks that a prompt begins with, without its last token, whose logits somebody has to compute. */
-  find(prompt: readonly number[]): SlabSet[] {
-    const found: SlabSet[] = [];
+  /**
+   * Returns the cached blocks of a prompt's prefix. The last token is never included, because its logits are
+   * needed.
+   */
+  find(prompt: readonly number[]): KvCache[] {
+    const found: KvCache[] = [];
     let block: Block | undefined = this.root;
     for (let start = 0; start + blockSize < prompt.length; start += blockSize) {
       block = block.children.get(blockKey(prompt, start));
       if (!block) break;
       block.lastUse = ++this.clock;
-      found.push(block.slabs!);
+      found.push(block.cache!);
     }
     return found;
   }
 
-  /** Keeps the block of a prompt that begins at position `start`, read from `from` at the same position. */
-  store(prompt: readonly number[], start: number, from: Omit<SlabRange, 'start'>): void {
+  /** Caches the block of a prompt that begins at position `start`, copied from `from` at the same position. */
+  store(prompt: readonly number[], start: number, from: Omit<CacheRange, 'start'>): void {
     const parent = this.blockBefore(prompt, start);
     const tokens = blockKey(prompt, start);
     if (!parent || parent.children.has(tokens)) return;
-    const slabs = new SlabSet(this.planes, 1, blockSize);
-    if (slabs.bytes > this.capacityBytes) return;
-    slabs.copyFrom({ ...from, start }, 0, 0, blockSize);
-    parent.children.set(tokens, { tokens, parent, children: new Map(), slabs, lastUse: ++this.clock });
-    this.usedBytes += slabs.bytes;
+    const cache = new KvCache(this.tensors, 1, blockSize);
+    if (cache.bytes > this.capacityBytes) return;
+    cache.copyFrom({ ...from, start }, 0, 0, blockSize);
+    parent.children.set(tokens, { tokens, parent, children: new Map(), cache, lastUse: ++this.clock });
+    this.usedBytes += cache.bytes;
     while (this.usedBytes > this.capacityBytes) this.evictOne();
   }
 
@@ -72,7 +74,7 @@ export class PrefixCache {
     for (const leaf of leavesOf(this.root)) if (!oldest || leaf.lastUse < oldest.lastUse) oldest = leaf;
     if (!oldest?.parent) return;
     oldest.parent.children.delete(oldest.tokens);
-    this.usedBytes -= oldest.slabs!.bytes;
+    this.usedBytes -= oldest.cache!.bytes;
   }
 }
 

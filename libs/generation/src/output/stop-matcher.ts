@@ -1,17 +1,17 @@
 /**
- * Finds stop strings in a text that arrives in pieces. Text that may be the start of a stop string is held back, so
- * that no part of one is ever emitted.
+ * Finds stop strings in streamed text. Text that may be the start of a stop string is held back, so that a part of
+ * one is never emitted.
  */
 export class StopMatcher {
   private held = '';
 
-  /** @param includeStop The stop string that was found ends the text instead of being cut off. */
+  /** @param includeStop Keep the stop string at the end of the text. */
   constructor(
     private readonly stops: readonly string[],
     private readonly includeStop = false,
   ) {}
 
-  /** Returns the text that is certain by now; after `stopped` there is no more. */
+  /** Adds text. Returns the text that is final; after `stopped` there is no more. */
   push(piece: string): { text: string; stopped: boolean } {
     const text = this.held + piece;
     const found = this.earliestStop(text);
@@ -24,14 +24,14 @@ export class StopMatcher {
     return { text: text.slice(0, text.length - keep), stopped: false };
   }
 
-  /** What was held back, once it is known that nothing follows. */
+  /** Returns the text that was held back, at the end of the stream. */
   flush(): string {
     const text = this.held;
     this.held = '';
     return text;
   }
 
-  /** The first one to be complete, as it would be found were the text to come letter by letter. */
+  /** Returns the stop string that is complete first, as if the text came character by character. */
   private earliestStop(text: string): { start: number; end: number } | undefined {
     const found = this.stops.flatMap((stop) => {
       const start = text.indexOf(stop);
@@ -40,10 +40,10 @@ export class StopMatcher {
     return found.sort((a, b) => a.end - b.end || a.start - b.start)[0];
   }
 
-  /** Length of the longest end of the text that begins a stop string. */
+  /** Length of the longest suffix of the text that is a prefix of a stop string. */
   private longestPartialStop(text: string): number {
-    const most = Math.min(text.length, Math.max(0, ...this.stops.map((stop) => stop.length - 1)));
-    for (let length = most; length > 0; length--) {
+    const maxLength = Math.min(text.length, Math.max(0, ...this.stops.map((stop) => stop.length - 1)));
+    for (let length = maxLength; length > 0; length--) {
       const end = text.slice(text.length - length);
       if (this.stops.some((stop) => stop.startsWith(end))) return length;
     }

@@ -1,8 +1,29 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import * as fc from 'fast-check';
 import { createRandom } from '#models';
-import { chooseToken } from './choose-token.js';
-import { samplingSettings, type SamplingSettings } from './sampling-settings.js';
+import { adjustLogits, samplingSettings, chooseToken, type SamplingSettings } from './choose-token.js';
+
+function adjusted(logits: number[], parameters: object, generated: [number, number][], prompt: number[]) {
+  const values = Float32Array.from(logits);
+  const settings = samplingSettings(parameters, { temperature: 0 });
+  adjustLogits(values, settings, { generated: new Map(generated), prompt: new Set(prompt) });
+  return [...values];
+}
+
+describe('adjustLogits', () => {
+  it('subtracts the frequency penalty per occurrence and the presence penalty once, in the answer only', () => {
+    const parameters = { frequency_penalty: 0.5, presence_penalty: 1 };
+    expect(adjusted([4, 4, 4], parameters, [[1, 3]], [2])).toEqual([4, 1.5, 4]);
+  });
+
+  it('divides positive and multiplies negative logits by the repetition penalty, prompt included', () => {
+    expect(adjusted([4, 4, -4], { repetition_penalty: 2 }, [[1, 1]], [2])).toEqual([4, 2, -8]);
+  });
+
+  it('adds the bias of a token', () => {
+    expect(adjusted([1, 1], { logit_bias: { 1: -100 } }, [], [])).toEqual([1, -99]);
+  });
+});
 
 const settings = (parameters = {}): SamplingSettings => samplingSettings(parameters, { temperature: 1 });
 const logitsOf = (probabilities: number[]) => Float32Array.from(probabilities, Math.log);

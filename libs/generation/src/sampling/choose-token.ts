@@ -1,30 +1,95 @@
-import type { RandomSource } from '#models';
-import type { SamplingSettings } from './sampling-settings.js';
+import type { GenerationParameters } from '#contracts';
+import type { SamplingDefaults, RandomSource } from '#models';
+
+/** All sampling parameters with their values; a parameter that is off has its neutral value. */
+export interface SamplingSettings {
+  /** 0: greedy decoding. */
+  readonly temperature: number;
+  readonly topP: number;
+  /** 0: no limit. */
+  readonly topK: number;
+  readonly minP: number;
+  readonly frequencyPenalty: number;
+  readonly presencePenalty: number;
+  readonly repetitionPenalty: number;
+  readonly logitBias: ReadonlyMap<number, number>;
+}
+
+/** Combines the request's parameters with the model's defaults. */
+export function samplingSettings(
+  parameters: GenerationParameters,
+  defaults: SamplingDefaults,
+): SamplingSettings {
+  const bias = Object.entries(parameters.logit_bias ?? {});
+  return {
+    temperature: parameters.temperature ?? defaults.temperature,
+    topP: parameters.top_p ?? defaults.top_p ?? 1,
+    topK: parameters.top_k ?? defaults.top_k ?? 0,
+    minP: parameters.min_p ?? defaults.min_p ?? 0,
+    frequencyPenalty: parameters.frequency_penalty ?? 0,
+    presencePenalty: parameters.presence_penalty ?? 0,
+    repetitionPenalty: parameters.repetition_penalty ?? defaults.repetition_penalty ?? 1,
+    logitBias: new Map(bias.map(([id, value]) => [Number(id), value])),
+  };
+}
+
+/** Counts of the generated tokens, and the set of prompt tokens. */
+export interface TokenHistory {
+  readonly generated: ReadonlyMap<number, number>;
+  readonly prompt: ReadonlySet<number>;
+}
+
+/**
+ * Applies logit bias and penalties in place. The repetition penalty counts prompt and completion; frequency and
+ * presence penalties count the completion only, as OpenAI and vLLM define them.
+ */
+export function adjustLogits(logits: Float32Array, settings: SamplingSettings, history: TokenHistory): void {
+  for (const [id, bias] of settings.logitBias) logits[id]! += bias;
+  const { repetitionPenalty, frequencyPenalty, presencePenalty } = settings;
+  if (repetitionPenalty !== 1) {
+    for (const id of new Set([...history.prompt, ...history.generated.keys()])) {
+      const logit = logits[id]!;
+      logits[id] = logit > 0 ? logit / repetitionPenalty : logit * repetitionPenalty;
+    }
+  }
+  if (frequencyPenalty === 0 && presencePenalty === 0) return;
+  for (const [id, times] of history.generated) logits[id]! -= frequencyPenalty * times + presencePenalty;
+}
+
+/** True if {@link adjustLogits} would change a logit. */
+export function adjustsLogits(settings: SamplingSettings): boolean {
+  return (
+    settings.logitBias.size > 0 ||
+    settings.repetitionPenalty !== 1 ||
+    settings.frequencyPenalty !== 0 ||
+    settings.presencePenalty !== 0
+  );
+}
 
 interface Candidate {
   readonly id: number;
   readonly weight: number;
 }
 
-/** Index of the greatest number; the first of equals. */
+/** Returns the token with the highest logit; the first of equals. */
 export function likeliestToken(logits: Float32Array): number {
   let best = 0;
-  let greatest = logits[0]!;
+  let largest = logits[0]!;
   for (let id = 1; id < logits.length; id++) {
     const logit = logits[id]!;
-    if (logit > greatest) {
+    if (logit > largest) {
       best = id;
-      greatest = logit;
+      largest = logit;
     }
   }
   return best;
 }
 
-/** By how much the greatest number exceeds the second. */
+/** Returns the difference between the two highest logits. */
 export function leadOfLikeliest(logits: Float32Array): number {
   let first = -Infinity;
   let second = -Infinity;
-  // Walking an iterator over tens of thousands of numbers takes several times as long.
+  // An indexed loop is several times as fast as an iterator here.
   for (let id = 0; id < logits.length; id++) {
     const logit = logits[id]!;
     if (logit > first) {
@@ -36,8 +101,9 @@ export function leadOfLikeliest(logits: Float32Array): number {
 }
 
 /**
- * Draws a token: temperature, then min_p, top_k, and top_p among what is left. Consumes exactly one random number, also
- * where only one candidate remains, so that a seed means the same in every setting. Temperature 0 consumes none.
+ * Samples a token: temperature, then min_p, top_k, and top_p among the remaining tokens. Consumes exactly one
+ * random number, even if only one candidate remains, so that a seed means the same with every setting. Temperature
+ * 0 consumes no random number.
  */
 export function chooseToken(logits: Float32Array, settings: SamplingSettings, random: RandomSource): number {
   if (settings.temperature === 0) return likeliestToken(logits);
@@ -51,14 +117,17 @@ export function chooseToken(logits: Float32Array, settings: SamplingSettings, ra
   return candidates.at(-1)!.id;
 }
 
-/** Tokens with exp((logit − greatest) / temperature), in the order of their ids; those that min_p drops are left out. */
+/**
+ * Returns tokens with the weight exp((logit − highest) / temperature), in the order of their ids, without those
+ * that min_p drops.
+ */
 function weigh(logits: Float32Array, settings: SamplingSettings): Candidate[] {
-  const greatest = logits[likeliestToken(logits)]!;
-  // Below this a weight is under 1e-16 of the greatest and can never be drawn.
+  const largest = logits[likeliestToken(logits)]!;
+  // A weight below 1e-16 of the highest can never be drawn.
   const floor = Math.max(settings.minP, 1e-16);
   const candidates: Candidate[] = [];
   for (let id = 0; id < logits.length; id++) {
-    const weight = Math.exp((logits[id]! - greatest) / settings.temperature);
+    const weight = Math.exp((logits[id]! - largest) / settings.temperature);
     if (weight >= floor) candidates.push({ id, weight });
   }
   return candidates;

@@ -1,28 +1,77 @@
-import type { GenerationParameters, TokenLogprob } from '#contracts';
-import { createRandom, type RandomSource } from '#models';
-import type { SamplingDefaults, TokenVocabulary } from '#models';
-import { adjustLogits, adjustsLogits } from './adjust-logits.js';
-import { chooseToken, leadOfLikeliest } from './choose-token.js';
-import { samplingSettings, type SamplingSettings } from './sampling-settings.js';
-import { logLikelihood, tokenLogprob } from './token-logprobs.js';
+import type { TokenLogprob, GenerationParameters } from '#contracts';
+import { type TokenVocabulary, createRandom, type RandomSource, type SamplingDefaults } from '#models';
+import {
+  adjustLogits,
+  adjustsLogits,
+  chooseToken,
+  leadOfLikeliest,
+  samplingSettings,
+  type SamplingSettings,
+} from './choose-token.js';
 
+/**
+ * Returns the log probability of a token, and of the most likely `alternatives`, before any sampling parameter, as
+ * OpenAI reports them. `logits`: `[vocabularySize]`.
+ */
+function tokenLogprob(
+  logits: Float32Array,
+  chosen: number,
+  alternatives: number,
+  vocabulary: TokenVocabulary,
+): TokenLogprob {
+  const logSum = logSumExp(logits);
+  const describe = (id: number) => ({
+    token: vocabulary.textOf(id),
+    logprob: logits[id]! - logSum,
+    bytes: [...vocabulary.bytesOf(id)],
+  });
+  return { ...describe(chosen), top_logprobs: topTokens(logits, alternatives).map(describe) };
+}
+
+/** Returns the log probability of one token. */
+function logLikelihood(logits: Float32Array, id: number): number {
+  return logits[id]! - logSumExp(logits);
+}
+
+function logSumExp(logits: Float32Array): number {
+  let max = -Infinity;
+  for (const logit of logits) if (logit > max) max = logit;
+  let sum = 0;
+  for (const logit of logits) sum += Math.exp(logit - max);
+  return max + Math.log(sum);
+}
+
+/** Returns the ids of the `count` highest logits, best first. */
+function topTokens(logits: Float32Array, count: number): number[] {
+  if (count === 0) return [];
+  const best: number[] = [];
+  for (let id = 0; id < logits.length; id++) {
+    if (best.length === count && logits[id]! <= logits[best.at(-1)!]!) continue;
+    const at = best.findIndex((other) => logits[other]! < logits[id]!);
+    best.splice(at < 0 ? best.length : at, 0, id);
+    if (best.length > count) best.pop();
+  }
+  return best;
+}
+
+/** A sampled token. */
 export interface SampledToken {
   readonly id: number;
   readonly logprob?: TokenLogprob;
-  /** Natural logarithm of its probability, where answers are compared. */
+  /** Log probability; computed for `best_of`. */
   readonly logLikelihood?: number;
 }
 
-/** Sets the logits of tokens that may not be drawn to −Infinity, in place. */
+/** Sets the logits of forbidden tokens to −Infinity, in place. */
 export type Restriction = (logits: Float32Array) => void;
 
-/** Draws the tokens of one answer; remembers them for the penalties. */
+/** Samples the tokens of one completion, and counts them for the penalties. */
 export class Sampler {
   private readonly settings: SamplingSettings;
   private readonly random: RandomSource;
   private readonly generated = new Map<number, number>();
 
-  /** @param choice Number of the answer: with a seed, each answer has its own stream of random numbers. */
+  /** @param choice Index of the completion: with a seed, each completion has its own stream of random numbers. */
   constructor(
     private readonly parameters: GenerationParameters,
     defaults: SamplingDefaults,
@@ -35,8 +84,9 @@ export class Sampler {
   }
 
   /**
-   * @param logits `[vocabulary]`; left as they are.
-   * @param restrict Takes the tokens that may not follow out of a copy, behind bias and penalties.
+   * Samples the next token.
+   * @param logits `[vocabularySize]`; not modified.
+   * @param restrict Forbids tokens, on a copy of the logits, after bias and penalties.
    */
   sample(logits: Float32Array, restrict?: Restriction): SampledToken {
     const id = chooseToken(this.adjusted(logits, restrict), this.settings, this.random);
@@ -49,14 +99,14 @@ export class Sampler {
     };
   }
 
-  /** Takes a token that was no choice; random numbers and penalties go on as if it had been drawn. */
+  /** Takes a forced token; random numbers and penalties advance as if it had been sampled. */
   take(id: number): SampledToken {
     if (this.settings.temperature > 0) this.random();
     this.remember(id);
     return { id };
   }
 
-  /** False where greedy choice hangs on less than `margin` between the two likeliest tokens. */
+  /** False if greedy decoding depends on a difference below `margin` between the two highest logits. */
   isClear(logits: Float32Array, margin: number, restrict?: Restriction): boolean {
     return this.settings.temperature > 0 || leadOfLikeliest(this.adjusted(logits, restrict)) >= margin;
   }

@@ -4,7 +4,7 @@ import type { GenerationParameters } from '#contracts';
 import { projectRoot } from '#paths';
 import { TokenVocabulary } from '#models';
 import type { DecoderBackend, DecoderSequence, ForwardItem } from '../backends/decoder-backend.js';
-import { GenerationScheduler } from './generation-scheduler.js';
+import { GenerationScheduler, PrefillPacer } from './generation-scheduler.js';
 import type { GenerationEvent } from '../generator-interface.js';
 
 const vocabularySize = 32;
@@ -202,4 +202,14 @@ describe('GenerationScheduler', () => {
     await second.done;
     expect(second.tokens()).toEqual([11, 12, 13]);
   });
+});
+
+it('gives answers as much time as a piece of a prompt took', () => {
+  const pacer = new PrefillPacer();
+  expect(pacer.allowsPrefill).toBe(true);
+  pacer.notePrefill(50);
+  pacer.noteDecode(30);
+  expect(pacer.allowsPrefill).toBe(false);
+  pacer.noteDecode(30);
+  expect(pacer.allowsPrefill).toBe(true);
 });

@@ -1,16 +1,38 @@
-import type { Answer } from '../output/answer.js';
+import type { Completion } from '../output/completion.js';
 import { GenerationTask, type GenerationModel, type GenerationWork } from './generation-task.js';
-import { PrefillPacer } from './prefill-pacer.js';
 
-interface ActiveAnswer {
+/**
+ * Paces chunked prefill: after a prefill chunk, completions advance for as long as the chunk took before the next
+ * chunk runs. The mean time between two tokens at most doubles, however long the prompt is.
+ */
+export class PrefillPacer {
+  private owedMilliseconds = 0;
+
+  /** True if the next chunk may run. */
+  get allowsPrefill(): boolean {
+    return this.owedMilliseconds <= 0;
+  }
+
+  /** Records the duration of a prefill chunk. */
+  notePrefill(milliseconds: number): void {
+    this.owedMilliseconds = milliseconds;
+  }
+
+  /** Records the duration of a decoding pass. */
+  noteDecode(milliseconds: number): void {
+    this.owedMilliseconds = Math.max(0, this.owedMilliseconds - milliseconds);
+  }
+}
+
+interface ActiveCompletion {
   readonly task: GenerationTask;
-  readonly answer: Answer;
+  readonly completion: Completion;
 }
 
 /**
- * Shares one decoder between requests: pieces of prompts go in between the passes that advance every answer, so that a
- * long prompt never stalls the others. Requests wait in order for a place and for memory. Cancels take effect between
- * passes.
+ * Continuous batching: shares one decoder between requests. Prefill chunks run between the passes that advance
+ * every completion, so that a long prompt does not stall the others. Requests wait in order for a slot and for
+ * memory. Cancellation takes effect between passes.
  */
 export class GenerationScheduler {
   private waiting: GenerationTask[] = [];
@@ -18,39 +40,39 @@ export class GenerationScheduler {
   private working = false;
   private readonly pacer = new PrefillPacer();
 
-  /** @param maxAnswers Answers that are written at the same time; requests beyond that wait in order. */
+  /** @param maxAnswers Maximum number of concurrent completions; further requests wait in order. */
   constructor(
     private readonly model: GenerationModel,
     private readonly maxAnswers: number,
   ) {}
 
-  /** Requests that have a place, and requests that wait for one. */
+  /** Number of running and of queued requests. */
   get requests(): { running: number; waiting: number } {
     return { running: this.running.length, waiting: this.waiting.length };
   }
 
-  /** Resolves after the last event of the request. Errors: cancelled. */
+  /** Runs a request; resolves after its last event. Errors: cancelled, invalid_request. */
   run(work: GenerationWork): Promise<void> {
     const task = new GenerationTask(work, this.model);
     this.waiting.push(task);
-    if (!this.working) void this.workOff();
+    if (!this.working) void this.processQueue();
     return task.done;
   }
 
-  private async workOff(): Promise<void> {
+  private async processQueue(): Promise<void> {
     this.working = true;
     while (this.waiting.length > 0 || this.running.length > 0) {
       this.dropCancelled();
       this.admit();
-      const answers = this.activeAnswers();
-      if (answers.length === 0 || this.pacer.allowsPrefill) await this.prefillOne();
-      await this.advanceAll(answers);
+      const completions = this.activeCompletions();
+      if (completions.length === 0 || this.pacer.allowsPrefill) await this.prefillOne();
+      await this.advanceAll(completions);
     }
     this.working = false;
   }
 
   private admit(): void {
-    while (this.waiting.length > 0 && this.hasPlaceFor(this.waiting[0]!)) {
+    while (this.waiting.length > 0 && this.hasRoomFor(this.waiting[0]!)) {
       const task = this.waiting.shift()!;
       try {
         task.admit();
@@ -61,14 +83,14 @@ export class GenerationScheduler {
     }
   }
 
-  /** A request that is larger than all the places or the memory runs alone. */
-  private hasPlaceFor({ choices, expectedTokens }: GenerationTask): boolean {
+  /** A request that exceeds the slots or the memory runs alone. */
+  private hasRoomFor({ choices, expectedTokens }: GenerationTask): boolean {
     if (this.running.length === 0) return true;
     const taken = this.running.reduce((sum, task) => sum + task.choices, 0);
     return taken + choices <= this.maxAnswers && this.model.backend.hasRoomFor(expectedTokens);
   }
 
-  /** Requests take turns here, so that a short prompt does not wait for the whole of a long one. */
+  /** Requests take turns, so that a short prompt does not wait for the whole of a long one. */
   private async prefillOne(): Promise<void> {
     const task = this.running.find(({ isPrefilling }) => isPrefilling);
     if (!task) return;
@@ -82,39 +104,40 @@ export class GenerationScheduler {
     });
   }
 
-  private activeAnswers(): ActiveAnswer[] {
+  private activeCompletions(): ActiveCompletion[] {
     return this.running.flatMap((task) =>
-      task.answers.filter(({ finished }) => !finished).map((answer) => ({ task, answer })),
+      task.completions.filter(({ finished }) => !finished).map((completion) => ({ task, completion })),
     );
   }
 
-  private async advanceAll(answers: readonly ActiveAnswer[]): Promise<void> {
+  private async advanceAll(completions: readonly ActiveCompletion[]): Promise<void> {
     const { maxBatch } = this.model.backend;
-    const size = Math.min(maxBatch, answers.length);
-    for (let start = 0; start < answers.length; start += size) {
+    const size = Math.min(maxBatch, completions.length);
+    for (let start = 0; start < completions.length; start += size) {
       this.dropCancelled();
-      const group = answers.slice(start, start + size).filter(({ task }) => this.running.includes(task));
+      const group = completions.slice(start, start + size).filter(({ task }) => this.running.includes(task));
       if (group.length > 0) await this.advanceGroup(group);
     }
   }
 
-  private async advanceGroup(group: readonly ActiveAnswer[]): Promise<void> {
+  private async advanceGroup(group: readonly ActiveCompletion[]): Promise<void> {
     const tasks = [...new Set(group.map(({ task }) => task))];
     await this.pass(tasks, async () => {
       const startedAt = performance.now();
-      // Several tokens of one answer make the pass wider for all, which those that were too close to call cannot use.
-      const several = !group.some(({ answer }) => answer.needsPlainPass);
-      const items = group.map(({ answer }) => answer.nextItem(several));
+      // Several tokens of one completion widen the pass for all; completions that were too close to call need a
+      // narrow one.
+      const several = !group.some(({ completion }) => completion.needsPlainPass);
+      const items = group.map(({ completion }) => completion.nextItem(several));
       const wide = items.some(({ tokens }) => tokens.length > 1);
       const logits = await this.model.backend.decode(items);
       this.pacer.noteDecode(performance.now() - startedAt);
-      for (const [index, { task, answer }] of group.entries()) {
-        this.settle(task, () => task.advance(answer, logits[index]!, wide));
+      for (const [index, { task, completion }] of group.entries()) {
+        this.settle(task, () => task.advance(completion, logits[index]!, wide));
       }
     });
   }
 
-  /** What fails in one request behind the pass ends that request only. */
+  /** An error after the pass ends only the request that caused it. */
   private settle(task: GenerationTask, work: () => void): void {
     if (!this.running.includes(task)) return;
     try {
@@ -125,7 +148,7 @@ export class GenerationScheduler {
     }
   }
 
-  /** A pass that fails ends the requests that took part in it, and no others. */
+  /** An error in a pass ends only the requests that took part in it. */
   private async pass(tasks: readonly GenerationTask[], work: () => Promise<void>): Promise<void> {
     try {
       await work();

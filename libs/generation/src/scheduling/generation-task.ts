@@ -2,43 +2,48 @@ import { MegaNestError, type GenerationParameters, type TokenUsage } from '#cont
 import type { CompiledConstraint } from '#grammar';
 import type { DecoderConfig, TokenVocabulary } from '#models';
 import { Sampler } from '../sampling/sampler.js';
-import { samplingSettings } from '../sampling/sampling-settings.js';
-import { Answer, type AnswerLimits, type AnswerOptions, type Drafting } from '../output/answer.js';
-import { BestAnswers } from '../output/best-answers.js';
+import { samplingSettings } from '../sampling/choose-token.js';
+import {
+  Completion,
+  type CompletionLimits,
+  type CompletionOptions,
+  type Drafting,
+  BestOf,
+} from '../output/completion.js';
 import type { DecoderBackend, DecoderSequence, ForwardItem } from '../backends/decoder-backend.js';
 import type { GenerationEvent } from '../generator-interface.js';
 import { PromptLookup } from './prompt-lookup.js';
 
-/** A request as the scheduler takes it. */
+/** A request to the scheduler. */
 export interface GenerationWork {
   readonly promptIds: readonly number[];
   readonly parameters: GenerationParameters;
-  /** What `parameters.constraint` became. */
+  /** `parameters.constraint`, compiled. */
   readonly constraint?: CompiledConstraint;
   readonly signal: AbortSignal;
   readonly emit: (event: GenerationEvent) => void;
 }
 
-/** What all requests to one model share. */
+/** The parts of a model that all its requests share. */
 export interface GenerationModel {
   readonly config: DecoderConfig;
   readonly vocabulary: TokenVocabulary;
   readonly backend: DecoderBackend;
 }
 
-/** A request under way: first its prompt goes in, then its answers are written side by side. */
+/** A running request: prefill of its prompt, then its completions together. */
 export class GenerationTask {
-  answers: readonly Answer[] = [];
-  /** Tokens of the prompt that went in. */
+  completions: readonly Completion[] = [];
+  /** Number of prompt tokens in the KV cache. */
   prefilled = 0;
   private cachedTokens = 0;
-  /** Resolves after the last event; rejects with what ended the request. */
+  /** Resolves after the last event; rejects with the error that ended the request. */
   readonly done: Promise<void>;
-  /** Nothing was emitted yet. */
+  /** True until the first event. */
   private silent = true;
   private sequence?: DecoderSequence;
-  /** Where more answers are written than come back. */
-  private readonly best?: BestAnswers;
+  /** Set if `best_of` exceeds `n`. */
+  private readonly best?: BestOf;
   private resolve = () => {};
   private reject: (error: Error) => void = () => {};
 
@@ -51,16 +56,16 @@ export class GenerationTask {
       this.reject = reject;
     });
     const { n = 1 } = work.parameters;
-    if (this.choices > n) this.best = new BestAnswers(n);
+    if (this.choices > n) this.best = new BestOf(n);
   }
 
-  /** Answers that are written; with `best_of` more than come back. */
+  /** Number of completions to generate; with `best_of` more than are returned. */
   get choices(): number {
     const { n = 1, best_of: bestOf = n } = this.work.parameters;
     return bestOf;
   }
 
-  /** Positions to expect: the prompt and, as answers mostly end early, at most some hundred tokens of each answer. */
+  /** Expected positions: the prompt, and at most 256 tokens of each completion, since most end early. */
   get expectedTokens(): number {
     const { maxTokens } = this.limits();
     return this.work.promptIds.length + this.choices * Math.min(maxTokens, 256);
@@ -70,7 +75,7 @@ export class GenerationTask {
     return this.prefilled < this.work.promptIds.length;
   }
 
-  /** Gives the request its place; its prompt may go in from now on. */
+  /** Opens the sequence; prefill may begin. */
   admit(): void {
     const speculative = this.takesSeveral;
     this.sequence = this.model.backend.openSequence(this.work.promptIds, { speculative });
@@ -78,7 +83,7 @@ export class GenerationTask {
     this.cachedTokens = this.sequence.length;
   }
 
-  /** The next tokens of the prompt; the last of them asks for the logits of the first answer token. */
+  /** Returns the next prefill chunk; the last one asks for the logits of the first completion token. */
   nextChunk(): ForwardItem {
     const { promptIds } = this.work;
     const tokens = promptIds.slice(this.prefilled, this.prefilled + this.model.backend.prefillChunk);
@@ -86,27 +91,27 @@ export class GenerationTask {
     return { sequence: this.sequence!, tokens, logits: last ? 1 : 0 };
   }
 
-  /** Notes a chunk that went in. */
+  /** Records a chunk after its pass. */
   acceptChunk(chunk: ForwardItem, logits: Float32Array): void {
     this.prefilled += chunk.tokens.length;
-    if (!this.isPrefilling) this.startAnswers(logits);
+    if (!this.isPrefilling) this.startCompletions(logits);
   }
 
-  /** Begins the answers with the logits behind the prompt's last token. */
-  private startAnswers(logits: Float32Array): void {
-    // Kept one by one, so that a failure midway frees those that there are.
+  /** Starts the completions with the logits of the prompt's last token. */
+  private startCompletions(logits: Float32Array): void {
+    // Added one by one, so that an error midway frees those that exist.
     for (let choice = 0; choice < this.choices; choice++)
-      this.answers = [...this.answers, this.newAnswer(choice)];
-    for (const answer of this.answers) this.advance(answer, logits, false);
+      this.completions = [...this.completions, this.newCompletion(choice)];
+    for (const completion of this.completions) this.advance(completion, logits, false);
   }
 
   /**
-   * Draws the next tokens of an answer from `[rows, vocabulary]` and emits what became certain.
-   * @param wide The pass was over several tokens, of this answer or of one beside it.
+   * Samples the next tokens of a completion from `[rows, vocabularySize]` and emits the final text.
+   * @param wide The pass was over several tokens, of this or of another completion of the batch.
    */
-  advance(answer: Answer, logits: Float32Array, wide: boolean): void {
-    const event = answer.advance(this.rowsOf(logits), wide);
-    if (answer.finished) answer.release();
+  advance(completion: Completion, logits: Float32Array, wide: boolean): void {
+    const event = completion.advance(this.rowsOf(logits), wide);
+    if (completion.finished) completion.release();
     if (event && this.best) this.best.add(event);
     else if (event) this.emit(this.isFinished ? { ...event, usage: this.usage() } : event);
     if (!this.isFinished) return;
@@ -114,8 +119,8 @@ export class GenerationTask {
     this.resolve();
   }
 
-  private emitBest(best: BestAnswers): void {
-    const events = best.choose(this.answers.map(({ logLikelihood, tokens }) => logLikelihood / tokens));
+  private emitBest(best: BestOf): void {
+    const events = best.choose(this.completions.map(({ logLikelihood, tokens }) => logLikelihood / tokens));
     events.forEach((event, index) =>
       this.emit(index === events.length - 1 ? { ...event, usage: this.usage() } : event),
     );
@@ -127,45 +132,47 @@ export class GenerationTask {
     this.silent = false;
   }
 
+  /** Frees the sequences and rejects with the error. */
   fail(error: unknown): void {
     this.sequence?.release();
-    for (const answer of this.answers) answer.release();
+    for (const completion of this.completions) completion.release();
     this.reject(error instanceof Error ? error : new Error(String(error)));
   }
 
+  /** Ends the request with the error `cancelled`. */
   cancel(): void {
     this.fail(new MegaNestError('cancelled'));
   }
 
   get isFinished(): boolean {
-    return this.answers.length > 0 && this.answers.every(({ finished }) => finished);
+    return this.completions.length > 0 && this.completions.every(({ finished }) => finished);
   }
 
-  private newAnswer(choice: number): Answer {
+  private newCompletion(choice: number): Completion {
     const { config, vocabulary, backend } = this.model;
     const { parameters, promptIds } = this.work;
     const sampler = new Sampler(parameters, config.defaults, new Set(promptIds), vocabulary, choice);
     const constraint = this.work.constraint?.start();
     const sequence = choice === 0 ? this.sequence! : this.sequence!.fork();
-    const options: AnswerOptions = {
+    const options: CompletionOptions = {
       drafting: this.drafting(),
       constraint,
-      jumps: this.jumps,
+      jumpsForward: this.jumpsForward,
       margin: this.takesSeveral ? backend.draftMargin : undefined,
     };
-    return new Answer(choice, sequence, sampler, this.limits(), options);
+    return new Completion(choice, sequence, sampler, this.limits(), options);
   }
 
-  /** Several tokens may go in at a time, so that passes round differently. */
+  /** Passes may take several tokens, which changes how they round. */
   private get takesSeveral(): boolean {
-    return this.maxDrafts > 0 || this.jumps;
+    return this.maxDrafts > 0 || this.jumpsForward;
   }
 
   /**
-   * Whether tokens without a choice go in without a pass for each. Not where the logits of every token are asked for, nor
-   * where a seed promises the same draws beside any others: how a pass rounds depends on how many tokens it takes.
+   * Whether jump-forward decoding is used. Not with `logprobs`, which needs the logits of every token, and not with
+   * a seed, which promises the same tokens in every batch: how a pass rounds depends on its number of tokens.
    */
-  private get jumps(): boolean {
+  private get jumpsForward(): boolean {
     const { constraint, parameters } = this.work;
     if (!constraint || parameters.logprobs || this.best) return false;
     const { temperature } = samplingSettings(parameters, this.model.config.defaults);
@@ -190,7 +197,7 @@ export class GenerationTask {
     );
   }
 
-  private limits(): AnswerLimits {
+  private limits(): CompletionLimits {
     const { parameters, promptIds } = this.work;
     const room = this.model.config.contextLength - promptIds.length;
     return {
@@ -203,7 +210,7 @@ export class GenerationTask {
   }
 
   private usage(): TokenUsage {
-    const completionTokens = this.answers.reduce((total, { tokens }) => total + tokens, 0);
+    const completionTokens = this.completions.reduce((total, { tokens }) => total + tokens, 0);
     return { promptTokens: this.work.promptIds.length, completionTokens, cachedTokens: this.cachedTokens };
   }
 }

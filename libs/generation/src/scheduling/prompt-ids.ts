@@ -1,12 +1,15 @@
 import type { ChatMessage } from '#contracts';
 import type { TextTokenizer } from '#models';
 
-/** Characters of a prompt that is tokenized without a look at its length first. */
+/** Maximum characters of a prompt that is tokenized without an estimate of its length first. */
 const shortPrompt = 16_384;
-/** A token too many is counted at each cut of a long text: a share of all that never matters to what is refused. */
-const doubt = 1.1;
+/** Tolerance of the estimate: each cut of a long text adds up to one token. */
+const tolerance = 1.1;
 
-/** The prompt's tokens: a conversation through the chat template, a rendered prompt with the marks the model expects. */
+/**
+ * Returns the token ids of a prompt: a conversation through the chat template, a rendered prompt with the model's
+ * special tokens.
+ */
 export function promptIds(
   tokenizer: TextTokenizer,
   messages: readonly ChatMessage[] | string,
@@ -17,8 +20,8 @@ export function promptIds(
 }
 
 /**
- * About how many tokens a prompt has that is certainly too long for a model; undefined for any other. A prompt of a million
- * characters takes seconds to tokenize, and this does not.
+ * Returns the approximate number of tokens of a prompt that is certainly too long; undefined for any other. Exact
+ * tokenization of a million characters takes seconds; this estimate does not.
  */
 export function tokensBeyond(
   tokenizer: TextTokenizer,
@@ -28,11 +31,11 @@ export function tokensBeyond(
 ): number | undefined {
   if (promptLength(messages) <= shortPrompt) return undefined;
   const text = typeof messages === 'string' ? messages : tokenizer.renderMarked(messages, chatTemplateKwargs);
-  const { tokens, characters } = tokenizer.countUpTo(text, limit * doubt);
-  return tokens > limit * doubt ? Math.ceil((tokens * text.length) / characters) : undefined;
+  const { tokens, characters } = tokenizer.countUpTo(text, limit * tolerance);
+  return tokens > limit * tolerance ? Math.ceil((tokens * text.length) / characters) : undefined;
 }
 
-/** Characters of a prompt. */
+/** Returns the number of characters of a prompt. */
 export function promptLength(messages: readonly ChatMessage[] | string): number {
   if (typeof messages === 'string') return messages.length;
   return messages.reduce((sum, { content }) => sum + content.length, 0);

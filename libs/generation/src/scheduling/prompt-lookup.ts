@@ -1,18 +1,18 @@
-/** Sizes of the runs of tokens that are looked up, longest first. */
+/** Yields n-gram sizes, largest first. */
 function* sizesDownFrom(largest: number): Generator<number> {
   for (let size = largest; size >= 1; size--) yield size;
 }
 
 /**
- * Guesses what comes next from what was said before: where the last tokens occurred earlier, the tokens that followed
- * there. Answers that quote their passages are guessed well, and a wrong guess costs little.
+ * Prompt-lookup decoding: if the last tokens occurred earlier, the tokens that followed there are the draft. Drafts
+ * for answers that quote passages are often right, and a wrong draft costs little.
  */
 export class PromptLookup {
   private readonly tokens: number[] = [];
-  /** Per size: where a run of so many tokens was last followed by something, as the index of what followed. */
+  /** Per n-gram size: the index of the token that followed the last occurrence of each n-gram. */
   private readonly continuations: ReadonlyMap<number, Map<string, number>>;
 
-  /** @param maxNgram Length of the longest run to look for. */
+  /** @param maxNgram Size of the longest n-gram to look for. */
   constructor(
     tokens: readonly number[],
     private readonly maxNgram: number,
@@ -21,6 +21,7 @@ export class PromptLookup {
     this.append(tokens);
   }
 
+  /** Adds prompt tokens or sampled tokens. */
   append(tokens: readonly number[]): void {
     for (const token of tokens) {
       const position = this.tokens.length;
@@ -31,7 +32,7 @@ export class PromptLookup {
     }
   }
 
-  /** Up to `count` tokens that may follow; none where the last tokens are new. */
+  /** Returns up to `count` draft tokens; an empty array if the last tokens are new. */
   guess(count: number): number[] {
     for (const size of sizesDownFrom(Math.min(this.maxNgram, this.tokens.length))) {
       const position = this.continuations.get(size)!.get(this.lastRun(size));

@@ -6,9 +6,8 @@ import { compileDecoder, type CompiledDecoder } from '#onnx-compiler';
 import { randomTensors, writeCheckpoint } from '../../../onnx-compiler/src/checkpoint/checkpoint.fixture.js';
 import { decoderShapes } from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
 import { likeliestToken } from '../sampling/choose-token.js';
-import { DeltaBackend } from './delta-backend.js';
-import type { DeltaSequence } from '../kv-cache/delta-sequence.js';
-import { bytesPerPosition } from '../kv-cache/slab-layout.js';
+import { CompiledOnnxBackend } from './compiled-onnx-backend.js';
+import { type KvSequence, bytesPerPosition } from '../kv-cache/kv-cache.js';
 
 const config = {
   model_type: 'llama',
@@ -34,13 +33,13 @@ describe.each([
   { weights: 'fp32', kv: 'float' },
   { weights: 'int8', kv: 'float' },
   { weights: 'int8', kv: 'int8' },
-] as const)('DeltaBackend, weights $weights, cache $kv', ({ weights, kv }) => {
+] as const)('CompiledOnnxBackend, weights $weights, cache $kv', ({ weights, kv }) => {
   let folder: string;
   let model: CompiledDecoder;
-  const backends: DeltaBackend[] = [];
+  const backends: CompiledOnnxBackend[] = [];
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'delta-backend-'));
+    folder = await mkdtemp(path.join(tmpdir(), 'compiled-onnx-backend-'));
     await writeCheckpoint(path.join(folder, 'model'), config, randomTensors(decoderShapes(config)));
     model = await compileDecoder(path.join(folder, 'model'), { cacheDir: folder, weights, kv });
   });
@@ -49,14 +48,14 @@ describe.each([
     await rm(folder, { recursive: true });
   });
 
-  async function open(memory = ample): Promise<DeltaBackend> {
-    const backend = await DeltaBackend.load(model, { device: 'cpu', threads: 1 }, memory);
+  async function open(memory = ample): Promise<CompiledOnnxBackend> {
+    const backend = await CompiledOnnxBackend.load(model, { device: 'cpu', threads: 1 }, memory);
     backends.push(backend);
     return backend;
   }
 
   /** Puts a prompt in; returns the logits behind its last token. */
-  async function prefill(backend: DeltaBackend, sequence: DeltaSequence): Promise<Float32Array> {
+  async function prefill(backend: CompiledOnnxBackend, sequence: KvSequence): Promise<Float32Array> {
     let logits = new Float32Array(0);
     while (sequence.length < sequence.prompt.length) {
       const tokens = sequence.prompt.slice(sequence.length, sequence.length + backend.prefillChunk);
@@ -71,7 +70,7 @@ describe.each([
   }
 
   /** Greedy tokens of several prompts that advance together; each ends after its own number of tokens. */
-  async function decodeTogether(backend: DeltaBackend, prompts: number[][], counts: number[]) {
+  async function decodeTogether(backend: CompiledOnnxBackend, prompts: number[][], counts: number[]) {
     const sequences = prompts.map((tokens) => backend.openSequence(tokens));
     const answers: number[][] = [];
     for (const sequence of sequences) answers.push([likeliestToken(await prefill(backend, sequence))]);
@@ -138,7 +137,7 @@ describe.each([
     const first = backend.openSequence(prompt(70));
     await prefill(backend, first);
     const second = first.fork();
-    const step = (sequence: DeltaSequence, token: number) => ({ sequence, tokens: [token], logits: 1 });
+    const step = (sequence: KvSequence, token: number) => ({ sequence, tokens: [token], logits: 1 });
     const [a, b] = await backend.decode([step(first, 1), step(second, 2)]);
     expect(a).not.toEqual(b);
     const [a2, b2] = await backend.decode([step(first, 2), step(second, 2)]);

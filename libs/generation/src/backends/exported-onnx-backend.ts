@@ -1,66 +1,65 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
-import { ModelLoadError, createSession, type SessionSettings, toFloat32 } from '#models';
-import type { DecoderConfig } from '#models';
+import { ModelLoadError, createSession, type SessionSettings, toFloat32, type DecoderConfig } from '#models';
 import type { DecoderBackend, DecoderSequence, ForwardItem, HeldBytes } from './decoder-backend.js';
 
-/** Keys and values as one pass returned them; immutable, so that forks share them. Freed when the last one lets go. */
+/** The KV cache that one pass returned. It is immutable and shared by forks; the last `release` frees it. */
 class SharedCache {
-  private holders = 1;
+  private references = 1;
 
   constructor(readonly tensors: Readonly<Record<string, Tensor>>) {}
 
   share(): this {
-    this.holders++;
+    this.references++;
     return this;
   }
 
-  /** What lies in a device's memory is nothing that the garbage collector knows the size of. */
-  letGo(): void {
-    if (--this.holders > 0) return;
+  /** Tensors in device memory are disposed here: the garbage collector does not know their size. */
+  drop(): void {
+    if (--this.references > 0) return;
     for (const tensor of Object.values(this.tensors)) if (tensor.location !== 'cpu') tensor.dispose();
   }
 }
 
-class ExporterSequence implements DecoderSequence {
+class ExportedSequence implements DecoderSequence {
   constructor(
     private cache: SharedCache | undefined,
     public length: number,
   ) {}
 
-  /** Empty once it was released. */
+  /** Empty after `release`. */
   get tensors(): Readonly<Record<string, Tensor>> {
     return this.cache?.tensors ?? {};
   }
 
-  /** What a pass over so many tokens more returned takes the place of what there was. */
+  /** Replaces the cache by the one that a pass over `tokens` further tokens returned. */
   append(tokens: number, tensors: Readonly<Record<string, Tensor>>): void {
     const appended = new SharedCache(tensors);
     const isOpen = this.cache !== undefined;
     this.release();
     if (isOpen) this.cache = appended;
-    else appended.letGo();
+    else appended.drop();
     this.length += tokens;
   }
 
-  fork(): ExporterSequence {
-    return new ExporterSequence(this.cache?.share(), this.length);
+  fork(): ExportedSequence {
+    return new ExportedSequence(this.cache?.share(), this.length);
   }
 
   release(): void {
-    this.cache?.letGo();
+    this.cache?.drop();
     this.cache = undefined;
   }
 }
 
-/** Numbers of logits that are worth a copy rather than a pass of its own for the last token. */
+/** Maximum number of logits that are copied at once; above it the last token gets a pass of its own. */
 const copiedLogits = 1 << 20;
 
 /**
- * Runs a graph as exporters write it: `past_key_values.N.key/value` in, `present.N.key/value` out, one sequence at a
- * time. It suits every model of the hub; on the processor the copies of the cache make it slow on long contexts, on
- * WebGPU the cache stays in the memory of the device.
+ * Runs a graph with the inputs and outputs that exporters write: `past_key_values.N.key/value` in,
+ * `present.N.key/value` out, one sequence at a time. It supports every exported model. On the CPU it copies the
+ * cache with each token, which is slow for long contexts; on WebGPU the cache stays in device memory.
  */
-export class ExporterBackend implements DecoderBackend<ExporterSequence> {
+export class ExportedOnnxBackend implements DecoderBackend<ExportedSequence> {
   readonly maxBatch = 1;
   readonly prefillChunk = 512;
   readonly maxDrafts = 0;
@@ -72,12 +71,12 @@ export class ExporterBackend implements DecoderBackend<ExporterSequence> {
     readonly name: string,
   ) {}
 
-  /** Throws ModelLoadError when the graph has no key-value cache of this kind. */
+  /** Loads a graph. Errors: ModelLoadError if the graph has no such KV cache. */
   static async load(
     onnxFile: string,
     config: DecoderConfig,
     settings: SessionSettings,
-  ): Promise<ExporterBackend> {
+  ): Promise<ExportedOnnxBackend> {
     const keptOnDevice = [...cacheNames('present', config)];
     const { session, backend } = await createSession(onnxFile, { ...settings, keptOnDevice });
     const missing = [...cacheNames('past_key_values', config)].find(
@@ -88,37 +87,37 @@ export class ExporterBackend implements DecoderBackend<ExporterSequence> {
         `${onnxFile} has no input ${missing}; a decoder exported with a cache is needed.`,
       );
     }
-    return new ExporterBackend(session, config, backend);
+    return new ExportedOnnxBackend(session, config, backend);
   }
 
   get vocabularySize(): number {
     return this.config.vocabularySize;
   }
 
-  /** Unknown: the cache lives in the runtime's own memory. */
+  /** Unknown: the runtime owns the cache. */
   get heldBytes(): HeldBytes {
     return { sequences: 0, prefixes: 0 };
   }
 
-  /** The cache lives in the runtime's own memory; only the number of answers limits it. */
+  /** Always true: the runtime owns the cache, and only `maxAnswers` limits it. */
   hasRoomFor(): boolean {
     return true;
   }
 
-  openSequence(): ExporterSequence {
+  openSequence(): ExportedSequence {
     const { keyValueHeads, headDimension } = this.config;
     const cache: Record<string, Tensor> = {};
     for (const name of cacheNames('past_key_values', this.config)) {
       cache[name] = emptyTensor(this.typeOf(name), [1, keyValueHeads, 0, headDimension]);
     }
-    return new ExporterSequence(new SharedCache(cache), 0);
+    return new ExportedSequence(new SharedCache(cache), 0);
   }
 
-  prefill(item: ForwardItem<ExporterSequence>): Promise<Float32Array> {
+  prefill(item: ForwardItem<ExportedSequence>): Promise<Float32Array> {
     return this.append(item);
   }
 
-  async decode(items: readonly ForwardItem<ExporterSequence>[]): Promise<Float32Array[]> {
+  async decode(items: readonly ForwardItem<ExportedSequence>[]): Promise<Float32Array[]> {
     const results: Float32Array[] = [];
     for (const item of items) results.push(await this.append(item));
     return results;
@@ -128,9 +127,9 @@ export class ExporterBackend implements DecoderBackend<ExporterSequence> {
     return this.session.release();
   }
 
-  private async append({ sequence, tokens, logits }: ForwardItem<ExporterSequence>): Promise<Float32Array> {
+  private async append({ sequence, tokens, logits }: ForwardItem<ExportedSequence>): Promise<Float32Array> {
     const unwanted = tokens.length - logits;
-    // The graph returns the logits of all its tokens; a long prompt's are not worth copying out.
+    // The graph returns the logits of all its tokens; those of a long prompt are not worth a copy.
     if (unwanted > 0 && tokens.length * this.vocabularySize > copiedLogits) {
       await this.pass(sequence, tokens.slice(0, unwanted), false);
       return logits > 0 ? this.pass(sequence, tokens.slice(unwanted), true) : new Float32Array(0);
@@ -140,7 +139,7 @@ export class ExporterBackend implements DecoderBackend<ExporterSequence> {
   }
 
   private async pass(
-    sequence: ExporterSequence,
+    sequence: ExportedSequence,
     tokens: readonly number[],
     wantsLogits: boolean,
   ): Promise<Float32Array> {
@@ -156,7 +155,7 @@ export class ExporterBackend implements DecoderBackend<ExporterSequence> {
     return wantsLogits ? toFloat32(outputs['logits']!) : new Float32Array(0);
   }
 
-  private feeds(sequence: ExporterSequence, tokens: readonly number[]): Record<string, Tensor> {
+  private feeds(sequence: ExportedSequence, tokens: readonly number[]): Record<string, Tensor> {
     const total = sequence.length + tokens.length;
     const all: Record<string, Tensor> = {
       ...sequence.tensors,
