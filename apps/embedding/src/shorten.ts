@@ -1,10 +1,12 @@
-import { MegaNestError } from '#contracts';
+import { invalidField } from '#contracts';
 
 /** The first `dimensions` numbers of a vector, at unit length again. Errors: invalid_request beyond its width. */
 export function shorten(vector: Float32Array, dimensions: number): Float32Array {
   if (dimensions > vector.length) {
-    const detail = `dimensions: the model's vectors have ${vector.length} dimensions, ${dimensions} were asked for`;
-    throw new MegaNestError('invalid_request', { detail, param: 'dimensions' });
+    throw invalidField(
+      'dimensions',
+      `the model's vectors have ${vector.length} dimensions, ${dimensions} were asked for`,
+    );
   }
   const cut = vector.slice(0, dimensions);
   const length = Math.hypot(...cut) || 1;

@@ -1,10 +1,10 @@
 import {
   decodeVector,
   healthMethod,
-  MegaNestError,
   retrieve,
   type ParsedRequestOf,
   type ReplyOf,
+  invalidField,
 } from '#contracts';
 import { RpcHandler } from '#messaging';
 import { HealthRegistry } from '#service-kit';
@@ -33,6 +33,5 @@ function decodeEmbedding(encoded: string | undefined): Float32Array | undefined 
   if (encoded === undefined) return undefined;
   if (Buffer.byteLength(encoded, 'base64') % Float32Array.BYTES_PER_ELEMENT === 0)
     return decodeVector(encoded);
-  const detail = 'embedding: is not the base64 of Float32 numbers';
-  throw new MegaNestError('invalid_request', { detail, param: 'embedding' });
+  throw invalidField('embedding', 'is not the base64 of Float32 numbers');
 }

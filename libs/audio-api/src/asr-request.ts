@@ -1,4 +1,4 @@
-import { MegaNestError, parseOrThrow } from '#contracts';
+import { MegaNestError, parseOrThrow, invalidField } from '#contracts';
 import { guardedFetch } from '#service-kit';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -39,15 +39,12 @@ export async function readAsrRequest(
 ): Promise<AsrRequest> {
   if (http.isMultipart()) {
     const { audio, fields: given } = await readAudioForm(http, limits.maxBytes);
-    if (!audio) throw new MegaNestError('invalid_request', { detail: 'file: is required', param: 'file' });
+    if (!audio) throw invalidField('file', 'is required');
     return { audio, form: 'multipart', ...optionsOf(parseOrThrow(z.looseObject(fields), given)) };
   }
   const body = parseOrThrow(asrBodySchema, http.body ?? {});
   if ((body.url === undefined) === (body.audio === undefined))
-    throw new MegaNestError('invalid_request', {
-      detail: 'url: send either "url", "audio" in base64, or a multipart form with "file"',
-      param: 'url',
-    });
+    throw invalidField('url', 'send either "url", "audio" in base64, or a multipart form with "file"');
   const { url, audio, ...rest } = body;
   const options = optionsOf(rest);
   if (audio !== undefined) return { audio: decodeBase64(audio, limits), form: 'base64', ...options };
@@ -65,7 +62,7 @@ export function decodeBase64(
 ): AudioFile {
   const digits = text.replace(/^data:[\w./+;="-]*;base64,/i, '').replaceAll(/\s/g, '');
   if (digits.length === 0 || digits.length % 4 === 1 || !/^[\w+/-]*={0,2}$/.test(digits))
-    throw new MegaNestError('invalid_request', { detail: `${param}: is no base64`, param });
+    throw invalidField(param, 'is no base64');
   const bytes = Buffer.from(digits, 'base64');
   if (bytes.length > maxBytes)
     throw new MegaNestError('payload_too_large', {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { MegaNestError } from '#contracts';
+import { MegaNestError, invalidField } from '#contracts';
 import { readFormParts } from '#service-kit';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
@@ -34,10 +34,7 @@ export async function readAudioForm(request: FastifyRequest, maxBytes: number): 
 
 async function addFile(form: AudioForm, part: MultipartFile, maxBytes: number): Promise<void> {
   if (!fileFields.has(part.fieldname) || form.audio)
-    throw new MegaNestError('invalid_request', {
-      detail: `${part.fieldname}: one file is sent, in the field "file"`,
-      param: part.fieldname,
-    });
+    throw invalidField(part.fieldname, 'one file is sent, in the field "file"');
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of part.file as AsyncIterable<Uint8Array>) {
@@ -55,11 +52,7 @@ async function addFile(form: AudioForm, part: MultipartFile, maxBytes: number): 
 }
 
 function addField(fields: AudioForm['fields'], name: string, given: unknown, truncated: boolean): void {
-  if (truncated)
-    throw new MegaNestError('invalid_request', {
-      detail: `${name}: is longer than ${maxFieldBytes} bytes`,
-      param: name,
-    });
+  if (truncated) throw invalidField(name, `is longer than ${maxFieldBytes} bytes`);
   const value = typeof given === 'string' ? given : JSON.stringify(given);
   const list = name.endsWith('[]');
   const key = list ? name.slice(0, -2) : name;

@@ -1,4 +1,4 @@
-import { MegaNestError, transcriptionParametersSchema, parseOrThrow } from '#contracts';
+import { transcriptionParametersSchema, parseOrThrow, invalidField } from '#contracts';
 import { z } from 'zod';
 import type { AudioForm } from './audio-form.js';
 import type { AudioFile, TranscriptionRequest } from './transcription.js';
@@ -45,10 +45,10 @@ export function parseAudioForm(form: AudioForm, task: TranscriptionRequest['task
     ...rest
   } = fields;
   if (granularities && format !== 'verbose_json')
-    throw invalid('timestamp_granularities', 'needs response_format verbose_json');
-  if (include && format !== 'json') throw invalid('include', 'logprobs need response_format json');
+    throw invalidField('timestamp_granularities', 'needs response_format verbose_json');
+  if (include && format !== 'json') throw invalidField('include', 'logprobs need response_format json');
   if (stream && format !== 'json' && format !== 'text')
-    throw invalid('stream', `an answer in ${format} cannot be streamed; ask for json or text`);
+    throw invalidField('stream', `an answer in ${format} cannot be streamed; ask for json or text`);
   const words = granularities?.includes('word') ?? false;
   const logprobs = include?.includes('logprobs') ?? false;
   return {
@@ -64,9 +64,5 @@ export function parseAudioForm(form: AudioForm, task: TranscriptionRequest['task
 
 function audioOf({ audio }: AudioForm): AudioFile {
   if (audio) return audio;
-  throw new MegaNestError('invalid_request', { detail: 'file: is required', param: 'file' });
-}
-
-function invalid(param: string, detail: string): MegaNestError {
-  return new MegaNestError('invalid_request', { detail: `${param}: ${detail}`, param });
+  throw invalidField('file', 'is required');
 }

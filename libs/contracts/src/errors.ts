@@ -1,123 +1,71 @@
+const requestError = (status: number, template: string) => ({
+  status,
+  type: 'invalid_request_error',
+  template,
+});
+const serverError = (status: number, template: string) => ({ status, type: 'server_error', template });
+
 /**
  * The one table of errors: stable code, HTTP status, OpenAI error type and message template.
  * `{name}` in a template is filled from the details given when the error is made.
  */
 const errorTable = {
-  invalid_request: { status: 400, type: 'invalid_request_error', template: '{detail}' },
-  invalid_json: {
-    status: 400,
-    type: 'invalid_request_error',
-    template: 'The body is not valid JSON: {detail}',
-  },
-  unsupported_parameter: { status: 400, type: 'invalid_request_error', template: '{detail}' },
-  mutually_exclusive_parameters: { status: 400, type: 'invalid_request_error', template: '{detail}' },
-  previous_response_not_found: {
-    status: 400,
-    type: 'invalid_request_error',
-    template: 'The previous response {id} was not found{detail}.',
-  },
-  invalid_encrypted_content: {
-    status: 400,
-    type: 'invalid_request_error',
-    template: '{detail}',
-  },
-  context_length_exceeded: {
-    status: 400,
-    type: 'invalid_request_error',
-    template: 'The input has {tokens} tokens, but {model} takes at most {limit}.',
-  },
-  forbidden_url: {
-    status: 400,
-    type: 'invalid_request_error',
-    template: 'The URL {url} is refused: {detail}',
-  },
-  unreachable_url: {
-    status: 400,
-    type: 'invalid_request_error',
-    template: 'The URL {url} could not be read: {detail}',
-  },
-  unsupported_file: {
-    status: 400,
-    type: 'invalid_request_error',
-    template: 'The file {file} cannot be read: {detail}',
-  },
-  websocket_stream_limit_reached: {
-    status: 400,
-    type: 'invalid_request_error',
-    template: 'A WebSocket runs at most {limit} streams beside each other.',
-  },
-  websocket_connection_limit_reached: {
-    status: 400,
-    type: 'invalid_request_error',
-    template: 'This WebSocket has reached the longest life of a connection. Open a new one to continue.',
-  },
-  content_filter: { status: 400, type: 'invalid_request_error', template: '{detail}' },
+  invalid_request: requestError(400, '{detail}'),
+  invalid_json: requestError(400, 'The body is not valid JSON: {detail}'),
+  unsupported_parameter: requestError(400, '{detail}'),
+  mutually_exclusive_parameters: requestError(400, '{detail}'),
+  previous_response_not_found: requestError(400, 'The previous response {id} was not found{detail}.'),
+  invalid_encrypted_content: requestError(400, '{detail}'),
+  context_length_exceeded: requestError(
+    400,
+    'The input has {tokens} tokens, but {model} takes at most {limit}.',
+  ),
+  forbidden_url: requestError(400, 'The URL {url} is refused: {detail}'),
+  unreachable_url: requestError(400, 'The URL {url} could not be read: {detail}'),
+  unsupported_file: requestError(400, 'The file {file} cannot be read: {detail}'),
+  websocket_stream_limit_reached: requestError(
+    400,
+    'A WebSocket can run at most {limit} concurrent streams.',
+  ),
+  websocket_connection_limit_reached: requestError(
+    400,
+    'This WebSocket has reached the longest life of a connection. Open a new one to continue.',
+  ),
+  content_filter: requestError(400, '{detail}'),
   invalid_api_key: { status: 401, type: 'authentication_error', template: 'Incorrect or missing API key.' },
   insufficient_scope: {
     status: 403,
     type: 'permission_error',
     template: 'The API key {key} does not have the scope {scope}, which this needs.',
   },
-  forbidden_origin: {
-    status: 403,
-    type: 'invalid_request_error',
-    template:
-      'Web pages of {origin} may not use this server. ALLOWED_ORIGINS is the list of origins that may.',
-  },
-  forbidden_host: {
-    status: 403,
-    type: 'invalid_request_error',
-    template:
-      'This server does not answer under the name {host} without API keys. ALLOWED_HOSTS is the list of its names.',
-  },
-  not_found: { status: 404, type: 'invalid_request_error', template: '{what} was not found.' },
-  model_not_found: {
-    status: 404,
-    type: 'invalid_request_error',
-    template: 'The model {model} does not exist. Available: {available}',
-  },
-  method_not_allowed: {
-    status: 405,
-    type: 'invalid_request_error',
-    template: '{method} is not allowed on {path}.',
-  },
-  request_timeout: {
-    status: 408,
-    type: 'invalid_request_error',
-    template: 'The request did not arrive in time.',
-  },
-  conflict: { status: 409, type: 'invalid_request_error', template: '{detail}' },
-  payload_too_large: {
-    status: 413,
-    type: 'invalid_request_error',
-    template: '{what} is larger than the limit of {limit}.',
-  },
-  unsupported_media_type: { status: 415, type: 'invalid_request_error', template: '{detail}' },
-  headers_too_large: {
-    status: 431,
-    type: 'invalid_request_error',
-    template: 'The headers of the request are larger than this server reads.',
-  },
+  forbidden_origin: requestError(
+    403,
+    'Web pages of {origin} may not use this server. ALLOWED_ORIGINS is the list of origins that may.',
+  ),
+  forbidden_host: requestError(
+    403,
+    'This server does not answer under the name {host} without API keys. ALLOWED_HOSTS is the list of its names.',
+  ),
+  not_found: requestError(404, '{what} was not found.'),
+  model_not_found: requestError(404, 'The model {model} does not exist. Available: {available}'),
+  method_not_allowed: requestError(405, '{method} is not allowed on {path}.'),
+  request_timeout: requestError(408, 'The request did not arrive in time.'),
+  conflict: requestError(409, '{detail}'),
+  payload_too_large: requestError(413, '{what} is larger than the limit of {limit}.'),
+  unsupported_media_type: requestError(415, '{detail}'),
+  headers_too_large: requestError(431, 'The headers of the request are larger than this server reads.'),
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', template: 'Too many requests. {detail}' },
   overloaded: {
     status: 429,
     type: 'rate_limit_error',
     template: 'The {service} service has {detail}. Try again shortly.',
   },
-  cancelled: { status: 499, type: 'invalid_request_error', template: 'The request was cancelled.' },
-  internal_error: { status: 500, type: 'server_error', template: 'The {service} service failed: {detail}' },
-  bad_upstream: {
-    status: 502,
-    type: 'server_error',
-    template: 'The {service} service answered something unexpected: {detail}',
-  },
-  service_unavailable: {
-    status: 503,
-    type: 'server_error',
-    template: 'The {service} service is not available: {detail}',
-  },
-  deadline_exceeded: { status: 504, type: 'server_error', template: 'The request ran out of time{detail}.' },
-} as const;
+  cancelled: requestError(499, 'The request was cancelled.'),
+  internal_error: serverError(500, 'The {service} service failed: {detail}'),
+  bad_upstream: serverError(502, 'The {service} service answered something unexpected: {detail}'),
+  service_unavailable: serverError(503, 'The {service} service is not available: {detail}'),
+  deadline_exceeded: serverError(504, 'The request ran out of time{detail}.'),
+};
 
 export type ErrorCode = keyof typeof errorTable;
 
@@ -203,6 +151,11 @@ export class MegaNestError extends Error {
     const detail = thrown instanceof Error ? thrown.message : String(thrown);
     return new MegaNestError('internal_error', { service, detail, cause: thrown });
   }
+}
+
+/** The 400 for one field of a request. `param` is the field's path, `reason` follows it in the message. */
+export function invalidField(param: string, reason: string): MegaNestError {
+  return new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param });
 }
 
 function shortened(text: string, limit: number): string {

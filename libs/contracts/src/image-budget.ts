@@ -1,4 +1,4 @@
-import { MegaNestError } from './errors.js';
+import { invalidField, MegaNestError } from './errors.js';
 
 /** Most images of one request, those said earlier in its conversation included. */
 export const maxImages = 32;
@@ -43,8 +43,7 @@ export class ImageBudget {
   #count(param: string): void {
     this.#images += 1;
     if (this.#images <= this.limits.images) return;
-    const detail = `${param}: a request takes at most ${this.limits.images} images`;
-    throw new MegaNestError('invalid_request', { detail, param });
+    throw invalidField(param, `a request takes at most ${this.limits.images} images`);
   }
 
   #spend(bytes: number, param: string): void {

@@ -1,4 +1,4 @@
-export { MegaNestError, type ErrorBody, type ErrorCode, type ErrorDetails } from './errors.js';
+export { invalidField, MegaNestError, type ErrorBody, type ErrorCode, type ErrorDetails } from './errors.js';
 export { ImageBudget, maxImages } from './image-budget.js';
 export { recordSpans, startSpan, type RunningSpan } from './running-span.js';
 export { templateVariablesSchema, type TemplateVariables } from './template-variables.js';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { MegaNestError, type FileReference } from '#contracts';
+import { invalidField, MegaNestError, type FileReference } from '#contracts';
 import type { ObjectStore } from '#messaging';
 import { readFormParts } from '#service-kit';
 import type { MultipartFile } from '@fastify/multipart';
@@ -53,17 +53,17 @@ async function receiveFile(
 ): Promise<FileReference> {
   const param = `files.${index}`;
   if (!fileFields.has(part.fieldname)) {
-    throw invalid(part.fieldname, `${part.fieldname}: files are sent in the field "files"`);
+    throw invalidField(part.fieldname, 'files are sent in the field "files"');
   }
   const filename = cleanPath(part.filename);
-  if (!filename) throw invalid(param, `${param}: the file has no name`);
+  if (!filename) throw invalidField(param, 'the file has no name');
   counter.addFile(param);
   return objects.put(counter.count(part.file, filename, param), { filename, mimeType: part.mimetype });
 }
 
 function addField(fields: Record<string, string>, name: string, value: unknown, truncated: boolean): void {
-  if (truncated) throw invalid(name, `${name}: is longer than ${maxFieldBytes} bytes`);
-  if (name in fields) throw invalid(name, `${name}: is there twice`);
+  if (truncated) throw invalidField(name, `is longer than ${maxFieldBytes} bytes`);
+  if (name in fields) throw invalidField(name, 'is there twice');
   fields[name] = typeof value === 'string' ? value : JSON.stringify(value);
 }
 
@@ -125,8 +125,4 @@ class UploadCounter {
 
 function tooLarge(what: string, bytes: number, param: string): MegaNestError {
   return new MegaNestError('payload_too_large', { what, limit: `${bytes} bytes`, param });
-}
-
-function invalid(param: string, detail: string): MegaNestError {
-  return new MegaNestError('invalid_request', { detail, param });
 }

@@ -1,4 +1,4 @@
-import { MegaNestError, type OutputConstraint } from '#contracts';
+import { MegaNestError, type OutputConstraint, invalidField } from '#contracts';
 import { builtFile } from '#paths';
 
 import { WorkerChannel } from '#models';
@@ -46,8 +46,7 @@ export class ConstraintReader {
     const tooLong = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => {
         channel.end();
-        const detail = `constraint: It takes longer than ${this.limitMs} ms to read.`;
-        reject(new MegaNestError('invalid_request', { detail, param: 'constraint' }));
+        reject(invalidField('constraint', `It takes longer than ${this.limitMs} ms to read.`));
       }, this.limitMs);
     });
     const reading = channel.call(constraint);

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError, invalidField } from '#contracts';
 import { intersection, characterSet } from './regex/character-set.js';
 import { repeat, type Grammar, type GrammarNode } from './grammar.js';
 import { wideSequences, type ByteRange } from './utf8-ranges.js';
@@ -265,6 +265,5 @@ export class GrammarMachine {
 }
 
 function tooAmbiguous(): MegaNestError {
-  const detail = 'constraint: It is too ambiguous: one text can be read in too many ways.';
-  return new MegaNestError('invalid_request', { detail, param: 'constraint' });
+  return invalidField('constraint', 'It is too ambiguous: one text can be read in too many ways.');
 }

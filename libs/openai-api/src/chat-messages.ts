@@ -5,6 +5,7 @@ import {
   type ChatMessage,
   type ContentPiece,
   type ToolCall,
+  invalidField,
 } from '#contracts';
 import { z } from 'zod';
 
@@ -142,8 +143,7 @@ function imageOf(part: Record<string, unknown>, param: string): ChatImage | unde
   if (part['type'] !== 'image_url') return undefined;
   const parsed = imagePart.safeParse(part);
   if (!parsed.success) {
-    const detail = `${param}.image_url.url: is required and must be a string`;
-    throw new MegaNestError('invalid_request', { detail, param: `${param}.image_url.url` });
+    throw invalidField(`${param}.image_url.url`, 'is required and must be a string');
   }
   const { url, detail } = parsed.data.image_url;
   return { url, param, ...(typeof detail === 'string' && { detail }) };

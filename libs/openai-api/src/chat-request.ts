@@ -8,6 +8,7 @@ import {
   type ModelInfo,
   type RequestLabels,
   type RetrievedDocument,
+  invalidField,
 } from '#contracts';
 import { z } from 'zod';
 import { messagesSchema, toChatMessages } from './chat-messages.js';
@@ -142,15 +143,11 @@ function isNeutral(name: string, value: unknown): boolean {
 
 function assertConsistent(body: Body): void {
   const { logprobs, top_logprobs: top, best_of: bestOf, n = 1 } = body as GenerationParameters;
-  if ((top ?? 0) > 0 && logprobs !== true) throw invalid('top_logprobs', 'needs logprobs true');
+  if ((top ?? 0) > 0 && logprobs !== true) throw invalidField('top_logprobs', 'needs logprobs true');
   if (bestOf === undefined) return;
-  if (bestOf < n) throw invalid('best_of', 'must not be below n');
+  if (bestOf < n) throw invalidField('best_of', 'must not be below n');
   if (bestOf > n && body.stream)
-    throw invalid('best_of', 'the best can only be told at the end; do not stream');
-}
-
-function invalid(param: string, reason: string): MegaNestError {
-  return new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param });
+    throw invalidField('best_of', 'the best can only be told at the end; do not stream');
 }
 
 function generationParameters(body: Body): GenerationParameters {

@@ -1,4 +1,4 @@
-import { MegaNestError, type Tool, type ToolChoice } from '#contracts';
+import { type Tool, type ToolChoice, invalidField } from '#contracts';
 import { z } from 'zod';
 
 const toolName = z
@@ -79,7 +79,7 @@ export interface ChatTools {
  */
 export function chatTools(fields: ToolFields): ChatTools {
   const { functions, function_call: functionCall } = fields;
-  if (functions && fields.tools) throw invalid('functions', 'give tools or functions, not both');
+  if (functions && fields.tools) throw invalidField('functions', 'give tools or functions, not both');
   const tools = functions ? functions.map(functionTool) : (fields.tools ?? []).map(toTool);
   assertUnique(tools, functions ? 'functions' : 'tools');
   const toolChoice = functions ? legacyChoice(functionCall) : toChoice(fields.tool_choice);
@@ -143,15 +143,11 @@ function legacyChoice(choice: ToolFields['function_call']): ToolChoice | undefin
 function assertUnique(tools: readonly Tool[], param: string): void {
   const names = tools.map(({ name }) => name);
   const index = names.findIndex((name, place) => names.indexOf(name) !== place);
-  if (index !== -1) throw invalid(`${param}.${index}`, `there is another tool called ${names[index]}`);
+  if (index !== -1) throw invalidField(`${param}.${index}`, `there is another tool called ${names[index]}`);
 }
 
 function assertChoosable(choice: ToolChoice | undefined, tools: readonly Tool[], param: string): void {
   const missing = choice?.names?.find((name) => !tools.some((tool) => tool.name === name));
-  if (missing !== undefined) throw invalid(param, `${missing} is not among the tools`);
-  if (choice?.mode === 'required' && tools.length === 0) throw invalid(param, 'there are no tools');
-}
-
-function invalid(param: string, reason: string): MegaNestError {
-  return new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param });
+  if (missing !== undefined) throw invalidField(param, `${missing} is not among the tools`);
+  if (choice?.mode === 'required' && tools.length === 0) throw invalidField(param, 'there are no tools');
 }

@@ -1,4 +1,4 @@
-import { MegaNestError, type OutputConstraint } from '#contracts';
+import { type OutputConstraint, invalidField } from '#contracts';
 import { z } from 'zod';
 
 const jsonSchema = z.union([z.boolean(), z.record(z.string(), z.unknown())]);
@@ -55,8 +55,7 @@ export function outputConstraint(fields: FormatFields): OutputConstraint | undef
   const [first, second] = given;
   if (second) {
     const [param] = second;
-    const detail = `${param}: the answer has its form from ${first?.[0]} already`;
-    throw new MegaNestError('invalid_request', { detail, param });
+    throw invalidField(param, `the answer has its form from ${first?.[0]} already`);
   }
   return first?.[1];
 }

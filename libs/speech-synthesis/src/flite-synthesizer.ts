@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { describeWeights, EventQueue, WorkerChannel } from '#models';
 import { builtFile } from '#paths';
-import { MegaNestError, type ModelInfo } from '#contracts';
+import { MegaNestError, type ModelInfo, invalidField } from '#contracts';
 import { fliteVoiceOf, fliteVoices } from './flite-voices.js';
 import { speechSampleRate } from './encode-speech.js';
 import type { SpeechSynthesizer, SynthesisEvent, SynthesisRequest } from './speech-synthesizer.js';
@@ -49,10 +49,7 @@ class FliteSynthesizer implements SpeechSynthesizer {
     const voice = fliteVoiceOf(name);
     const pieces = splitForSpeech(toEnglishLetters(text));
     if (pieces.length === 0)
-      throw new MegaNestError('invalid_request', {
-        detail: 'input: has nothing that this voice can say; it speaks English only',
-        param: 'input',
-      });
+      throw invalidField('input', 'has nothing that this voice can say; it speaks English only');
     const ignored = instructions === undefined ? [] : ['instructions'];
     const left = new AbortController();
     const ended = signal ? AbortSignal.any([signal, left.signal]) : left.signal;

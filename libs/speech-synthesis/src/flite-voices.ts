@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { invalidField } from '#contracts';
 
 /** Voices of Flite: `slt` and `kal16` speak American, `rms` too with a lower voice, `awb` Scottish English. */
 export const fliteVoices = ['rms', 'slt', 'awb', 'kal16'] as const;
@@ -28,8 +28,8 @@ export function fliteVoiceOf(name = 'default'): FliteVoice {
   const voice = own ?? (Object.hasOwn(openAiNames, name) ? openAiNames[name] : undefined);
   if (voice) return voice;
   const names = [...fliteVoices, ...Object.keys(openAiNames)].join(', ');
-  throw new MegaNestError('invalid_request', {
-    detail: `voice: ${JSON.stringify(name.slice(0, 64))} is not a voice of this model. Voices: ${names}`,
-    param: 'voice',
-  });
+  throw invalidField(
+    'voice',
+    `${JSON.stringify(name.slice(0, 64))} is not a voice of this model. Voices: ${names}`,
+  );
 }

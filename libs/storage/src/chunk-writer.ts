@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MegaNestError } from '#contracts';
+import { invalidField } from '#contracts';
 import { toPostgresJson } from './postgres-text.js';
 import { SqlParameters, type Transaction } from './transaction.js';
 import { encodeVectorParameter, requireUsableVector } from './vectors.js';
@@ -31,8 +31,7 @@ function requireFittingEmbedding(chunk: NewChunk, position: number, dimensions: 
   const param = `chunks.${position}.embedding`;
   requireUsableVector(chunk.embedding, param);
   if (chunk.embedding.length === dimensions) return;
-  const detail = `${param}: has ${chunk.embedding.length} dimensions, the first chunk has ${dimensions}`;
-  throw new MegaNestError('invalid_request', { detail, param });
+  throw invalidField(param, `has ${chunk.embedding.length} dimensions, the first chunk has ${dimensions}`);
 }
 
 /** Inserts chunks that follow each other from `firstPosition` on, in one statement: a hundred or so at most. */

@@ -1,4 +1,4 @@
-import { MegaNestError, type SearchType } from '#contracts';
+import { type SearchType, invalidField } from '#contracts';
 import type { Database } from './database.js';
 import type { ChunkHit, ChunkSearch } from './search/chunk-search.js';
 import { findByWords } from './search/lexical-search.js';
@@ -64,8 +64,7 @@ async function nearest(
 ): Promise<NearestHit[]> {
   const { embedding, searchType } = search;
   if (!embedding) {
-    const detail = `embedding: search_type ${searchType} needs the embedding of the query`;
-    throw new MegaNestError('invalid_request', { detail, param: 'embedding' });
+    throw invalidField('embedding', `search_type ${searchType} needs the embedding of the query`);
   }
   requireUsableVector(embedding, 'embedding');
   const hits = await findNearest(transaction, { ...search, embedding }, limit, withVectors);
@@ -86,12 +85,13 @@ async function requireKnownWidth(
   );
   if (rows.length === 0 || rows.some((row) => row.dimensions === dimensions)) return;
   const held = rows.map((row) => `${row.dimensions} (${row.model})`).join(', ');
-  const detail = `embedding: has ${dimensions} dimensions, but collection ${collection} holds vectors of ${held}`;
-  throw new MegaNestError('invalid_request', { detail, param: 'embedding' });
+  throw invalidField(
+    'embedding',
+    `has ${dimensions} dimensions, but collection ${collection} holds vectors of ${held}`,
+  );
 }
 
 function requireDistanceThreshold({ distanceThreshold }: ChunkSearch): number {
   if (distanceThreshold !== undefined) return distanceThreshold;
-  const detail = 'distance_threshold: search_type similarity_distance_threshold needs it';
-  throw new MegaNestError('invalid_request', { detail, param: 'distance_threshold' });
+  throw invalidField('distance_threshold', 'search_type similarity_distance_threshold needs it');
 }

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { invalidField } from '#contracts';
 import type { SqlValue, Transaction } from './transaction.js';
 
 /** A list in one table, ordered by its column `position`; `condition` uses `$1` to `$n` of `values`. */
@@ -67,5 +67,5 @@ async function positionOf(
     [...values, id],
   );
   if (row) return row.position;
-  throw new MegaNestError('invalid_request', { detail: `${param}: ${id} is not in this list`, param });
+  throw invalidField(param, `${id} is not in this list`);
 }

@@ -1,5 +1,5 @@
 import pgvector from 'pgvector';
-import { MegaNestError } from '#contracts';
+import { invalidField } from '#contracts';
 
 /** pgvector's binary form: width and a spare word as 16-bit, then big-endian Float32; a fifth of the text form. */
 export function encodeVectorParameter(vector: Float32Array): Buffer {
@@ -18,8 +18,7 @@ export function decodeVectorColumn(text: string): Float32Array {
 export function requireUsableVector(vector: Float32Array, param: string): void {
   const usable = vector.length > 0 && vector.every(Number.isFinite) && vector.some((value) => value !== 0);
   if (usable) return;
-  const detail = `${param}: an embedding needs finite numbers, not all of them zero`;
-  throw new MegaNestError('invalid_request', { detail, param });
+  throw invalidField(param, 'an embedding needs finite numbers, not all of them zero');
 }
 
 /** How vectors of one width are compared and indexed; HNSW takes `vector` to 2,000 and `halfvec` to 4,000. */

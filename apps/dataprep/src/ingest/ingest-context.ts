@@ -1,4 +1,4 @@
-import { defaultCollection, MegaNestError, type ModelInfo } from '#contracts';
+import { defaultCollection, type ModelInfo, invalidField } from '#contracts';
 import type { ChunkingOptions } from '../chunking/chunk-document.js';
 import type { IngestRequest } from './sources.js';
 
@@ -42,8 +42,10 @@ export function chunkingOf(
 ): ChunkingOptions {
   const chunkSize = chunk_size ?? defaults.chunkSize;
   if (chunk_overlap !== undefined && chunk_overlap >= chunkSize) {
-    const detail = `chunk_overlap: ${chunk_overlap} is not smaller than the chunk size of ${chunkSize} words`;
-    throw new MegaNestError('invalid_request', { detail, param: 'chunk_overlap' });
+    throw invalidField(
+      'chunk_overlap',
+      `${chunk_overlap} is not smaller than the chunk size of ${chunkSize} words`,
+    );
   }
   return { chunkSize, chunkOverlap: chunk_overlap ?? Math.min(defaults.chunkOverlap, chunkSize - 1) };
 }

@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { MegaNestError, type FileReference, type ParsedRequestOf, type ingest } from '#contracts';
+import {
+  invalidField,
+  MegaNestError,
+  type FileReference,
+  type ParsedRequestOf,
+  type ingest,
+} from '#contracts';
 import type { ObjectStore } from '#messaging';
 import { guardedFetch } from '#service-kit';
 import type { SourceFile } from '../reading/parsed-document.js';
@@ -43,11 +49,11 @@ export class SourceReader {
       ...files.map((file, index) => this.#file(file, `files.${index}`)),
       ...links.map((link, index) => this.#link(link, `link_list.${index}`)),
     ];
-    if (sources.length === 0) throw invalid('files', 'Send at least one file or link.');
+    if (sources.length === 0) throw invalidField('files', 'send at least one file or link');
     const seen = new Set<string>();
     for (const { filename, param } of sources) {
       if (seen.has(filename))
-        throw invalid(param, `${param}: ${filename} is there twice; send the path of each file as its name.`);
+        throw invalidField(param, `${filename} is there twice; send the path of each file as its name`);
       seen.add(filename);
     }
     return sources;
@@ -102,8 +108,4 @@ export function nameOfLink(link: string): string {
   const url = new URL(link);
   url.hash = '';
   return url.href;
-}
-
-function invalid(param: string, detail: string): MegaNestError {
-  return new MegaNestError('invalid_request', { detail, param });
 }

@@ -6,7 +6,7 @@ import {
   Transcription,
   type AudioLimits,
 } from '#audio-api';
-import { MegaNestError } from '#contracts';
+import { MegaNestError, invalidField } from '#contracts';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -45,8 +45,7 @@ export class AudioPartsGuard implements CanActivate {
   async #textOf(part: unknown, path: string, call: HttpCall | undefined): Promise<string> {
     const parsed = partSchema.safeParse(part);
     const param = `${path}.input_audio.data`;
-    if (!parsed.success || !call)
-      throw new MegaNestError('invalid_request', { detail: `${param}: must be audio in base64`, param });
+    if (!parsed.success || !call) throw invalidField(param, 'must be audio in base64');
     const audio = decodeBase64(parsed.data.input_audio.data, this.limits, param);
     try {
       const request = { audio, task: 'transcribe' as const, details: false };

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError, invalidField } from '#contracts';
 
 /** The first bytes of the formats that models take. */
 const signatures: readonly (readonly [mimeType: string, matches: (bytes: Buffer) => boolean])[] = [
@@ -31,6 +31,5 @@ export function imageOfDataUrl(url: string, param: string): Uint8Array {
   const bytes = Buffer.from(data, 'base64');
   const isWhole = bytes.length >= Math.floor((data.replaceAll('=', '').length * 3) / 4);
   if (head.endsWith(';base64') && isWhole && bytes.length > 0) return bytes;
-  const detail = `${param}: must be a data URL of base64, or the address of an image`;
-  throw new MegaNestError('invalid_request', { detail, param });
+  throw invalidField(param, 'must be a data URL of base64, or the address of an image');
 }

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { invalidField, MegaNestError } from '#contracts';
 import { cleanFilename } from '#dataprep-api';
 import { readFormParts } from '#service-kit';
 import type { FastifyRequest } from 'fastify';
@@ -21,23 +21,23 @@ export async function receiveFileForm<Result>(
   { field, maxBytes }: { field: string; maxBytes: number },
   consume: (file: IncomingFile) => Promise<Result>,
 ): Promise<{ result: Result; fields: Record<string, unknown> }> {
-  if (!http.isMultipart()) throw invalid('Send a multipart form.', field);
+  if (!http.isMultipart()) throw invalidField(field, 'send it in a multipart form');
   const fields: Record<string, unknown> = {};
   const results: Result[] = [];
   const limits = { files: 2, fields: 20, fieldSize: maxFieldBytes };
   await readFormParts(http, limits, async (part) => {
     if (part.type === 'field') {
-      if (part.valueTruncated) throw invalid(`${part.fieldname}: is too long`, part.fieldname);
+      if (part.valueTruncated) throw invalidField(part.fieldname, 'is too long');
       addField(fields, part.fieldname, part.value);
     } else if (part.fieldname !== field || results.length > 0)
-      throw invalid(`${part.fieldname}: one file in the field "${field}" is expected`, part.fieldname);
+      throw invalidField(part.fieldname, `one file in the field "${field}" is expected`);
     else {
       const filename = cleanFilename(part.filename) || 'file';
       const content = within(maxBytes, part.file, field);
       results.push(await consume({ filename, mimeType: part.mimetype, content }));
     }
   });
-  if (results.length === 0) throw invalid(`${field}: is required`, field);
+  if (results.length === 0) throw invalidField(field, 'is required');
   return { result: results[0] as Result, fields };
 }
 
@@ -59,8 +59,4 @@ async function* within(
       throw new MegaNestError('payload_too_large', { what: 'The file', limit: `${maxBytes} bytes`, param });
     yield piece;
   }
-}
-
-function invalid(detail: string, param: string): MegaNestError {
-  return new MegaNestError('invalid_request', { detail, param });
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MegaNestError } from '#contracts';
+import { MegaNestError, invalidField } from '#contracts';
 import { cleanFilename } from '#dataprep-api';
 import { newId } from '#responses';
 import { FilesRepository, UploadsRepository, type StoredFile, type StoredUpload } from '#storage';
@@ -79,8 +79,7 @@ export class UploadsService {
     const hash = createHash('md5');
     for (const part of parts) for await (const piece of this.files.content(part)) hash.update(piece);
     if (hash.digest('hex') === expected.toLowerCase()) return;
-    const detail = 'md5: is not that of what was uploaded';
-    throw new MegaNestError('invalid_request', { detail, param: 'md5' });
+    throw invalidField('md5', 'is not that of what was uploaded');
   }
 }
 

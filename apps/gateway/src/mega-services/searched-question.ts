@@ -1,4 +1,4 @@
-import { MegaNestError, type ChatMessage } from '#contracts';
+import { type ChatMessage, invalidField } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
 import { questionOf } from './mega-service-request.js';
 
@@ -21,5 +21,5 @@ export function assertSearchable(definition: MegaServiceDefinition, messages: re
   const question = questionOf(messages);
   if (word.test(question)) return;
   const reason = question.trim() === '' ? 'the question is empty' : 'the question has no word to search for';
-  throw new MegaNestError('invalid_request', { detail: `messages: ${reason}`, param: 'messages' });
+  throw invalidField('messages', reason);
 }

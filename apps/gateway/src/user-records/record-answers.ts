@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError, invalidField } from '#contracts';
 import { z } from 'zod';
 
 /** What the routes answer, for the OpenAPI document: bare JSON values, as the reference has them. */
@@ -28,5 +28,5 @@ export function found<Value>(value: Value | undefined, what: string, param: stri
 /** Errors: invalid_request where the id is missing. */
 export function given(id: string | null | undefined, param: string): string {
   if (id) return id;
-  throw new MegaNestError('invalid_request', { detail: `${param}: is required`, param });
+  throw invalidField(param, 'is required');
 }

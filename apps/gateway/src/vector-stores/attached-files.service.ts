@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError, invalidField } from '#contracts';
 import { newId } from '#responses';
 import {
   FilesRepository,
@@ -59,8 +59,7 @@ export class AttachedFilesService {
     return wanted.map(({ file_id: fileId, attributes, chunking_strategy: strategy }, index) => {
       const param = pathOf(index);
       if (!known.has(fileId)) throw new MegaNestError('not_found', { what: `The file ${fileId}`, param });
-      if (ids.indexOf(fileId) < index)
-        throw new MegaNestError('invalid_request', { detail: `${param}: ${fileId} is there twice`, param });
+      if (ids.indexOf(fileId) < index) throw invalidField(param, `${fileId} is there twice`);
       return { fileId, attributes, ...chunkTokensOf(strategy, this.defaults) };
     });
   }

@@ -1,4 +1,4 @@
-import { MegaNestError, type ChatMessage, type RetrievedDocument } from '#contracts';
+import { type ChatMessage, type RetrievedDocument, invalidField } from '#contracts';
 import type { Profile } from '#service-kit';
 import type { Passage } from './passage.js';
 import { selectPassages } from './select-passages.js';
@@ -60,8 +60,8 @@ function fillQuestions(
 ): { question: string; turns: ChatMessage[] } {
   const last = messages.findLastIndex(isUser);
   const question = messages[last]?.content;
-  if (question === undefined) throw invalid('messages', 'at least one must be of the role user');
-  if (!full.includes('{question}')) throw invalid('chat_template', '{question} is missing in it');
+  if (question === undefined) throw invalidField('messages', 'at least one must be of the role user');
+  if (!full.includes('{question}')) throw invalidField('chat_template', '{question} is missing in it');
   const grounded = followUp === undefined ? last : messages.findIndex(isUser);
   const turns = messages.map((turn, index) => {
     const template = index === grounded ? full : isUser(turn) ? followUp : undefined;
@@ -70,10 +70,6 @@ function fillQuestions(
       : { ...turn, content: fillTemplate(template, context, turn.content) };
   });
   return { question, turns };
-}
-
-function invalid(param: string, detail: string): MegaNestError {
-  return new MegaNestError('invalid_request', { detail: `${param}: ${detail}`, param });
 }
 
 /** Both at once, so that braces inside a passage or a question stay what they are. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { MegaNestError, type ChatMessage, type OutputConstraint, type Tool } from '#contracts';
+import { type ChatMessage, type OutputConstraint, type Tool, invalidField } from '#contracts';
 import type { ChatTemplate, GenerateRequest as ModelRequest, GenerationEvent } from '#generation';
 import type { GenerateRequest } from '../generate-request.js';
 import { AnswerReader, readAnswers } from './answer-reader.js';
@@ -86,8 +86,10 @@ const knownVariables = ['tools', 'enable_thinking', 'reasoning_effort'];
 function callableTools({ tools = [], tool_choice: choice }: CallOptions): Tool[] {
   if (choice?.mode === 'none') return [];
   const missing = choice?.names?.find((name) => !tools.some((tool) => tool.name === name));
-  if (missing !== undefined) throw invalid(`it names ${missing}, which is not among tools`);
-  if (choice?.mode === 'required' && tools.length === 0) throw invalid('there are no tools to call');
+  if (missing !== undefined)
+    throw invalidField('tool_choice', `it names ${missing}, which is not among tools`);
+  if (choice?.mode === 'required' && tools.length === 0)
+    throw invalidField('tool_choice', 'there are no tools to call');
   return tools.filter(({ name }) => choice?.names?.includes(name) ?? true);
 }
 
@@ -135,8 +137,4 @@ function thinks(source: string): boolean {
 
 function newCallId(): string {
   return `call_${randomBytes(12).toString('hex')}`;
-}
-
-function invalid(reason: string): MegaNestError {
-  return new MegaNestError('invalid_request', { detail: `tool_choice: ${reason}`, param: 'tool_choice' });
 }

@@ -1,4 +1,4 @@
-import { MegaNestError, type GenerationChunk, type GenerationParameters } from '#contracts';
+import { type GenerationChunk, type GenerationParameters, invalidField } from '#contracts';
 import type { GenerateRequest } from '../generate-request.js';
 import type { TextWriter, WritingStep } from './text-writer.js';
 
@@ -95,6 +95,5 @@ export function languageName(given: string | undefined): string | undefined {
   } catch {
     // Not even the shape of a code: told below.
   }
-  const detail = `language: ${given} is no language that is known; write e.g. de or German`;
-  throw new MegaNestError('invalid_request', { detail, param: 'language' });
+  throw invalidField('language', `${given} is no language that is known; write e.g. de or German`);
 }

@@ -6,6 +6,7 @@ import {
   type ParsedRequestOf,
   type summarise,
   type writeFaq,
+  invalidField,
 } from '#contracts';
 import { RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
@@ -93,8 +94,7 @@ function pieceSizes({
   chunk_overlap: overlap = -1,
 }: Pick<SummaryCall, 'chunk_size' | 'chunk_overlap'>) {
   if (size > 0 && overlap >= size) {
-    const detail = `chunk_overlap: ${overlap} is not smaller than the chunk size of ${size} words`;
-    throw new MegaNestError('invalid_request', { detail, param: 'chunk_overlap' });
+    throw invalidField('chunk_overlap', `${overlap} is not smaller than the chunk size of ${size} words`);
   }
   return { ...(size > 0 && { pieceWords: size }), ...(overlap > 0 && { overlapWords: overlap }) };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { MegaNestError, parseOrThrow } from '#contracts';
+import { MegaNestError, parseOrThrow, invalidField } from '#contracts';
 import { errorEnvelope, parseJsonBody, type HttpCall, ignoredHeader, ignoredHeaderName } from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
 import { z } from 'zod';
@@ -118,10 +118,10 @@ export class LiveConnection {
     }
     if (type === 'session.update') return this.#update(session, 'ga');
     if (type === 'transcription_session.update') return this.#update(session, 'beta');
-    throw new MegaNestError('invalid_request', {
-      detail: `type: ${shortened(type)} is not known here; send session.update or input_audio_buffer.append, .commit or .clear`,
-      param: 'type',
-    });
+    throw invalidField(
+      'type',
+      `${shortened(type)} is not known here; send session.update or input_audio_buffer.append, .commit or .clear`,
+    );
   }
 
   #update(session: unknown, dialect: Dialect): void {
@@ -129,10 +129,10 @@ export class LiveConnection {
     const { rate, turns } = settings;
     const isOther = rate !== this.#settings.rate || !isDeepStrictEqual(turns, this.#settings.turns);
     if (isOther && this.#isWithinTurn())
-      throw new MegaNestError('invalid_request', {
-        detail: 'session: format and turn detection cannot change within a turn; commit or clear it first',
-        param: 'session',
-      });
+      throw invalidField(
+        'session',
+        'format and turn detection cannot change within a turn; commit or clear it first',
+      );
     if (isOther) this.#buffer.change(rate, turns);
     this.#settings = settings;
     this.#tellSession('updated', ignored);
@@ -146,11 +146,7 @@ export class LiveConnection {
   #append(base64: string): void {
     const limits = { maxBytes: this.options.bounds.maxMessageBytes };
     const { bytes } = decodeBase64(base64, limits, 'audio');
-    if (bytes.length % 2 === 1)
-      throw new MegaNestError('invalid_request', {
-        detail: 'audio: must be whole samples of 16 bits',
-        param: 'audio',
-      });
+    if (bytes.length % 2 === 1) throw invalidField('audio', 'must be whole samples of 16 bits');
     this.#admit(bytes.length / 2 / this.#settings.rate);
     const samples = new Int16Array(Uint8Array.from(bytes).buffer);
     for (const event of this.#buffer.push(samples)) this.#follow(event);

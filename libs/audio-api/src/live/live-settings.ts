@@ -1,4 +1,4 @@
-import { MegaNestError, parseOrThrow, transcriptionParametersSchema } from '#contracts';
+import { parseOrThrow, transcriptionParametersSchema, invalidField } from '#contracts';
 import { z } from 'zod';
 import type { TurnRules } from './audio-buffer.js';
 import { unknownFields } from './unknown-fields.js';
@@ -175,8 +175,5 @@ export function queriedModel(query: unknown): string | undefined {
   const { intent, model } = parseOrThrow(querySchema, query);
   if (intent === 'transcription') return undefined;
   if (intent === undefined) return model;
-  throw new MegaNestError('invalid_request', {
-    detail: 'intent: must be transcription; conversations by voice are not served',
-    param: 'intent',
-  });
+  throw invalidField('intent', 'must be transcription; conversations by voice are not served');
 }

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { invalidField } from '#contracts';
 import type { StoredItem } from './input-items.js';
 
 const isOutput = ({ type }: StoredItem) => type.endsWith('_call_output');
@@ -19,7 +19,6 @@ export function assertCallsAnswered(
     const callId = item['call_id'];
     if (!isOutput(item) || typeof callId !== 'string' || made.has(callId)) continue;
     const param = `${path}.${index}.call_id`;
-    const detail = `${param}: no tool call ${callId} was made that this could be the output of`;
-    throw new MegaNestError('invalid_request', { detail, param });
+    throw invalidField(param, `no tool call ${callId} was made that this could be the output of`);
   }
 }

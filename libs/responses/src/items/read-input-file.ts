@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { invalidField } from '#contracts';
 
 const textTypes = /^(text\/(?!html)|application\/(json|xml|yaml|x-yaml|csv)\b)/;
 /** Each character fits in one place only: the time to refuse a text grows with its length, not with its square. */
@@ -29,17 +29,14 @@ export function inputFileOf(part: Record<string, unknown>, path: string): InputF
   if (typeof data === 'string') return givenFile(data, filename ?? 'file', `${path}.file_data`);
   if (typeof url === 'string') return { url, ...name };
   if (typeof id === 'string') return { id, ...name };
-  throw new MegaNestError('invalid_request', {
-    detail: `${path}: needs file_data, file_url or file_id`,
-    param: path,
-  });
+  throw invalidField(path, 'needs file_data, file_url or file_id');
 }
 
 function givenFile(data: string, filename: string, param: string): GivenFile {
   const match = /^data:([^;,]*)(;[^,]*)?,/.exec(data);
   const base64 = match ? data.slice(match[0].length) : data;
   if ((match && !match[2]?.endsWith(';base64')) || !base64Form.test(base64))
-    throw new MegaNestError('invalid_request', { detail: `${param}: is not base64`, param });
+    throw invalidField(param, 'is not base64');
   return { filename, mimeType: match?.[1] ?? '', bytes: Buffer.from(base64, 'base64') };
 }
 

@@ -1,4 +1,11 @@
-import { joinPieces, MegaNestError, type ChatMessage, type ContentPiece, type ToolCall } from '#contracts';
+import {
+  joinPieces,
+  MegaNestError,
+  type ChatMessage,
+  type ContentPiece,
+  type ToolCall,
+  invalidField,
+} from '#contracts';
 import { modelToolName } from '../tools/model-tools.js';
 import { describeImage } from './describe-image.js';
 import type { StoredItem } from './input-items.js';
@@ -149,7 +156,7 @@ function contentOf(content: unknown, path: string, use: ImageUse): Content {
 /** Errors: invalid_request for one that is nowhere. */
 function imageOf({ image_url: url, detail }: Part, param: string): NonNullable<ContentPiece['image']> {
   if (typeof url === 'string') return { url, param, ...(typeof detail === 'string' && { detail }) };
-  throw new MegaNestError('invalid_request', { detail: `${param}: needs image_url or file_id`, param });
+  throw invalidField(param, 'needs image_url or file_id');
 }
 
 function partText(part: Part, path: string, use: ImageUse): string {

@@ -5,6 +5,7 @@ import {
   type TemplateVariables,
   type GenerationParameters,
   type ModelInfo,
+  invalidField,
 } from '#contracts';
 import { z } from 'zod';
 import { inputSchema, type InputItem } from '../items/input-items.js';
@@ -192,10 +193,7 @@ function assertConsistent(body: Body, settings: ResponseSettings): void {
       param: 'previous_response_id',
     });
   if (settings.background && !settings.store)
-    throw new MegaNestError('invalid_request', {
-      detail: 'background: needs store true, for the result is fetched later',
-      param: 'background',
-    });
+    throw invalidField('background', 'needs store true, for the result is fetched later');
 }
 
 function samplingOf(body: Body): GenerationParameters {

@@ -14,7 +14,7 @@ import { decodeBody, parseJsonBody } from './json-body.js';
 import { noteRoutes } from './route-methods.js';
 import { WebPages } from './web-pages.js';
 import { aliasedPath } from './path-aliases.js';
-import { MegaNestError } from '#contracts';
+import { MegaNestError, invalidField } from '#contracts';
 
 /** Fastify with what every service's HTTP side needs: whose web pages may use it, keys, JSON limits, request ids and an access log. */
 export function createHttpAdapter(environment: BaseEnvironment, logger: Logger): FastifyAdapter {
@@ -31,10 +31,7 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
     // What the router itself refuses, before any route: broken escapes, a parameter that is too long.
     frameworkErrors: (error: { code: string }, request: FastifyRequest, reply: FastifyReply) => {
       void reply.header('x-request-id', request.id);
-      sendError(
-        reply,
-        new MegaNestError('invalid_request', { detail: `path: ${reasonOf(error)}`, param: 'path' }),
-      );
+      sendError(reply, invalidField('path', `${reasonOf(error)}`));
     },
   });
   const server = adapter.getInstance<FastifyInstance>();

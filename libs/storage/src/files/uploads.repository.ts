@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError, invalidField } from '#contracts';
 import type { Database } from '../database.js';
 import type { Transaction } from '../transaction.js';
 import {
@@ -146,8 +146,7 @@ async function readParts(
     known.delete(id);
     if (bytes !== undefined) return { id, bytes };
     const param = `part_ids.${index}`;
-    const detail = `${param}: ${id} is not a part of this upload, or is there twice`;
-    throw new MegaNestError('invalid_request', { detail, param });
+    throw invalidField(param, `${id} is not a part of this upload, or is there twice`);
   });
 }
 
@@ -213,8 +212,10 @@ function requirePending(row: UploadRow | undefined, id: string): void {
 }
 
 function wrongSize(bytes: number, announced: number): MegaNestError {
-  const detail = `part_ids: the parts have ${bytes} bytes, the upload was announced with ${announced}`;
-  return new MegaNestError('invalid_request', { detail, param: 'part_ids' });
+  return invalidField(
+    'part_ids',
+    `the parts have ${bytes} bytes, the upload was announced with ${announced}`,
+  );
 }
 
 function beyond(what: string, limit: string): MegaNestError {

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { invalidField } from '#contracts';
 import type { Database } from '../database.js';
 import { toPostgresJson, toPostgresText } from '../postgres-text.js';
 import { readItemPage, type ItemPage, type PageRequest } from './item-page.js';
@@ -64,10 +64,7 @@ export class ConversationsRepository {
               [after, owner],
             );
       if (after !== undefined && start.length === 0)
-        throw new MegaNestError('invalid_request', {
-          detail: `after: ${after} is not in this list`,
-          param: 'after',
-        });
+        throw invalidField('after', `${after} is not in this list`);
       return transaction.query<ConversationRow>(
         `SELECT ${columns} FROM conversations WHERE owner = $1 AND ($2::text IS NULL OR
            (created_at, id) < (SELECT created_at, id FROM conversations WHERE id = $2))

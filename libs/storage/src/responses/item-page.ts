@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { invalidField } from '#contracts';
 import type { SqlValue, Transaction } from '../transaction.js';
 import type { ItemRecord } from './stored-response.js';
 
@@ -37,7 +37,7 @@ export async function readItemPage(
       [...values, id],
     );
     if (row) return row.position;
-    throw new MegaNestError('invalid_request', { detail: `${param}: ${id} is not in this list`, param });
+    throw invalidField(param, `${id} is not in this list`);
   };
   const [afterPosition, beforePosition] = [
     await positionOf(after, 'after'),

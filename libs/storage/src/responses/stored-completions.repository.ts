@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { invalidField } from '#contracts';
 import type { Database } from '../database.js';
 import { toPostgresJson } from '../postgres-text.js';
 import type { Transaction } from '../transaction.js';
@@ -129,5 +129,5 @@ async function positionOf(
     [id, owner],
   );
   if (row) return row.position;
-  throw new MegaNestError('invalid_request', { detail: `after: ${id} is not in this list`, param: 'after' });
+  throw invalidField('after', `${id} is not in this list`);
 }

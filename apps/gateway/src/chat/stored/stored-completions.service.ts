@@ -1,4 +1,4 @@
-import { MegaNestError, parseOrThrow, type GenerationChunk } from '#contracts';
+import { MegaNestError, parseOrThrow, type GenerationChunk, invalidField } from '#contracts';
 import { collectChatCompletion, wireMessage, type ChatCompletionRequest } from '#openai-api';
 import type { HttpCall } from '#service-kit';
 import { StoredCompletionsRepository, type JsonObject, type StoredCompletion } from '#storage';
@@ -59,11 +59,7 @@ export class StoredCompletionsService {
     const numbered = messages.map((message, index) => ({ refusal: null, ...message, id: `${id}-${index}` }));
     const ordered = order === 'asc' ? numbered : numbered.toReversed();
     const start = after === undefined ? 0 : ordered.findIndex((message) => message.id === after) + 1;
-    if (after !== undefined && start === 0)
-      throw new MegaNestError('invalid_request', {
-        detail: `after: ${after} is not in this list`,
-        param: 'after',
-      });
+    if (after !== undefined && start === 0) throw invalidField('after', `${after} is not in this list`);
     return listObject(ordered.slice(start, start + limit), start + limit < ordered.length);
   }
 

@@ -1,10 +1,10 @@
 import {
   judge,
-  MegaNestError,
   type ChatMessage,
   type GenerationChunk,
   type GuardrailJudgement,
   type ReplyOf,
+  invalidField,
 } from '#contracts';
 import type { Verdict } from '#dag';
 import { conversationOf, questionOf, type Conversation, type NodeCall } from '../mega-service-request.js';
@@ -27,11 +27,7 @@ export async function callGuardrail(call: NodeCall): Promise<Conversation | Verd
   const { messages } = conversationOf(call);
   const asked = messages.flatMap(textsOf);
   if (asked.length === 0) return conversationOf(call);
-  if (asked.length > mostTexts)
-    throw new MegaNestError('invalid_request', {
-      detail: `messages: a guard judges at most ${mostTexts} texts`,
-      param: 'messages',
-    });
+  if (asked.length > mostTexts) throw invalidField('messages', `a guard judges at most ${mostTexts} texts`);
   const texts = asked.map(({ text }) => text);
   const reply = await client.request(judge, { texts, side: 'input' }, options);
   reportFindings(call, reply);

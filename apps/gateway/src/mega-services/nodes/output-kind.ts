@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { invalidField } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
 
 /** Kind of what a mega service gives: `answer`, `documents`, `vectors`, …. */
@@ -16,6 +16,5 @@ export function assertGivesAnswers(definition: MegaServiceDefinition): void {
   if (givesAnswers(definition)) return;
   const { name, path } = definition;
   const where = path === undefined ? 'it is for other mega services' : `use POST ${path}`;
-  const detail = `model: ${name} gives ${outputKindOf(definition)}, no answers; ${where}`;
-  throw new MegaNestError('invalid_request', { detail, param: 'model' });
+  throw invalidField('model', `${name} gives ${outputKindOf(definition)}, no answers; ${where}`);
 }

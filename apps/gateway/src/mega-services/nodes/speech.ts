@@ -1,4 +1,4 @@
-import { MegaNestError, transcribe, type ChatMessage } from '#contracts';
+import { transcribe, type ChatMessage, invalidField } from '#contracts';
 import { conversationOf, questionOf, type Conversation, type NodeCall } from '../mega-service-request.js';
 
 /**
@@ -11,8 +11,7 @@ export async function callTranscribe(call: NodeCall): Promise<Conversation> {
   const files = request.files ?? [];
   if (files.length === 0 && query.trim() !== '') return { messages, query };
   if (files.length === 0) {
-    const detail = 'audio: send a file in base64, or a form with files';
-    throw new MegaNestError('invalid_request', { detail, param: 'audio' });
+    throw invalidField('audio', 'send a file in base64, or a form with files');
   }
   const texts: string[] = [];
   for (const file of files) {
@@ -27,8 +26,7 @@ export async function callTranscribe(call: NodeCall): Promise<Conversation> {
   }
   const said = texts.join(' ');
   if (!said) {
-    const detail = 'audio: no speech was heard in it';
-    throw new MegaNestError('invalid_request', { detail, param: 'audio' });
+    throw invalidField('audio', 'no speech was heard in it');
   }
   const spoken = withSpoken(messages, said);
   return { messages: spoken, query: questionOf(spoken) };

@@ -9,6 +9,7 @@ import {
   type GenerationChunk,
   type RequestOf,
   type RetrievedDocument,
+  invalidField,
 } from '#contracts';
 import { conversationOf, type NodeCall } from '../mega-service-request.js';
 
@@ -33,8 +34,7 @@ export async function callExtract(call: NodeCall): Promise<string> {
   const texts = [conversationOf(call).query.trim()].filter(Boolean);
   for (const [index, file] of (request.files ?? []).entries()) texts.push(await readFile(call, file, index));
   if (texts.length === 0) {
-    const detail = 'messages: there is no text to read: send a text, or files';
-    throw new MegaNestError('invalid_request', { detail, param: 'messages' });
+    throw invalidField('messages', 'there is no text to read: send a text, or files');
   }
   const text = texts.join('\n\n');
   context.report({ files: request.files?.length ?? 0, characters: text.length });

@@ -1,4 +1,4 @@
-import { ImageBudget, MegaNestError } from '#contracts';
+import { ImageBudget, invalidField } from '#contracts';
 import {
   compactRequestSchema,
   ignoredCompactFields,
@@ -50,8 +50,7 @@ export class CompactionController {
       ...(await this.reader.read(before, { ...options, path: 'context' })),
       ...(await this.reader.read(given, { ...options, path: 'input' })),
     ];
-    if (items.length === 0)
-      throw new MegaNestError('invalid_request', { detail: 'input: is required', param: 'input' });
+    if (items.length === 0) throw invalidField('input', 'is required');
     const { item, userMessages, usage } = await this.compactor.compact({ owner, items, instructions }, call);
     const ignored = ignoredCompactFields(request);
     setIgnored(reply, ignored);

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError, invalidField } from '#contracts';
 import type { InputItem, ResponseSettings, StoredItem } from '#responses';
 import { ConversationsRepository, ResponseItemsRepository } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
@@ -79,6 +79,5 @@ function assertNotStored({
   previous_response_id: id,
 }: Pick<ResponseSettings, 'store' | 'previous_response_id'>): void {
   if (!store) return;
-  const detail = `store: ${id} is not stored, so what continues it cannot be; send store false`;
-  throw new MegaNestError('invalid_request', { detail, param: 'store' });
+  throw invalidField('store', `${id} is not stored, so what continues it cannot be; send store false`);
 }

@@ -1,4 +1,4 @@
-import { MegaNestError, type ImageBudget } from '#contracts';
+import { MegaNestError, type ImageBudget, invalidField } from '#contracts';
 import {
   compactedContextOf,
   describeImage,
@@ -45,8 +45,7 @@ interface SealedPlace {
 }
 
 function tooManyCompactions(param: string): MegaNestError {
-  const detail = `${param}: at most ${mostCompactions} compactions are read; send the newest`;
-  return new MegaNestError('invalid_request', { detail, param });
+  return invalidField(param, `at most ${mostCompactions} compactions are read; send the newest`);
 }
 
 /**

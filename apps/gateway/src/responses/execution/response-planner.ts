@@ -1,4 +1,4 @@
-import { ImageBudget, MegaNestError, type ChatMessage } from '#contracts';
+import { ImageBudget, MegaNestError, type ChatMessage, invalidField } from '#contracts';
 import {
   assertCallsAnswered,
   newId,
@@ -110,8 +110,7 @@ function withoutTrigger(input: readonly InputItem[]): { input: readonly InputIte
   if (at === -1) return { input, isTrigger: false };
   if (at === input.length - 1) return { input: input.slice(0, at), isTrigger: true };
   const param = `input.${at}`;
-  const detail = `${param}: compaction_trigger must be the last item`;
-  throw new MegaNestError('invalid_request', { detail, param });
+  throw invalidField(param, 'compaction_trigger must be the last item');
 }
 
 function compactionOf(
@@ -146,8 +145,7 @@ function conversationOf(
   const earlier = toChatMessages(items.earlier, { pathOf: (index) => `context.${index}`, images });
   const now = toChatMessages(items.now, { images });
   const messages: ChatMessage[] = [...earlier.messages, ...now.messages];
-  if (messages.length === 0)
-    throw new MegaNestError('invalid_request', { detail: 'input: is required', param: 'input' });
+  if (messages.length === 0) throw invalidField('input', 'is required');
   if (instructions !== null) messages.unshift({ role: 'system', content: instructions });
   return { messages, skipped: [...new Set(now.skippedTypes)] };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MegaNestError } from '#contracts';
+import { MegaNestError, invalidField } from '#contracts';
 import type { ResponseObject, ResponseRequest } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { ResponseLeasesRepository, ResponsesRepository, type StoredResponse } from '#storage';
@@ -91,8 +91,7 @@ export class ResponsesService {
 
 function assertKeyLength(key: string | undefined): void {
   if ((key?.length ?? 0) <= longestKey) return;
-  const detail = `idempotency-key: has more than ${longestKey} characters`;
-  throw new MegaNestError('invalid_request', { detail, param: 'idempotency-key' });
+  throw invalidField('idempotency-key', `has more than ${longestKey} characters`);
 }
 
 function assertSameRequest(stored: StoredResponse, fingerprint: string | undefined): string {

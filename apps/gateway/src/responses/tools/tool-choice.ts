@@ -1,4 +1,4 @@
-import { MegaNestError, type ToolChoice } from '#contracts';
+import { type ToolChoice, invalidField } from '#contracts';
 import type { CallTarget, ResponseToolChoice } from '#responses';
 
 /** A tool that the model may call, with what a `tool_choice` can name it by. */
@@ -40,7 +40,8 @@ export function choosableTargets(targets: ReadonlyMap<string, CallTarget>): Choo
  */
 export function toolChoice(choice: ResponseToolChoice, choosable: readonly Choosable[]): ToolChoice {
   if (typeof choice === 'string') {
-    if (choice === 'required' && choosable.length === 0) throw nothing('tools has none that can be called');
+    if (choice === 'required' && choosable.length === 0)
+      throw invalidField('tool_choice', 'tools has none that can be called');
     return { mode: choice };
   }
   const asked = choice as ChoiceObject;
@@ -65,7 +66,8 @@ export function narrowed(choice: ToolChoice, left: ReadonlySet<string>): ToolCho
 
 function namesOf(asked: readonly ChoiceObject[], choosable: readonly Choosable[]): string[] {
   const names = choosable.filter((tool) => asked.some((one) => matches(one, tool)));
-  if (names.length === 0) throw nothing(`it names none of the tools: ${JSON.stringify(asked)}`);
+  if (names.length === 0)
+    throw invalidField('tool_choice', `it names none of the tools: ${JSON.stringify(asked)}`);
   return names.map(({ modelName }) => modelName);
 }
 
@@ -80,8 +82,4 @@ function matches(asked: ChoiceObject, tool: Choosable): boolean {
       asked.name === tool.modelName) &&
     (group === undefined || group === tool.group)
   );
-}
-
-function nothing(reason: string): MegaNestError {
-  return new MegaNestError('invalid_request', { detail: `tool_choice: ${reason}`, param: 'tool_choice' });
 }

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { invalidField } from '#contracts';
 import type { ResponseTool } from '#responses';
 import type { ToolSecrets } from '../server-tool.js';
 
@@ -21,8 +21,7 @@ const redacted = '<redacted>';
 export function separateSecrets(tools: readonly ResponseTool[]): SeparatedTools {
   const secrets: SeparatedTools['secrets'] = new Map();
   if (tools.filter(({ type }) => type === 'mcp').length > mostServers) {
-    const detail = `tools: at most ${mostServers} MCP servers are supported`;
-    throw new MegaNestError('invalid_request', { detail, param: 'tools' });
+    throw invalidField('tools', `at most ${mostServers} MCP servers are supported`);
   }
   const shown = tools.map((tool, index) => {
     if (tool.type !== 'mcp') return tool;
@@ -30,7 +29,7 @@ export function separateSecrets(tools: readonly ResponseTool[]): SeparatedTools 
     const label = String(entry['server_label']);
     if (secrets.has(label)) {
       const param = `tools.${index}.server_label`;
-      throw new MegaNestError('invalid_request', { detail: `${param}: ${label} is used twice`, param });
+      throw invalidField(param, `${label} is used twice`);
     }
     const { server_url: url, authorization, headers } = entry;
     secrets.set(label, {

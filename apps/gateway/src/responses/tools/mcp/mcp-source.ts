@@ -1,4 +1,4 @@
-import { MegaNestError, type ChatMessage, type Tool } from '#contracts';
+import { MegaNestError, type ChatMessage, type Tool, invalidField } from '#contracts';
 import { newId, newItemId, type McpListTools, type ResponseTool, type ToolStep } from '#responses';
 import { refusalOfUrl } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
@@ -23,11 +23,7 @@ export class McpToolSource implements ServerToolSource {
   /** Errors: as {@link parseMcpEntry}; forbidden_url. The URL may be redacted by now, but for its origin. */
   check(tool: ResponseTool, param: string): void {
     const { server_url: url } = parseMcpEntry(tool, param);
-    if (url === undefined)
-      throw new MegaNestError('invalid_request', {
-        detail: `${param}.server_url: is required`,
-        param: `${param}.server_url`,
-      });
+    if (url === undefined) throw invalidField(`${param}.server_url`, 'is required');
     const refusal = refusalOfUrl(url, this.environment.ALLOW_PRIVATE_LINKS);
     if (refusal)
       throw new MegaNestError('forbidden_url', { url, detail: refusal, param: `${param}.server_url` });
