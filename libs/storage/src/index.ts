@@ -10,7 +10,11 @@ export { JobsRepository, type Job, type JobState } from './jobs.repository.js';
 export { ConversationsRepository, type StoredConversation } from './responses/conversations.repository.js';
 export { type ItemPage, type PageRequest } from './responses/item-page.js';
 export { ResponseItemsRepository, type ResponseChain } from './responses/response-items.repository.js';
-export { ResponseLeasesRepository, type HeldLease } from './responses/response-leases.repository.js';
+export {
+  ResponseLeasesRepository,
+  type HeldLease,
+  type Lease,
+} from './responses/response-leases.repository.js';
 export { ResponsesRepository } from './responses/responses.repository.js';
 export {
   type EventRecord,

@@ -147,18 +147,29 @@ describe('stored responses', () => {
     expect(taken?.request).toMatchObject({ takeovers: 1 });
     expect(await leases.appendEvents('l1', 'dead', [{ sequence_number: 2 }], 'in_progress')).toBe(false);
     expect(await responses.finish('l1', 'dead', end('l1'))).toBe(false);
-    expect(await leases.heartbeat('dead', ['l1'], leaseMs)).toEqual([]);
+    expect(await leases.heartbeat([{ id: 'l1', owner: 'dead' }], leaseMs)).toEqual([]);
     expect(await leases.requestCancel('alice', 'l1')).toBe(true);
-    expect(await leases.heartbeat('heir', ['l1', 'l2'], leaseMs)).toEqual([
-      { id: 'l1', cancelRequested: true },
-    ]);
+    const held = ['l1', 'l2'].map((id) => ({ id, owner: 'heir' }));
+    expect(await leases.heartbeat(held, leaseMs)).toEqual([{ id: 'l1', cancelRequested: true }]);
     expect(await responses.finish('l1', 'heir', end('l1', { events: [{ sequence_number: 2 }] }))).toBe(true);
     expect(await leases.readEvents('l1', 0)).toEqual([{ sequence_number: 1 }, { sequence_number: 2 }]);
     expect(await leases.requestCancel('alice', 'l1')).toBe(false);
-    await leases.release('alive', ['l2']);
-    expect(
-      (await leases.claimExpired('heir', leaseMs, { limit: 10, working: ['r0'] })).map(({ id }) => id),
-    ).toEqual(['l2']);
+  });
+
+  it('does not count it as a takeover where a stopping process hands a response over', async () => {
+    const claim = async () => {
+      const [taken] = await leases.claimExpired('heir', 0, { limit: 1, working: ['r0', 'l2'] });
+      return taken;
+    };
+    await responses.insert(newResponse('h1', { lease: { owner: 'stopping', ms: leaseMs } }));
+    await leases.release([{ id: 'h1', owner: 'somebody else' }]);
+    expect(await claim()).toBeUndefined();
+    await leases.release([{ id: 'h1', owner: 'stopping' }]);
+    expect(await claim()).toMatchObject({ id: 'h1', request: { takeovers: 0 } });
+    expect(await claim()).toMatchObject({ id: 'h1', request: { takeovers: 1 } });
+    await leases.release([{ id: 'h1', owner: 'heir' }]);
+    expect(await claim()).toMatchObject({ id: 'h1', request: { takeovers: 1 } });
+    expect(await responses.delete('alice', 'h1')).toBe(true);
   });
 
   it('appends to a conversation in order, pages through it and merges what it held', async () => {

@@ -8,26 +8,40 @@ import {
 } from './stored-response.js';
 import { writeEvents } from './write-items.js';
 
+/** The lease of one run of a response: no other run has its owner, also none of the same process. */
+export interface Lease {
+  id: string;
+  owner: string;
+}
+
 /** A response that the caller still holds, and whether somebody wants it stopped. */
 export interface HeldLease {
   id: string;
   cancelRequested: boolean;
 }
 
+const heldLeases = 'unnest($1::text[], $2::text[]) AS held (id, owner)';
+const isHeld = 'responses.id = held.id AND lease_owner = held.owner AND finished_at IS NULL';
+
+function columnsOf(leases: readonly Lease[]): [string[], string[]] {
+  return [leases.map(({ id }) => id), leases.map(({ owner }) => owner)];
+}
+
 /**
  * Who works on which unfinished response. A lease is held by a heartbeat; one that ran out may be claimed by any
- * process. Whatever a worker writes, it writes only while the lease is its own: two never write one log.
+ * process. Whatever a run writes, it writes only while the lease is its own: two never write one log, also where a process
+ * takes up what it had lost.
  */
 export class ResponseLeasesRepository {
   constructor(private readonly database: Database) {}
 
-  /** Prolongs the leases of a process; answers those that are still its own. */
-  async heartbeat(leaseOwner: string, ids: readonly string[], leaseMs: number): Promise<HeldLease[]> {
+  /** Prolongs leases; answers those that are still held. */
+  async heartbeat(leases: readonly Lease[], leaseMs: number): Promise<HeldLease[]> {
     const rows = await this.database.transaction((transaction) =>
       transaction.query<{ id: string; cancel_requested: boolean }>(
         `UPDATE responses SET lease_until = now() + make_interval(secs => $3)
-         WHERE id = ANY($2) AND lease_owner = $1 AND finished_at IS NULL RETURNING id, cancel_requested`,
-        [leaseOwner, ids, leaseMs / 1_000],
+         FROM ${heldLeases} WHERE ${isHeld} RETURNING responses.id, cancel_requested`,
+        [...columnsOf(leases), leaseMs / 1_000],
       ),
     );
     return rows.map(({ id, cancel_requested }) => ({ id, cancelRequested: cancel_requested }));
@@ -56,13 +70,18 @@ export class ResponseLeasesRepository {
     return rows.map(toStoredResponse);
   }
 
-  /** Gives leases of a process up at once, so that another process need not wait: a stopping process does, for what it hands over. */
-  async release(leaseOwner: string, ids: readonly string[]): Promise<void> {
+  /**
+   * Gives leases up at once, so that another process need not wait: a stopping process does, for what it hands over. The
+   * claim that follows does not count, because that process was not lost.
+   */
+  async release(leases: readonly Lease[]): Promise<void> {
     await this.database.transaction((transaction) =>
       transaction.execute(
-        `UPDATE responses SET lease_until = now()
-         WHERE lease_owner = $1 AND id = ANY($2) AND finished_at IS NULL`,
-        [leaseOwner, ids],
+        `UPDATE responses SET lease_until = now(),
+           request = jsonb_set(request::jsonb, '{takeovers}',
+             to_jsonb(coalesce((request->>'takeovers')::int, 0) - 1))::json
+         FROM ${heldLeases} WHERE ${isHeld}`,
+        columnsOf(leases),
       ),
     );
   }

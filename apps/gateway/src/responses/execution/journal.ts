@@ -18,6 +18,8 @@ const patienceMs = 15_000;
 export interface Journal {
   /** True where others may find the response by its id. */
   readonly stored: boolean;
+  /** Names the run in the response's lease. */
+  readonly leaseOwner?: string;
   /** Before the first event; answers an earlier response that has the request's idempotency key. */
   begin(): Promise<StoredResponse | undefined>;
   /** Before readers see the events. Errors: LeaseLostError. */
@@ -40,7 +42,7 @@ export const noJournal: Journal = {
 };
 
 export interface JournalOptions {
-  /** This process. */
+  /** Of this run alone. */
   leaseOwner: string;
   leaseMs: number;
   idempotency?: { key: string; fingerprint: string };
@@ -52,13 +54,16 @@ export interface JournalOptions {
  */
 export class ForegroundJournal implements Journal {
   readonly stored = true;
+  readonly leaseOwner: string;
   readonly #events: ResponseEvent[] = [];
 
   constructor(
     private readonly responses: ResponsesRepository,
     private readonly plan: ResponsePlan,
     private readonly options: JournalOptions & { atEndOnly: boolean },
-  ) {}
+  ) {
+    this.leaseOwner = options.leaseOwner;
+  }
 
   async begin(): Promise<StoredResponse | undefined> {
     if (this.options.atEndOnly) return undefined;
@@ -85,13 +90,16 @@ export class ForegroundJournal implements Journal {
 /** A response that outlives its request: whatever is said of it is written first. */
 export class BackgroundJournal implements Journal {
   readonly stored = true;
+  readonly leaseOwner: string;
 
   constructor(
     private readonly responses: ResponsesRepository,
     private readonly leases: ResponseLeasesRepository,
     private readonly plan: ResponsePlan,
     private readonly options: JournalOptions,
-  ) {}
+  ) {
+    this.leaseOwner = options.leaseOwner;
+  }
 
   begin(): Promise<StoredResponse | undefined> {
     return this.responses.insert(newStoredResponse(this.plan, this.options));

@@ -64,6 +64,10 @@ export class ResponseRun {
     return this.options.journal.stored;
   }
 
+  get leaseOwner(): string | undefined {
+    return this.options.journal.leaseOwner;
+  }
+
   get background(): boolean {
     return this.options.plan.initial.background;
   }

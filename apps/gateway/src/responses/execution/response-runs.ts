@@ -2,11 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Sealer, type ResponseEvent } from '#responses';
 import { Drain, type HttpCall } from '#service-kit';
-import { ResponseLeasesRepository, ResponsesRepository } from '#storage';
+import { ResponseLeasesRepository, ResponsesRepository, type Lease } from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import { GenerationStarter } from './generation-starter.js';
-import { BackgroundJournal, ForegroundJournal, LeaseLostError, noJournal, type Journal } from './journal.js';
+import {
+  BackgroundJournal,
+  ForegroundJournal,
+  LeaseLostError,
+  noJournal,
+  type Journal,
+  type JournalOptions,
+} from './journal.js';
 import type { ResponsePlan } from '../context/response-plan.js';
 import { ResponseRun } from './response-run.js';
 import { keptSecrets, openSecrets } from '../tools/mcp/kept-secrets.js';
@@ -21,8 +28,6 @@ export interface ForegroundOptions {
 /** The responses that this process is making. */
 @Injectable()
 export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
-  /** Names this process in leases. */
-  readonly leaseOwner = randomUUID();
   readonly #runs = new Map<string, ResponseRun>();
   #heartbeat: NodeJS.Timeout | undefined;
 
@@ -71,8 +76,7 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     if (handedOn.length === 0) return;
     for (const run of handedOn) run.abandon(new LeaseLostError('This gateway is stopping.'));
     await Promise.allSettled(handedOn.map((run) => run.ended));
-    const ids = handedOn.map(({ id }) => id);
-    await this.leases.release(this.leaseOwner, ids).catch(() => undefined);
+    await this.leases.release(handedOn.flatMap(leaseOf)).catch(() => undefined);
   }
 
   /** The responses that this process works on now. */
@@ -89,7 +93,7 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
   /** Errors: those of the generation before its first token, and then nothing is kept. */
   async startForeground(plan: ResponsePlan, options: ForegroundOptions): Promise<ResponseRun> {
     const { call, idempotency, atEndOnly } = options;
-    const lease = { leaseOwner: this.leaseOwner, leaseMs: this.environment.RESPONSES_LEASE_MS };
+    const lease = { leaseOwner: randomUUID(), leaseMs: this.environment.RESPONSES_LEASE_MS };
     const journal = plan.initial.store
       ? new ForegroundJournal(this.responses, plan, {
           ...lease,
@@ -131,9 +135,13 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     return run;
   }
 
+  /** `leaseOwner`: of a response that was claimed under it. */
   backgroundJournal(
     plan: ResponsePlan,
-    idempotency?: { key: string; fingerprint: string },
+    {
+      leaseOwner = randomUUID(),
+      idempotency,
+    }: Partial<Pick<JournalOptions, 'leaseOwner' | 'idempotency'>> = {},
   ): BackgroundJournal {
     const { RESPONSES_LEASE_MS: leaseMs, RESPONSES_ENCRYPTION_KEYS: keys } = this.environment;
     const { owner, toolSecrets: secrets } = plan;
@@ -141,7 +149,7 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     const toolSecrets = keptSecrets(secrets, { sealer: this.sealer, owner, keysAreElsewhere });
     const kept = toolSecrets === undefined ? plan : { ...plan, job: { ...plan.job, toolSecrets } };
     return new BackgroundJournal(this.responses, this.leases, kept, {
-      leaseOwner: this.leaseOwner,
+      leaseOwner,
       leaseMs,
       idempotency,
     });
@@ -169,15 +177,20 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
 
   #register(run: ResponseRun): void {
     this.#runs.set(run.id, run);
-    const forget = () => this.#runs.delete(run.id);
+    const forget = () => {
+      if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
+    };
     run.ended.then(forget, forget);
   }
 
   async #beat(): Promise<void> {
-    const stored = [...this.#runs.values()].filter((run) => run.stored);
-    if (stored.length === 0) return;
-    const ids = stored.map(({ id }) => id);
-    const held = await this.leases.heartbeat(this.leaseOwner, ids, this.environment.RESPONSES_LEASE_MS);
+    const leases = [...this.#runs.values()].flatMap(leaseOf);
+    if (leases.length === 0) return;
+    const held = await this.leases.heartbeat(leases, this.environment.RESPONSES_LEASE_MS);
     for (const { id, cancelRequested } of held) if (cancelRequested) this.#runs.get(id)?.stop();
   }
+}
+
+function leaseOf({ id, leaseOwner }: ResponseRun): Lease[] {
+  return leaseOwner === undefined ? [] : [{ id, owner: leaseOwner }];
 }

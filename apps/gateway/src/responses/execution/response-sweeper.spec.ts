@@ -17,7 +17,7 @@ const given = [
 const { tools, secrets } = separateSecrets(given);
 
 /** A response that one gateway has queued, and another one takes up. */
-function takeOver(configuredKeys: string[], takeovers = 1) {
+function takeOver(configuredKeys: string[], { takeovers = 1, sweeps = 1 } = {}) {
   const { settings } = createResponseSchema.parse({ input: 'x', background: true });
   const initial = newResponse({
     id: 'resp_1',
@@ -30,22 +30,27 @@ function takeOver(configuredKeys: string[], takeovers = 1) {
   const ends: ResponseEnd[] = [];
   const started: ResponsePlan[] = [];
   const events = new ResponseMachine(initial).create();
+  const writers: string[] = [];
+  let logIsRead = () => {};
+  const reading = new Promise<void>((resolve) => (logIsRead = resolve));
   const responses = {
     insert: (row: { request: unknown }) => Promise.resolve(void rows.push(row)),
     finish: (_id: string, _owner: string, end: ResponseEnd) => Promise.resolve(ends.push(end) > 0),
   } as unknown as ResponsesRepository;
   const leases = {
-    claimExpired: () =>
-      Promise.resolve([
-        {
-          id: initial.id,
-          owner: 'me',
-          snapshot: initial,
-          request: { ...(rows[0]?.request as object), takeovers },
-        },
-      ]),
-    readEvents: () => Promise.resolve(events as unknown as EventRecord[]),
-    appendEvents: () => Promise.resolve(true),
+    claimExpired: (_owner: string, _leaseMs: number, { working }: { working: readonly string[] }) =>
+      Promise.resolve(
+        [initial.id]
+          .filter((id) => !working.includes(id))
+          .map((id) => ({
+            id,
+            owner: 'me',
+            snapshot: initial,
+            request: { ...(rows[0]?.request as object), takeovers },
+          })),
+      ),
+    readEvents: () => reading.then(() => events as unknown as EventRecord[]),
+    appendEvents: (_id: string, owner: string) => Promise.resolve(writers.push(owner) > 0),
   } as unknown as ResponseLeasesRepository;
   const starter = {
     startPatiently: (plan: ResponsePlan) => {
@@ -78,9 +83,17 @@ function takeOver(configuredKeys: string[], takeovers = 1) {
   const plan = { owner: 'me', initial, context: [], inputItems: [], job, toolSecrets: secrets, ignored: [] };
   const sweep = async () => {
     await runs.backgroundJournal(plan).begin();
-    await new ResponseSweeper(runs, leases, environment, drain).takeOver();
+    const sweeper = new ResponseSweeper(runs, leases, environment, drain);
+    const taken: Promise<void>[] = [];
+    for (let sweep = 0; sweep < sweeps; sweep += 1) {
+      taken.push(sweeper.takeOver());
+      // Its claim is over, and the log is still being read.
+      await new Promise(setImmediate);
+    }
+    logIsRead();
+    await Promise.all(taken);
     await runs.find('me', initial.id)?.ended;
-    return { row: JSON.stringify(rows[0]), end: ends[0], started };
+    return { row: JSON.stringify(rows[0]), end: ends[0], started, writers };
   };
   return sweep();
 }
@@ -106,10 +119,19 @@ describe('a background response with keys that another gateway takes over', () =
   });
 
   it('fails where gateway after gateway stopped while it worked on it', async () => {
-    expect((await takeOver([key], 3)).end?.status).toBe('completed');
-    const { end, started } = await takeOver([key], 4);
+    expect((await takeOver([key], { takeovers: 3 })).end?.status).toBe('completed');
+    const { end, started } = await takeOver([key], { takeovers: 4 });
     expect(started).toEqual([]);
     expect(end).toMatchObject({ status: 'failed' });
     expect(JSON.stringify(end)).toContain('stopped while they worked on this response');
+  });
+});
+
+describe('a response whose lease runs out again while its log is read', () => {
+  it('is begun again once', async () => {
+    const { started, end, writers } = await takeOver([key], { sweeps: 3 });
+    expect(started).toHaveLength(1);
+    expect(end).toMatchObject({ status: 'completed' });
+    expect(new Set(writers).size).toBe(1);
   });
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { MegaNestError } from '#contracts';
 import {
   isOutput,
@@ -11,6 +12,7 @@ import { ResponseLeasesRepository, type StoredResponse } from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
+import type { Journal } from './journal.js';
 import { ResponseRuns } from './response-runs.js';
 
 const claimedAtOnce = 20;
@@ -31,6 +33,8 @@ const givenUp = new MegaNestError('internal_error', {
 export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown {
   readonly #logger;
   #timer: NodeJS.Timeout | undefined;
+  /** Claimed, and not begun again yet. */
+  readonly #taking = new Set<string>();
 
   constructor(
     @Inject(ResponseRuns) private readonly runs: ResponseRuns,
@@ -58,33 +62,44 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
   /** Claims responses whose gateway is silent: started anew where nothing was said yet, otherwise ended as failed. */
   async takeOver(): Promise<void> {
     const { RESPONSES_LEASE_MS: leaseMs } = this.environment;
-    const claimed = await this.leases.claimExpired(this.runs.leaseOwner, leaseMs, {
+    const leaseOwner = randomUUID();
+    const claimed = await this.leases.claimExpired(leaseOwner, leaseMs, {
       limit: claimedAtOnce,
-      working: this.runs.ids,
+      working: [...this.runs.ids, ...this.#taking],
     });
-    await Promise.all(claimed.map((response) => this.#take(response)));
+    for (const { id } of claimed) this.#taking.add(id);
+    const takes = claimed.map((response) =>
+      this.#take(response, leaseOwner).finally(() => this.#taking.delete(response.id)),
+    );
+    await Promise.all(takes);
   }
 
-  async #take(stored: StoredResponse): Promise<void> {
+  async #take(stored: StoredResponse, leaseOwner: string): Promise<void> {
     const begun = (await this.leases.readEvents(stored.id)) as unknown as ResponseEvent[];
     const plan = planOf(stored, begun);
+    const journal = this.runs.backgroundJournal(plan, { leaseOwner });
+    const end = (error: MegaNestError) => fail(journal, { plan, begun }, error);
     this.#logger.warn({ response: stored.id, events: begun.length }, 'taking over a response');
-    if (!stored.request || begun.some(isOutput)) return this.#fail(plan, begun, stoppedWriting);
-    if (Number(stored.request['takeovers'] ?? 0) > mostTakeovers) return this.#fail(plan, begun, givenUp);
+    if (!stored.request || begun.some(isOutput)) return end(stoppedWriting);
+    if (Number(stored.request['takeovers'] ?? 0) > mostTakeovers) return end(givenUp);
     try {
       const whole = this.runs.withSecrets(plan);
-      this.runs.startBackground(whole, this.runs.backgroundJournal(whole), begun);
+      this.runs.startBackground(whole, this.runs.backgroundJournal(whole, { leaseOwner }), begun);
     } catch (error) {
-      await this.#fail(plan, begun, MegaNestError.from(error, 'gateway'));
+      await end(MegaNestError.from(error, 'gateway'));
     }
   }
+}
 
-  async #fail(plan: ResponsePlan, begun: readonly ResponseEvent[], error: MegaNestError): Promise<void> {
-    const machine = new ResponseMachine(plan.initial, begun.length);
-    const opening = begun.length === 0 ? machine.create() : [];
-    const events = [...opening, ...machine.fail(error)];
-    await this.runs.backgroundJournal(plan).finish(events, machine.response);
-  }
+/** Ends a response as failed behind what its log has. */
+async function fail(
+  journal: Journal,
+  { plan, begun }: { plan: ResponsePlan; begun: readonly ResponseEvent[] },
+  error: MegaNestError,
+): Promise<void> {
+  const machine = new ResponseMachine(plan.initial, begun.length);
+  const opening = begun.length === 0 ? machine.create() : [];
+  await journal.finish([...opening, ...machine.fail(error)], machine.response);
 }
 
 /** The plan of a response as its log left it. */

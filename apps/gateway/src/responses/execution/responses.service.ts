@@ -48,7 +48,7 @@ export class ResponsesService {
       const options = { call, idempotency, atEndOnly: !request.stream };
       return { run: await this.runs.startForeground(plan, options), plan };
     }
-    const journal = this.runs.backgroundJournal(plan, idempotency);
+    const journal = this.runs.backgroundJournal(plan, { idempotency });
     const other = await journal.begin();
     if (other) return { earlier: assertSameRequest(other, idempotency?.fingerprint) };
     return { run: this.runs.startBackground(plan, journal), plan };
