@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { eventsOf } from '#batching';
 import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
 import { builtFile } from '#paths';
 import { ConstraintReader } from '#grammar';
@@ -11,7 +12,6 @@ import {
   TextTokenizer,
   TokenVocabulary,
   WorkerChannel,
-  EventQueue,
 } from '#models';
 import type { ModelLoadOptions } from '#models';
 import { promptIds, promptLength } from './scheduling/prompt-ids.js';
@@ -128,26 +128,12 @@ class OnnxGenerator implements Generator {
     signal?: AbortSignal,
   ): AsyncGenerator<GenerationEvent, void, void> {
     this.refuseOverload();
-    const events = new EventQueue<GenerationEvent>();
-    const stop = new AbortController();
-    const onAbort = () => stop.abort();
-    if (signal?.aborted) onAbort();
-    else signal?.addEventListener('abort', onAbort, { once: true });
-    const onEvent = (event: GenerationEvent) => events.push(event);
     const startedAt = performance.now();
     this.inFlight++;
-    this.send(request, stop.signal, onEvent)
-      .then(
-        () => events.end(),
-        (error: unknown) => events.fail(error),
-      )
-      .finally(() => this.countOut(startedAt));
-    try {
-      yield* events;
-    } finally {
-      signal?.removeEventListener('abort', onAbort);
-      if (!events.over) stop.abort();
-    }
+    yield* eventsOf<GenerationEvent>(
+      (onEvent, ended) => this.send(request, ended, onEvent).finally(() => this.countOut(startedAt)),
+      signal,
+    );
   }
 
   /** Constraints are parsed in another thread, so that a hostile constraint cannot stall the decoder. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { AsyncQueue } from '#batching';
 import {
   MegaNestError,
   startSpan,
@@ -19,7 +20,6 @@ import { Call, type ReplySink } from './call.js';
 import { defaultTimeoutMs, type CallOptions } from './call-options.js';
 import type { MessagingConnection } from './connection.js';
 import { InstanceWatch } from './instance-watch.js';
-import { MessageQueue } from './message-queue.js';
 import { partSize, partsOf, requireSendable } from './parts.js';
 import { SingleReply } from './single-reply.js';
 import { cancelSubject, checkMs, encodeJson, header } from './wire.js';
@@ -78,11 +78,11 @@ export class RpcClient {
     options: CallOptions = {},
   ): AsyncGenerator<ReplyOf<Method>, void, void> {
     await this.#whenConnected(options);
-    const queue = new MessageQueue<ReplyOf<Method>>();
+    const queue = new AsyncQueue<ReplyOf<Method>>();
     const leave = this.#begin(method, payload, options, queue);
     let failure: unknown;
     try {
-      yield* queue.read();
+      yield* queue;
     } catch (error) {
       failure = error;
       throw error;

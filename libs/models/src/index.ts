@@ -14,6 +14,5 @@ export { Detokeniser } from './tokenizer/detokeniser.js';
 export { type EncodedSequence, SequenceTemplate } from './tokenizer/sequence-template.js';
 export { TextTokenizer } from './tokenizer/text-tokenizer.js';
 export { TokenVocabulary } from './tokenizer/token-vocabulary.js';
-export { EventQueue } from './workers/event-queue.js';
 export { type CallContext, serveWorker } from './workers/serve-worker.js';
 export { WorkerChannel } from './workers/worker-channel.js';

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { describeWeights, EventQueue, WorkerChannel } from '#models';
+import { eventsOf } from '#batching';
+import { describeWeights, WorkerChannel } from '#models';
 import { builtFile } from '#paths';
 import { MegaNestError, type ModelInfo, invalidField } from '#contracts';
 import { fliteVoiceOf, fliteVoices } from './flite-voices.js';
@@ -51,25 +52,15 @@ class FliteSynthesizer implements SpeechSynthesizer {
     if (pieces.length === 0)
       throw invalidField('input', 'has nothing that this voice can say; it speaks English only');
     const ignored = instructions === undefined ? [] : ['instructions'];
-    const left = new AbortController();
-    const ended = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
     const channel = this.#take();
-    const events = new EventQueue<SynthesizerEvent>();
-    const work = channel
-      .call({ pieces, voice, speed, format }, { signal: ended, onEvent: (event) => events.push(event) })
-      .then(
-        () => events.end(),
-        (error: unknown) => events.fail(error as Error),
-      )
-      .finally(() => this.#load.set(channel, (this.#load.get(channel) ?? 1) - 1));
-    try {
-      yield { kind: 'voice', voice, sampleRate: speechSampleRate, ignored };
-      for await (const event of events) yield { kind: 'audio', ...event };
-      if (signal?.aborted) throw new MegaNestError('cancelled');
-    } finally {
-      left.abort();
-    }
-    await work;
+    const release = () => this.#load.set(channel, (this.#load.get(channel) ?? 1) - 1);
+    yield* eventsOf<SynthesisEvent>((onEvent, ended) => {
+      onEvent({ kind: 'voice', voice, sampleRate: speechSampleRate, ignored });
+      const onAudio = (event: SynthesizerEvent) => onEvent({ kind: 'audio', ...event });
+      const call = { pieces, voice, speed, format };
+      return channel.call(call, { signal: ended, onEvent: onAudio }).finally(release);
+    }, signal);
+    if (signal?.aborted) throw new MegaNestError('cancelled');
   }
 
   async check(): Promise<void> {

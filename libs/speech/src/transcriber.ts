@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { eventsOf } from '#batching';
 import { MegaNestError, type ModelInfo } from '#contracts';
 import { builtFile } from '#paths';
 import {
-  EventQueue,
   engineSettings,
   ModelLoadError,
   canCompileSpeech,
@@ -94,22 +94,11 @@ class OnnxTranscriber implements Transcriber {
     signal?: AbortSignal,
   ): AsyncGenerator<TranscriptEvent, void, void> {
     const channel = await this.#acquire(signal);
-    const left = new AbortController();
-    const ended = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
-    const events = new EventQueue<TranscriptEvent>();
-    const work = channel
-      .call(request, { signal: ended, onEvent: (event) => events.push(event) })
-      .then(
-        () => events.end(),
-        (error: unknown) => events.fail(error),
-      )
-      .finally(() => this.#release(channel));
-    try {
-      yield* events;
-    } finally {
-      left.abort();
-    }
-    await work;
+    yield* eventsOf<TranscriptEvent>(
+      (onEvent, ended) =>
+        channel.call(request, { signal: ended, onEvent }).finally(() => this.#release(channel)),
+      signal,
+    );
   }
 
   async check(): Promise<void> {
