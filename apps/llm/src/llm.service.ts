@@ -6,14 +6,13 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
-import { HealthRegistry, Metrics } from '#service-kit';
+import { HealthRegistry, measureGeneration, Metrics } from '#service-kit';
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { byWord } from './by-word.js';
 import type { GenerateRequest } from './generate-request.js';
 import { generatorToken } from './generator.token.js';
 import { answererToken, type ExtractiveAnswerer } from './reading/index.js';
 import { llmSettings, type LlmSettings } from './llm.settings.js';
-import { measureGeneration } from './measure-generation.js';
 import { assertImages } from './load-images.js';
 import type { LlmGenerator } from './open-generator.js';
 import { planAnswer, withoutUndefined } from './plan-answer.js';
@@ -65,7 +64,7 @@ export class LlmService implements OnApplicationShutdown {
    * within one token. Errors: model_not_found, context_length_exceeded, invalid_request, overloaded, cancelled.
    */
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {
-    return measureGeneration(this.metrics, this.#answer(request, signal));
+    return measureGeneration(this.metrics, 'generate', this.#answer(request, signal));
   }
 
   /** Tokens of the prompt that a conversation becomes. Errors: model_not_found. */

@@ -29,6 +29,7 @@ export { SchemaPipe } from './http/schema.pipe.js';
 export { ownerOf, type Caller, type Scope } from './keys/caller.js';
 export { needsKeys } from './keys/key-ring.js';
 export { createLogger } from './logger.js';
+export { measureGeneration } from './metrics/measure-generation.js';
 export { Metrics, type LatencyStatistics, type Operation } from './metrics/metrics.js';
 export { ApiDocument } from './openapi/api-document.js';
 export { buildDocument, type OpenApiDocument, type OpenApiPaths } from './openapi/build-document.js';

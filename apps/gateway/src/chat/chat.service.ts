@@ -9,7 +9,7 @@ import {
   type ChatCompletionRequest,
   type CompletionIdentity,
 } from '#openai-api';
-import { Metrics, type HttpCall } from '#service-kit';
+import { measureGeneration, Metrics, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
@@ -19,7 +19,6 @@ import { inNamesOfHere } from '../mega-services/reference-names.js';
 import { assertSearchable } from '../mega-services/searched-question.js';
 import { LanguageModelClient } from './language-model.client.js';
 import { assertPlainAnswer } from './mega-service-limits.js';
-import { measureStream } from './measure-stream.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { assertTakesImages, modalitiesOf, textOnly } from './modalities.js';
 import { littleEffort, planThinking } from './plan-thinking.js';
@@ -129,7 +128,12 @@ export class ChatService {
       attachments,
     );
     const identity = { ...newIdentity(definition.name), revision, documents };
-    return { identity, ignored, receipt, chunks: measureStream(this.metrics, definition.name, chunks) };
+    return {
+      identity,
+      ignored,
+      receipt,
+      chunks: measureGeneration(this.metrics, definition.name, chunks, { countUsage: true }),
+    };
   }
 
   #megaServiceParameters(definition: MegaServiceDefinition, request: ChatCompletionRequest) {
@@ -162,7 +166,11 @@ export class ChatService {
     const chunks = this.client.generate(request, call);
     const { legacyFunctions } = request;
     const identity = { ...newIdentity(info.id), revision: info.revision, legacyFunctions };
-    return { identity, ignored, chunks: measureStream(this.metrics, 'llm', chunks) };
+    return {
+      identity,
+      ignored,
+      chunks: measureGeneration(this.metrics, 'llm', chunks, { countUsage: true }),
+    };
   }
 
   #unknownModel(model: string, ...llm: string[]): MegaNestError {
