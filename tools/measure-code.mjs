@@ -10,7 +10,7 @@ const filesInFolder = 20;
 const repeatedLines = 6;
 
 const paths = ['apps', 'libs']
-  .flatMap((root) => readdirSync(root, { recursive: true }).map((path) => `${root}/${path}`))
+  .flatMap((root) => readdirSync(root, { recursive: true }).map((path) => `${root}/${String(path)}`))
   .map((path) => path.replaceAll('\\', '/'))
   .filter((path) => /\.tsx?$/.test(path) && !/\.(spec|fixture)\.tsx?$|\.d\.ts$/.test(path))
   .sort();

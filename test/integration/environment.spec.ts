@@ -51,7 +51,7 @@ function valueOf(schema: z.ZodObject, variable: string, text: string): unknown {
   return field.safeParse(text).data;
 }
 
-const everySchema = Object.entries({ ...schemas, launcher: launcherEnvironmentSchema as z.ZodObject });
+const everySchema = Object.entries({ ...schemas, launcher: launcherEnvironmentSchema });
 
 describe.each(everySchema)('the numbers of %s', (_name, schema) => {
   const numbers = Object.keys(schema.shape).filter((variable) =>

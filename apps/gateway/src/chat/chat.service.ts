@@ -22,7 +22,7 @@ import { assertPlainAnswer } from './mega-service-limits.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { assertTakesImages, modalitiesOf, textOnly } from './modalities.js';
 import { littleEffort, planThinking } from './plan-thinking.js';
-import { unheldGrammars } from './unheld-grammars.js';
+import { unenforcedGrammars } from './unenforced-grammars.js';
 
 /** A chat under way: its chunks, and what its bodies and headers need to know. */
 export interface ChatRun {
@@ -42,7 +42,7 @@ export interface PreparedChat {
   takesImages: boolean;
   ignored: string[];
   /** Names of these tools' formats that the model is told of and not held to. */
-  unheldGrammars(tools: readonly Tool[]): string[];
+  unenforcedGrammars(tools: readonly Tool[]): string[];
   /** Errors of the generation surface in the chunks. */
   start(request: ChatCompletionRequest, call: HttpCall): ChatRun;
 }
@@ -63,7 +63,7 @@ export class ChatService {
   async start(request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
     const prepared = await this.prepare(request, call);
     const run = prepared.start(request, call);
-    const ignored = [...run.ignored, ...prepared.unheldGrammars(request.tools ?? [])];
+    const ignored = [...run.ignored, ...prepared.unenforcedGrammars(request.tools ?? [])];
     return { ...run, ignored, chunks: namingToolParams(run.chunks, chatToolParam) };
   }
 
@@ -81,7 +81,7 @@ export class ChatService {
         ...this.#runMegaService(definition, revision, ...args),
         ignored,
       });
-      return { isMegaService: true, takesImages: false, ignored, unheldGrammars: () => [], start };
+      return { isMegaService: true, takesImages: false, ignored, unenforcedGrammars: () => [], start };
     }
     if (this.environment.MEGA_SERVICES_ONLY) throw this.#unknownModel(request.model ?? '');
     const info = await this.models.llmNamed(request.model, call);
@@ -95,8 +95,8 @@ export class ChatService {
     ignored.push(...unfollowedPrompts(request.messages, info));
     const start: PreparedChat['start'] = (given, ...rest) =>
       this.#generate(info, ignored, { ...given, chatTemplateKwargs: thinking.kwargs }, ...rest);
-    const unheld = (tools: readonly Tool[]) => unheldGrammars(tools, info);
-    return { isMegaService: false, takesImages, ignored, unheldGrammars: unheld, start };
+    const unenforced = (tools: readonly Tool[]) => unenforcedGrammars(tools, info);
+    return { isMegaService: false, takesImages, ignored, unenforcedGrammars: unenforced, start };
   }
 
   /** Errors: unsupported_parameter, invalid_request; those of the nodes surface in the chunks. */

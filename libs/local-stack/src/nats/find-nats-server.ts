@@ -125,7 +125,7 @@ interface Fetcher {
   label: string;
   source: NatsServerSource;
   /** Fetches into an empty directory; returns the path of the program. */
-  fetch(directory: string): Promise<string>;
+  fetch: (directory: string) => Promise<string>;
 }
 
 /** In the order in which they are tried: a file whose hash is known here, what apt verifies, what HTTPS alone protects. */

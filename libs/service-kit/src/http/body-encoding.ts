@@ -17,9 +17,7 @@ export const bodyEncodings = 'gzip, br, deflate';
 
 /** The name of a request's encoding; undefined for a plain body. Errors: unsupported_media_type for an unknown one. */
 export function encodingOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
-  const name = String(headers['content-encoding'] ?? '')
-    .trim()
-    .toLowerCase();
+  const name = (headers['content-encoding'] ?? '').trim().toLowerCase();
   if (name === '' || name === 'identity') return undefined;
   if (Object.hasOwn(decoders, name)) return name;
   throw new MegaNestError('unsupported_media_type', {

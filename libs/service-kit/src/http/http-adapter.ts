@@ -31,7 +31,7 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
     // What the router itself refuses, before any route: broken escapes, a parameter that is too long.
     frameworkErrors: (error: { code: string }, request: FastifyRequest, reply: FastifyReply) => {
       void reply.header('x-request-id', request.id);
-      sendError(reply, invalidField('path', `${reasonOf(error)}`));
+      sendError(reply, invalidField('path', reasonOf(error)));
     },
   });
   const server = adapter.getInstance<FastifyInstance>();
