@@ -76,7 +76,7 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     rpc: RpcClient,
     metrics: Metrics,
   ) => {
-    const documents = new DocumentsRepository(database);
+    const documents = new DocumentsRepository(database, environment.DOCUMENTS_LIMIT_BYTES);
     const embedding = new EmbeddingClient(rpc);
     const parts = {
       sources: new SourceReader(objects, sourceLimits),

@@ -13,9 +13,12 @@ export interface ObjectDescription {
   mimeType: string;
 }
 
+const defaultMaxBytes = 8 * 1024 ** 3;
+const noRoom = /insufficient|maximum bytes|no space|resources/i;
+
 /** What the bucket is made with; one that exists keeps what it has. */
 export interface BucketOptions {
-  /** Most bytes that it holds; beyond them uploads are refused. Default: the server's own bound. */
+  /** Most bytes that it holds; beyond them uploads are refused. Default 8 GiB, or the server's own bound where that is less. */
   maxBytes?: number;
   /** Servers of a cluster that hold a copy. Default 1. */
   replicas?: number;
@@ -74,7 +77,7 @@ export class ObjectStore {
     this.#store = undefined;
     if (cause instanceof MegaNestError) return cause;
     const message = cause instanceof Error ? cause.message : String(cause);
-    const isFull = /insufficient|maximum bytes|no space|resources/i.test(message);
+    const isFull = noRoom.test(message);
     const detail = isFull
       ? `its object store has no room: ${message}`
       : `its object store failed: ${message}`;
@@ -95,13 +98,22 @@ export class ObjectStore {
     return this.#store;
   }
 
+  #create(maxBytes?: number): Promise<NatsObjectStore> {
+    const { replicas } = this.options;
+    return new Objm(this.connection.nats).create(bucket, {
+      ttl: lifetimeNanoseconds,
+      ...(maxBytes !== undefined && { max_bytes: maxBytes }),
+      ...(replicas !== undefined && { replicas }),
+    });
+  }
+
   async #make(): Promise<NatsObjectStore> {
-    const { maxBytes, replicas } = this.options;
+    const { maxBytes = defaultMaxBytes } = this.options;
     try {
-      return await new Objm(this.connection.nats).create(bucket, {
-        ttl: lifetimeNanoseconds,
-        ...(maxBytes !== undefined && { max_bytes: maxBytes }),
-        ...(replicas !== undefined && { replicas }),
+      return await this.#create(maxBytes).catch((error: unknown) => {
+        // A server that reserves less than the default has a bound of its own.
+        if (this.options.maxBytes !== undefined || !noRoom.test(String(error))) throw error;
+        return this.#create();
       });
     } catch (cause) {
       const detail = `its object store cannot be opened; is JetStream enabled? ${cause instanceof Error ? cause.message : ''}`;

@@ -1,3 +1,4 @@
+import { MegaNestError } from '#contracts';
 import { insertChunks, type NewChunk } from './chunk-writer.js';
 import type { Database } from './database.js';
 import type { DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
@@ -5,7 +6,12 @@ import { toPostgresJson } from './postgres-text.js';
 import type { Transaction } from './transaction.js';
 
 /** A document whose id and collection are decided. */
-type WrittenDocument = NewDocument & { id: string; collection: string };
+type WrittenDocument = NewDocument & {
+  id: string;
+  collection: string;
+  /** Of all documents of its owner; 0: no bound. */
+  maxBytes: number;
+};
 
 /** Inserting so many takes a fraction of a second, also where every vector goes into an index. */
 export const chunksPerTransaction = 25;
@@ -95,10 +101,12 @@ async function insertPending(
   await transaction.execute(
     `DELETE FROM documents WHERE pending_since < now() - interval '${abandonedAfter}'`,
   );
+  const storedBytes = bytesOf(chunks);
+  await requireRoom(transaction, document, storedBytes);
   await transaction.execute(
     `INSERT INTO documents (id, collection, filename, source, content_hash, mime_type, bytes, metadata,
-                            embedding_model, embedding_dimensions, owner, pending_since)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now())`,
+                            embedding_model, embedding_dimensions, owner, stored_bytes, pending_since)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now())`,
     [
       document.id,
       document.collection,
@@ -111,8 +119,34 @@ async function insertPending(
       document.embeddingModel,
       chunks[0]?.embedding.length ?? 0,
       document.owner ?? null,
+      storedBytes,
     ],
   );
+}
+
+/** Passages and their vectors. */
+function bytesOf(chunks: readonly NewChunk[]): number {
+  return chunks.reduce((sum, { text, embedding }) => sum + Buffer.byteLength(text) + embedding.byteLength, 0);
+}
+
+/** Errors: payload_too_large where the owner, or all who share, would have too much; the document's predecessor does not count. */
+async function requireRoom(
+  transaction: Transaction,
+  { owner, collection, filename, maxBytes }: WrittenDocument,
+  more: number,
+): Promise<void> {
+  if (maxBytes === 0) return;
+  await transaction.query(`SELECT pg_advisory_xact_lock(hashtext('documents'), hashtext($1))`, [owner ?? '']);
+  const [row] = await transaction.query<{ bytes: string }>(
+    `SELECT coalesce(sum(stored_bytes), 0) AS bytes FROM documents
+     WHERE owner IS NOT DISTINCT FROM $1 AND NOT (collection = $2 AND filename = $3 AND pending_since IS NULL)`,
+    [owner ?? null, collection, filename],
+  );
+  if (Number(row?.bytes) + more <= maxBytes) return;
+  throw new MegaNestError('payload_too_large', {
+    what: `What is stored of documents, with ${filename},`,
+    limit: `${maxBytes} bytes of DOCUMENTS_LIMIT_BYTES; delete some`,
+  });
 }
 
 async function remove(transaction: Transaction, id: string): Promise<void> {

@@ -43,21 +43,25 @@ function toStoredDocument({ created_at, bytes, ...row }: StoredDocumentRow): Sto
 
 /** Documents and their chunks. A reader sees a document whole or not at all. */
 export class DocumentsRepository {
-  constructor(private readonly database: Database) {}
+  /** `maxBytes`: of the passages and vectors of one owner, or of those that all share; 0: no bound. */
+  constructor(
+    private readonly database: Database,
+    private readonly maxBytes = 0,
+  ) {}
 
   /**
    * Stores a document with its chunks in place of the one of the same name in its collection, or leaves everything
    * as it is where the same content is there. Of two uploads of one name the one that ends later stays. A large
    * document is written in several transactions, so that others get their turn in between (PGlite has one session);
    * it shows only with the last one, which also removes its predecessor.
-   * Errors: invalid_request for unusable or unequal embeddings, service_unavailable.
+   * Errors: invalid_request for unusable or unequal embeddings, payload_too_large, service_unavailable.
    */
   async replaceDocument(document: NewDocument, chunks: readonly NewChunk[]): Promise<ReplaceOutcome> {
     requireFittingEmbeddings(chunks);
     const dimensions = chunks[0]?.embedding.length ?? 0;
     if (dimensions > 0) await ensureVectorIndex(this.database, dimensions);
     const { collection = defaultCollection, id = randomUUID() } = document;
-    const stored = { ...document, id, collection };
+    const stored = { ...document, id, collection, maxBytes: this.maxBytes };
     const outcome =
       chunks.length <= chunksPerTransaction
         ? await this.database.transaction((transaction) => writeAtOnce(transaction, stored, chunks))

@@ -1,5 +1,6 @@
 import { MegaNestError } from '#contracts';
 import type { Database } from './database.js';
+import { requireRoom } from './responses/owner-room.js';
 import { toPostgresJson, toPostgresText } from './postgres-text.js';
 
 /** Whose records: the holder of an API key, and a user of that holder's application. */
@@ -27,15 +28,20 @@ export class UserRecordsRepository<Data extends object> {
   constructor(
     private readonly database: Database,
     private readonly kind: string,
+    /** Of the conversations and records of one owner; 0: no bound. */
+    private readonly maxBytes = 0,
   ) {}
 
-  /** Errors: conflict where the user has too many already. */
+  /** Errors: conflict where the user has too many already; payload_too_large. */
   async create({ owner, user }: RecordScope, id: string, data: Data): Promise<void> {
+    const text = toPostgresJson(data);
+    const bytes = Buffer.byteLength(text);
     await this.database.transaction(async (transaction) => {
+      await requireRoom(transaction, owner, { maxBytes: this.maxBytes, more: bytes, rows: 1 });
       const written = await transaction.execute(
-        `INSERT INTO user_records (id, kind, owner, user_name, data) SELECT $1, $2, $3, $4, $5
+        `INSERT INTO user_records (id, kind, owner, user_name, data, bytes) SELECT $1, $2, $3, $4, $5, $7
          WHERE (SELECT count(*) FROM user_records WHERE kind = $2 AND owner = $3 AND user_name = $4) < $6`,
-        [id, this.kind, owner, toPostgresText(user), toPostgresJson(data), mostRecords],
+        [id, this.kind, owner, toPostgresText(user), text, mostRecords, bytes],
       );
       if (written > 0) return;
       const detail = `user: ${mostRecords} are stored already; delete some`;
@@ -43,16 +49,20 @@ export class UserRecordsRepository<Data extends object> {
     });
   }
 
-  /** False where there is no such record. */
+  /** False where there is no such record. Errors: payload_too_large. */
   async update({ owner, user }: RecordScope, id: string, data: Data): Promise<boolean> {
-    const written = await this.database.transaction((transaction) =>
-      transaction.execute(
-        `UPDATE user_records SET data = $5, updated_at = now()
+    const text = toPostgresJson(data);
+    const bytes = Buffer.byteLength(text);
+    return this.database.transaction(async (transaction) => {
+      const written = await transaction.execute(
+        `UPDATE user_records SET data = $5, bytes = $6, updated_at = now()
          WHERE id = $1 AND kind = $2 AND owner = $3 AND user_name = $4`,
-        [id, this.kind, owner, toPostgresText(user), toPostgresJson(data)],
-      ),
-    );
-    return written > 0;
+        [id, this.kind, owner, toPostgresText(user), text, bytes],
+      );
+      // What was replaced counts no more.
+      if (written > 0) await requireRoom(transaction, owner, { maxBytes: this.maxBytes, more: 0 });
+      return written > 0;
+    });
   }
 
   async find({ owner, user }: RecordScope, id: string): Promise<Data | undefined> {

@@ -1,6 +1,7 @@
 import { healthMethod } from '#contracts';
 import { MessagingConnection, ObjectStore, RpcClient } from '#messaging';
 import { startNats, type TestNats } from '#testing';
+import { Objm } from '@nats-io/obj';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const description = { filename: 'a.txt', mimeType: 'text/plain' };
@@ -71,6 +72,13 @@ describe('a bucket', () => {
     });
     const { objectId } = await small();
     expect(await readAll(store, objectId)).toHaveLength(1_000);
+  });
+
+  it('has a bound also where none is set', async () => {
+    await new ObjectStore(connection).put(Buffer.from('a'), description);
+    const store = await new Objm(connection.nats).open('meganest-uploads');
+    const { streamInfo } = await store.status();
+    expect(streamInfo.config.max_bytes).toBe(8 * 1024 ** 3);
   });
 
   it('passes the failure of what is stored on', async () => {

@@ -206,7 +206,8 @@ describe('stored responses', () => {
     expect(await responses.deleteOlderThan(5 * 24 * 60 * 60 * 1_000)).toBe(1);
     expect(await responses.find('alice', 'o1')).toBeDefined();
     expect(await responses.find('alice', 'o3')).toBeUndefined();
-    expect(await responses.deleteBeyond(1)).toBe(1);
+    const bounded = new ResponsesRepository(database, { maxCount: 1, maxBytes: 0 });
+    expect(await bounded.deleteBeyond()).toBe(1);
     expect(await responses.find('alice', 'o2')).toBeDefined();
   });
 
@@ -214,7 +215,8 @@ describe('stored responses', () => {
     await database.transaction((transaction) => transaction.execute('DELETE FROM responses'));
     await finished('victim', { owner: 'bob' });
     for (const id of ['a1', 'a2', 'a3', 'a4']) await finished(id);
-    expect(await responses.deleteBeyond(2)).toBe(2);
+    const bounded = new ResponsesRepository(database, { maxCount: 2, maxBytes: 0 });
+    expect(await bounded.deleteBeyond()).toBe(2);
     expect(await responses.find('bob', 'victim')).toBeDefined();
   });
 });

@@ -1,12 +1,20 @@
-import { booleanSchema, count, days, milliseconds } from '#service-kit';
+import { booleanSchema, bytes, count, days, milliseconds } from '#service-kit';
 import { z } from 'zod';
+
+const gigabyte = 1024 ** 3;
 
 /** The gateway's variables that concern stored responses. */
 export const responsesEnvironmentShape = {
   /** Days that a finished response is kept after the last one that continues it, and a chat completion; 0: for ever. */
   RESPONSES_TTL_DAYS: days().default(30),
-  /** Most finished responses, and most chat completions, kept; the oldest go first; 0: no bound. */
+  /** Most finished responses, and most chat completions, of one owner; the oldest go first; 0: no bound. */
   RESPONSES_MAX_COUNT: count(0).default(100_000),
+  /** Most bytes of the finished responses, and of the chat completions, of one owner; the oldest go first; 0: no bound. */
+  RESPONSES_LIMIT_BYTES: bytes('stored', 0).default(10 * gigabyte),
+  /** Most bytes of the conversations and records of one owner; 0: no bound. */
+  CONVERSATIONS_LIMIT_BYTES: bytes('stored', 0).default(2 * gigabyte),
+  /** Days that a conversation is kept after its last change; 0: for ever. */
+  CONVERSATIONS_TTL_DAYS: days().default(0),
   /** How long a gateway may be silent before another one takes its responses over. */
   RESPONSES_LEASE_MS: milliseconds(50).default(15_000),
   /** Longest run of a background response. */

@@ -36,18 +36,18 @@ class GatewayDatabase implements OnApplicationShutdown {
 }
 
 const repositories = [
-  ConversationsRepository,
   FilesRepository,
   IndexingLeasesRepository,
   ResponseItemsRepository,
   ResponseLeasesRepository,
-  ResponsesRepository,
   SecretsRepository,
-  StoredCompletionsRepository,
   UploadsRepository,
   VectorStoreFilesRepository,
   VectorStoresRepository,
 ];
+
+/** Of these one owner keeps so much. */
+const bounded = [ResponsesRepository, StoredCompletionsRepository];
 
 /** The gateway's Postgres: one pool and the repositories on it, for each module. */
 @Global()
@@ -65,7 +65,22 @@ const repositories = [
       inject: [Database],
       useFactory: (database: Database) => new provide(database),
     })),
+    ...bounded.map((provide) => ({
+      provide,
+      inject: [Database, gatewayEnvironment],
+      useFactory: (database: Database, environment: GatewayEnvironment) =>
+        new provide(database, {
+          maxCount: environment.RESPONSES_MAX_COUNT,
+          maxBytes: environment.RESPONSES_LIMIT_BYTES,
+        }),
+    })),
+    {
+      provide: ConversationsRepository,
+      inject: [Database, gatewayEnvironment],
+      useFactory: (database: Database, environment: GatewayEnvironment) =>
+        new ConversationsRepository(database, environment.CONVERSATIONS_LIMIT_BYTES),
+    },
   ],
-  exports: [Database, ...repositories],
+  exports: [Database, ConversationsRepository, ...bounded, ...repositories],
 })
 export class DatabaseModule {}

@@ -7,6 +7,7 @@ import {
   type RecordScope,
 } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { found, type ChatHistoryEntry } from './record-answers.js';
 import type { CreateChatHistory } from './user-record.requests.js';
 
@@ -32,9 +33,10 @@ export class ChatHistoryService {
 
   constructor(
     @Inject(Database) database: Database,
+    @Inject(gatewayEnvironment) environment: GatewayEnvironment,
     @Inject(ConversationsRepository) private readonly conversations: ConversationsRepository,
   ) {
-    this.#records = new UserRecordsRepository(database, 'chathistory');
+    this.#records = new UserRecordsRepository(database, 'chathistory', environment.CONVERSATIONS_LIMIT_BYTES);
   }
 
   /** The id of a new history; true where one was replaced. Errors: not_found. */
@@ -51,7 +53,12 @@ export class ChatHistoryService {
     const created = newId('conv');
     await this.#records.create(scope, created, history);
     const metadata = { user: data.user, title: firstQuery.slice(0, 512) };
-    await this.conversations.create(owner, { id: created, metadata, items });
+    try {
+      await this.conversations.create(owner, { id: created, metadata, items });
+    } catch (error) {
+      await this.#records.delete(scope, created).catch(() => undefined);
+      throw error;
+    }
     return created;
   }
 

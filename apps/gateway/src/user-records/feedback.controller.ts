@@ -2,6 +2,7 @@ import { newId } from '#responses';
 import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Database, UserRecordsRepository } from '#storage';
 import { Body, Controller, Header, HttpCode, Inject, Post } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { Owner } from '../auth/owner.js';
 import { deletedAnswer, feedbackAnswer, found, given, idOrTrue } from './record-answers.js';
 import {
@@ -18,8 +19,11 @@ type Feedback = Pick<CreateFeedback, 'chat_data' | 'feedback_data'> & { chat_id:
 export class FeedbackController {
   readonly #records: UserRecordsRepository<Feedback>;
 
-  constructor(@Inject(Database) database: Database) {
-    this.#records = new UserRecordsRepository(database, 'feedback');
+  constructor(
+    @Inject(Database) database: Database,
+    @Inject(gatewayEnvironment) environment: GatewayEnvironment,
+  ) {
+    this.#records = new UserRecordsRepository(database, 'feedback', environment.CONVERSATIONS_LIMIT_BYTES);
   }
 
   @Post('create')

@@ -2,6 +2,7 @@ import { newId } from '#responses';
 import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Database, UserRecordsRepository } from '#storage';
 import { Body, Controller, Header, HttpCode, Inject, Post } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { Owner } from '../auth/owner.js';
 import { deletedAnswer, found, given, idOrTrue, promptAnswer } from './record-answers.js';
 import {
@@ -16,8 +17,11 @@ import {
 export class PromptsController {
   readonly #records: UserRecordsRepository<{ prompt_text: string }>;
 
-  constructor(@Inject(Database) database: Database) {
-    this.#records = new UserRecordsRepository(database, 'prompt');
+  constructor(
+    @Inject(Database) database: Database,
+    @Inject(gatewayEnvironment) environment: GatewayEnvironment,
+  ) {
+    this.#records = new UserRecordsRepository(database, 'prompt', environment.CONVERSATIONS_LIMIT_BYTES);
   }
 
   @Post('create')

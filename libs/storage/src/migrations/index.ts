@@ -9,6 +9,7 @@ import { documentOwners } from './0007-document-owners.js';
 import { bytesBeingWritten } from './0008-bytes-being-written.js';
 import { userRecords } from './0009-user-records.js';
 import { jobsThatGoOn } from './0010-jobs-that-go-on.js';
+import { bytesOfOwners } from './0011-bytes-of-owners.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
 export const migrations: readonly StorageMigration[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly StorageMigration[] = [
   bytesBeingWritten,
   userRecords,
   jobsThatGoOn,
+  bytesOfOwners,
 ];

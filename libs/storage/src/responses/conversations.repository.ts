@@ -1,9 +1,11 @@
 import { invalidField } from '#contracts';
 import type { Database } from '../database.js';
 import { toPostgresJson, toPostgresText } from '../postgres-text.js';
+import type { Transaction } from '../transaction.js';
 import { readItemPage, type ItemPage, type PageRequest } from './item-page.js';
 import type { ItemRecord } from './stored-response.js';
-import { writeConversationItems } from './write-items.js';
+import { requireRoom } from './owner-room.js';
+import { bytesOf, writeConversationItems } from './write-items.js';
 
 export interface StoredConversation {
   id: string;
@@ -27,13 +29,33 @@ const columns = 'id, metadata, created_at';
 
 /** Conversations and their items. What belongs to one owner does not exist for the others. */
 export class ConversationsRepository {
-  constructor(private readonly database: Database) {}
+  /** `maxBytes`: of the conversations and records of one owner; 0: no bound. */
+  constructor(
+    private readonly database: Database,
+    private readonly maxBytes = 0,
+  ) {}
 
+  /** Errors: payload_too_large where the owner keeps too much already. */
+  async requireRoom(owner: string): Promise<void> {
+    await this.database.transaction((transaction) => this.#requireRoom(transaction, owner, []));
+  }
+
+  async #requireRoom(
+    transaction: Transaction,
+    owner: string,
+    items: readonly ItemRecord[],
+    rows = 0,
+  ): Promise<void> {
+    await requireRoom(transaction, owner, { maxBytes: this.maxBytes, more: bytesOf(items), rows });
+  }
+
+  /** Errors: payload_too_large. */
   async create(
     owner: string,
     { id, metadata, items }: { id: string; metadata: Record<string, string>; items: readonly ItemRecord[] },
   ): Promise<StoredConversation> {
     return this.database.transaction(async (transaction) => {
+      await this.#requireRoom(transaction, owner, items, 1);
       const [row] = await transaction.query<ConversationRow>(
         `INSERT INTO conversations (id, owner, metadata) VALUES ($1, $2, $3) RETURNING ${columns}`,
         [id, owner, toPostgresJson(metadata)],
@@ -87,13 +109,18 @@ export class ConversationsRepository {
     return rows.map(toConversation);
   }
 
-  /** Puts other items in the place of those that it holds. */
+  /** Puts other items in the place of those that it holds. Errors: payload_too_large. */
   async replaceItems(owner: string, id: string, items: readonly ItemRecord[]): Promise<void> {
     await this.database.transaction(async (transaction) => {
       await transaction.execute('DELETE FROM conversation_items WHERE conversation_id = $1 AND owner = $2', [
         id,
         owner,
       ]);
+      await transaction.execute('UPDATE conversations SET bytes = 0 WHERE id = $1 AND owner = $2', [
+        id,
+        owner,
+      ]);
+      await this.#requireRoom(transaction, owner, items);
       await writeConversationItems(transaction, { id, owner }, items);
     });
   }
@@ -159,20 +186,44 @@ export class ConversationsRepository {
     return row?.item;
   }
 
+  /** Errors: payload_too_large. */
   async addItems(owner: string, id: string, items: readonly ItemRecord[]): Promise<void> {
-    await this.database.transaction((transaction) =>
-      writeConversationItems(transaction, { id, owner }, items),
-    );
+    await this.database.transaction(async (transaction) => {
+      await this.#requireRoom(transaction, owner, items);
+      await writeConversationItems(transaction, { id, owner }, items);
+    });
   }
 
   async deleteItem(id: string, itemId: string): Promise<boolean> {
     const deleted = await this.database.transaction((transaction) =>
-      transaction.execute('DELETE FROM conversation_items WHERE conversation_id = $1 AND id = $2', [
-        id,
-        itemId,
-      ]),
+      transaction.execute(
+        `WITH gone AS (
+           DELETE FROM conversation_items WHERE conversation_id = $1 AND id = $2
+           RETURNING octet_length(item::text) AS bytes
+         )
+         UPDATE conversations SET bytes = conversations.bytes - gone.bytes, updated_at = now()
+         FROM gone WHERE id = $1`,
+        [id, itemId],
+      ),
     );
     return deleted > 0;
+  }
+
+  /** Removes conversations that did not change for so long, with the records of their chat histories. Answers how many went. */
+  async deleteOlderThan(maxAgeMs: number): Promise<number> {
+    const age = [maxAgeMs / 1_000];
+    return this.database.transaction(async (transaction) => {
+      const deleted = await transaction.execute(
+        'DELETE FROM conversations WHERE updated_at < now() - make_interval(secs => $1)',
+        age,
+      );
+      await transaction.execute(
+        `DELETE FROM user_records WHERE kind = 'chathistory' AND updated_at < now() - make_interval(secs => $1)
+           AND NOT EXISTS (SELECT 1 FROM conversations WHERE conversations.id = user_records.id)`,
+        age,
+      );
+      return deleted;
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Database } from '../database.js';
 import { toPostgresJson } from '../postgres-text.js';
 import type { Transaction } from '../transaction.js';
+import { KeptBounds, removeBeyond, type KeptLimits } from './kept-bounds.js';
 import {
   toStoredResponse,
   type ItemRecord,
@@ -16,7 +17,14 @@ export const responseColumns =
 
 /** Responses: begun, finished, found, deleted. What belongs to one owner does not exist for the others. */
 export class ResponsesRepository {
-  constructor(private readonly database: Database) {}
+  readonly #bounds: KeptBounds;
+
+  constructor(
+    private readonly database: Database,
+    private readonly limits: KeptLimits = { maxCount: 0, maxBytes: 0 },
+  ) {
+    this.#bounds = new KeptBounds(database, 'responses', limits);
+  }
 
   /** Adds a response that is being worked on; answers the one that already has its idempotency key, if any. */
   async insert(response: NewStoredResponse): Promise<StoredResponse | undefined> {
@@ -25,17 +33,22 @@ export class ResponsesRepository {
 
   /** Adds a response that is finished already; again, it stays as it is. */
   async insertFinished(response: NewStoredResponse, end: ResponseEnd): Promise<void> {
-    await this.database.transaction(async (transaction) => {
+    const ended = await this.database.transaction(async (transaction) => {
       const found = await transaction.query('SELECT id FROM responses WHERE id = $1', [response.id]);
-      if (found.length > 0) return;
+      if (found.length > 0) return undefined;
       await insertResponse(transaction, response);
-      await finishResponse(transaction, { id: response.id, leaseOwner: response.lease.owner }, end);
+      return finishResponse(transaction, { id: response.id, leaseOwner: response.lease.owner }, end);
     });
+    if (ended) await this.#bounds.added(ended.owner, ended.bytes);
   }
 
   /** Ends a response, once; false where the lease is no longer the caller's, or the response is gone. */
   async finish(id: string, leaseOwner: string, end: ResponseEnd): Promise<boolean> {
-    return this.database.transaction((transaction) => finishResponse(transaction, { id, leaseOwner }, end));
+    const ended = await this.database.transaction((transaction) =>
+      finishResponse(transaction, { id, leaseOwner }, end),
+    );
+    if (ended) await this.#bounds.added(ended.owner, ended.bytes);
+    return ended !== undefined;
   }
 
   async find(owner: string, id: string): Promise<StoredResponse | undefined> {
@@ -83,18 +96,16 @@ export class ResponsesRepository {
     );
   }
 
-  /** Removes of each owner the finished responses beyond the `count` youngest. Answers how many went. */
-  async deleteBeyond(count: number): Promise<number> {
-    return this.database.transaction((transaction) =>
-      transaction.execute(
-        `DELETE FROM responses WHERE finished_at IS NOT NULL AND id IN (
-           SELECT id FROM (
-             SELECT id, row_number() OVER (PARTITION BY owner ORDER BY created_at DESC, id DESC) AS rank FROM responses
-           ) AS ranked WHERE rank > $1)`,
-        [count],
-      ),
-    );
+  /** Removes of each owner the oldest finished responses beyond the limits. Answers how many went. */
+  async deleteBeyond(): Promise<number> {
+    return this.database.transaction((transaction) => removeBeyond(transaction, 'responses', this.limits));
   }
+}
+
+/** What a response takes that has just ended. */
+interface EndedResponse {
+  owner: string;
+  bytes: number;
 }
 
 async function insertResponse(
@@ -141,7 +152,7 @@ async function finishResponse(
   transaction: Transaction,
   { id, leaseOwner }: { id: string; leaseOwner: string },
   end: ResponseEnd,
-): Promise<boolean> {
+): Promise<EndedResponse | undefined> {
   const [row] = await transaction.query<{ owner: string; conversation_id: string | null }>(
     `UPDATE responses SET status = $3, snapshot = $4, request = NULL, lease_until = NULL,
             finished_at = now()
@@ -151,18 +162,35 @@ async function finishResponse(
   if (!row) return wasFinishedBy(transaction, id, leaseOwner);
   await writeResponseItems(transaction, { id, owner: row.owner }, 'output', end.outputItems);
   await writeEvents(transaction, id, end.events);
+  const bytes = await measure(transaction, id);
   if (row.conversation_id !== null && end.joinsConversation)
     await joinConversation(transaction, { id: row.conversation_id, owner: row.owner }, id);
-  return true;
+  return { owner: row.owner, bytes };
 }
 
-/** True where the caller had ended it before without learning so: its connection broke behind the commit. */
-async function wasFinishedBy(transaction: Transaction, id: string, leaseOwner: string): Promise<boolean> {
-  const found = await transaction.query(
-    'SELECT id FROM responses WHERE id = $1 AND lease_owner = $2 AND finished_at IS NOT NULL',
+/** Writes down how much a response takes, with its items and its log. */
+async function measure(transaction: Transaction, id: string): Promise<number> {
+  const [row] = await transaction.query<{ bytes: string }>(
+    `UPDATE responses SET bytes = octet_length(snapshot::text)
+       + (SELECT coalesce(sum(octet_length(item::text)), 0) FROM response_items WHERE response_id = $1)
+       + (SELECT coalesce(sum(octet_length(events::text)), 0) FROM response_events WHERE response_id = $1)
+     WHERE id = $1 RETURNING bytes`,
+    [id],
+  );
+  return Number(row?.bytes ?? 0);
+}
+
+/** Set where the caller had ended it before without learning so: its connection broke behind the commit. */
+async function wasFinishedBy(
+  transaction: Transaction,
+  id: string,
+  leaseOwner: string,
+): Promise<EndedResponse | undefined> {
+  const [found] = await transaction.query<{ owner: string; bytes: string }>(
+    'SELECT owner, bytes FROM responses WHERE id = $1 AND lease_owner = $2 AND finished_at IS NOT NULL',
     [id, leaseOwner],
   );
-  return found.length > 0;
+  return found && { owner: found.owner, bytes: Number(found.bytes) };
 }
 
 /** Appends the items of a response to its conversation, unless that was deleted in the meantime. */

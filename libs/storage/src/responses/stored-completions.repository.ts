@@ -2,6 +2,7 @@ import { invalidField } from '#contracts';
 import type { Database } from '../database.js';
 import { toPostgresJson } from '../postgres-text.js';
 import type { Transaction } from '../transaction.js';
+import { KeptBounds, removeBeyond, type KeptLimits } from './kept-bounds.js';
 import type { JsonObject } from './stored-response.js';
 
 /** A chat completion as it was answered, and what it answered. */
@@ -28,19 +29,29 @@ const columns = 'id, model, completion, messages, metadata';
 
 /** Chat completions that are kept. What belongs to one owner does not exist for the others. */
 export class StoredCompletionsRepository {
-  constructor(private readonly database: Database) {}
+  readonly #bounds: KeptBounds;
+
+  constructor(
+    private readonly database: Database,
+    private readonly limits: KeptLimits = { maxCount: 0, maxBytes: 0 },
+  ) {
+    this.#bounds = new KeptBounds(database, 'stored_completions', limits);
+  }
 
   async insert(
     owner: string,
     { id, model, completion, messages, metadata }: StoredCompletion,
   ): Promise<void> {
+    const texts = [completion, messages, metadata].map(toPostgresJson);
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     await this.database.transaction((transaction) =>
       transaction.execute(
-        `INSERT INTO stored_completions (id, owner, model, completion, messages, metadata)
-         VALUES ($1, $2, $3, $4, $5, $6)`,
-        [id, owner, model, toPostgresJson(completion), toPostgresJson(messages), toPostgresJson(metadata)],
+        `INSERT INTO stored_completions (id, owner, model, bytes, completion, messages, metadata)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+        [id, owner, model, bytes, ...texts],
       ),
     );
+    await this.#bounds.added(owner, bytes);
   }
 
   async find(owner: string, id: string): Promise<StoredCompletion | undefined> {
@@ -104,16 +115,10 @@ export class StoredCompletionsRepository {
     );
   }
 
-  /** Removes all but the `count` youngest of each owner. Answers how many went. */
-  async deleteBeyond(count: number): Promise<number> {
+  /** Removes of each owner the oldest beyond the limits. Answers how many went. */
+  async deleteBeyond(): Promise<number> {
     return this.database.transaction((transaction) =>
-      transaction.execute(
-        `DELETE FROM stored_completions WHERE id IN (
-           SELECT id FROM (
-             SELECT id, row_number() OVER (PARTITION BY owner ORDER BY position DESC) AS rank FROM stored_completions
-           ) AS ranked WHERE rank > $1)`,
-        [count],
-      ),
+      removeBeyond(transaction, 'stored_completions', this.limits),
     );
   }
 }

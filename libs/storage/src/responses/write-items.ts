@@ -26,12 +26,22 @@ export async function writeConversationItems(
 ): Promise<void> {
   if (items.length === 0) return;
   await transaction.execute(
-    `INSERT INTO conversation_items (conversation_id, owner, id, item)
-     SELECT $1, $2, entry.id, entry.item::json
-     FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS entry (id, item, position)
-     ORDER BY entry.position ON CONFLICT DO NOTHING`,
+    `WITH added AS (
+       INSERT INTO conversation_items (conversation_id, owner, id, item)
+       SELECT $1, $2, entry.id, entry.item::json
+       FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS entry (id, item, position)
+       ORDER BY entry.position ON CONFLICT DO NOTHING
+       RETURNING octet_length(item::text) AS bytes
+     )
+     UPDATE conversations SET updated_at = now(), bytes = bytes + (SELECT coalesce(sum(added.bytes), 0) FROM added)
+     WHERE id = $1`,
     [conversation.id, conversation.owner, items.map(({ id }) => id), items.map(toPostgresJson)],
   );
+}
+
+/** What items take. */
+export function bytesOf(items: readonly object[]): number {
+  return items.reduce((sum, item) => sum + Buffer.byteLength(toPostgresJson(item)), 0);
 }
 
 /** Appends a piece of a response's log. Written again, because nobody knew whether it had been, it stays as it is. */

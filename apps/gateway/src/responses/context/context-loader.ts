@@ -18,7 +18,7 @@ export class ContextLoader {
     @Inject(ConversationsRepository) private readonly conversations: ConversationsRepository,
   ) {}
 
-  /** Errors: previous_response_not_found, conflict where it is not finished, not_found for the conversation. */
+  /** Errors: previous_response_not_found, conflict where it is not finished, not_found for the conversation, payload_too_large where it may not grow. */
   async history(
     owner: string,
     settings: Pick<ResponseSettings, 'previous_response_id' | 'conversation' | 'store'>,
@@ -69,6 +69,8 @@ export class ContextLoader {
     const found = await this.conversations.find(owner, id);
     if (!found)
       throw new MegaNestError('not_found', { what: `The conversation ${id}`, param: 'conversation' });
+    // What is said now joins it.
+    await this.conversations.requireRoom(owner);
     return (await this.conversations.items(id)) as StoredItem[];
   }
 }

@@ -1,12 +1,12 @@
 import { createLogger } from '#service-kit';
-import { ResponsesRepository, StoredCompletionsRepository } from '#storage';
+import { ConversationsRepository, ResponsesRepository, StoredCompletionsRepository } from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const everyMs = 10 * 60 * 1_000;
 
-/** Removes responses and chat completions that have had their time, or are more than may be kept. */
+/** Removes responses, chat completions and conversations that have had their time, or are more than may be kept. */
 @Injectable()
 export class Retention implements OnModuleInit, BeforeApplicationShutdown {
   #timer: NodeJS.Timeout | undefined;
@@ -14,6 +14,7 @@ export class Retention implements OnModuleInit, BeforeApplicationShutdown {
   constructor(
     @Inject(ResponsesRepository) private readonly responses: ResponsesRepository,
     @Inject(StoredCompletionsRepository) private readonly completions: StoredCompletionsRepository,
+    @Inject(ConversationsRepository) private readonly conversations: ConversationsRepository,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
@@ -32,10 +33,11 @@ export class Retention implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   async removeOld(): Promise<void> {
-    const { RESPONSES_TTL_DAYS: days, RESPONSES_MAX_COUNT: count } = this.environment;
+    const { RESPONSES_TTL_DAYS: days, CONVERSATIONS_TTL_DAYS: conversationDays } = this.environment;
+    if (conversationDays > 0) await this.conversations.deleteOlderThan(conversationDays * dayMs);
     for (const kept of [this.responses, this.completions]) {
       if (days > 0) await kept.deleteOlderThan(days * dayMs);
-      if (count > 0) await kept.deleteBeyond(count);
+      await kept.deleteBeyond();
     }
   }
 }
