@@ -87,7 +87,7 @@ describe('spoken questions', () => {
     expect(answer.choices[0]?.message.content).toMatch(/8888/);
     await expect(ask('***')).rejects.toMatchObject({
       status: 400,
-      param: 'messages.0.content.0.input_audio.data',
+      param: 'messages[0].content[0].input_audio.data',
     });
   });
 

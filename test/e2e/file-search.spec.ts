@@ -186,7 +186,7 @@ describe('file_search for a model that calls no tools', () => {
       failureOf(client.responses.create({ model, input: question, tools: [tool(wrong)] }));
     expect(await ask({ max_num_results: 51 })).toMatchObject({
       status: 400,
-      param: 'tools.0.max_num_results',
+      param: 'tools[0].max_num_results',
     });
     expect(await ask({ vector_store_ids: ['vs_unknown'] })).toMatchObject({ status: 404 });
   });
@@ -272,7 +272,7 @@ describe('file_search for a model that calls tools', () => {
     it('is shown no address inside the network, and nothing that is no image', async () => {
       const ask = (image: string) =>
         failureOf(client.chat.completions.create({ model: 'caller', messages: shown(image) }));
-      const param = 'messages.0.content.1';
+      const param = 'messages[0].content[1]';
       expect(await ask(`${engine.url}/cat.png`)).toEqual({ status: 400, code: 'forbidden_url', param });
       const text = `data:image/png;base64,${Buffer.from('words').toString('base64')}`;
       expect(await ask(text)).toEqual({ status: 400, code: 'unsupported_file', param });

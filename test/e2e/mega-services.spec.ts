@@ -255,7 +255,7 @@ describe('docsum and faqgen', () => {
     ['a type that is no text', '/v1/docsum', { type: 'video', messages: 'x' }, [], 'type'],
     ['an unknown way', '/v1/docsum', { messages: 'x', summary_type: 'haiku' }, [], 'summary_type'],
     ['a number that is none', '/v1/docsum', { messages: 'x', max_tokens: 'many' }, [], 'max_tokens'],
-    ['a file that cannot be read', '/v1/docsum', {}, [['a.pdf', '%PDF-1.4 broken']], 'files.0'],
+    ['a file that cannot be read', '/v1/docsum', {}, [['a.pdf', '%PDF-1.4 broken']], 'files[0]'],
     ['a language that cannot be written', '/v1/faqgen', { messages: text, language: 'de' }, [], 'language'],
     ['files where none are read', '/v1/chatqna', { messages: 'x' }, [['a.txt', 'x']], 'files'],
   ] as const)('refuses %s', async (_what, path, fields, files, param) => {

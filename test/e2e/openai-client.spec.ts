@@ -166,7 +166,7 @@ describe('custom tools of the bundled model', () => {
   it('are refused by the construct and the field of the grammar', async () => {
     await expect(ask('start: list{"a"}')).rejects.toMatchObject({
       status: 400,
-      param: 'tools.0.format.definition',
+      param: 'tools[0].format.definition',
       message: expect.stringContaining('templates') as string,
     });
     const custom = {
@@ -180,7 +180,7 @@ describe('custom tools of the bundled model', () => {
     });
     await expect(chat).rejects.toMatchObject({
       status: 400,
-      param: 'tools.0.custom.format.grammar.definition',
+      param: 'tools[0].custom.format.grammar.definition',
       message: expect.stringContaining('anchors') as string,
     });
   });

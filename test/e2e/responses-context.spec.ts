@@ -94,7 +94,7 @@ describe('POST /v1/responses/compact', () => {
       expect(await failureOf(create({ input: [said('user', 'x'), item] as Input }))).toEqual({
         status: 400,
         code: 'invalid_encrypted_content',
-        param: 'input.1.encrypted_content',
+        param: 'input[1].encrypted_content',
       });
     // Another gateway of the installation shares the key, not the owner.
     const other = await stack.startGateway({ API_KEYS: 'one' });
@@ -158,7 +158,7 @@ describe('context_management', () => {
     const next = await create({ input: 'recall', previous_response_id: response.id });
     expect(recalled(next)[0]).toContain('Notes on the conversation');
     const misplaced = create({ input: [trigger, said('user', 'x')] as unknown as Input });
-    expect(await failureOf(misplaced)).toMatchObject({ status: 400, param: 'input.0' });
+    expect(await failureOf(misplaced)).toMatchObject({ status: 400, param: 'input[0]' });
   });
 });
 
@@ -197,7 +197,7 @@ describe('reasoning', () => {
     expect(await failureOf(create({ input: foreign }))).toEqual({
       status: 400,
       code: 'invalid_encrypted_content',
-      param: 'input.1.encrypted_content',
+      param: 'input[1].encrypted_content',
     });
   });
 });
@@ -210,7 +210,7 @@ describe('images and files', () => {
   it('refuses images by name, and describes them where that is asked for', async () => {
     const image = { type: 'input_image', image_url: png };
     const refused = await failureOf(create({ input: withPart(image) }));
-    expect(refused).toEqual({ status: 400, code: 'unsupported_parameter', param: 'input.0.content.1' });
+    expect(refused).toEqual({ status: 400, code: 'unsupported_parameter', param: 'input[0].content[1]' });
     const body = { input: withPart(image), image_input: 'describe' };
     const described = await create(body);
     expect(described.output_text).toBe('recall\n[image: image/png, 47 bytes]');
@@ -223,7 +223,7 @@ describe('images and files', () => {
     expect(await failureOf(create({ input: withPart(inside) }))).toEqual({
       status: 400,
       code: 'forbidden_url',
-      param: 'input.0.content.1.file_url',
+      param: 'input[0].content[1].file_url',
     });
     const form = new FormData();
     form.append('purpose', 'user_data');
@@ -233,6 +233,6 @@ describe('images and files', () => {
     const stored = await create({ input: withPart({ type: 'input_file', file_id: id }) });
     expect(stored.output_text).toBe('recall\nb.txt:\nstored words');
     const gone = create({ input: withPart({ type: 'input_file', file_id: 'file-gone' }) });
-    expect(await failureOf(gone)).toMatchObject({ status: 404, param: 'input.0.content.1.file_id' });
+    expect(await failureOf(gone)).toMatchObject({ status: 404, param: 'input[0].content[1].file_id' });
   });
 });

@@ -151,6 +151,44 @@ describe('stored files', () => {
   });
 });
 
+describe('files of a chat completion', () => {
+  const ask = async (file: object, asked = client) => {
+    const content = [
+      { type: 'text', text: 'Read.' },
+      { type: 'file', file },
+      { type: 'text', text: 'Now.' },
+    ];
+    const messages = [{ role: 'user', content }, recall] as OpenAI.Chat.ChatCompletionMessageParam[];
+    const { choices } = await asked.chat.completions.create({ model, messages });
+    return (JSON.parse(choices[0]?.message.content ?? '') as string[])[0];
+  };
+
+  it('are read where they stand, from the request and from the store', async () => {
+    const expected = `user: Read.\nzorp.pdf:\n${pdfText}\nNow.`;
+    expect(await ask({ filename: 'zorp.pdf', file_data: dataUrl(pdf, 'application/pdf') })).toBe(expected);
+    const stored = await client.files.create({
+      file: await toFile(Buffer.from(pdf), 'zorp.pdf'),
+      purpose: 'user_data',
+    });
+    expect(await ask({ file_id: stored.id })).toBe(expected);
+    await client.files.delete(stored.id);
+    const param = 'messages[0].content[1].file.file_id';
+    expect(await failureOf(ask({ file_id: stored.id }))).toMatchObject({ status: 404, param });
+  });
+
+  it.each([
+    [{}, ''],
+    ['zorp.pdf', ''],
+    [{ file_data: 'no base64!' }, '.file_data'],
+    [{ file_data: dataUrl('%PDF-broken', 'application/pdf') }, ''],
+  ])('are refused with the path of the part: %o', async (file, field) => {
+    expect(await failureOf(ask(file as object))).toMatchObject({
+      status: 400,
+      param: `messages[0].content[1].file${field}`,
+    });
+  });
+});
+
 describe('files of a request', () => {
   it('reads a PDF in a data URL, named or not', async () => {
     const file_data = dataUrl(pdf, 'application/pdf');
@@ -225,7 +263,7 @@ describe('references to files', () => {
     const { id: file_id } = await client.files.create({ file, purpose: 'user_data' });
     expect(await read({ file_id })).toBe(`user: Read.\nstored.pdf:\n${pdfText}`);
     await client.files.delete(file_id);
-    const gone = { status: 404, code: 'not_found', param: 'input.0.content.1.file_id' };
+    const gone = { status: 404, code: 'not_found', param: 'input[0].content[1].file_id' };
     expect(await failureOf(read({ file_id }))).toEqual(gone);
     expect(await failureOf(read({ file_id: 'file-unknown' }))).toEqual(gone);
   });
@@ -234,7 +272,7 @@ describe('references to files', () => {
     expect(await failureOf(read({ file_url: localUrl() }))).toEqual({
       status: 400,
       code: 'forbidden_url',
-      param: 'input.0.content.1.file_url',
+      param: 'input[0].content[1].file_url',
     });
     const trusting = await stack.startGateway({ ALLOW_PRIVATE_LINKS: 'true' });
     const text = await readBy(newClient(trusting.url), { file_url: localUrl() });
@@ -245,7 +283,7 @@ describe('references to files', () => {
 describe('files that cannot be read', () => {
   const refusalOf = (...parts: FilePart[]) =>
     failureOf(read({ filename: 'a.txt', file_data: 'YQ==' }, ...parts));
-  const part = 'input.0.content.2';
+  const part = 'input[0].content[2]';
 
   it.each([
     ['a broken PDF', { filename: 'a.pdf', file_data: base64('%PDF-1.4 broken') }],

@@ -265,11 +265,11 @@ describe('MCP servers that fail', () => {
   });
 
   it.each([
-    ['no label', { server_label: undefined }, 'tools.0.server_label'],
-    ['no URL', { server_url: undefined }, 'tools.0.server_url'],
-    ['another protocol', { server_url: 'file:///etc/passwd' }, 'tools.0.server_url'],
-    ['a connector', { server_url: undefined, connector_id: 'connector_gmail' }, 'tools.0.connector_id'],
-    ['an unknown approval', { require_approval: 'sometimes' }, 'tools.0.require_approval'],
+    ['no label', { server_label: undefined }, 'tools[0].server_label'],
+    ['no URL', { server_url: undefined }, 'tools[0].server_url'],
+    ['another protocol', { server_url: 'file:///etc/passwd' }, 'tools[0].server_url'],
+    ['a connector', { server_url: undefined, connector_id: 'connector_gmail' }, 'tools[0].connector_id'],
+    ['an unknown approval', { require_approval: 'sometimes' }, 'tools[0].require_approval'],
   ])('are refused with %s', async (_what, fields, param) => {
     const tools = [{ ...recordingTool(), ...fields }] as Mcp[];
     expect(await failureOf(create({ input: 'x', tools }))).toMatchObject({ status: 400, param });
@@ -277,13 +277,13 @@ describe('MCP servers that fail', () => {
 
   it('cannot have the same label, nor lie inside the network unless that is allowed', async () => {
     const twice = create({ input: 'x', tools: [recordingTool(), recordingTool()] });
-    expect(await failureOf(twice)).toMatchObject({ status: 400, param: 'tools.1.server_label' });
+    expect(await failureOf(twice)).toMatchObject({ status: 400, param: 'tools[1].server_label' });
     const strict = newClient((await stack.startGateway({ ALLOW_PRIVATE_LINKS: 'false' })).url);
     const ask = (server_url: string) =>
       strict.responses.create({ model: 'scripted', input: 'x', tools: [recordingTool({ server_url })] });
     expect(await failureOf(ask(recording.url))).toMatchObject({
       code: 'forbidden_url',
-      param: 'tools.0.server_url',
+      param: 'tools[0].server_url',
     });
     // A name is looked up when it is connected to.
     const named = await ask(recording.url.replace('127.0.0.1', 'localhost'));

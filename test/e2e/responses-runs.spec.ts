@@ -13,6 +13,7 @@ import {
   type Response,
   type ResponseEvent,
 } from './helpers/response-events.js';
+import { scriptedModel } from './helpers/scripted-services.js';
 import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';
 
 let stack: ScriptedStack;
@@ -76,6 +77,20 @@ describe('background responses', () => {
       output_text: '1 2 3 4 5 ',
       background: true,
     });
+  });
+
+  it('say when to ask again, until they have ended', async () => {
+    const { data: begun, response: first } = await client.responses
+      .create({ model: scriptedModel, input: 'held: go', background: true })
+      .withResponse();
+    const ask = async () => {
+      const { data, response } = await client.responses.retrieve(begun.id).withResponse();
+      return { status: data.status, after: response.headers.get('openai-poll-after-ms') };
+    };
+    expect(first.headers.get('openai-poll-after-ms')).toBe('500');
+    await expect.poll(async () => ask()).toEqual({ status: 'in_progress', after: '500' });
+    stack.witness.release();
+    await expect.poll(async () => ask()).toEqual({ status: 'completed', after: null });
   });
 
   it('are followed from any point, by anybody, without gap or repetition', async () => {

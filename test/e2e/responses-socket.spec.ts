@@ -112,7 +112,7 @@ describe('a WebSocket on GET /v1/responses', () => {
       previous_response_id: id,
       input: [{ type: 'function_call_output', call_id: 'call_missing', output: 'nothing asked for this' }],
     });
-    expect(errorOf(failed)).toEqual({ status: 400, code: 'invalid_request', param: 'input.0.call_id' });
+    expect(errorOf(failed)).toEqual({ status: 400, code: 'invalid_request', param: 'input[0].call_id' });
     const stale = await client.turn({ model, store: false, previous_response_id: id, input: 'recall' });
     expect(errorOf(stale).code).toBe('previous_response_not_found');
 

@@ -177,7 +177,7 @@ describe('creating a response', () => {
       { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }] },
       400,
       'unsupported_parameter',
-      'input.0.content.0',
+      'input[0].content[0]',
     ],
     [{ input: 'x', temperature: 9 }, 400, 'invalid_request', 'temperature'],
     [{}, 400, 'invalid_request', 'input'],
@@ -192,7 +192,7 @@ describe('creating a response', () => {
     [{ input: 'x', n: 2 }, 400, 'unsupported_parameter', 'n'],
     [{ input: 'x', best_of: 2 }, 400, 'unsupported_parameter', 'best_of'],
     [{ input: 'x', prompt: { id: 'pmpt_1' } }, 400, 'unsupported_parameter', 'prompt'],
-    [{ input: [{ id: 'msg_0' }] }, 404, 'not_found', 'input.0.id'],
+    [{ input: [{ id: 'msg_0' }] }, 404, 'not_found', 'input[0].id'],
     [
       { input: 'x', previous_response_id: 'a', conversation: 'b' },
       400,
@@ -208,6 +208,20 @@ describe('creating a response', () => {
         code,
         param,
       });
+    }
+  });
+
+  it.each([
+    [{}, 'input: must be a text, or a list of at least one item'],
+    [{ input: [] }, 'input: must be a text, or a list of at least one item'],
+    [{ input: [{ type: 'foo' }] }, 'input: holds no item that the model reads, but foo only'],
+  ])('says of %o what is missing', async (body, message) => {
+    for (const path of ['responses', 'responses/compact'].slice(
+      0,
+      'input' in body && body.input.length > 0 ? 1 : 2,
+    )) {
+      const answer = await postJson(`${url}/v1/${path}`, { model, ...body });
+      expect(answer).toMatchObject({ status: 400, body: { error: { message, param: 'input' } } });
     }
   });
 

@@ -93,11 +93,22 @@ describe('vector stores', () => {
     const png = await toFile(Buffer.from('89504e470d0a1a0a', 'hex'), 'picture.png');
     const huge = await textFile('huge.txt', 'word '.repeat(50_000));
     const good = await textFile('good.txt', 'Good things come in threes.');
-    const batch = await client.vectorStores.fileBatches.uploadAndPoll(
-      store.id,
-      { files: [png, huge, good] },
-      fast,
-    );
+    const polled: { isUnderWay: boolean; after: string | null }[] = [];
+    const noting = client.withOptions({
+      fetch: async (input, init) => {
+        const answer = await fetch(input, init);
+        const { object, status } = (await answer.clone().json()) as { object?: string; status?: string };
+        if (init?.method === 'GET' && object === 'vector_store.files_batch')
+          polled.push({
+            isUnderWay: status === 'in_progress',
+            after: answer.headers.get('openai-poll-after-ms'),
+          });
+        return answer;
+      },
+    });
+    const batch = await noting.vectorStores.fileBatches.uploadAndPoll(store.id, { files: [png, huge, good] });
+    expect(polled.length).toBeGreaterThan(0);
+    for (const { isUnderWay, after } of polled) expect(after).toBe(isUnderWay ? '500' : null);
     expect(batch).toMatchObject({ status: 'completed', file_counts: { completed: 1, failed: 2, total: 3 } });
     const failed = await client.vectorStores.fileBatches.listFiles(batch.id, {
       vector_store_id: store.id,

@@ -26,7 +26,7 @@ describe('attributeFilterSchema', () => {
     [{ type: 'gt', key: 'a', value: true }, 'value'],
     [{ type: 'eq', key: 'a', value: ['x'] }, 'value'],
     [{ type: 'in', key: 'a', value: 'x' }, 'value'],
-    [{ type: 'and', filters: [{ type: 'eq', key: 'a', value: null }] }, 'filters.0.value'],
+    [{ type: 'and', filters: [{ type: 'eq', key: 'a', value: null }] }, 'filters[0].value'],
     [{ type: 'and', filters: [], more: 1 }, 'more'],
     ['x', null],
   ])('refuses %j at %s', (filter, param) => {

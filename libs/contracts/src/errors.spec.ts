@@ -7,10 +7,10 @@ describe('MegaNestError', () => {
       tokens: 600,
       model: 'nano',
       limit: 512,
-      param: 'input.0',
+      param: 'input[0]',
     });
     expect(error.message).toBe('The input has 600 tokens, but nano takes at most 512.');
-    expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', param: 'input.0' });
+    expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', param: 'input[0]' });
   });
 
   it('repeats long inputs in part alone', () => {

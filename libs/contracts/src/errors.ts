@@ -83,7 +83,7 @@ export interface ErrorBody {
 }
 
 export interface ErrorDetails {
-  /** Path of the offending field, e.g. `messages.0.content`. */
+  /** Path of the offending field, e.g. `messages[0].content`. */
   param?: string | null;
   /** Seconds after which a retry makes sense; sent as Retry-After. */
   retryAfter?: number;

@@ -18,12 +18,19 @@ function deepest(issue: SchemaIssue): SchemaIssue {
   return { message: best.message, path: [...(issue.path ?? []), ...best.path] };
 }
 
+/** A path as OpenAI writes it: `input[0].content[1]`. */
+function fieldPath(parts: readonly (PropertyKey | { readonly key: PropertyKey })[]): string {
+  const keys = parts.map((part) => (typeof part === 'object' ? part.key : part));
+  return keys
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
 /** Turns the first issue of a failed validation into a 400 whose `param` is the path of the field. */
 export function errorFromIssues(issues: readonly SchemaIssue[]): MegaNestError {
   const issue = issues[0] && deepest(issues[0]);
-  const path = [...(issue?.path ?? []), ...(issue?.keys?.slice(0, 1) ?? [])]
-    .map((part) => String(typeof part === 'object' ? part.key : part))
-    .join('.');
+  const path = fieldPath([...(issue?.path ?? []), ...(issue?.keys?.slice(0, 1) ?? [])]);
   const detail = path ? `${path}: ${issue?.message}` : (issue?.message ?? 'The request is invalid.');
   return new MegaNestError('invalid_request', { detail, param: path || null });
 }

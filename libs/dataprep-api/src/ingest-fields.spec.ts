@@ -43,7 +43,7 @@ describe('parseIngestFields', () => {
   it.each([
     [{ chunk_size: 'many' }, 'invalid_request', 'chunk_size'],
     [{ chunk_size: '5' }, 'invalid_request', 'chunk_size'],
-    [{ link_list: '["https://a.org", 7]' }, 'invalid_request', 'link_list.1'],
+    [{ link_list: '["https://a.org", 7]' }, 'invalid_request', 'link_list[1]'],
     [{ link_list: 'https://a.org,https://b.org,https://c.org' }, 'payload_too_large', 'link_list'],
     [{ metadata: '{broken' }, 'invalid_request', 'metadata'],
     [{ async: 'maybe' }, 'invalid_request', 'async'],

@@ -51,7 +51,7 @@ async function receiveFile(
   objects: Pick<ObjectStore, 'put'>,
   counter: UploadCounter,
 ): Promise<FileReference> {
-  const param = `files.${index}`;
+  const param = `files[${index}]`;
   if (!fileFields.has(part.fieldname)) {
     throw invalidField(part.fieldname, 'files are sent in the field "files"');
   }

@@ -9,7 +9,7 @@ async function* events(): AsyncGenerator<IngestProgress> {
   yield { stage: 'embedding', filename: 'a.txt', completed: 1, total: 4 };
   yield { stage: 'embedding', filename: 'a.txt', completed: 4, total: 4 };
   const documents = [{ documentId: '1', filename: 'a.txt', chunks: 4, outcome: 'added' as const }];
-  const error = { code: 'unsupported_file', message: 'It is empty.', param: 'files.1' };
+  const error = { code: 'unsupported_file', message: 'It is empty.', param: 'files[1]' };
   const failed = [{ filename: 'b.txt', error }];
   yield { stage: 'done', filename: 'b.txt', completed: 1, total: 2, documents, failed };
 }

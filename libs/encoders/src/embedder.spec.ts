@@ -87,7 +87,7 @@ describe('nano-embed', () => {
     expect(fromIds.vectors[0]).toEqual(fromText.vectors[0]);
     await expect(embedder.embed([[19], [99_999]])).rejects.toMatchObject({
       code: 'invalid_request',
-      param: 'input.1',
+      param: 'input[1]',
     });
   });
 
@@ -95,7 +95,7 @@ describe('nano-embed', () => {
     const long = 'word '.repeat(400);
     await expect(embedder.embed(['short', long])).rejects.toMatchObject({
       code: 'context_length_exceeded',
-      param: 'input.1',
+      param: 'input[1]',
     });
     const { vectors, promptTokens } = await embedder.embed([long], { truncate: true });
     expect(promptTokens).toBe(256);

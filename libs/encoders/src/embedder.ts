@@ -51,7 +51,7 @@ class OnnxEmbedder implements Embedder {
       typeof input === 'string' ? { text: input, truncate } : { ids: input, truncate },
     );
     const rows = await this.pool.encode(items, options.signal);
-    rows.forEach(({ outcome }, index) => refuseOutcome(outcome, this.info, `input.${index}`));
+    rows.forEach(({ outcome }, index) => refuseOutcome(outcome, this.info, `input[${index}]`));
     return { vectors: rows.map(({ row }) => row), promptTokens: countTokens(rows) };
   }
 

@@ -49,7 +49,7 @@ class OnnxReader implements Reader {
   ): Promise<ReadScores> {
     const items = this.tokens.encode(question, sentences).map((sequence) => ({ sequence }));
     const rows = await this.pool.encode(items, signal);
-    rows.forEach(({ outcome }, index) => refuseOutcome(outcome, this.info, `sentences.${index}`));
+    rows.forEach(({ outcome }, index) => refuseOutcome(outcome, this.info, `sentences[${index}]`));
     return { scores: rows.map(({ row }) => row[0]!), promptTokens: countTokens(rows) };
   }
 

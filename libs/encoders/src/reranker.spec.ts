@@ -30,7 +30,7 @@ describe('nano-rerank', () => {
     const texts = ['A short one.', 'text '.repeat(2 * limit)];
     await expect(reranker.rerank('anything', texts, { truncate: false })).rejects.toMatchObject({
       code: 'context_length_exceeded',
-      param: 'texts.1',
+      param: 'texts[1]',
     });
     const { scores } = await reranker.rerank('anything', texts.slice(0, 1), { truncate: false });
     expect(scores).toHaveLength(1);

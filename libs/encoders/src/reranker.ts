@@ -50,7 +50,7 @@ class OnnxReranker implements Reranker {
   ): Promise<RerankScores> {
     const items = texts.map((passage) => ({ query, passage, truncate }));
     const rows = await this.pool.encode(items, signal);
-    rows.forEach(({ outcome }, index) => refuseOutcome(outcome, this.info, `texts.${index}`));
+    rows.forEach(({ outcome }, index) => refuseOutcome(outcome, this.info, `texts[${index}]`));
     return { scores: rows.map(({ row }) => relevance(row)), promptTokens: countTokens(rows) };
   }
 

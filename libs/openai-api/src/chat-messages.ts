@@ -67,7 +67,7 @@ export function toChatMessages(messages: readonly WireMessage[], path = 'message
     const toolCallId = item.role === 'function' ? lastFunctionCall : item.tool_call_id;
     return {
       role: item.role === 'function' ? ('tool' as const) : item.role,
-      ...toContent(item.content, { role: item.role, path: `${path}.${index}.content` }),
+      ...toContent(item.content, { role: item.role, path: `${path}[${index}].content` }),
       ...(typeof item.name === 'string' && { name: item.name }),
       ...(calls.length > 0 && { toolCalls: calls }),
       ...(typeof toolCallId === 'string' && { toolCallId }),
@@ -121,7 +121,7 @@ function toContent(
   if (typeof value === 'string') return { content: value };
   return joinPieces(
     value.map((part, index): ContentPiece => {
-      const place = `${path}.${index}`;
+      const place = `${path}[${index}]`;
       const image = showing.has(role) ? imageOf(part, place) : undefined;
       return image ? { image } : { text: partText(part, place) };
     }),

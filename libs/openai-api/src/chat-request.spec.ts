@@ -28,7 +28,7 @@ describe('chatCompletionRequestSchema', () => {
     expect(parse({ messages: [{ role: 'user', content }] }).messages[0]).toEqual({
       role: 'user',
       content: 'What is it?',
-      images: [{ url: 'https://a.example/cat.png', detail: 'low', param: 'messages.0.content.1', at: 11 }],
+      images: [{ url: 'https://a.example/cat.png', detail: 'low', param: 'messages[0].content[1]', at: 11 }],
     });
   });
 
@@ -57,17 +57,17 @@ describe('chatCompletionRequestSchema', () => {
   it.each([
     [{}, 'messages'],
     [{ messages: [] }, 'messages'],
-    [{ messages: [{ role: 'king', content: 'x' }] }, 'messages.0.role'],
+    [{ messages: [{ role: 'king', content: 'x' }] }, 'messages[0].role'],
     [{ messages, temperature: 3 }, 'temperature'],
     [{ messages, n: 0 }, 'n'],
     [{ messages, logit_bias: { abc: 1 } }, 'logit_bias.abc'],
     [{ messages, top_logprobs: 2 }, 'top_logprobs'],
     [{ messages, n: 3, best_of: 2 }, 'best_of'],
     [{ messages, best_of: 2, stream: true }, 'best_of'],
-    [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.tool_call_id'],
-    [{ messages, tools: [{ type: 'function', function: {} }] }, 'tools.0.function.name'],
-    [{ messages, tools: [{ type: 'web_search' }] }, 'tools.0.type'],
-    [{ messages, tools: [tool, tool] }, 'tools.1'],
+    [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages[0].tool_call_id'],
+    [{ messages, tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
+    [{ messages, tools: [{ type: 'web_search' }] }, 'tools[0].type'],
+    [{ messages, tools: [tool, tool] }, 'tools[1]'],
     [{ messages, tool_choice: 'required' }, 'tool_choice'],
     [
       { messages, tools: [tool], tool_choice: { type: 'function', function: { name: 'fly' } } },
@@ -81,10 +81,10 @@ describe('chatCompletionRequestSchema', () => {
     [{ messages, stream_options: { include_usage: 'yes' } }, 'stream_options.include_usage'],
     [
       { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] },
-      'messages.0.content.0.image_url.url',
+      'messages[0].content[0].image_url.url',
     ],
-    [{ messages: [{ role: 'user', content: [{ type: 'video_url' }] }] }, 'messages.0.content.0'],
-    [{ messages: [{ role: 'system', content: [image] }] }, 'messages.0.content.0'],
+    [{ messages: [{ role: 'user', content: [{ type: 'video_url' }] }] }, 'messages[0].content[0]'],
+    [{ messages: [{ role: 'system', content: [image] }] }, 'messages[0].content[0]'],
   ])('names the field that is wrong: %j', (body, param) => {
     expect(() => parse(body)).toThrow(expect.objectContaining({ status: 400, param }));
   });

@@ -94,11 +94,11 @@ export function chatTools(fields: ToolFields): ChatTools {
   };
 }
 
-/** Where in a chat completion request a field of one of the model's tools stands: `tools.0.custom.format.grammar.…`. */
+/** Where in a chat completion request a field of one of the model's tools stands: `tools[0].custom.format.grammar.…`. */
 export function chatToolParam(tool: number, field: string): string {
   const [first, ...rest] = field.split('.');
   const inner = first === 'grammar' ? 'custom.format.grammar' : `function.${first}`;
-  return [`tools.${tool}`, inner, ...rest].join('.');
+  return [`tools[${tool}]`, inner, ...rest].join('.');
 }
 
 function toTool(tool: z.output<typeof toolSchema>): Tool {
@@ -143,7 +143,7 @@ function legacyChoice(choice: ToolFields['function_call']): ToolChoice | undefin
 function assertUnique(tools: readonly Tool[], param: string): void {
   const names = tools.map(({ name }) => name);
   const index = names.findIndex((name, place) => names.indexOf(name) !== place);
-  if (index !== -1) throw invalidField(`${param}.${index}`, `there is another tool called ${names[index]}`);
+  if (index !== -1) throw invalidField(`${param}[${index}]`, `there is another tool called ${names[index]}`);
 }
 
 function assertChoosable(choice: ToolChoice | undefined, tools: readonly Tool[], param: string): void {

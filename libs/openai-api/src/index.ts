@@ -50,4 +50,5 @@ export {
   teiRerankResponse,
   type PlainRerankRequest,
 } from './tei-reranking.js';
+export { pollAfter } from './poll-after.js';
 export { namingToolParams } from './tool-params.js';

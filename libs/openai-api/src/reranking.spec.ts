@@ -27,7 +27,7 @@ describe('rerankRequestSchema', () => {
   it.each([
     [{ documents: ['a'] }, 'query'],
     [{ query: 'q', documents: [] }, 'documents'],
-    [{ query: 'q', documents: ['a', 5] }, 'documents.1'],
+    [{ query: 'q', documents: ['a', 5] }, 'documents[1]'],
     [{ query: 'q', documents: ['a'], top_n: 0 }, 'top_n'],
   ])('names the field of %j', (body, param) => {
     expect(() => parse(body)).toThrow(expect.objectContaining({ code: 'invalid_request', param }));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guardedFetch } from './guarded-fetch.js';
 import { refusalOfAddress } from './public-address.js';
 
-const limits = { maxBytes: 1000, timeoutMs: 5_000, param: 'link_list.3' };
+const limits = { maxBytes: 1000, timeoutMs: 5_000, param: 'link_list[3]' };
 const open = { ...limits, allowPrivate: true };
 
 describe('refusalOfAddress', () => {
@@ -84,7 +84,7 @@ describe('guardedFetch', () => {
     await expect(guardedFetch(url, limits)).rejects.toMatchObject({
       code: 'forbidden_url',
       status: 400,
-      param: 'link_list.3',
+      param: 'link_list[3]',
     });
   });
 
@@ -108,7 +108,7 @@ describe('guardedFetch', () => {
     const failed = guardedFetch(origin + path, open);
     await expect(failed).rejects.toMatchObject({
       code,
-      param: 'link_list.3',
+      param: 'link_list[3]',
       message: expect.stringContaining(text),
     });
   });

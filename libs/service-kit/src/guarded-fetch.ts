@@ -11,7 +11,7 @@ export interface GuardedFetchOptions {
   timeoutMs: number;
   /** Lets it reach private and loopback addresses too, e.g. an intranet. Default false. */
   allowPrivate?: boolean;
-  /** Path of the field that the URL came from, for errors: `link_list.0`. */
+  /** Path of the field that the URL came from, for errors: `link_list[0]`. */
   param?: string;
   signal?: AbortSignal;
 }

@@ -28,7 +28,7 @@ export function requireFittingEmbeddings(chunks: readonly NewChunk[]): void {
 }
 
 function requireFittingEmbedding(chunk: NewChunk, position: number, dimensions: number): void {
-  const param = `chunks.${position}.embedding`;
+  const param = `chunks[${position}].embedding`;
   requireUsableVector(chunk.embedding, param);
   if (chunk.embedding.length === dimensions) return;
   throw invalidField(param, `has ${chunk.embedding.length} dimensions, the first chunk has ${dimensions}`);

@@ -149,8 +149,11 @@ describe('the dataprep service', () => {
     expect(body).toMatchObject({
       message: 'Data preparation succeeded for 2 of 4 documents',
       failed: [
-        { filename: 'bad.pdf', error: { code: 'unsupported_file', param: 'files.1' } },
-        { filename: 'http://169.254.169.254/latest', error: { code: 'forbidden_url', param: 'link_list.0' } },
+        { filename: 'bad.pdf', error: { code: 'unsupported_file', param: 'files[1]' } },
+        {
+          filename: 'http://169.254.169.254/latest',
+          error: { code: 'forbidden_url', param: 'link_list[0]' },
+        },
       ],
     });
     expect(await dataprep.names(collection)).toEqual(['good.txt', 'notes.weird']);
@@ -246,7 +249,7 @@ describe('the dataprep service', () => {
 
   it.each([
     ['no file', [], {}, 'invalid_request', 'files'],
-    ['an empty file', [['empty.txt', '']], {}, 'unsupported_file', 'files.0'],
+    ['an empty file', [['empty.txt', '']], {}, 'unsupported_file', 'files[0]'],
     [
       'several files of which none can be read',
       [
@@ -255,9 +258,9 @@ describe('the dataprep service', () => {
       ],
       {},
       'unsupported_file',
-      'files.0',
+      'files[0]',
     ],
-    ['an image', [['a.png', Buffer.from('\x89PNG', 'latin1')]], {}, 'unsupported_file', 'files.0'],
+    ['an image', [['a.png', Buffer.from('\x89PNG', 'latin1')]], {}, 'unsupported_file', 'files[0]'],
     [
       'two files of one name',
       [
@@ -266,7 +269,7 @@ describe('the dataprep service', () => {
       ],
       {},
       'invalid_request',
-      'files.1',
+      'files[1]',
     ],
     ['a tiny chunk size', [['a.txt', 'x']], { chunk_size: '1' }, 'invalid_request', 'chunk_size'],
     [
@@ -285,16 +288,16 @@ describe('the dataprep service', () => {
     ],
     ['metadata that is no object', [['a.txt', 'x']], { metadata: '[1' }, 'invalid_request', 'metadata'],
     ['an unknown field', [['a.txt', 'x']], { chunksize: '20' }, 'unsupported_parameter', 'chunksize'],
-    ['a link that is none', [], { link_list: 'nonsense' }, 'invalid_request', 'link_list.0'],
-    ['a private link', [], { link_list: '["https://127.0.0.1/x"]' }, 'forbidden_url', 'link_list.0'],
+    ['a link that is none', [], { link_list: 'nonsense' }, 'invalid_request', 'link_list[0]'],
+    ['a private link', [], { link_list: '["https://127.0.0.1/x"]' }, 'forbidden_url', 'link_list[0]'],
     [
       'a link to cloud metadata',
       [],
       { link_list: 'http://169.254.169.254/latest' },
       'forbidden_url',
-      'link_list.0',
+      'link_list[0]',
     ],
-    ['a file link', [], { link_list: '["file:///etc/passwd"]' }, 'forbidden_url', 'link_list.0'],
+    ['a file link', [], { link_list: '["file:///etc/passwd"]' }, 'forbidden_url', 'link_list[0]'],
   ] as [string, Upload[], Record<string, string>, string, string][])(
     'refuses %s and stores nothing',
     async (_name, files, fields, code, param) => {

@@ -181,14 +181,14 @@ describe('an ingest that is interrupted', () => {
   });
 
   it.each([
-    ['a file', [['a.txt', 'x'.repeat(200_001)]], 'files.0'],
+    ['a file', [['a.txt', 'x'.repeat(200_001)]], 'files[0]'],
     [
       'all files together',
       [
         ['a.txt', 'x y '.repeat(45_000)],
         ['b.txt', 'x y '.repeat(45_000)],
       ],
-      'files.1',
+      'files[1]',
     ],
     [
       'the number of files',
@@ -198,7 +198,7 @@ describe('an ingest that is interrupted', () => {
         ['c.txt', 'c'],
         ['d.txt', 'd'],
       ],
-      'files.3',
+      'files[3]',
     ],
   ] as [string, [string, string][], string][])('limits %s', async (_name, files, param) => {
     const { status, body } = await client.ingest(files, { collection: 'limits' });
@@ -208,17 +208,19 @@ describe('an ingest that is interrupted', () => {
   });
 
   it.each([
-    ['no boundary', 'multipart/form-data', 'nothing'],
+    ['no boundary', 'multipart/form-data', 'nothing', 400, 'invalid_request'],
     [
       'an early end',
       'multipart/form-data; boundary=b',
       '--b\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\nhalf',
+      400,
+      'invalid_request',
     ],
-    ['another type', 'text/plain', 'hello'],
-  ])('refuses a form with %s', async (_name, type, body) => {
+    ['another type', 'text/plain', 'hello', 415, 'unsupported_media_type'],
+  ])('refuses a form with %s', async (_name, type, body, status, code) => {
     const init = { headers: { 'content-type': type }, body };
     const answer = await client.send<{ error: { code: string } }>('/v1/dataprep/ingest', init);
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
+    expect(answer).toMatchObject({ status, body: { error: { code } } });
   });
 
   describe('links', () => {
@@ -252,12 +254,12 @@ describe('an ingest that is interrupted', () => {
       const { status, body } = await client.ingest([], { collection: 'broken', link_list });
       expect(status).toBe(200);
       const failed = [
-        { filename: `${origin}/missing`, error: { code: 'unreachable_url', param: 'link_list.1' } },
+        { filename: `${origin}/missing`, error: { code: 'unreachable_url', param: 'link_list[1]' } },
       ];
       expect(body).toMatchObject({ documents: [{ filename: `${origin}/page.php` }], failed });
       const alone = await client.ingest([], { collection: 'broken', link_list: `${origin}/missing` });
       expect(alone.status).toBe(400);
-      expect(alone.body.error).toMatchObject({ code: 'unreachable_url', param: 'link_list.0' });
+      expect(alone.body.error).toMatchObject({ code: 'unreachable_url', param: 'link_list[0]' });
     });
   });
 

@@ -79,10 +79,10 @@ describe("the embedding service on the specification's path", () => {
   it.each([
     [{}, 400, 'input'],
     [{ input: '' }, 400, 'input'],
-    [{ input: ['a', ''] }, 400, 'input.1'],
+    [{ input: ['a', ''] }, 400, 'input[1]'],
     [{ input: 'a', encoding_format: 'hex' }, 400, 'encoding_format'],
     [{ input: 'a', dimensions: 4096 }, 400, 'dimensions'],
-    [{ input: 'word '.repeat(2_000) }, 400, 'input.0'],
+    [{ input: 'word '.repeat(2_000) }, 400, 'input[0]'],
   ])('names the field that is wrong in %j', async (payload, status, param) => {
     expect(await post('/v1/embeddings', payload)).toMatchObject({ status, body: { error: { param } } });
   });

@@ -136,7 +136,7 @@ describe('the reranking service', () => {
 
     it.each([
       ['/v1/rag_reranking', { retrieved_docs: ['a'] }, 'initial_query'],
-      ['/v1/rag_reranking', { initial_query: query, retrieved_docs: [1] }, 'retrieved_docs.0'],
+      ['/v1/rag_reranking', { initial_query: query, retrieved_docs: [1] }, 'retrieved_docs[0]'],
       ['/v1/reranking', { retrieved_docs: ['a'] }, 'initial_query'],
       ['/v1/reranking', { input: query, retrieved_docs: ['a'], top_n: 0 }, 'top_n'],
       ['/rerank', { query }, 'texts'],
@@ -154,7 +154,7 @@ describe('the reranking service', () => {
       const refused = await post('/rerank', { query, texts, truncate: false });
       expect(refused).toMatchObject({
         status: 400,
-        body: { error: { code: 'context_length_exceeded', param: 'texts.1' } },
+        body: { error: { code: 'context_length_exceeded', param: 'texts[1]' } },
       });
       expect((await post('/rerank', { query, texts, truncate: true })).status).toBe(200);
       expect((await post('/rerank', { query, texts })).status).toBe(200);

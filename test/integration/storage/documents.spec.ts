@@ -99,11 +99,11 @@ describe('DocumentsRepository', () => {
     const uneven = [...oneChunk, { text: 'narrow', embedding: vector(1) }];
     await expect(documents.replaceDocument(document('a.txt'), uneven)).rejects.toMatchObject({
       code: 'invalid_request',
-      param: 'chunks.1.embedding',
+      param: 'chunks[1].embedding',
     });
     const zero = [{ text: 'nothing', embedding: vector(0, 0, 0) }];
     await expect(documents.replaceDocument(document('a.txt'), zero)).rejects.toMatchObject({
-      param: 'chunks.0.embedding',
+      param: 'chunks[0].embedding',
     });
     expect(await documents.count()).toEqual({ documents: 0, chunks: 0 });
   });

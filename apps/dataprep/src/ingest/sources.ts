@@ -46,8 +46,8 @@ export class SourceReader {
   /** The sources of a request, files first. Errors: invalid_request when there are none or two of one name. */
   sourcesOf({ files, links }: IngestRequest): IngestSource[] {
     const sources = [
-      ...files.map((file, index) => this.#file(file, `files.${index}`)),
-      ...links.map((link, index) => this.#link(link, `link_list.${index}`)),
+      ...files.map((file, index) => this.#file(file, `files[${index}]`)),
+      ...links.map((link, index) => this.#link(link, `link_list[${index}]`)),
     ];
     if (sources.length === 0) throw invalidField('files', 'send at least one file or link');
     const seen = new Set<string>();

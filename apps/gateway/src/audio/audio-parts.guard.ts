@@ -11,8 +11,8 @@ import type { HttpCall } from '#service-kit';
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { messageParts } from '../input-files/message-parts.js';
 
-const bodySchema = z.looseObject({ messages: z.array(z.unknown()) });
 const partSchema = z.looseObject({
   type: z.literal('input_audio'),
   input_audio: z.looseObject({ data: z.string(), format: z.string().optional() }),
@@ -33,7 +33,7 @@ export class AudioPartsGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    for (const { content, index, path } of audioParts(request.body)) {
+    for (const { content, index, path } of messageParts(request.body, 'input_audio')) {
       content[index] = {
         type: 'text',
         text: await this.#textOf(content[index], path, request.meganestCall),
@@ -56,17 +56,4 @@ export class AudioPartsGuard implements CanActivate {
       throw MegaNestError.fromBody({ ...error.toBody(), param });
     }
   }
-}
-
-/** Where the parts lie; whatever else is wrong with the body is for its schema to say. */
-function audioParts(body: unknown): { content: unknown[]; index: number; path: string }[] {
-  const { messages = [] } = bodySchema.safeParse(body).data ?? {};
-  return messages.flatMap((message, position) => {
-    const content = (message as { content?: unknown } | null)?.content;
-    if (!Array.isArray(content)) return [];
-    return content.flatMap((part: { type?: unknown } | null, index) => {
-      const path = `messages.${position}.content.${index}`;
-      return part?.type === 'input_audio' ? [{ content, index, path }] : [];
-    });
-  });
 }

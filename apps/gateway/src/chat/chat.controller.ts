@@ -9,6 +9,7 @@ import { Body, Controller, Inject, Post, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AudioPartsGuard } from '../audio/audio-parts.guard.js';
 import { Owner } from '../auth/owner.js';
+import { FilePartsGuard } from '../input-files/file-parts.guard.js';
 import { StoredCompletionsService } from './stored/stored-completions.service.js';
 import { sendChatCompletion, sendChatStream } from './chat-reply.js';
 
@@ -17,7 +18,7 @@ export class ChatController {
   constructor(@Inject(StoredCompletionsService) private readonly completions: StoredCompletionsService) {}
 
   @Post(['v1/chat/completions', 'chat/completions'])
-  @UseGuards(AudioPartsGuard)
+  @UseGuards(AudioPartsGuard, FilePartsGuard)
   @ApiOperation({
     summary: 'Chat with a mega service or a model',
     answer: chatCompletionSchema,

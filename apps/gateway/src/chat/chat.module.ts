@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AudioModule } from '../audio/audio.module.js';
+import { InputFilesModule } from '../input-files/input-files.module.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { ChatController } from './chat.controller.js';
@@ -10,7 +11,7 @@ import { StoredCompletionsService } from './stored/stored-completions.service.js
 
 /** Chat completions of mega services and of language models; stored completions. */
 @Module({
-  imports: [ModelsModule, MegaServicesModule, AudioModule],
+  imports: [ModelsModule, MegaServicesModule, AudioModule, InputFilesModule],
   controllers: [ChatController, StoredCompletionsController],
   providers: [ChatService, LanguageModelClient, StoredCompletionsService],
   exports: [ChatService],

@@ -11,7 +11,7 @@ import type { ChatCompletionRequest } from '#openai-api';
 import { guardedFetch, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
-import { imageOfDataUrl, imageTypeOf } from './image-bytes.js';
+import { imageOfDataUrl, imageTypeOf } from '../input-files/image-bytes.js';
 
 type ChatImage = NonNullable<ChatMessage['images']>[number];
 

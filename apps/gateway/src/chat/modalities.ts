@@ -1,5 +1,5 @@
 import { ImageBudget, MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
-import { sizeOfDataUrl } from './image-bytes.js';
+import { sizeOfDataUrl } from '../input-files/image-bytes.js';
 
 /** What a model reads: `text`, `image`. */
 export type Modalities = NonNullable<ModelInfo['modalities']>;

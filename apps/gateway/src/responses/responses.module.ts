@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ChatModule } from '../chat/chat.module.js';
-import { FilesModule } from '../files/files.module.js';
+import { InputFilesModule } from '../input-files/input-files.module.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { VectorStoresModule } from '../vector-stores/vector-stores.module.js';
@@ -12,7 +12,6 @@ import { Summarizer } from './compaction/summarizer.js';
 import { ContextLoader } from './context/context-loader.js';
 import { ContextReader } from './context/context-reader.js';
 import { ContextWindow } from './context/context-window.js';
-import { InputFiles } from './context/input-files.js';
 import { ModelAbilities } from './context/model-abilities.js';
 import { responseSealer } from './context/response-sealer.js';
 import { GenerationStarter } from './execution/generation-starter.js';
@@ -27,7 +26,7 @@ import { ResponseSockets } from './websocket/response-sockets.js';
 
 /** The Responses API. */
 @Module({
-  imports: [ModelsModule, ChatModule, MegaServicesModule, FilesModule, VectorStoresModule],
+  imports: [ModelsModule, ChatModule, MegaServicesModule, InputFilesModule, VectorStoresModule],
   controllers: [CompactionController, ResponsesController],
   providers: [
     Compactor,
@@ -37,7 +36,6 @@ import { ResponseSockets } from './websocket/response-sockets.js';
     ContextWindow,
     GenerationStarter,
     ModelAbilities,
-    InputFiles,
     ResponsePlanner,
     ResponseReader,
     ResponseRuns,

@@ -1,5 +1,7 @@
+import { pollAfter } from '#openai-api';
 import { ApiOperation, SchemaPipe } from '#service-kit';
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { listOf, listSchemaOf } from '../files/file-objects.js';
 import { Owner } from '../auth/owner.js';
@@ -49,8 +51,15 @@ export class AttachedFilesController {
 
   @Get(':id')
   @ApiOperation({ summary: 'How far the indexing of a file is', answer: vectorStoreFileSchema })
-  async find(@Param('storeId') storeId: string, @Param('id') id: string, @Owner() owner: string) {
-    return toVectorStoreFile(await this.attached.find(owner, storeId, id));
+  async find(
+    @Param('storeId') storeId: string,
+    @Param('id') id: string,
+    @Owner() owner: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const found = toVectorStoreFile(await this.attached.find(owner, storeId, id));
+    void reply.headers(pollAfter(found));
+    return found;
   }
 
   @Post(':id')

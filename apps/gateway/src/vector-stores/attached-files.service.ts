@@ -120,7 +120,9 @@ export class AttachedFilesService {
     await requireStore(this.stores, owner, storeId);
     const { attributes, chunking_strategy } = body;
     const named = body.file_ids?.map((file_id) => ({ file_id, attributes, chunking_strategy }));
-    const path = named ? (index: number) => `file_ids.${index}` : (index: number) => `files.${index}.file_id`;
+    const path = named
+      ? (index: number) => `file_ids[${index}]`
+      : (index: number) => `files[${index}].file_id`;
     const files = await this.resolve(owner, named ?? body.files ?? [], path);
     const id = newId('vsfb');
     await this.attachResolved(storeId, files, id);

@@ -1,5 +1,7 @@
+import { pollAfter } from '#openai-api';
 import { ApiOperation, SchemaPipe } from '#service-kit';
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { listOf, listSchemaOf } from '../files/file-objects.js';
 import { Owner } from '../auth/owner.js';
 import { AttachedFilesService } from './attached-files.service.js';
@@ -33,8 +35,15 @@ export class FileBatchesController {
 
   @Get(':id')
   @ApiOperation({ summary: 'How far a batch is', answer: fileBatchSchema })
-  async find(@Param('storeId') storeId: string, @Param('id') id: string, @Owner() owner: string) {
-    return toFileBatch(await this.attached.findBatch(owner, storeId, id));
+  async find(
+    @Param('storeId') storeId: string,
+    @Param('id') id: string,
+    @Owner() owner: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const found = toFileBatch(await this.attached.findBatch(owner, storeId, id));
+    void reply.headers(pollAfter(found));
+    return found;
   }
 
   @Post(':id/cancel')

@@ -1,6 +1,8 @@
+import { pollAfter } from '#openai-api';
 import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { VectorStoresRepository } from '#storage';
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { listOf, listSchemaOf } from '../files/file-objects.js';
 import { Owner } from '../auth/owner.js';
 import { rewriteQuery } from './rewrite-query.js';
@@ -51,8 +53,14 @@ export class VectorStoresController {
 
   @Get(':id')
   @ApiOperation({ summary: 'A vector store', answer: vectorStoreSchema })
-  async find(@Param('id') id: string, @Owner() owner: string) {
-    return toVectorStore(await this.stores.find(owner, id));
+  async find(
+    @Param('id') id: string,
+    @Owner() owner: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const found = toVectorStore(await this.stores.find(owner, id));
+    void reply.headers(pollAfter(found));
+    return found;
   }
 
   @Post(':id')

@@ -25,7 +25,7 @@ export class VectorStoresService {
     const files = await this.attached.resolve(
       owner,
       fileIds.map((file_id) => ({ file_id, attributes: {}, chunking_strategy })),
-      (index) => `file_ids.${index}`,
+      (index) => `file_ids[${index}]`,
     );
     const fields = {
       name: name ?? '',

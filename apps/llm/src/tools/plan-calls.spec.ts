@@ -143,7 +143,7 @@ describe('planCalls', () => {
     const read = async (param: string) => {
       for await (const event of plan.read(failing(param)())) expect(event.text).toBe('');
     };
-    const named = { param: 'tools.1.grammar.definition', message: 'tools.1.grammar.definition: no' };
+    const named = { param: 'tools[1].grammar.definition', message: 'tools[1].grammar.definition: no' };
     await expect(read('constraint.tags.0.lark')).rejects.toMatchObject(named);
     await expect(read('messages')).rejects.toMatchObject({ param: 'messages' });
   });

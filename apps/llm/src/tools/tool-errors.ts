@@ -4,8 +4,8 @@ import type { GenerationEvent } from '#generation';
 const tagParam = /^constraint\.tags\.(\d+)(?:\.(schema|parameters|lark))?(.*)$/;
 
 /**
- * The events, with errors about what calls are held to told of the tool that asks for it: `tools.2.parameters.not`,
- * `tools.0.grammar.definition`. `tools` are those that are held to, in the order of the tags, `given` those of the request.
+ * The events, with errors about what calls are held to told of the tool that asks for it: `tools[2].parameters.not`,
+ * `tools[0].grammar.definition`. `tools` are those that are held to, in the order of the tags, `given` those of the request.
  */
 export async function* namingTools(
   events: AsyncIterable<GenerationEvent>,
@@ -25,7 +25,7 @@ function withToolParam(error: MegaNestError, tools: readonly Tool[], given: read
   const tool = tools[Number(found?.[1])];
   if (!found || !tool) return error;
   const field = tool.type === 'custom' ? 'grammar.definition' : `parameters${found[3] ?? ''}`;
-  const param = `tools.${given.indexOf(tool)}.${field}`;
+  const param = `tools[${given.indexOf(tool)}].${field}`;
   const message = body.message.replace(found[0], param);
   return MegaNestError.fromBody({ ...body, message, param });
 }

@@ -25,5 +25,5 @@ it('adds the tools of items, the later of one name in the place of the earlier',
 
 it('says which tool of an item is wrong', () => {
   const wrong = [{ ...item, tools: [{ ...add, name: 'no name' }] }];
-  expect(() => read(wrong)).toThrow(expect.objectContaining({ param: '0.tools.0.name' }));
+  expect(() => read(wrong)).toThrow(expect.objectContaining({ param: '[0].tools[0].name' }));
 });

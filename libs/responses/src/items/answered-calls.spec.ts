@@ -16,7 +16,7 @@ describe('assertCallsAnswered', () => {
 
   it('names an output that answers nothing', () => {
     expect(() => assertCallsAnswered([output], [message, output])).toThrow(
-      expect.objectContaining({ code: 'invalid_request', param: 'input.1.call_id' }),
+      expect.objectContaining({ code: 'invalid_request', param: 'input[1].call_id' }),
     );
   });
 });

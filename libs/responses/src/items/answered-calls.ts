@@ -18,7 +18,7 @@ export function assertCallsAnswered(
   for (const [index, item] of input.entries()) {
     const callId = item['call_id'];
     if (!isOutput(item) || typeof callId !== 'string' || made.has(callId)) continue;
-    const param = `${path}.${index}.call_id`;
+    const param = `${path}[${index}].call_id`;
     throw invalidField(param, `no tool call ${callId} was made that this could be the output of`);
   }
 }

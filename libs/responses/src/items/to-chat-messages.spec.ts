@@ -62,12 +62,12 @@ describe('toChatMessages', () => {
       {
         role: 'user',
         content: 'What?',
-        images: [{ url: image.image_url, detail: 'low', param: 'input.0.content.1', at: 5 }],
+        images: [{ url: image.image_url, detail: 'low', param: 'input[0].content[1]', at: 5 }],
       },
     ]);
     const read = (given: unknown) => toChatMessages(inputSchema.parse(given), { images: 'take' });
     expect(() => read([{ role: 'system', content }])).toThrow(
-      /^input\.0\.content\.1.*belong in the turns of the user/,
+      /^input\[0\]\.content\[1\].*belong in the turns of the user/,
     );
     const output = { type: 'function_call_output', call_id: 'a', output: [image] };
     expect(read([output]).messages).toEqual([
@@ -75,7 +75,7 @@ describe('toChatMessages', () => {
         role: 'tool',
         content: '',
         toolCallId: 'a',
-        images: [{ url: image.image_url, detail: 'low', param: 'input.0.output.0', at: 0 }],
+        images: [{ url: image.image_url, detail: 'low', param: 'input[0].output[0]', at: 0 }],
       },
     ]);
     const nowhere = { role: 'user', content: [{ type: 'input_image' }] };
@@ -114,6 +114,6 @@ describe('toChatMessages', () => {
     [{ type: 'input_audio', data: 'AA==' }, /"input_audio" is not supported here: parts may be input_text/],
   ])('refuses %j and says where', (part, message) => {
     expect(() => convert([{ role: 'user', content: [part] }])).toThrow(message);
-    expect(() => convert([{ role: 'user', content: [part] }])).toThrow(/^input\.0\.content\.0/);
+    expect(() => convert([{ role: 'user', content: [part] }])).toThrow(/^input\[0\]\.content\[0\]/);
   });
 });

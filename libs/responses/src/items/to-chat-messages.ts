@@ -34,7 +34,7 @@ export interface ChatMessagesOptions {
  */
 export function toChatMessages(
   items: readonly StoredItem[],
-  { pathOf = (index) => `input.${index}`, images = textOnly }: ChatMessagesOptions = {},
+  { pathOf = (index) => `input[${index}]`, images = textOnly }: ChatMessagesOptions = {},
 ): Conversation {
   const messages: ChatMessage[] = [];
   const skippedTypes: string[] = [];
@@ -145,7 +145,7 @@ function contentOf(content: unknown, path: string, use: ImageUse): Content {
   if (typeof content === 'string') return { content };
   return joinPieces(
     (content as Part[]).map((part, index): ContentPiece => {
-      const place = `${path}.${index}`;
+      const place = `${path}[${index}]`;
       return use === 'take' && isImage(part)
         ? { image: imageOf(part, place) }
         : { text: partText(part, place, use) };

@@ -12,7 +12,7 @@ export interface CallTarget {
 export interface ModelTools {
   /** The tools that the caller runs, as the model is told of them; names are unique. */
   tools: Tool[];
-  /** Where each of them stands in the request: `tools.2`, `tools.0.tools.1`. */
+  /** Where each of them stands in the request: `tools[2]`, `tools[0].tools[1]`. */
   paths: string[];
   /** By the name that the model uses. */
   targets: Map<string, CallTarget>;
@@ -57,7 +57,7 @@ const namespace = z.looseObject({
 export function modelTools(tools: readonly ResponseTool[]): ModelTools {
   const result: ModelTools = { tools: [], paths: [], targets: new Map(), others: [] };
   for (const [index, entry] of tools.entries()) {
-    const path = `tools.${index}`;
+    const path = `tools[${index}]`;
     const single = callable.safeParse(entry);
     const group = namespace.safeParse(entry);
     if (single.success) add(result, single.data, path);
@@ -70,7 +70,7 @@ export function modelTools(tools: readonly ResponseTool[]): ModelTools {
 function addGroup(result: ModelTools, group: z.output<typeof namespace>, path: string): void {
   for (const [index, entry] of group.tools.entries()) {
     const inner = callable.safeParse(entry);
-    if (inner.success) add(result, inner.data, `${path}.tools.${index}`, group.name);
+    if (inner.success) add(result, inner.data, `${path}.tools[${index}]`, group.name);
     else result.others.push(entry as ResponseTool);
   }
 }

@@ -22,7 +22,7 @@ const errorSchema = z.object({
   error: z.object({
     message: z.string(),
     type: z.string(),
-    param: z.string().nullable().describe('Path of the offending field, e.g. messages.0.content'),
+    param: z.string().nullable().describe('Path of the offending field, e.g. messages[0].content'),
     code: z.string().nullable(),
   }),
 });

@@ -145,7 +145,7 @@ async function readParts(
     const bytes = known.get(id);
     known.delete(id);
     if (bytes !== undefined) return { id, bytes };
-    const param = `part_ids.${index}`;
+    const param = `part_ids[${index}]`;
     throw invalidField(param, `${id} is not a part of this upload, or is there twice`);
   });
 }

@@ -48,7 +48,7 @@ async function readFile({ client, options }: NodeCall, file: FileReference, inde
     return (await client.request(extract, { file }, options)).text;
   } catch (error) {
     if (!(error instanceof MegaNestError) || error.status >= 499) throw error;
-    throw MegaNestError.fromBody({ ...error.toBody(), param: `files.${index}` });
+    throw MegaNestError.fromBody({ ...error.toBody(), param: `files[${index}]` });
   }
 }
 

@@ -1,4 +1,4 @@
-import { ImageBudget, invalidField } from '#contracts';
+import { ImageBudget } from '#contracts';
 import {
   compactRequestSchema,
   ignoredCompactFields,
@@ -12,6 +12,7 @@ import type { FastifyReply } from 'fastify';
 import { ChatService } from '../../chat/chat.service.js';
 import { ContextLoader } from '../context/context-loader.js';
 import { ContextReader } from '../context/context-reader.js';
+import { missingInput } from '../context/missing-input.js';
 import { compactionAnswer } from './response-answers.js';
 import { Owner } from '../../auth/owner.js';
 import { Compactor } from '../compaction/compactor.js';
@@ -50,7 +51,7 @@ export class CompactionController {
       ...(await this.reader.read(before, { ...options, path: 'context' })),
       ...(await this.reader.read(given, { ...options, path: 'input' })),
     ];
-    if (items.length === 0) throw invalidField('input', 'is required');
+    if (items.length === 0) throw missingInput();
     const { item, userMessages, usage } = await this.compactor.compact({ owner, items, instructions }, call);
     const ignored = ignoredCompactFields(request);
     setIgnored(reply, ignored);

@@ -1,4 +1,5 @@
 import type { MegaNestError } from '#contracts';
+import { pollAfter } from '#openai-api';
 import { eventFrames, type ResponseEvent, type ResponseObject } from '#responses';
 import { sendEventStream, setIgnored } from '#service-kit';
 import type { FastifyReply } from 'fastify';
@@ -15,7 +16,7 @@ export function setResponseHeaders(reply: FastifyReply, plan: ResponsePlan, run:
 }
 
 export async function sendResponse(reply: FastifyReply, response: ResponseObject): Promise<void> {
-  await reply.status(200).send(response);
+  await reply.status(200).headers(pollAfter(response)).send(response);
 }
 
 /** Streams a log as server-sent events, ended by `[DONE]`. */

@@ -46,7 +46,7 @@ export class ContextLoader {
       if (item.type !== 'item_reference') return item;
       const target = unstored?.item(item.id) ?? (found.get(item.id) as StoredItem | undefined);
       if (target) return target;
-      throw new MegaNestError('not_found', { what: `The item ${item.id}`, param: `${path}.${index}.id` });
+      throw new MegaNestError('not_found', { what: `The item ${item.id}`, param: `${path}[${index}].id` });
     });
   }
 

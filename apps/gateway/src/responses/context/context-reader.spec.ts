@@ -4,7 +4,7 @@ import { Sealer } from '#responses';
 import { describe, expect, it, vi } from 'vitest';
 import { FileContents } from '../../files/file-contents.js';
 import { ContextReader } from './context-reader.js';
-import { InputFiles } from './input-files.js';
+import { InputFiles } from '../../input-files/input-files.js';
 
 const png = Buffer.from('89504e470d0a1a0a', 'hex');
 
@@ -45,7 +45,7 @@ describe('images of a request', () => {
     const other = readerOf(Buffer.from('<html>')).reader;
     await expect(other.read([image({ file_id: 'f' })], options())).rejects.toMatchObject({
       code: 'unsupported_file',
-      param: 'input.0.content.0.file_id',
+      param: 'input[0].content[0].file_id',
     });
   });
 
@@ -57,7 +57,7 @@ describe('images of a request', () => {
     const limits = { images: 9, bytes: 24 };
     await expect(reader.read([inline, twice, twice], options(limits))).rejects.toMatchObject({
       code: 'payload_too_large',
-      param: 'input.2.content.0.file_id',
+      param: 'input[2].content[0].file_id',
     });
     expect(read).toHaveBeenCalledTimes(1);
   });
@@ -71,7 +71,7 @@ describe('images of a request', () => {
       reader.read([image({ image_url: 'https://example.org/b.png' })], shared),
     ).rejects.toMatchObject({
       code: 'invalid_request',
-      param: 'input.0.content.0',
+      param: 'input[0].content[0]',
     });
   });
 });
@@ -95,7 +95,7 @@ describe('sealed items of a request', () => {
     const small = compaction(10);
     expect(await reader.read(Array(8).fill(small), options())).toHaveLength(8);
     await expect(reader.read(Array(9).fill(small), options())).rejects.toThrow(
-      /input\.8: at most 8 compactions/,
+      /input\[8\]: at most 8 compactions/,
     );
   });
 

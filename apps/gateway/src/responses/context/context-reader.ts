@@ -12,8 +12,8 @@ import {
 } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { sizeOfDataUrl } from '../../chat/image-bytes.js';
-import { InputFiles } from './input-files.js';
+import { sizeOfDataUrl } from '../../input-files/image-bytes.js';
+import { InputFiles } from '../../input-files/input-files.js';
 
 export interface ReadOptions {
   owner: string;
@@ -64,7 +64,7 @@ export class ContextReader {
     const budget: SealedBudget = { bytes: mostSealedBytes, compactions: mostCompactions };
     const opened = expandCompactions(items, (item, index) => {
       const place = { path: options.path, index, budget };
-      if (budget.compactions-- <= 0) throw tooManyCompactions(`${options.path}.${index}`);
+      if (budget.compactions-- <= 0) throw tooManyCompactions(`${options.path}[${index}]`);
       return compactedContextOf(this.#open(item, { kind: 'compaction', owner: options.owner }, place));
     });
     // Errors name the items that came, not those of which compactions are made.
@@ -85,10 +85,10 @@ export class ContextReader {
     const field = item.type === 'message' ? 'content' : 'output';
     const parts = item[field];
     if (!Array.isArray(parts) || !parts.some(isAttachment)) return item;
-    const path = `${options.path}.${index}.${field}`;
+    const path = `${options.path}[${index}].${field}`;
     const read: Part[] = [];
     for (const [place, part] of (parts as Part[]).entries())
-      read.push(await this.#readPart(part, `${path}.${place}`, options));
+      read.push(await this.#readPart(part, `${path}[${place}]`, options));
     return { ...item, [field]: read };
   }
 
@@ -113,7 +113,7 @@ export class ContextReader {
   }
 
   #open(item: StoredItem, label: SealLabel, { path, index, budget }: SealedPlace): string {
-    const param = `${path}.${index}.encrypted_content`;
+    const param = `${path}[${index}].encrypted_content`;
     const sealed = item['encrypted_content'];
     try {
       if (typeof sealed !== 'string') throw new NotSealedHereError('it is missing');

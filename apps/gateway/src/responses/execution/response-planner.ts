@@ -14,6 +14,7 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import type { HttpCall } from '#service-kit';
 import { MegaServiceCatalog } from '../../mega-services/mega-service-catalog.js';
+import { missingInput } from '../context/missing-input.js';
 import { ModelAbilities } from '../context/model-abilities.js';
 import { chatRequestOf } from './chat-request-of.js';
 import { ContextLoader, type UnstoredResponses } from '../context/context-loader.js';
@@ -109,7 +110,7 @@ function withoutTrigger(input: readonly InputItem[]): { input: readonly InputIte
   const at = input.findIndex(({ type }) => type === 'compaction_trigger');
   if (at === -1) return { input, isTrigger: false };
   if (at === input.length - 1) return { input: input.slice(0, at), isTrigger: true };
-  const param = `input.${at}`;
+  const param = `input[${at}]`;
   throw invalidField(param, 'compaction_trigger must be the last item');
 }
 
@@ -142,12 +143,18 @@ function conversationOf(
   items: { earlier: readonly StoredItem[]; now: readonly StoredItem[]; images: ImageUse },
 ) {
   const { images } = items;
-  const earlier = toChatMessages(items.earlier, { pathOf: (index) => `context.${index}`, images });
+  const earlier = toChatMessages(items.earlier, { pathOf: (index) => `context[${index}]`, images });
   const now = toChatMessages(items.now, { images });
   const messages: ChatMessage[] = [...earlier.messages, ...now.messages];
-  if (messages.length === 0) throw invalidField('input', 'is required');
+  if (messages.length === 0) throw nothingToAnswer(items.now);
   if (instructions !== null) messages.unshift({ role: 'system', content: instructions });
   return { messages, skipped: [...new Set(now.skippedTypes)] };
+}
+
+function nothingToAnswer(items: readonly StoredItem[]): MegaNestError {
+  if (items.length === 0) return missingInput();
+  const types = [...new Set(items.map(({ type }) => type))].slice(0, 5).join(', ');
+  return invalidField('input', `holds no item that the model reads, but ${types} only`);
 }
 
 /** The last thing that the user said. */

@@ -71,7 +71,7 @@ describe('planTools', () => {
 
   it('checks entries by their source', () => {
     const wrong = [{ type: 'web_search' }, { type: 'mcp' }];
-    expect(() => plan({ tools: wrong })).toThrow(expect.objectContaining({ param: 'tools.1' }));
+    expect(() => plan({ tools: wrong })).toThrow(expect.objectContaining({ param: 'tools[1]' }));
   });
 
   it('has no use for tools where a mega service answers, and says so', () => {

@@ -35,7 +35,7 @@ export function planTools(
       ignored.push(`tools.${entry.type}`);
       continue;
     }
-    source.check(entry, `tools.${tools.indexOf(entry)}`);
+    source.check(entry, `tools[${tools.indexOf(entry)}]`);
     const { server_label: label } = entry as { server_label?: unknown };
     choosable.push({ ...anything, type: entry.type, ...(typeof label === 'string' && { group: label }) });
   }

@@ -74,7 +74,7 @@ export interface OpenedTools {
 export interface ServerToolSource {
   /** The `type` of the entries, e.g. `mcp`. */
   readonly type: string;
-  /** Checks an entry before the response begins. Errors: invalid_request with a path below `param` (`tools.2`). */
+  /** Checks an entry before the response begins. Errors: invalid_request with a path below `param` (`tools[2]`). */
   check(entry: ResponseTool, param: string): void;
   /**
    * Makes an entry ready for a response; may show items of its own (`mcp_list_tools`). Called once for each response,

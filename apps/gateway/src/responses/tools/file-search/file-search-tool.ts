@@ -22,7 +22,7 @@ const fileSearchToolSchema = z.strictObject({
 });
 export type FileSearchTool = z.output<typeof fileSearchToolSchema>;
 
-/** Reads an entry of `tools`. Errors: invalid_request with a path below `param` (`tools.2`). */
+/** Reads an entry of `tools`. Errors: invalid_request with a path below `param` (`tools[2]`). */
 export function readFileSearchTool(entry: ResponseTool, param: string): FileSearchTool {
   const result = fileSearchToolSchema.safeParse(entry);
   if (result.success) return result.data;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseMcpEntry } from './mcp-entry.js';
 
 const parse = (headers: Record<string, string>) =>
-  parseMcpEntry({ type: 'mcp', server_label: 'a', server_url: 'https://a.example', headers }, 'tools.0');
+  parseMcpEntry({ type: 'mcp', server_label: 'a', server_url: 'https://a.example', headers }, 'tools[0]');
 
 describe('parseMcpEntry', () => {
   it('takes headers of the server', () => {

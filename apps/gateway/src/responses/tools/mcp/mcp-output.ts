@@ -1,6 +1,6 @@
 import type { ChatMessage } from '#contracts';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { imageTypeOf } from '../../../chat/image-bytes.js';
+import { imageTypeOf } from '../../../input-files/image-bytes.js';
 
 /** Characters of a result that the model is told. */
 const longestOutput = 100_000;

@@ -28,7 +28,7 @@ export function separateSecrets(tools: readonly ResponseTool[]): SeparatedTools 
     const entry = tool as Record<string, unknown>;
     const label = String(entry['server_label']);
     if (secrets.has(label)) {
-      const param = `tools.${index}.server_label`;
+      const param = `tools[${index}].server_label`;
       throw invalidField(param, `${label} is used twice`);
     }
     const { server_url: url, authorization, headers } = entry;

@@ -4,9 +4,9 @@ import { ObjectStore, RpcClient } from '#messaging';
 import { inputFileOf, textOfTextFile } from '#responses';
 import { guardedFetch, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { FileContents } from '../../files/file-contents.js';
-import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
-import { imageTypeOf } from '../../chat/image-bytes.js';
+import { FileContents } from '../files/file-contents.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+import { imageTypeOf } from './image-bytes.js';
 import { TextCache } from './text-cache.js';
 
 interface LoadedFile {
