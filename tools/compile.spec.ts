@@ -63,6 +63,6 @@ it('exports and rounds a model folder', { timeout: 60_000 }, async () => {
   expect(await readdir(join(exported, 'onnx'))).toEqual(['model.onnx']);
   expect(await readdir(exported)).toEqual(expect.arrayContaining(['config.json', 'tokenizer.json']));
   const rounded = join(folder, 'rounded');
-  expect(await run('quantise-checkpoint.js', 'models/nano-rerank', rounded)).toMatchObject({ code: 0 });
+  expect(await run('quantize-checkpoint.js', 'models/nano-rerank', rounded)).toMatchObject({ code: 0 });
   expect(await readdir(rounded)).toEqual(['model.safetensors']);
 });

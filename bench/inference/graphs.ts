@@ -75,4 +75,4 @@ export const subject: Subject = {
 
 const introduction = `A decode step of a 135M-shaped model (random weights): the graph as exporters write it, whose cache goes in and out, against
 the compiled ones over slabs of the caller (docs/decisions/0021). Tokens per second of processor time, in brackets the
-ratio to the exporter's int8 graph. Activations are quantised by row in the delta graphs, by tensor in the exporter's.`;
+ratio to the exporter's int8 graph. Activations are quantized by row in the delta graphs, by tensor in the exporter's.`;

@@ -5,14 +5,14 @@ import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { listWeightFiles } from './checkpoint/safetensors.js';
 
-/** Part of every cache key: raise it whenever the written graphs change. */
+/** A part of every cache key; raise it when the written graphs change. */
 export const compilerVersion = 5;
 
 const descriptionFile = 'compiled.json';
 const temporaryPrefix = '.compiling-';
 const oneDay = 86_400_000;
 
-/** SHA-256 over the compiler's version, its options, config.json and every weight file, in hexadecimal. */
+/** SHA-256 of the compiler's version, its options, config.json and all weight files, in hexadecimal. */
 async function contentHash(modelDirectory: string, options: object): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify([compilerVersion, options]));
   const files = [join(modelDirectory, 'config.json'), ...(await listWeightFiles(modelDirectory))];
@@ -22,9 +22,9 @@ async function contentHash(modelDirectory: string, options: object): Promise<str
 }
 
 /**
- * Returns the directory under `cacheDir` that holds the compiled model, and the description that `compile` returned when
- * it was made. `compile` writes into a temporary directory that takes its final name in one step: a process that dies,
- * or compiles the same model at the same time, never leaves half a model behind.
+ * Compiles a model once. Returns its directory under `cacheDir`, and the description that `compile` returned.
+ * `compile` writes into a temporary directory that is renamed at the end, so that a process that dies, or that
+ * compiles the same model concurrently, does not leave a partial model.
  */
 export async function compileOnce<Description extends object>(
   modelDirectory: string,
@@ -58,7 +58,7 @@ async function compileInto(
   }
 }
 
-/** What earlier versions of the compiler left, and what a process that died was writing a day ago or longer. */
+/** Removes models of earlier compiler versions, and temporary directories older than a day. */
 async function removeOutdated(cacheDir: string): Promise<void> {
   for (const name of await readdir(cacheDir)) {
     const version = /-v(\d+)-[0-9a-f]{16}$/.exec(name)?.[1];
@@ -69,7 +69,7 @@ async function removeOutdated(cacheDir: string): Promise<void> {
   }
 }
 
-/** Milliseconds since the last change; 0 for what another process has just removed. */
+/** Milliseconds since the last change; 0 if another process has just removed the file. */
 async function ageOf(path: string): Promise<number> {
   const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
   return Date.now() - mtimeMs;

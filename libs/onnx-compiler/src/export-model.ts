@@ -1,23 +1,24 @@
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { exportDecoder } from './decoder/export-decoder.js';
+import { exportDecoder } from './decoder/compile-decoder.js';
 import { exportWhisper } from './whisper/export-whisper.js';
 import { detectIntegerKernel } from './onnx/detect-integer-kernel.js';
-import { writeEncoderGraph } from './encoder/write-encoder-graph.js';
+import { writeEncoderGraph } from './encoder/compile-encoder.js';
 
 const configSchema = z.looseObject({ architectures: z.array(z.string()).default([]) });
 
 /**
- * Copies a model directory, the checkpoint replaced by `onnx/model.onnx` as exporters write it, so that transformers.js and
- * other runtimes can load it:
+ * Copies a model directory and replaces the checkpoint by `onnx/model.onnx` in the form of Hugging Face's exports,
+ * so that transformers.js and other runtimes can load it:
  * - decoders: `input_ids`, `attention_mask`, `position_ids`, `past_key_values.*` in; `logits` of every position and
  *   `present.*` out;
  * - Whisper: `onnx/encoder_model.onnx` and `onnx/decoder_model_merged.onnx`;
- * - encoders: `input_ids`, `attention_mask`, `token_type_ids` in; `last_hidden_state`, or `logits` of a classifier, out.
+ * - encoders: `input_ids`, `attention_mask`, `token_type_ids` in; `last_hidden_state`, or `logits` of a classifier,
+ *   out.
  *
- * The slow general form; int8 weights take activations quantised over the whole tensor, as exporters' do. Returns the path
- * of the graph. Throws UnsupportedModelError as the compiler does.
+ * This form is slower. With int8 weights, activations are quantized over the whole tensor, as exporters do. Returns
+ * the path of the graph. Errors: UnsupportedModelError, as from the compiler.
  */
 export async function exportModel(
   modelDirectory: string,

@@ -1,12 +1,16 @@
 export { compileSpeech } from './ctc/compile-speech.js';
 export { readSpeechShape } from './ctc/speech-config.js';
-export { type CompiledDecoder, compileDecoder } from './decoder/compile-decoder.js';
+export {
+  type CompiledDecoder,
+  compileDecoder,
+  compileConcatKvDecoder,
+  exportDecoder,
+} from './decoder/compile-decoder.js';
 export { readDecoderShape } from './decoder/decoder-config.js';
-export { compileDenseDecoder, exportDecoder } from './decoder/export-decoder.js';
 export { compileEncoder } from './encoder/compile-encoder.js';
 export { readEncoderShape } from './encoder/encoder-config.js';
 export { exportModel } from './export-model.js';
-export { quantiseCheckpoint } from './quantization/quantise-checkpoint.js';
+export { quantizeCheckpoint } from './quantization/quantize-checkpoint.js';
 export { UnsupportedModelError } from './unsupported-model.error.js';
 export { type CompiledWhisper, compileWhisper } from './whisper/compile-whisper.js';
 export { readWhisperShape } from './whisper/whisper-config.js';

@@ -103,7 +103,7 @@ describe('the bundled encoders', () => {
   const distance = (left: readonly number[], right: readonly number[]): number =>
     Math.max(...left.map((value, index) => Math.abs(value - right[index]!)));
 
-  it('embed like transformers.js, pooled and normalised', { timeout: 60_000 }, async () => {
+  it('embed like transformers.js, pooled and normalized', { timeout: 60_000 }, async () => {
     const states = await exportedOutput('nano-embed', AutoModel, 'last_hidden_state');
     const width = states.length / text.length;
     const sums = Array.from({ length: width }, (_, column) =>

@@ -1,12 +1,13 @@
 /**
- * The model cannot be compiled: an architecture, an option of its config.json or a tensor that the compiler does not
- * know. The caller falls back to the exporter's ONNX file and says so; the message names what is unsupported.
+ * The model cannot be compiled: its architecture, an option of its config.json or a tensor is unknown to the
+ * compiler. The caller falls back to the exported ONNX file and reports it; the message names the unsupported
+ * feature.
  */
 export class UnsupportedModelError extends Error {
   override readonly name = 'UnsupportedModelError';
 
   constructor(
-    /** What is unsupported, for example `rope_scaling.rope_type "yarn"`. */
+    /** The unsupported feature, for example `rope_scaling.rope_type "yarn"`. */
     readonly feature: string,
     readonly modelDirectory: string,
     cause?: unknown,

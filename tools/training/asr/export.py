@@ -1,6 +1,6 @@
 """A checkpoint of train.py as a model directory with float32 weights: export.py CHECKPOINT VOCAB LM OUT
 
-tools/quantise-checkpoint.mjs then makes the int8 model.safetensors of models/nano-asr out of it.
+tools/quantize-checkpoint.mjs then makes the int8 model.safetensors of models/nano-asr out of it.
 """
 import json
 import os

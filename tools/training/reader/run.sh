@@ -17,7 +17,7 @@ export OPS="$work/libops.so" OMP_NUM_THREADS="${OMP_NUM_THREADS:-$(nproc)}"
   --init models/nano-rerank/model.safetensors --seconds "$seconds" --cand 8
 "$python" "$here/export.py" "$work/reader-final.pt" "$work/float"
 npm run build
-node dist/quantise-checkpoint.js "$work/float" models/nano-reader
+node dist/quantize-checkpoint.js "$work/float" models/nano-reader
 cp "$work/float/config.json" models/nano-rerank/tokenizer.json models/nano-rerank/tokenizer_config.json \
   models/nano-rerank/special_tokens_map.json models/nano-reader/
 # Searched by a MegaNest that runs: npm start

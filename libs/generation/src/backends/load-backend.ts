@@ -1,5 +1,5 @@
 import { chooseEngine } from '#models';
-import { compileDecoder, compileDenseDecoder } from '#onnx-compiler';
+import { compileDecoder, compileConcatKvDecoder } from '#onnx-compiler';
 import type { DecoderBackend } from './decoder-backend.js';
 import { CompiledOnnxBackend } from './compiled-onnx-backend.js';
 import { bytesPerPosition } from '../kv-cache/kv-cache.js';
@@ -30,7 +30,7 @@ async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> 
   const { weights, compiledDirectory: cacheDir } = settings.engine;
   // A cache in this process would be copied to the GPU with every token.
   if (settings.device === 'webgpu') {
-    const dense = await compileDenseDecoder(settings.directory, cacheDir);
+    const dense = await compileConcatKvDecoder(settings.directory, cacheDir);
     const resident = await ExportedOnnxBackend.load(dense, settings.config, settings);
     return { backend: resident, name: `${resident.name} compiled fp32` };
   }

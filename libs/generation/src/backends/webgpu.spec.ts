@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readDecoderConfig, type Device } from '#models';
-import { compileDenseDecoder } from '#onnx-compiler';
+import { compileConcatKvDecoder } from '#onnx-compiler';
 import { randomTensors, writeCheckpoint } from '../../../onnx-compiler/src/checkpoint/checkpoint.fixture.js';
 import { decoderShapes } from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
 import { ExportedOnnxBackend } from './exported-onnx-backend.js';
@@ -43,7 +43,7 @@ describe.skipIf(!hasVulkan)('ExportedOnnxBackend on WebGPU', { timeout: 240_000 
       process.env['VK_ICD_FILENAMES'] = driver;
     }
     await writeCheckpoint(path.join(folder, 'model'), config, randomTensors(decoderShapes(config)));
-    model = await compileDenseDecoder(path.join(folder, 'model'), folder);
+    model = await compileConcatKvDecoder(path.join(folder, 'model'), folder);
   });
   afterAll(() => rm(folder, { recursive: true }));
 

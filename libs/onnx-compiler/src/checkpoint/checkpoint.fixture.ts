@@ -8,7 +8,7 @@ export interface FixtureTensor {
 }
 export type FixtureTensors = Readonly<Record<string, FixtureTensor>>;
 
-/** Pseudo-random numbers in −1…1 that are the same in every run. */
+/** Returns a source of pseudo-random numbers in −1…1, the same in every run. */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -31,7 +31,7 @@ export function randomTensors(shapes: Readonly<Record<string, readonly number[]>
   return tensors;
 }
 
-/** Writes config.json and float32 safetensors, in as many shards as asked. */
+/** Writes config.json and float32 safetensors in `shards` shards. */
 export async function writeCheckpoint(
   directory: string,
   config: object,

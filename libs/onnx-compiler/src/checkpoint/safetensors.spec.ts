@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { randomTensors, writeCheckpoint } from './checkpoint.fixture.js';
-import { quantiseCheckpoint } from '../quantization/quantise-checkpoint.js';
+import { quantizeCheckpoint } from '../quantization/quantize-checkpoint.js';
 import { SafetensorsReader } from './safetensors.js';
 import { UnsupportedModelError } from '../unsupported-model.error.js';
 
@@ -84,16 +84,16 @@ describe('SafetensorsReader', () => {
     await write({ a: { dtype: 'F32', shape: [4], data_offsets: [0, 8] } }, new Uint8Array(8));
     await expect(SafetensorsReader.open(folder)).rejects.toThrow('damaged');
     await writeFile(join(folder, 'model.safetensors'), 'not a checkpoint at all');
-    await expect(SafetensorsReader.open(folder)).rejects.toThrow('no safetensors file');
+    await expect(SafetensorsReader.open(folder)).rejects.toThrow('is not a safetensors file');
   });
 });
 
-describe('quantiseCheckpoint', () => {
+describe('quantizeCheckpoint', () => {
   it('rounds large matrices to int8 and keeps the rest; a second time changes nothing', async () => {
     const tensors = randomTensors({ 'a.weight': [300, 256], 'b.weight': [8, 8], 'c.norm.weight': [256] });
     await writeCheckpoint(folder, {}, tensors);
-    await quantiseCheckpoint(folder, join(folder, 'once'));
-    await quantiseCheckpoint(join(folder, 'once'), join(folder, 'twice'));
+    await quantizeCheckpoint(folder, join(folder, 'once'));
+    await quantizeCheckpoint(join(folder, 'once'), join(folder, 'twice'));
     const once = await readAll(join(folder, 'once'));
     expect(once['b.weight']).toEqual(tensors['b.weight']!.values);
     expect(once['c.norm.weight']).toEqual(tensors['c.norm.weight']!.values);

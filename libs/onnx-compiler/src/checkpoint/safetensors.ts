@@ -1,10 +1,41 @@
-import { open, readFile } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { bfloat16ToFloat32, float16ToFloat32 } from '../onnx/float-types.js';
 import { UnsupportedModelError } from '../unsupported-model.error.js';
+
+/** Half precision needs its exponent moved, so a table converts it; bfloat16 is the upper half of a float32. */
+
+const halfToFloatTable = buildHalfTable();
+
+function halfToFloat(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+function buildHalfTable(): Float32Array {
+  const table = new Float32Array(65_536);
+  for (let bits = 0; bits < table.length; bits++) table[bits] = halfToFloat(bits);
+  return table;
+}
+
+/** Converts IEEE half precision (`F16` of safetensors) to float32 exactly. */
+export function float16ToFloat32(bits: Uint16Array): Float32Array {
+  const values = new Float32Array(bits.length);
+  for (let i = 0; i < bits.length; i++) values[i] = halfToFloatTable[bits[i]!]!;
+  return values;
+}
+
+/** Converts bfloat16 (`BF16` of safetensors) to float32 exactly. */
+export function bfloat16ToFloat32(bits: Uint16Array): Float32Array {
+  const words = new Uint32Array(bits.length);
+  for (let i = 0; i < bits.length; i++) words[i] = bits[i]! << 16;
+  return new Float32Array(words.buffer);
+}
 
 const entrySchema = z.object({
   dtype: z.string(),
@@ -14,8 +45,8 @@ const entrySchema = z.object({
 const headerSchema = z.record(z.string(), z.union([entrySchema, z.record(z.string(), z.string())]));
 const indexSchema = z.object({ weight_map: z.record(z.string(), z.string()) });
 
-/** A header of more than this is taken for a damaged file (the format's own limit). */
-const largestHeader = 100_000_000;
+/** The format's own limit; a longer header means a damaged file. */
+const maxHeaderBytes = 100_000_000;
 const dtypeBytes: Record<string, number> = {
   F32: 4,
   F16: 2,
@@ -37,7 +68,10 @@ interface StoredTensor {
   readonly bytes: number;
 }
 
-/** The safetensors files of a model directory: `model.safetensors`, or the shards that its index names. */
+/**
+ * Lists the safetensors files of a model directory: `model.safetensors`, or the shards in its index. Errors:
+ * UnsupportedModelError if there is not any.
+ */
 export async function listWeightFiles(modelDirectory: string): Promise<string[]> {
   const indexPath = join(modelDirectory, 'model.safetensors.index.json');
   if (existsSync(join(modelDirectory, 'model.safetensors')))
@@ -52,8 +86,8 @@ export async function listWeightFiles(modelDirectory: string): Promise<string[]>
 }
 
 /**
- * The tensors of a model directory, read one at a time: nothing but the headers stays in memory.
- * Remembers which names were asked for, so that a compiler can refuse a checkpoint with tensors it does not understand.
+ * Reads the tensors of a model directory one at a time; only the headers stay in memory. It records which names
+ * were read, so that a compiler can refuse a checkpoint with unknown tensors.
  */
 export class SafetensorsReader {
   private readonly used = new Set<string>();
@@ -64,7 +98,9 @@ export class SafetensorsReader {
     private readonly handles: ReadonlyMap<string, FileHandle>,
   ) {}
 
-  /** Throws UnsupportedModelError when there is no safetensors file, Error when one is damaged. */
+  /**
+   * Opens the files. Errors: UnsupportedModelError if there is not a safetensors file, Error if a file is damaged.
+   */
   static async open(modelDirectory: string): Promise<SafetensorsReader> {
     const tensors = new Map<string, StoredTensor>();
     const handles = new Map<string, FileHandle>();
@@ -81,10 +117,10 @@ export class SafetensorsReader {
     return new SafetensorsReader(modelDirectory, tensors, handles);
   }
 
-  /** Names of all tensors, but for the scales of int8 ones. */
+  /** Names of all tensors, without the scales of int8 tensors. */
   names(): string[] {
     return [...this.tensors.keys()].filter(
-      (name) => !(name.endsWith('_scale') && this.isQuantised(name.slice(0, -'_scale'.length))),
+      (name) => !(name.endsWith('_scale') && this.isQuantized(name.slice(0, -'_scale'.length))),
     );
   }
 
@@ -92,14 +128,14 @@ export class SafetensorsReader {
     return this.tensors.has(name);
   }
 
-  /** Dimensions of a tensor; throws UnsupportedModelError when the checkpoint lacks it. */
+  /** Returns the dimensions of a tensor. Errors: UnsupportedModelError if the checkpoint lacks it. */
   shape(name: string): readonly number[] {
     return this.find(name).shape;
   }
 
   /**
-   * A tensor as float32, whatever it is stored as: a 16- or 32-bit float, or int8 with a scale for each row (or for each
-   * of equal groups of a row) in the tensor `<name>_scale`.
+   * Reads a tensor as float32. It may be stored as a 16- or 32-bit float, or as int8 with a scale per row (or per
+   * equal group of a row) in the tensor `<name>_scale`.
    */
   async readFloat32(name: string): Promise<Float32Array> {
     const tensor = this.find(name);
@@ -108,13 +144,13 @@ export class SafetensorsReader {
     if (tensor.dtype === 'F16') return float16ToFloat32(new Uint16Array(bytes.buffer));
     if (tensor.dtype === 'BF16') return bfloat16ToFloat32(new Uint16Array(bytes.buffer));
     if (tensor.dtype === 'I8' && this.has(`${name}_scale`))
-      return dequantise(new Int8Array(bytes.buffer), await this.readFloat32(`${name}_scale`));
+      return dequantize(new Int8Array(bytes.buffer), await this.readFloat32(`${name}_scale`));
     throw new UnsupportedModelError(`the type ${tensor.dtype} of tensor ${name}`, this.modelDirectory);
   }
 
-  /** Names never asked for, less the ones that `isHarmless` accepts. */
-  unusedNames(isHarmless: (name: string) => boolean): string[] {
-    return [...this.tensors.keys()].filter((name) => !this.used.has(name) && !isHarmless(name));
+  /** Names of the tensors that were not read and that `isIgnorable` does not accept. */
+  unusedNames(isIgnorable: (name: string) => boolean): string[] {
+    return [...this.tensors.keys()].filter((name) => !this.used.has(name) && !isIgnorable(name));
   }
 
   async close(): Promise<void> {
@@ -122,7 +158,7 @@ export class SafetensorsReader {
   }
 
   /** Whether a tensor is stored as int8 with scales. */
-  isQuantised(name: string): boolean {
+  isQuantized(name: string): boolean {
     return this.tensors.get(name)?.dtype === 'I8';
   }
 
@@ -142,11 +178,11 @@ export class SafetensorsReader {
 }
 
 /** Each scale belongs to an equal run of values. */
-function dequantise(quantised: Int8Array, scales: Float32Array): Float32Array {
-  const values = new Float32Array(quantised.length);
+function dequantize(quantized: Int8Array, scales: Float32Array): Float32Array {
+  const values = new Float32Array(quantized.length);
   const run = values.length / scales.length;
   for (const [group, scale] of scales.entries())
-    for (let i = group * run; i < (group + 1) * run; i++) values[i] = quantised[i]! * scale;
+    for (let i = group * run; i < (group + 1) * run; i++) values[i] = quantized[i]! * scale;
   return values;
 }
 
@@ -155,7 +191,7 @@ async function readHeader(file: string, handle: FileHandle): Promise<[string, St
   await readFully(handle, prefix, 0, file);
   const length = Number(new DataView(prefix.buffer).getBigUint64(0, true));
   const { size } = await handle.stat();
-  if (length > largestHeader || length + 8 > size) throw new Error(`${file} is no safetensors file.`);
+  if (length > maxHeaderBytes || length + 8 > size) throw new Error(`${file} is not a safetensors file.`);
   const json = new Uint8Array(length);
   await readFully(handle, json, 8, file);
   const header = headerSchema.parse(JSON.parse(new TextDecoder().decode(json)));
@@ -178,7 +214,7 @@ function toStoredTensor(
   const elements = entry.shape.reduce((product, dim) => product * dim, 1);
   const expected = elements * (dtypeBytes[entry.dtype] ?? Number.NaN);
   if (expected !== end - start || limits.dataStart + end > limits.fileSize)
-    throw new Error(`${file} is damaged: tensor ${name} does not fit its place.`);
+    throw new Error(`${file} is damaged: the size or the offset of tensor ${name} is wrong.`);
   return {
     file,
     dtype: entry.dtype,
@@ -188,14 +224,37 @@ function toStoredTensor(
   };
 }
 
-/** Largest single read; the operating system refuses those beyond 2 GiB. */
+/** Maximum bytes of one read; the operating system refuses more than 2 GiB. */
 const readChunk = 1 << 28;
 
 async function readFully(handle: FileHandle, into: Uint8Array, offset: number, file: string): Promise<void> {
   for (let done = 0; done < into.length;) {
     const length = Math.min(readChunk, into.length - done);
     const { bytesRead } = await handle.read(into, done, length, offset + done);
-    if (bytesRead === 0) throw new Error(`${file} ends too early.`);
+    if (bytesRead === 0) throw new Error(`${file} is truncated.`);
     done += bytesRead;
+  }
+}
+
+/**
+ * Opens a checkpoint, builds a graph from it and writes the graph. `isIgnorable` accepts tensors that the graph
+ * does not need. Errors: UnsupportedModelError if another tensor was not read, because the architecture is then a
+ * different one.
+ */
+export async function withCheckpoint(
+  modelDirectory: string,
+  build: (reader: SafetensorsReader) => {
+    isIgnorable: (name: string) => boolean;
+    write: () => Promise<unknown>;
+  },
+): Promise<void> {
+  const reader = await SafetensorsReader.open(modelDirectory);
+  try {
+    const { isIgnorable, write } = build(reader);
+    const [unknown] = reader.unusedNames(isIgnorable);
+    if (unknown) throw new UnsupportedModelError(`tensor ${unknown}`, modelDirectory);
+    await write();
+  } finally {
+    await reader.close();
   }
 }

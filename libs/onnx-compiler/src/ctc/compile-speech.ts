@@ -1,31 +1,32 @@
 import { join } from 'node:path';
 import { compileOnce } from '../compile-cache.js';
 import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
-import type { IntegerKernel } from '../onnx/integer-kernel.js';
+import type { IntegerKernel } from '../onnx/graph-builder.js';
 import type { LinearMode } from '../onnx/linear.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
-import { withCheckpoint } from '../checkpoint/open-checkpoint.js';
+import { withCheckpoint } from '../checkpoint/safetensors.js';
 import { readSpeechShape } from './speech-config.js';
 import { buildSpeechGraph, type SpeechGraphOptions } from './speech-graph.js';
 
+/** Options of {@link compileSpeech}. */
 export interface CompileSpeechOptions {
-  /** Where compiled models are kept; made when absent. */
+  /** Directory of compiled models; created if missing. */
   readonly cacheDir: string;
-  /** `int8` multiplies in int8 with activations quantised row by row, so that no audio depends on what lies beside it. */
+  /** `int8` quantizes activations row by row, so that a result does not depend on the rest of the batch. */
   readonly weights: 'fp32' | 'int8';
-  /** Default: what this machine has. */
+  /** Default: the kernel of this machine. */
   readonly kernel?: IntegerKernel;
 }
 
 /**
- * A compiled CTC model. Input: `input_features` float32 `[B, frames, bands]`, normalised log-mel features as the model's
- * preprocessor_config.json says; all rows of a batch are equally long, zeros behind shorter ones. Output: `logits` float32
- * `[B, ⌈frames / framesPerStep⌉, vocabularySize]`, scores before the softmax.
+ * A compiled CTC model. Input: `input_features` float32 `[B, frames, bands]`, log-mel features normalized as in the
+ * model's preprocessor_config.json; shorter rows of a batch are padded with zeros. Output: `logits` float32 `[B,
+ * ⌈frames / framesPerStep⌉, vocabularySize]`, scores before the softmax.
  */
 export interface CompiledSpeech {
   readonly onnxPath: string;
   readonly bands: number;
-  /** Frames of features for each row of scores. */
+  /** Feature frames per row of logits. */
   readonly framesPerStep: number;
   readonly vocabularySize: number;
   readonly blankTokenId: number;
@@ -34,7 +35,7 @@ export interface CompiledSpeech {
 
 /**
  * Writes the serving graph of a `nano-ctc` model, or finds it in the cache. `modelDirectory` holds config.json and
- * safetensors. Throws UnsupportedModelError when the architecture or a tensor is not known.
+ * safetensors. Errors: UnsupportedModelError if the architecture or a tensor is unknown.
  */
 export async function compileSpeech(
   modelDirectory: string,
@@ -59,7 +60,7 @@ async function writeSpeech(
   const shape = await readSpeechShape(modelDirectory);
   await withCheckpoint(modelDirectory, (reader) => {
     const graph = buildSpeechGraph(shape, reader, options);
-    return { isHarmless: () => false, write: () => writeOnnxFile(target, graph) };
+    return { isIgnorable: () => false, write: () => writeOnnxFile(target, graph) };
   });
   const { bands, stack, vocabularySize, blankTokenId } = shape;
   return { bands, framesPerStep: stack[0] * stack[1], vocabularySize, blankTokenId };

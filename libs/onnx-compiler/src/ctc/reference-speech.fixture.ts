@@ -38,7 +38,7 @@ export function speechShapes(config = tinySpeech): Record<string, number[]> {
   return shapes;
 }
 
-/** Scores of a CTC model in double precision, straight from its definition; `frames` may be any number. */
+/** Computes the scores of a CTC model in double precision, from its definition; `frames` may have any length. */
 export function speechScores(
   tensors: FixtureTensors,
   frames: readonly Vector[],
@@ -58,7 +58,7 @@ export function speechScores(
   return state.map((x) => linear(tensors, 'output', layerNorm(tensors, 'norm', x, config.layer_norm_eps)));
 }
 
-/** A linear layer and ReLU over each frame between its neighbours. */
+/** A linear layer and ReLU over each frame and its two neighbors. */
 function layer(tensors: FixtureTensors, name: string, frames: readonly Vector[], distance = 1): Vector[] {
   const outside = frames[0]!.map(() => 0);
   return frames.map((frame, at) => {

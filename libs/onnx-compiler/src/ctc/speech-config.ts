@@ -3,14 +3,17 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { UnsupportedModelError } from '../unsupported-model.error.js';
 
-/** Everything of a speech model's config.json that shapes its graph. */
+/** The parts of a speech model's config.json that determine its graph. */
 export interface SpeechShape {
-  /** Bands of a frame of features. */
+  /** Mel bands of a frame. */
   readonly bands: number;
-  /** Frames laid side by side before the first and before the second layer of the stem; their product is the step. */
+  /**
+   * Number of frames that are concatenated before the first and before the second layer of the stem; their product
+   * is the step.
+   */
   readonly stack: readonly [number, number];
   readonly hiddenSize: number;
-  /** For each block, how many frames away its neighbours lie. */
+  /** Dilation of each block: the distance to its neighbor frames. */
   readonly dilations: readonly number[];
   readonly vocabularySize: number;
   readonly blankTokenId: number;
@@ -28,7 +31,7 @@ const configSchema = z.looseObject({
   layer_norm_eps: z.number().positive().default(1e-5),
 });
 
-/** Reads the config.json of a `nano-ctc` model; throws UnsupportedModelError for anything else. */
+/** Reads the config.json of a `nano-ctc` model. Errors: UnsupportedModelError for any other model. */
 export async function readSpeechShape(modelDirectory: string): Promise<SpeechShape> {
   const content: unknown = JSON.parse(await readFile(join(modelDirectory, 'config.json'), 'utf8'));
   const { model_type: type } = z.looseObject({ model_type: z.unknown() }).parse(content);
@@ -37,7 +40,7 @@ export async function readSpeechShape(modelDirectory: string): Promise<SpeechSha
   const parsed = configSchema.safeParse(content);
   if (!parsed.success)
     throw new UnsupportedModelError(
-      `a config.json whose ${parsed.error.issues[0]?.path.join('.')} is missing or odd`,
+      `a config.json whose ${parsed.error.issues[0]?.path.join('.')} is missing or invalid`,
       modelDirectory,
     );
   const config = parsed.data;

@@ -1,21 +1,20 @@
 import type { NormWeights } from '../encoder/encoder-weights.js';
-import { GraphBuilder } from '../onnx/graph-builder.js';
-import type { IntegerKernel } from '../onnx/integer-kernel.js';
+import { GraphBuilder, type IntegerKernel } from '../onnx/graph-builder.js';
 import { LinearLayers, type LinearMode } from '../onnx/linear.js';
-import { type LinearWeights, linearWeights } from '../checkpoint/linear-weights.js';
-import { type Matrix, matrix } from '../onnx/matrix.js';
+import { type LinearWeights, linearWeights, type Matrix, matrix } from '../checkpoint/weights.js';
 import type { Graph } from '../onnx/onnx-file.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
 import type { SpeechShape } from './speech-config.js';
 
+/** Options of {@link buildSpeechGraph}. */
 export interface SpeechGraphOptions {
   readonly linear: LinearMode;
   readonly kernel: IntegerKernel;
 }
 
 /**
- * Writes the serving graph of a `nano-ctc` model, a time-delay network; its input and output are described at
- * CompiledSpeech. Every layer is a matrix product over frames laid side by side, so that int8 kernels serve it all.
+ * Writes the serving graph of a `nano-ctc` model, a time-delay neural network; see CompiledSpeech for its input and
+ * output. Every layer is a matrix product over concatenated frames, so that int8 kernels serve all of it.
  */
 export function buildSpeechGraph(
   shape: SpeechShape,
@@ -25,7 +24,7 @@ export function buildSpeechGraph(
   return new SpeechGraphWriter(shape, reader, options).write();
 }
 
-/** The axis of time in `[batch, frames, channels]`. */
+/** The time axis of `[batch, frames, channels]`. */
 const time = 1;
 const end = Number.MAX_SAFE_INTEGER;
 
@@ -58,7 +57,7 @@ class SpeechGraphWriter {
     return graph.build('speech');
   }
 
-  /** Frames of zeros, which is the mean of normalised features, behind the audio up to a multiple of the step. */
+  /** Pads the audio to a multiple of the step with zeros, which are the mean of normalized features. */
   private padded(features: string, step: number): string {
     const { graph } = this;
     const frames = graph.op('Slice', [
@@ -89,7 +88,10 @@ class SpeechGraphWriter {
     return graph.op('Add', [state, this.project(inner, `${name}.down`)]);
   }
 
-  /** `[B, T, C]` → `[B, T, 3C]`: the frame `distance` before, the frame, the frame `distance` after; zeros outside. */
+  /**
+   * `[B, T, C]` → `[B, T, 3C]`: the frame `distance` earlier, the frame, and the frame `distance` later; zeros
+   * outside.
+   */
   private withNeighbours(value: string, distance: number): string {
     const { graph } = this;
     const padded = graph.op('Pad', [value, graph.int64([0, distance, 0, 0, distance, 0])]);

@@ -1,42 +1,49 @@
 import { join } from 'node:path';
-import { DeltaAttention, type KvPrecision } from './delta-attention.js';
+import { mkdir } from 'node:fs/promises';
+import { ExternalKvAttention, type KvPrecision } from './external-kv-attention.js';
 import { compileOnce } from '../compile-cache.js';
 import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
-import type { IntegerKernel } from '../onnx/integer-kernel.js';
-import { writeDecoderGraph } from './write-decoder-graph.js';
+import type { IntegerKernel } from '../onnx/graph-builder.js';
+import { ConcatKvAttention } from './concat-kv-attention.js';
+import { type DecoderShape, readDecoderShape } from './decoder-config.js';
+import { buildDecoderGraph, type DecoderGraphOptions } from './decoder-graph.js';
+import { DecoderWeights } from './decoder-weights.js';
+import { writeOnnxFile } from '../onnx/onnx-file.js';
+import { withCheckpoint } from '../checkpoint/safetensors.js';
 
+/** Options of {@link compileDecoder}. */
 export interface CompileDecoderOptions {
-  /** Where compiled models are kept; made when absent. */
+  /** Directory of compiled models; created if missing. */
   readonly cacheDir: string;
-  /** `int8`: one scale per output channel, activations quantised row by row. */
+  /** `int8`: one scale per output channel, activations quantized row by row. */
   readonly weights: 'fp32' | 'int8';
-  /** `int8`: slabs of a quarter the size; pays from about 256 positions on. */
+  /** `int8`: a KV cache of a quarter of the size, faster from about 256 positions on. */
   readonly kv: KvPrecision;
-  /** Default: what this machine has. */
+  /** Default: the kernel of this machine. */
   readonly kernel?: IntegerKernel;
 }
 
 /**
- * A compiled decoder. The caller owns the key-value cache: per layer a key slab and a value slab that hold `capacity`
- * positions of `batch` sequences. A run reads them without a copy and returns only what is new; the caller writes that
- * behind each sequence's past.
+ * A compiled decoder. The caller owns the KV cache: per layer a key tensor and a value tensor for `capacity`
+ * positions of `batch` sequences. A run reads them without a copy and returns only the new keys and values; the
+ * caller writes them after each sequence's past.
  *
  * Inputs (B sequences, S new tokens each, C = capacity, H = kvHeads, D = headDim):
  * - `input_ids` int64 `[B, S]`; shorter sequences are padded at the end with any valid token;
- * - `past_lengths` int64 `[B]`: valid positions of each sequence's slabs; its new tokens follow from there;
- * - `logit_positions` int64 `[N]`: flat indexes (`sequence × S + token`) of the tokens whose logits are wanted;
- * - `past_key_values.{layer}.key`, `.value`: with `kv` float, float32 `[B, H, C, D]` both; with `kv` int8, int8 keys
- *   `[B, H, D, C]` (positions last) and values `[B, H, C, D]`, plus `past_key_values.{layer}.key_scale`, `.value_scale`
- *   float32 `[B, H, 1, C]`. What lies behind `past_lengths` is ignored but must be finite.
+ * - `past_lengths` int64 `[B]`: cached positions of each sequence; its new tokens follow from there;
+ * - `logit_positions` int64 `[N]`: flat indexes (`sequence × S + token`) of the tokens whose logits are requested;
+ * - `past_key_values.{layer}.key`, `.value`: with `kv` float, float32 `[B, H, C, D]` both; with `kv` int8, int8
+ *   keys `[B, H, D, C]` (positions last) and values `[B, H, C, D]`, plus `past_key_values.{layer}.key_scale`,
+ *   `.value_scale` float32 `[B, H, 1, C]`. Values from `past_lengths` on are ignored but must be finite.
  *
  * Outputs:
  * - `logits` float32 `[N, vocabularySize]`;
  * - `new_kv` `[2 × layers, B, H, S, D]`, float32 or int8: key of layer 0, value of layer 0, key of layer 1, …;
  * - `new_kv_scale` float32 `[2 × layers, B, H, S]`, with `kv` int8 only: value ≈ int8 × scale.
  *
- * Invariants: C ≥ 1; every `past_lengths[b] + S` ≤ C and ≤ contextLength (C ≥ past + S and C a multiple of 64 make the
- * sums of a sequence run in the same order whatever C and B are, so that with int8 weights its results are the same alone
- * and in a batch).
+ * Invariants: C ≥ 1; every `past_lengths[b] + S` ≤ C and ≤ contextLength. If C is also a multiple of 64, the sums
+ * of a sequence run in the same order for every C and B, so that with int8 weights its results are the same alone
+ * and in a batch.
  */
 export interface CompiledDecoder {
   readonly onnxPath: string;
@@ -44,16 +51,16 @@ export interface CompiledDecoder {
   readonly kvHeads: number;
   readonly headDim: number;
   readonly vocabularySize: number;
-  /** Most positions that a sequence may have. */
+  /** Maximum positions of a sequence. */
   readonly contextLength: number;
   readonly weights: 'fp32' | 'int8';
   readonly kv: KvPrecision;
 }
 
 /**
- * Writes the serving graph of a Llama-shaped model (Llama, SmolLM, TinyLlama, Mistral, Qwen2, Qwen2.5, Qwen3), or finds it
- * in the cache. `modelDirectory` holds config.json and safetensors.
- * Throws UnsupportedModelError when the architecture or one of its options is not known.
+ * Writes the serving graph of a decoder with Llama's architecture (Llama, SmolLM, TinyLlama, Mistral, Qwen2,
+ * Qwen2.5, Qwen3), or finds it in the cache. `modelDirectory` holds config.json and safetensors. Errors:
+ * UnsupportedModelError if the architecture or one of its options is unknown.
  */
 export async function compileDecoder(
   modelDirectory: string,
@@ -77,8 +84,63 @@ async function writeDecoder(
   const shape = await writeDecoderGraph(modelDirectory, target, {
     linear: weights === 'fp32' ? 'fp32' : 'int8-row',
     kernel,
-    attention: (graph, decoder, inputIds) => new DeltaAttention(graph, decoder, kv, inputIds),
+    attention: (graph, decoder, inputIds) => new ExternalKvAttention(graph, decoder, kv, inputIds),
   });
   const { layers, kvHeads, headDim, vocabularySize, contextLength } = shape;
   return { layers, kvHeads, headDim, vocabularySize, contextLength, weights, kv };
+}
+
+/**
+ * Writes `model.onnx` into `targetDirectory` with the inputs and outputs of exporters: `input_ids`,
+ * `attention_mask`, `position_ids` and `past_key_values.*` in, `logits` of every position and `present.*` out. This
+ * form is slower; it serves comparisons and other runtimes. With int8 weights, activations are quantized over the
+ * whole tensor, as exporters do. Returns the file's path. Errors: see {@link compileDecoder}.
+ */
+export async function exportDecoder(
+  modelDirectory: string,
+  targetDirectory: string,
+  weights: 'fp32' | 'int8',
+): Promise<string> {
+  await mkdir(targetDirectory, { recursive: true });
+  await writeDecoderGraph(modelDirectory, targetDirectory, {
+    linear: weights === 'fp32' ? 'fp32' : 'int8-tensor',
+    kernel: await detectIntegerKernel(),
+    attention: (graph, shape, inputIds) => new ConcatKvAttention(graph, shape, inputIds),
+  });
+  return join(targetDirectory, 'model.onnx');
+}
+
+/**
+ * Writes the graph of {@link exportDecoder} with float weights, or finds it in the cache. It suits devices whose
+ * memory holds the KV cache. Returns the file's path. Errors: see {@link compileDecoder}.
+ */
+export async function compileConcatKvDecoder(modelDirectory: string, cacheDir: string): Promise<string> {
+  const key = { kind: 'decoder', attention: 'dense', weights: 'fp32' };
+  const { directory } = await compileOnce(modelDirectory, cacheDir, key, async (target) => {
+    await exportDecoder(modelDirectory, target, 'fp32');
+    return {};
+  });
+  return join(directory, 'model.onnx');
+}
+
+/** Reads a model directory and writes its graph as `model.onnx` into `target`; returns the model's shape. */
+async function writeDecoderGraph(
+  modelDirectory: string,
+  target: string,
+  options: DecoderGraphOptions,
+): Promise<DecoderShape> {
+  const shape = await readDecoderShape(modelDirectory);
+  await withCheckpoint(modelDirectory, (reader) => {
+    const graph = buildDecoderGraph(shape, new DecoderWeights(reader, shape), options);
+    return {
+      isIgnorable: (name) => isIgnorable(name, shape.tiedEmbeddings),
+      write: () => writeOnnxFile(target, graph),
+    };
+  });
+  return shape;
+}
+
+/** Tensors that the graph does not need: tables that are recomputed, and a tied matrix that was saved twice. */
+function isIgnorable(name: string, tiedEmbeddings: boolean): boolean {
+  return name.endsWith('rotary_emb.inv_freq') || (tiedEmbeddings && name === 'lm_head.weight');
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type RotaryEmbedding, ropeScalingSchema } from './rope.js';
 import { UnsupportedModelError } from '../unsupported-model.error.js';
 
-/** Everything of a decoder's config.json that shapes its graph. */
+/** The parts of a decoder's config.json that determine its graph. */
 export interface DecoderShape {
   readonly hiddenSize: number;
   readonly layers: number;
@@ -20,14 +20,14 @@ export interface DecoderShape {
   readonly tiedEmbeddings: boolean;
 }
 
-/** What attention over a cache has to know of a decoder. */
+/** The parts of a decoder's shape that attention over a cache needs. */
 export type AttentionShape = Pick<
   DecoderShape,
   'hiddenSize' | 'layers' | 'heads' | 'kvHeads' | 'headDim' | 'vocabularySize' | 'contextLength'
 > & {
-  /** Absent where positions are added to the tokens. */
+  /** Absent if positions are added to the token embeddings. */
   readonly rope?: RotaryEmbedding;
-  /** Of the products of queries and keys; default 1 / √headDim. */
+  /** Scale of the products of queries and keys; default 1 / √headDim. */
   readonly scale?: number;
 };
 
@@ -63,10 +63,10 @@ type Config = z.infer<typeof configSchema>;
 
 const supportedTypes = new Set(['llama', 'mistral', 'qwen2', 'qwen3']);
 
-/** Rotary tables are constants of the graph; longer contexts than this would make them large. */
-const longestContext = 32_768;
+/** Rotary tables are constants of the graph; this limits their size. */
+const maxContextLength = 32_768;
 
-/** Reads a decoder's config.json; throws UnsupportedModelError for any option that the graph cannot honour. */
+/** Reads a decoder's config.json. Errors: UnsupportedModelError for any option that the graph does not support. */
 export async function readDecoderShape(modelDirectory: string): Promise<DecoderShape> {
   const text = await readFile(join(modelDirectory, 'config.json'), 'utf8');
   const parsed = configSchema.safeParse(JSON.parse(text));
@@ -74,14 +74,14 @@ export async function readDecoderShape(modelDirectory: string): Promise<DecoderS
     throw new UnsupportedModelError(feature, modelDirectory);
   };
   if (!parsed.success)
-    return unsupported(`a config.json whose ${parsed.error.issues[0]?.path.join('.')} is missing or odd`);
+    return unsupported(`a config.json whose ${parsed.error.issues[0]?.path.join('.')} is missing or invalid`);
   const config = parsed.data;
   const obstacle = findObstacle(config);
   if (obstacle) return unsupported(obstacle);
   return toShape(config, readRope(config, unsupported));
 }
 
-/** The first option that the graph cannot honour, in words. */
+/** Describes the first option that the graph does not support. */
 function findObstacle(config: Config): string | undefined {
   const { partial_rotary_factor: partialRotary = config.rope_parameters?.partial_rotary_factor } = config;
   const headDim = config.head_dim ?? config.hidden_size / config.num_attention_heads;
@@ -112,14 +112,16 @@ function toShape(config: Config, rope: RotaryEmbedding): DecoderShape {
     headDim: config.head_dim ?? config.hidden_size / config.num_attention_heads,
     feedForward: config.intermediate_size,
     vocabularySize: config.vocab_size,
-    contextLength: Math.min(config.max_position_embeddings, slidingWindow(config), longestContext),
+    contextLength: Math.min(config.max_position_embeddings, slidingWindow(config), maxContextLength),
     normEpsilon: config.rms_norm_eps,
     rope,
     tiedEmbeddings: config.tie_word_embeddings,
   };
 }
 
-/** Inside its window a model with sliding attention attends to everything: the context ends where the window does. */
+/**
+ * Within its window a model with sliding attention attends to all positions, so the context ends with the window.
+ */
 function slidingWindow(config: Config): number {
   const isOn = config.use_sliding_window ?? config.model_type === 'mistral';
   return isOn && config.sliding_window ? config.sliding_window : Number.POSITIVE_INFINITY;

@@ -1,22 +1,38 @@
-import type { AttentionWriter, Projections } from './attention-writer.js';
 import type { DecoderShape } from './decoder-config.js';
 import type { DecoderLayerWeights, DecoderWeights } from './decoder-weights.js';
-import { lookUp } from '../onnx/embedding-table.js';
-import { GraphBuilder } from '../onnx/graph-builder.js';
-import type { IntegerKernel } from '../onnx/integer-kernel.js';
-import { type LinearMode, LinearLayers } from '../onnx/linear.js';
-import type { LinearWeights } from '../checkpoint/linear-weights.js';
-import type { Matrix } from '../onnx/matrix.js';
+import { lookUp, type LinearMode, LinearLayers } from '../onnx/linear.js';
+import { GraphBuilder, type IntegerKernel } from '../onnx/graph-builder.js';
+import type { LinearWeights, Matrix } from '../checkpoint/weights.js';
 import type { Graph } from '../onnx/onnx-file.js';
 
+/**
+ * Projections of a layer's input before rotation: `[batch, tokens, heads × headDim]`; keys and values have kvHeads.
+ */
+export interface Projections {
+  readonly queries: string;
+  readonly keys: string;
+  readonly values: string;
+}
+
+/** Writes the attention of a decoder graph; the serving graph and the exporters' graph differ only here. */
+export interface AttentionWriter {
+  /** Writes the attention of one layer → `[batch, tokens, heads × headDim]`. Layers come in order, each once. */
+  attend(layer: number, projections: Projections): string;
+  /** Selects from the final `[batch, tokens, hidden]` the rows whose logits are requested. */
+  selectRows(hiddenState: string): string;
+  /** Declares the logits and the new cache values as outputs. */
+  declareOutputs(logits: string): void;
+}
+
+/** Options of {@link buildDecoderGraph}. */
 export interface DecoderGraphOptions {
   readonly linear: LinearMode;
   readonly kernel: IntegerKernel;
-  /** Makes the attention, given int64 `input_ids` `[batch, tokens]`. */
+  /** Creates the attention for int64 `input_ids` `[batch, tokens]`. */
   readonly attention: (graph: GraphBuilder, shape: DecoderShape, inputIds: string) => AttentionWriter;
 }
 
-/** Writes the graph of a Llama-shaped decoder around the given attention. */
+/** Writes the graph of a decoder with Llama's architecture around the given attention. */
 export function buildDecoderGraph(
   shape: DecoderShape,
   weights: DecoderWeights,
@@ -93,7 +109,7 @@ class DecoderGraphWriter {
     });
   }
 
-  /** Qwen3 normalises each head of queries and keys; others pass through. */
+  /** Qwen3 normalizes each head of queries and keys; for other models this returns the value unchanged. */
   private headNorm(value: string, heads: number, weight: Matrix | undefined): string {
     if (!weight) return value;
     const { graph } = this;

@@ -1,8 +1,8 @@
 import type { DecoderShape } from './decoder-config.js';
-import { type LinearWeights, linearWeights } from '../checkpoint/linear-weights.js';
-import { type Matrix, matrix } from '../onnx/matrix.js';
+import { type LinearWeights, linearWeights, type Matrix, matrix } from '../checkpoint/weights.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
 
+/** Weights of one decoder layer. */
 export interface DecoderLayerWeights {
   readonly attentionNorm: Matrix;
   /** Query, key and value stacked. */
@@ -17,14 +17,14 @@ export interface DecoderLayerWeights {
   readonly down: LinearWeights;
 }
 
-/** The tensors of a Llama-shaped checkpoint by what they do. */
+/** The tensors of a checkpoint with Llama's architecture, by role. */
 export class DecoderWeights {
   constructor(
     private readonly reader: SafetensorsReader,
     private readonly shape: DecoderShape,
   ) {}
 
-  /** `[vocabulary, hidden]`. Some checkpoints keep a tied matrix under the output's name. */
+  /** `[vocabulary, hidden]`. Some checkpoints store a tied matrix under the output's name. */
   embedding(): Matrix {
     const name = 'model.embed_tokens.weight';
     return this.reader.has(name) || !this.shape.tiedEmbeddings

@@ -1,8 +1,8 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { CompiledDecoder } from './compile-decoder.js';
 
-/** Slabs of one layer. Keys of an int8 cache lie with positions last, so that the graph need not transpose them. */
-interface LayerSlabs {
+/** The cache tensors of one layer. Keys of an int8 cache have positions last, so that the graph need not transpose them. */
+interface LayerCache {
   readonly key: Float32Array | Int8Array;
   readonly value: Float32Array | Int8Array;
   readonly keyScale: Float32Array;
@@ -12,7 +12,7 @@ interface LayerSlabs {
 /** New tokens of every sequence of a batch, padded at the end to the same number. */
 export interface Step {
   readonly tokens: readonly (readonly number[])[];
-  /** Positions, within each sequence's new tokens, whose logits are wanted. */
+  /** Positions, within each sequence's new tokens, whose logits are requested. */
   readonly wanted: readonly (readonly number[])[];
 }
 
@@ -20,14 +20,14 @@ const int64 = (values: readonly number[], dims: readonly number[]): Tensor =>
   new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
 
 /**
- * The smallest possible driver of a compiled decoder: slabs for `batch` sequences of up to `capacity` positions, and
- * `step`, which runs new tokens and writes the new keys and values behind each sequence's past. An example of the
- * contract at CompiledDecoder; a scheduler adds admission, growth and swapping.
+ * A minimal driver of a compiled decoder: a KV cache for `batch` sequences of up to `capacity` positions, and
+ * `step`, which runs new tokens and appends the new keys and values. It is an example of the contract at
+ * CompiledDecoder; a scheduler adds admission, growth and swapping.
  */
 export class GreedyDriver {
   /** Valid positions of each sequence. */
   readonly lengths: number[];
-  private readonly slabs: LayerSlabs[];
+  private readonly caches: LayerCache[];
 
   constructor(
     private readonly session: InferenceSession,
@@ -37,19 +37,19 @@ export class GreedyDriver {
   ) {
     const { kvHeads, headDim, kv } = model;
     const positions = batch * kvHeads * capacity;
-    const slab = (): Float32Array | Int8Array =>
+    const cache = (): Float32Array | Int8Array =>
       kv === 'int8' ? new Int8Array(positions * headDim) : new Float32Array(positions * headDim);
     const scale = (): Float32Array => new Float32Array(kv === 'int8' ? positions : 0);
     this.lengths = Array.from({ length: batch }, () => 0);
-    this.slabs = Array.from({ length: model.layers }, () => ({
-      key: slab(),
-      value: slab(),
+    this.caches = Array.from({ length: model.layers }, () => ({
+      key: cache(),
+      value: cache(),
       keyScale: scale(),
       valueScale: scale(),
     }));
   }
 
-  /** Runs the new tokens; returns one row of logits for each wanted position, sequence by sequence. */
+  /** Runs the new tokens; returns one row of logits for each requested position, sequence by sequence. */
   async step({ tokens, wanted }: Step): Promise<Float32Array[]> {
     const width = Math.max(...tokens.map((row) => row.length));
     const padded = tokens.flatMap((row) => [...row, ...Array<number>(width - row.length).fill(row[0] ?? 0)]);
@@ -76,7 +76,7 @@ export class GreedyDriver {
     const type = kv === 'int8' ? 'int8' : 'float32';
     const keyDims = kv === 'int8' ? [batch, kvHeads, headDim, capacity] : [batch, kvHeads, capacity, headDim];
     const feeds: Record<string, Tensor> = {};
-    for (const [layer, { key, value, keyScale, valueScale }] of this.slabs.entries()) {
+    for (const [layer, { key, value, keyScale, valueScale }] of this.caches.entries()) {
       const name = `past_key_values.${layer}`;
       feeds[`${name}.key`] = new Tensor(type, key, keyDims);
       feeds[`${name}.value`] = new Tensor(type, value, [batch, kvHeads, capacity, headDim]);
@@ -87,7 +87,7 @@ export class GreedyDriver {
     return feeds;
   }
 
-  /** Writes `new_kv` `[2 × layers, batch, kvHeads, width, headDim]` behind each sequence's past; padding is dropped. */
+  /** Appends `new_kv` `[2 × layers, batch, kvHeads, width, headDim]` to each sequence; padding is dropped. */
   private append(
     newKv: Tensor,
     newScale: Tensor | undefined,
@@ -97,31 +97,31 @@ export class GreedyDriver {
     const { kvHeads, headDim } = this.model;
     const data = newKv.data as Float32Array | Int8Array;
     const scales = newScale?.data as Float32Array | undefined;
-    for (const [layer, slabs] of this.slabs.entries())
+    for (const [layer, caches] of this.caches.entries())
       for (const [part, name] of (['key', 'value'] as const).entries())
         for (const [sequence, count] of counts.entries())
           for (let head = 0; head < kvHeads; head++)
             for (let token = 0; token < count; token++) {
               const row = (((layer * 2 + part) * this.batch + sequence) * kvHeads + head) * width + token;
               const place = { row: sequence * kvHeads + head, position: this.lengths[sequence]! + token };
-              this.write(slabs, name, data.subarray(row * headDim, (row + 1) * headDim), place);
-              if (scales) slabs[`${name}Scale`][place.row * this.capacity + place.position] = scales[row]!;
+              this.write(caches, name, data.subarray(row * headDim, (row + 1) * headDim), place);
+              if (scales) caches[`${name}Scale`][place.row * this.capacity + place.position] = scales[row]!;
             }
   }
 
   private write(
-    slabs: LayerSlabs,
+    caches: LayerCache,
     part: 'key' | 'value',
     vector: Float32Array | Int8Array,
     { row, position }: { row: number; position: number },
   ): void {
     const { headDim, kv } = this.model;
     if (kv === 'float' || part === 'value') {
-      slabs[part].set(vector, (row * this.capacity + position) * headDim);
+      caches[part].set(vector, (row * this.capacity + position) * headDim);
       return;
     }
     for (let dim = 0; dim < headDim; dim++)
-      slabs.key[(row * headDim + dim) * this.capacity + position] = vector[dim]!;
+      caches.key[(row * headDim + dim) * this.capacity + position] = vector[dim]!;
   }
 }
 

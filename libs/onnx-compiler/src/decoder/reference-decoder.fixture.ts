@@ -57,7 +57,7 @@ export function decoderShapes(config: ReferenceConfig): Record<string, number[]>
   return shapes;
 }
 
-/** Logits of every position in double precision: a plain forward pass over the whole sequence, straight from the papers. */
+/** Computes the logits of every position in double precision: a plain forward pass over the whole sequence. */
 export function referenceLogits(
   config: ReferenceConfig,
   tensors: FixtureTensors,
@@ -100,7 +100,7 @@ function layer(
   });
 }
 
-/** Queries or keys of all tokens by head: projected, normalised where the model does, rotated. */
+/** Queries or keys of all tokens by head: projected, normalized where the model does, rotated. */
 function project(
   config: ReferenceConfig,
   tensors: FixtureTensors,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
 
-/** Frequency rules of rotary embeddings that the compiler knows. `dynamic` equals `default` inside the original context. */
+/** Supported frequency rules of rotary embeddings. `dynamic` equals `default` within the original context. */
 export const ropeScalingSchema = z.discriminatedUnion('rope_type', [
   z.object({ rope_type: z.literal('default') }),
   z.object({ rope_type: z.literal('linear'), factor: z.number().positive() }),
@@ -15,12 +16,13 @@ export const ropeScalingSchema = z.discriminatedUnion('rope_type', [
 ]);
 export type RopeScaling = z.infer<typeof ropeScalingSchema>;
 
+/** Parameters of a rotary position embedding. */
 export interface RotaryEmbedding {
   readonly theta: number;
   readonly scaling: RopeScaling;
 }
 
-/** Angles per position of each pair of dimensions: `[headDim / 2]`, scaled as the model was trained. */
+/** Returns the angle per position of each pair of dimensions, `[headDim / 2]`, with the model's scaling. */
 export function inverseFrequencies(headDim: number, rope: RotaryEmbedding): Float64Array {
   return Float64Array.from({ length: headDim / 2 }, (_, pair) =>
     scaleFrequency(rope.theta ** ((-2 * pair) / headDim), rope.scaling),
@@ -38,8 +40,8 @@ function scaleFrequency(frequency: number, scaling: RopeScaling): number {
   return ((1 - smooth) * frequency) / factor + smooth * frequency;
 }
 
-/** Cosines or sines of all positions, `[positions, headDim / 2]`, computed in double precision. */
-export function rotaryTable(
+/** Returns cosines or sines of all positions, `[positions, headDim / 2]`, computed in double precision. */
+function rotaryTable(
   wave: (angle: number) => number,
   positions: number,
   frequencies: Float64Array,
@@ -50,4 +52,31 @@ export function rotaryTable(
     for (let pair = 0; pair < pairs; pair++)
       table[position * pairs + pair] = wave(position * frequencies[pair]!);
   return table;
+}
+
+/** Cosines and sines of every position as constants of the graph, `[contextLength, headDim / 2]`. */
+export class RotaryTables {
+  private readonly cosines: string;
+  private readonly sines: string;
+
+  constructor(
+    private readonly graph: GraphBuilder,
+    { headDim, contextLength, rope }: { headDim: number; contextLength: number; rope: RotaryEmbedding },
+  ) {
+    const frequencies = inverseFrequencies(headDim, rope);
+    const table = (name: string, wave: (angle: number) => number): string =>
+      graph.constant(name, 'float32', [contextLength, headDim / 2], () =>
+        rotaryTable(wave, contextLength, frequencies),
+      );
+    this.cosines = table('rotary.cosines', Math.cos);
+    this.sines = table('rotary.sines', Math.sin);
+  }
+
+  /** Rotates `[batch, tokens, heads × headDim]` by int64 positions `[batch, tokens]`. */
+  rotate(value: string, positions: string, heads: number): string {
+    return this.graph.op('RotaryEmbedding', [value, positions, this.cosines, this.sines], {
+      domain: microsoft,
+      attributes: { num_heads: heads },
+    });
+  }
 }

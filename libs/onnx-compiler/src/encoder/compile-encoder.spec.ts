@@ -163,7 +163,7 @@ describe('compileEncoder on a generated XLM-R', () => {
     expect(distance(rows, expected)).toBeLessThan(1e-4);
   });
 
-  it('gives a text the same int8 vector in any batch when activations are quantised by row', async () => {
+  it('gives a text the same int8 vector in any batch when activations are quantized by row', async () => {
     const options = { task: 'embedding', weights: 'int8', activations: 'row', pooling: 'cls' } as const;
     const together = await compiledRows(directory, options, texts);
     for (const [index, text] of texts.entries())

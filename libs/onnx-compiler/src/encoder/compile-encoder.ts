@@ -1,50 +1,61 @@
 import { join } from 'node:path';
 import { compileOnce } from '../compile-cache.js';
-import { type GraphPooling, readGraphPooling } from './encoder-config.js';
-import type { EncoderGraphOptions, EncoderHead } from './encoder-graph.js';
+import {
+  type GraphPooling,
+  readGraphPooling,
+  type EncoderShape,
+  readEncoderShape,
+} from './encoder-config.js';
+import { type EncoderGraphOptions, type EncoderHead, buildEncoderGraph } from './encoder-graph.js';
 import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
-import type { IntegerKernel } from '../onnx/integer-kernel.js';
+import type { IntegerKernel } from '../onnx/graph-builder.js';
 import type { LinearMode } from '../onnx/linear.js';
-import { writeEncoderGraph } from './write-encoder-graph.js';
+import { EncoderWeights } from './encoder-weights.js';
+import { writeOnnxFile } from '../onnx/onnx-file.js';
+import { withCheckpoint } from '../checkpoint/safetensors.js';
 
+/** Options of {@link compileEncoder}. */
 export interface CompileEncoderOptions {
-  /** Where compiled models are kept; made when absent. */
+  /** Directory of compiled models; created if missing. */
   readonly cacheDir: string;
-  /** `embedding`: one vector a text; `classification`: the scores of the checkpoint's classifier, as rerankers have. */
+  /**
+   * `embedding`: one vector per text; `classification`: the scores of the checkpoint's classifier, for example of a
+   * reranker.
+   */
   readonly task: 'embedding' | 'classification';
   readonly weights: 'fp32' | 'int8';
   /**
-   * With int8 weights: how activations are quantised. `tensor` (default) is faster, and a text's vector depends in its last
-   * digits on the texts beside it; `row` makes it independent of them.
+   * Quantization of activations with int8 weights. `tensor` (default) is faster, but the last digits of a vector
+   * depend on the other texts of the batch; `row` makes it independent of them.
    */
   readonly activations?: 'tensor' | 'row';
-  /** Default: what this machine has. */
+  /** Default: the kernel of this machine. */
   readonly kernel?: IntegerKernel;
-  /** With `embedding`: default what the model's 1_Pooling/config.json says, otherwise mean. */
+  /** With `embedding`; default: the model's 1_Pooling/config.json, otherwise mean. */
   readonly pooling?: GraphPooling;
 }
 
 /**
- * A compiled encoder. Inputs, all int64 `[B, S]`, padded at the end: `input_ids`, `attention_mask` (1 for tokens, 0 for
- * padding) and, for models with segments only, `token_type_ids`. Output: `sentence_embedding` float32
- * `[B, hiddenSize]`, pooled and of unit length; or `logits` float32 `[B, classes]`.
+ * A compiled encoder. Inputs, all int64 `[B, S]`, padded at the end: `input_ids`, `attention_mask` (1 for tokens, 0
+ * for padding) and `token_type_ids` (only for models with segments). Output: `sentence_embedding` float32 `[B,
+ * hiddenSize]`, pooled and of unit length; or `logits` float32 `[B, classes]`.
  */
 export interface CompiledEncoder {
   readonly onnxPath: string;
   readonly task: 'embedding' | 'classification';
   readonly hiddenSize: number;
   readonly vocabularySize: number;
-  /** Most tokens of an input. */
+  /** Maximum tokens of an input. */
   readonly contextLength: number;
   readonly weights: 'fp32' | 'int8';
-  /** How tokens are pooled; absent for classification. */
+  /** Pooling of the tokens; absent for classification. */
   readonly pooling?: GraphPooling;
 }
 
 /**
- * Writes the serving graph of a BERT-shaped model (BERT, RoBERTa, XLM-R, CamemBERT), or finds it in the cache.
- * `modelDirectory` holds config.json and safetensors.
- * Throws UnsupportedModelError when the architecture or one of its options is not known.
+ * Writes the serving graph of an encoder with BERT's architecture (BERT, RoBERTa, XLM-R, CamemBERT), or finds it in
+ * the cache. `modelDirectory` holds config.json and safetensors. Errors: UnsupportedModelError if the architecture
+ * or one of its options is unknown.
  */
 export async function compileEncoder(
   modelDirectory: string,
@@ -81,4 +92,19 @@ async function writeEncoder(
     options,
   );
   return { hiddenSize, vocabularySize, contextLength };
+}
+
+/** Reads a model directory and writes its graph as `model.onnx` into `target`; returns the model's shape. */
+export async function writeEncoderGraph(
+  modelDirectory: string,
+  target: string,
+  options: EncoderGraphOptions,
+): Promise<EncoderShape> {
+  const shape = await readEncoderShape(modelDirectory);
+  await withCheckpoint(modelDirectory, (reader) => {
+    const weights = new EncoderWeights(reader, shape);
+    const graph = buildEncoderGraph(shape, weights, options);
+    return { isIgnorable: (name) => weights.isIgnorable(name), write: () => writeOnnxFile(target, graph) };
+  });
+  return shape;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { UnsupportedModelError } from '../unsupported-model.error.js';
 
-/** Activations of the feed-forward layers by the names of config.json. */
+/** Activation functions of the feed-forward layers, by their names in config.json. */
 export const activations = {
   gelu: { operator: 'Gelu', domain: 'com.microsoft' },
   gelu_new: { operator: 'FastGelu', domain: 'com.microsoft' },
@@ -14,10 +14,10 @@ export const activations = {
 } as const;
 export type Activation = keyof typeof activations;
 
-/** BERT counts positions from 0; RoBERTa and XLM-R from behind the padding id, and have no segments. */
+/** BERT counts positions from 0. RoBERTa and XLM-R count from after the padding id, and do not have segments. */
 export type EncoderFamily = 'bert' | 'roberta';
 
-/** Everything of an encoder's config.json that shapes its graph. */
+/** The parts of an encoder's config.json that determine its graph. */
 export interface EncoderShape {
   readonly family: EncoderFamily;
   readonly hiddenSize: number;
@@ -25,7 +25,7 @@ export interface EncoderShape {
   readonly heads: number;
   readonly feedForward: number;
   readonly vocabularySize: number;
-  /** Most tokens of an input. */
+  /** Maximum tokens of an input. */
   readonly contextLength: number;
   readonly positions: number;
   readonly segments: number;
@@ -58,7 +58,7 @@ const configSchema = z.looseObject({
   quantization_config: z.unknown().optional(),
 });
 
-/** Reads an encoder's config.json; throws UnsupportedModelError for any option that the graph cannot honour. */
+/** Reads an encoder's config.json. Errors: UnsupportedModelError for any option that the graph does not support. */
 export async function readEncoderShape(modelDirectory: string): Promise<EncoderShape> {
   const parsed = configSchema.safeParse(
     JSON.parse(await readFile(join(modelDirectory, 'config.json'), 'utf8')),
@@ -67,7 +67,7 @@ export async function readEncoderShape(modelDirectory: string): Promise<EncoderS
     throw new UnsupportedModelError(feature, modelDirectory);
   };
   if (!parsed.success)
-    return unsupported(`a config.json whose ${parsed.error.issues[0]?.path.join('.')} is missing or odd`);
+    return unsupported(`a config.json whose ${parsed.error.issues[0]?.path.join('.')} is missing or invalid`);
   const config = parsed.data;
   const family = families[config.model_type] ?? unsupported(`model_type "${config.model_type}"`);
   if (config.position_embedding_type !== 'absolute')
@@ -97,7 +97,7 @@ function toShape(config: z.infer<typeof configSchema>, family: EncoderFamily): E
   };
 }
 
-/** How token vectors become one vector: their mean over the mask, or the first token's. */
+/** Pooling of token vectors: their mean over the mask, or the first token's vector. */
 export type GraphPooling = 'mean' | 'cls';
 
 const poolingSchema = z.looseObject({
@@ -105,7 +105,10 @@ const poolingSchema = z.looseObject({
   pooling_mode_mean_tokens: z.boolean().default(false),
 });
 
-/** Pooling that sentence-transformers wrote beside the model; mean where it wrote nothing. */
+/**
+ * Reads the pooling that sentence-transformers stored with the model; mean if it stored nothing. Errors:
+ * UnsupportedModelError for another pooling.
+ */
 export async function readGraphPooling(modelDirectory: string): Promise<GraphPooling> {
   const path = join(modelDirectory, '1_Pooling', 'config.json');
   if (!existsSync(path)) return 'mean';

@@ -1,26 +1,26 @@
 import { type EncoderShape, type GraphPooling, activations } from './encoder-config.js';
 import type { EncoderLayerWeights, EncoderWeights, NormWeights } from './encoder-weights.js';
-import { lookUp } from '../onnx/embedding-table.js';
-import { GraphBuilder, microsoft } from '../onnx/graph-builder.js';
-import type { IntegerKernel } from '../onnx/integer-kernel.js';
-import { LinearLayers, type LinearMode } from '../onnx/linear.js';
-import type { LinearWeights } from '../checkpoint/linear-weights.js';
-import type { Matrix } from '../onnx/matrix.js';
+import { lookUp, LinearLayers, type LinearMode } from '../onnx/linear.js';
+import { GraphBuilder, microsoft, type IntegerKernel } from '../onnx/graph-builder.js';
+import type { LinearWeights, Matrix } from '../checkpoint/weights.js';
 import type { Graph } from '../onnx/onnx-file.js';
 
-/** What the graph gives: a vector of unit length or the class scores of each text, or the state of each token. */
+/**
+ * Output of the graph: a vector of unit length per text, the class scores of each text, or the state of each token.
+ */
 export type EncoderHead =
   | { readonly task: 'embedding'; readonly pooling: GraphPooling }
   | { readonly task: 'classification' }
   | { readonly task: 'tokens' };
 
+/** Options of {@link buildEncoderGraph}. */
 export interface EncoderGraphOptions {
   readonly linear: LinearMode;
   readonly kernel: IntegerKernel;
   readonly head: EncoderHead;
 }
 
-/** Writes the serving graph of an encoder; its inputs and outputs are described at CompiledEncoder. */
+/** Writes the serving graph of an encoder; see CompiledEncoder for its inputs and outputs. */
 export function buildEncoderGraph(
   shape: EncoderShape,
   weights: EncoderWeights,
@@ -32,7 +32,7 @@ export function buildEncoderGraph(
 class EncoderGraphWriter {
   private readonly graph: GraphBuilder;
   private readonly linear: LinearLayers;
-  /** The heads are too small for quantisation to pay. */
+  /** The heads are too small for quantization to pay off. */
   private readonly exact: LinearLayers;
 
   constructor(
@@ -76,7 +76,7 @@ class EncoderGraphWriter {
     return graph.op('Add', [graph.op('Add', [words, this.segments()]), positions]);
   }
 
-  /** Segments of each token; a model with one segment has no such input. */
+  /** Segment of each token; the graph of a model with one segment does not have this input. */
   private segments(): string {
     const { graph, shape, weights } = this;
     const ids =
@@ -93,7 +93,7 @@ class EncoderGraphWriter {
     return graph.op('Range', [graph.int64Scalar(0), tokens, graph.int64Scalar(1)]);
   }
 
-  /** int64 `[batch, tokens]`: the padding id, plus the number of the token among those that are not padding. */
+  /** int64 `[batch, tokens]`: the padding id plus the index of the token among the tokens that are not padding. */
   private maskedPositions(mask: string): string {
     const { graph } = this;
     const counted = graph.op('CumSum', [mask, graph.int64Scalar(1)]);
@@ -141,7 +141,7 @@ class EncoderGraphWriter {
     graph.output('sentence_embedding', 'float32', ['batch', this.shape.hiddenSize]);
   }
 
-  /** The mean but for its division by the length, which the normalisation that follows takes out. */
+  /** The sum over the mask; the normalization that follows makes it equal to the mean. */
   private sumOverMask(state: string, mask: string): string {
     const { graph } = this;
     const weights = graph.op('Cast', [graph.op('Unsqueeze', [mask, graph.int64([1])])], {

@@ -1,14 +1,14 @@
 import type { EncoderShape } from './encoder-config.js';
-import { type LinearWeights, linearWeights } from '../checkpoint/linear-weights.js';
-import { type Matrix, matrix } from '../onnx/matrix.js';
+import { type LinearWeights, linearWeights, type Matrix, matrix } from '../checkpoint/weights.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
 
-/** Scale and offset of a layer normalisation. */
+/** Scale and offset of a layer normalization. */
 export interface NormWeights {
   readonly scale: Matrix;
   readonly offset: Matrix;
 }
 
+/** Weights of one encoder layer. */
 export interface EncoderLayerWeights {
   /** Query, key and value stacked. */
   readonly queryKeyValue: LinearWeights;
@@ -19,7 +19,10 @@ export interface EncoderLayerWeights {
   readonly outputNorm: NormWeights;
 }
 
-/** The tensors of a BERT-shaped checkpoint by what they do; class names of PyTorch are a prefix that may be absent. */
+/**
+ * The tensors of a checkpoint with BERT's architecture, by role. Names may have a prefix, the class name in
+ * PyTorch.
+ */
 export class EncoderWeights {
   private readonly prefix: string;
 
@@ -65,15 +68,15 @@ export class EncoderWeights {
     };
   }
 
-  /** The two layers that turn the first token's vector into class scores, a tanh between them. */
+  /** The two layers, with a tanh between them, that compute class scores from the first token's vector. */
   classifier(): { dense: LinearWeights; output: LinearWeights } {
     if (this.shape.family === 'roberta')
       return { dense: this.head('classifier.dense'), output: this.head('classifier.out_proj') };
     return { dense: this.linear('pooler.dense'), output: this.head('classifier') };
   }
 
-  /** Names of tensors that no embedding or classification needs. */
-  isHarmless(name: string): boolean {
+  /** True for tensors that neither embedding nor classification needs. */
+  isIgnorable(name: string): boolean {
     return /(^|\.)(pooler|cls|lm_head|classifier)\.|position_ids$/.test(name);
   }
 

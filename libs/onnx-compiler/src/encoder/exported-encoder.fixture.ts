@@ -6,7 +6,7 @@ interface ExportedNode {
   readonly inputs: readonly string[];
 }
 
-/** Length-delimited and varint fields of a protobuf message, the only ones read here. */
+/** Yields the length-delimited and varint fields of a protobuf message; other fields do not occur here. */
 function* fields(message: Uint8Array): Generator<[field: number, value: Uint8Array | bigint]> {
   let offset = 0;
   const varint = (): bigint => {
@@ -50,8 +50,9 @@ const isReadable = (message: Uint8Array): boolean =>
   [...fields(message)].some(([key, value]) => key === 2 && (value === 1n || value === 3n));
 
 /**
- * The weights of an exported BERT (`nano-embed`, `nano-rerank`) under the names of a checkpoint, exactly as its graph
- * holds them: int8 times scale, matrices turned back to `[outputs, inputs]`, query, key and value apart again.
+ * Reads the weights of an exported BERT (`nano-embed`, `nano-rerank`) under the names of a checkpoint, exactly as
+ * its graph holds them: int8 times scale, matrices transposed to `[outputs, inputs]`, and query, key and value
+ * separated.
  */
 export async function readExportedEncoder(path: string, prefix: string): Promise<FixtureTensors> {
   const graph = all(await readFile(path), 7)[0]!;
@@ -116,21 +117,25 @@ class ExportedEncoder {
     this.put(`${name}.bias`, this.stored[inputs[2]!]!);
   }
 
-  /** A layer `input × matrix + bias`, cut by outputs into layers of equal width. */
+  /** Splits a layer `input × matrix + bias` by outputs into layers of equal width. */
   private dense(stored: string, names: readonly string[]): void {
     const multiply = this.nodes.findIndex(({ inputs }) => inputs[1] === stored);
-    this.cut(this.matrix(stored), this.stored[this.nodes[multiply + 1]!.inputs[1]!]!, names);
+    this.splitOutputs(this.matrix(stored), this.stored[this.nodes[multiply + 1]!.inputs[1]!]!, names);
   }
 
-  private cut({ shape, values }: FixtureTensor, bias: FixtureTensor, names: readonly string[]): void {
+  private splitOutputs(
+    { shape, values }: FixtureTensor,
+    bias: FixtureTensor,
+    names: readonly string[],
+  ): void {
     const [inputs = 0, outputs = 0] = shape;
     const width = outputs / names.length;
     for (const [part, name] of names.entries()) {
-      const turned = Float32Array.from(
+      const transposed = Float32Array.from(
         { length: width * inputs },
         (_, i) => values[(i % inputs) * outputs + part * width + Math.floor(i / inputs)]!,
       );
-      this.put(`${name}.weight`, { shape: [width, inputs], values: turned });
+      this.put(`${name}.weight`, { shape: [width, inputs], values: transposed });
       this.put(`${name}.bias`, {
         shape: [width],
         values: bias.values.slice(part * width, (part + 1) * width),

@@ -49,7 +49,7 @@ export function robertaShapes(config = tinyRoberta, classes = 3): Record<string,
 
 const gelu = (x: number): number => (x * (1 + erf(x / Math.SQRT2))) / 2;
 
-/** Token states of a RoBERTa in double precision, straight from its definition. */
+/** Computes the token states of a RoBERTa in double precision, from its definition. */
 export function robertaStates(
   tensors: FixtureTensors,
   ids: readonly number[],

@@ -1,6 +1,6 @@
 import type { FixtureTensor, FixtureTensors } from '../checkpoint/checkpoint.fixture.js';
 
-/** Double-precision building blocks of the reference models; a vector is one token's state. */
+/** A token's state; the functions below are building blocks of the reference models, in double precision. */
 export type Vector = number[];
 
 /** `weight × input + bias`, the weight `[outputs, inputs]`. */
@@ -15,29 +15,35 @@ export function linear(tensors: FixtureTensors, name: string, input: Vector): Ve
   });
 }
 
+/** Returns a row of a table. */
 export function row(table: FixtureTensor, index: number): Vector {
   const width = table.shape[1]!;
   return [...table.values.subarray(index * width, (index + 1) * width)];
 }
 
+/** Adds two vectors. */
 export const add = (left: Vector, right: Vector): Vector => left.map((value, i) => value + right[i]!);
 
+/** Dot product of two vectors. */
 export const dot = (left: Vector, right: Vector): number =>
   left.reduce((sum, value, i) => sum + value * right[i]!, 0);
 
+/** RMS normalization. */
 export function rmsNorm(tensors: FixtureTensors, name: string, input: Vector, epsilon: number): Vector {
   const scale = 1 / Math.sqrt(dot(input, input) / input.length + epsilon);
   return input.map((value, i) => value * scale * tensors[`${name}.weight`]!.values[i]!);
 }
 
+/** Layer normalization. */
 export function layerNorm(tensors: FixtureTensors, name: string, input: Vector, epsilon: number): Vector {
   const mean = input.reduce((sum, value) => sum + value, 0) / input.length;
-  const centred = input.map((value) => value - mean);
-  const scale = 1 / Math.sqrt(dot(centred, centred) / input.length + epsilon);
+  const centered = input.map((value) => value - mean);
+  const scale = 1 / Math.sqrt(dot(centered, centered) / input.length + epsilon);
   const { [`${name}.weight`]: weight, [`${name}.bias`]: bias } = tensors;
-  return centred.map((value, i) => value * scale * weight!.values[i]! + bias!.values[i]!);
+  return centered.map((value, i) => value * scale * weight!.values[i]! + bias!.values[i]!);
 }
 
+/** Softmax of a row of scores. */
 export function softmax(scores: Vector): Vector {
   const largest = Math.max(...scores);
   const powers = scores.map((score) => Math.exp(score - largest));
@@ -51,14 +57,16 @@ export function attend(query: Vector, keys: readonly Vector[], values: readonly 
   return query.map((_, dim) => weights.reduce((sum, weight, i) => sum + weight * values[i]![dim]!, 0));
 }
 
-/** Cuts a vector into heads. */
+/** Splits a vector into heads of the given width. */
 export function heads(vector: Vector, width: number): Vector[] {
   return Array.from({ length: vector.length / width }, (_, head) =>
     vector.slice(head * width, (head + 1) * width),
   );
 }
 
-/** The error function to 1e-13 and better: its Maclaurin series, good for the small arguments of a test. */
+/**
+ * The error function with an error below 1e-13: its Maclaurin series, which suits the small arguments of a test.
+ */
 export function erf(x: number): number {
   if (Math.abs(x) > 5) return Math.sign(x);
   let term = x;

@@ -2,14 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
-import { GraphBuilder } from './graph-builder.js';
-import type { IntegerKernel } from './integer-kernel.js';
+import { GraphBuilder, type IntegerKernel } from './graph-builder.js';
 import { writeOnnxFile } from './onnx-file.js';
 
 const width = 64;
 const expected = width * 255 * 127;
 
-/** Multiplies the largest values and looks at the sum; a few milliseconds, once a process. */
+/**
+ * Detects whether this machine's uint8 × int8 kernels saturate: multiplies the largest values and compares the sum.
+ * Takes a few milliseconds, once per process.
+ */
 export function detectIntegerKernel(): Promise<IntegerKernel> {
   detected ??= probe();
   return detected;

@@ -1,21 +1,27 @@
-import type { IntegerKernel } from './integer-kernel.js';
 import type { Attribute, ElementType, Graph, GraphNode, GraphTensor, GraphValue } from './onnx-file.js';
+
+/**
+ * How a machine multiplies uint8 by int8. x86 processors without VNNI add pairs of products in 16 bits and
+ * saturate, which silently gives wrong results for large values. Graphs for them avoid such values.
+ */
+export type IntegerKernel = 'exact' | 'saturating';
 
 /** Domain of ONNX Runtime's own operators. */
 export const microsoft = 'com.microsoft';
 
+/** Options of a graph node. */
 export interface OperatorOptions {
   readonly attributes?: Readonly<Record<string, Attribute>>;
-  /** Default: ONNX's own operators. */
+  /** Default: ONNX's standard operators. */
   readonly domain?: string;
-  /** Names the single output, for a graph output. */
+  /** Name of the single output, if it is a graph output. */
   readonly output?: string;
 }
 
 const bytesOf = (array: Float32Array | BigInt64Array | Uint8Array | Int8Array): Uint8Array =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
-/** Collects the nodes and constants of one ONNX graph; values are named by the strings that its methods return. */
+/** Collects the nodes and constants of one ONNX graph. Its methods return the names of values. */
 export class GraphBuilder {
   private readonly nodes: GraphNode[] = [];
   private readonly inputs: GraphValue[] = [];
@@ -23,7 +29,7 @@ export class GraphBuilder {
   private readonly tensors: Map<string, GraphTensor>;
   private readonly names: { count: number };
 
-  /** `kernel`: of the machine that will run the graph; its int8 arithmetic is chosen accordingly. */
+  /** `kernel`: of the machine that will run the graph; it selects the int8 arithmetic. */
   constructor(
     readonly kernel: IntegerKernel = 'exact',
     private readonly parent?: GraphBuilder,
@@ -32,12 +38,15 @@ export class GraphBuilder {
     this.names = parent?.names ?? { count: 0 };
   }
 
-  /** A subgraph for {@link choose}: it sees this graph's values, and its constants become this graph's. */
+  /**
+   * Returns a subgraph for {@link choose}: it can use this graph's values, and its constants become constants of
+   * this graph.
+   */
   branch(): GraphBuilder {
     return new GraphBuilder(this.kernel, this);
   }
 
-  /** Runs one of two branches, which declare equally many outputs; the results have the given names. */
+  /** Adds an `If` with two branches, which must have the same number of outputs; `outputs` names the results. */
   choose(condition: string, branches: { yes: GraphBuilder; no: GraphBuilder }, outputs: string[]): void {
     const attributes = {
       then_branch: { graph: branches.yes.build('yes') },
@@ -46,17 +55,17 @@ export class GraphBuilder {
     this.addNode('If', [condition], { attributes }, outputs);
   }
 
-  /** Adds an operator with one output and returns that output's name. */
+  /** Adds an operator with one output; returns the output's name. */
   op(operator: string, inputs: readonly string[], options: OperatorOptions = {}): string {
     return this.addNode(operator, inputs, options, [options.output ?? this.fresh(operator)])[0]!;
   }
 
-  /** Splits a value along an axis into parts of the given sizes. */
+  /** Splits a value along an axis into parts of the given sizes; returns their names. */
   split(value: string, sizes: readonly number[], axis: number): string[] {
     return this.splitBy(value, this.int64(sizes), sizes.length, axis);
   }
 
-  /** Splits a value along an axis into `parts` parts whose sizes are a value of the graph. */
+  /** Splits a value along an axis into `parts` parts; `sizes` is a value of the graph. Returns their names. */
   splitBy(value: string, sizes: string, parts: number, axis: number): string[] {
     const outputs = Array.from({ length: parts }, () => this.fresh('Split'));
     return this.addNode('Split', [value, sizes], { attributes: { axis } }, outputs);
@@ -72,14 +81,14 @@ export class GraphBuilder {
     this.outputs.push({ name, type, shape });
   }
 
-  /** A one-dimensional int64 constant. */
+  /** Adds a one-dimensional int64 constant. */
   int64(values: readonly number[]): string {
     return this.constant(`i64_${values.join('_')}`, 'int64', [values.length], () =>
       BigInt64Array.from(values, BigInt),
     );
   }
 
-  /** An int64 constant without dimensions. */
+  /** Adds an int64 constant without dimensions. */
   int64Scalar(value: number): string {
     return this.constant(`i64s_${value}`, 'int64', [], () => BigInt64Array.of(BigInt(value)));
   }
@@ -96,7 +105,7 @@ export class GraphBuilder {
     return this.constant(`i8_${value}`, 'int8', [], () => Int8Array.of(value));
   }
 
-  /** A named constant whose data is made when the file is written. The same name is the same constant. */
+  /** Adds a named constant whose data is made when the file is written. The same name is the same constant. */
   constant(
     name: string,
     type: ElementType,

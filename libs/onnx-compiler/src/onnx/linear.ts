@@ -1,20 +1,37 @@
 import { type GraphBuilder, microsoft } from './graph-builder.js';
-import { type Matrix, transpose } from './matrix.js';
-import { quantiseLazily } from '../quantization/quantise.js';
-import { quantiseRowsInGraph, rowRanges } from '../quantization/row-quantisation.js';
+import { type Matrix, transpose } from '../checkpoint/weights.js';
+import { quantizeLazily, quantizeRowsInGraph, rowRanges } from '../quantization/quantize.js';
 
 /**
- * How a linear layer multiplies:
- * - `fp32`: as the checkpoint says;
- * - `int8-row`: int8 weights, activations quantised row by row, so that no row depends on what else is in the batch;
- * - `int8-tensor`: int8 weights, activations quantised over the whole tensor: faster, but a row's rounding depends on
- *   the rows beside it.
+ * Looks up rows of a table by int64 ids: `[…]` → `[…, columns]`. With int8 weights the table is int8 with one scale
+ * per row.
+ */
+export function lookUp(graph: GraphBuilder, table: Matrix, ids: string, mode: LinearMode): string {
+  const { name, rows, columns } = table;
+  if (mode === 'fp32') {
+    const constant = graph.constant(`${name}.table`, 'float32', [rows, columns], () => table.read());
+    return graph.op('Gather', [constant, ids]);
+  }
+  const parts = quantizeLazily(table);
+  const values = graph.constant(`${name}.table.int8`, 'int8', [rows, columns], parts.values);
+  const scales = graph.constant(`${name}.table.scales`, 'float32', [rows, 1], parts.scales);
+  const rounded = graph.op('Cast', [graph.op('Gather', [values, ids])], { attributes: { to: 1 } });
+  return graph.op('Mul', [rounded, graph.op('Gather', [scales, ids])]);
+}
+
+/**
+ * Arithmetic of a linear layer:
+ * - `fp32`: float weights and activations;
+ * - `int8-row`: int8 weights, activations quantized row by row, so that a row does not depend on the rest of the
+ *   batch;
+ * - `int8-tensor`: int8 weights, activations quantized over the whole tensor: faster, but the rounding of a row
+ *   depends on the other rows.
  */
 export type LinearMode = 'fp32' | 'int8-row' | 'int8-tensor';
 
-/** Writes linear layers into a graph. Layers over the same input share its quantisation. */
+/** Writes linear layers into a graph. Layers over the same input share its quantization. */
 export class LinearLayers {
-  private readonly quantisedRows = new Map<string, { rowMaximum: string; quantised: string }>();
+  private readonly quantizedRows = new Map<string, { rowMaximum: string; quantized: string }>();
 
   constructor(
     private readonly graph: GraphBuilder,
@@ -40,49 +57,49 @@ export class LinearLayers {
 
   private multiplyByRow(input: string, weight: Matrix): string {
     const { graph } = this;
-    const { rowMaximum, quantised } = this.quantiseInput(input);
-    const { values, scales, zeroPoint } = this.quantisedWeight(weight);
+    const { rowMaximum, quantized } = this.quantizeInput(input);
+    const { values, scales, zeroPoint } = this.quantizedWeight(weight);
     const inputScale = graph.float(1 / 127);
     const product = graph.op(
       'MatMulIntegerToFloat',
-      [quantised, values, inputScale, scales, graph.uint8(rowRanges.centred.zeroPoint), zeroPoint],
+      [quantized, values, inputScale, scales, graph.uint8(rowRanges.centered.zeroPoint), zeroPoint],
       { domain: microsoft },
     );
     return graph.op('Mul', [product, rowMaximum]);
   }
 
   private multiplyByTensor(input: string, weight: Matrix, bias?: string): string {
-    const { values, scales, zeroPoint } = this.quantisedWeight(weight);
+    const { values, scales, zeroPoint } = this.quantizedWeight(weight);
     const inputs = [input, values, scales, zeroPoint, ...(bias ? [bias] : [])];
     return this.graph.op('DynamicQuantizeMatMul', inputs, { domain: microsoft });
   }
 
-  /** Int8 weights; where the machine's kernels would saturate, the same numbers as uint8 around 128. */
-  private quantisedWeight(weight: Matrix): { values: string; scales: string; zeroPoint: string } {
+  /** Int8 weights; for saturating kernels the same numbers as uint8 with the zero point 128. */
+  private quantizedWeight(weight: Matrix): { values: string; scales: string; zeroPoint: string } {
     const { graph } = this;
     const { rows, columns, name } = weight;
-    const parts = quantiseLazily(weight);
-    const turned = async (): Promise<Int8Array> => transpose(await parts.values(), rows, columns);
+    const parts = quantizeLazily(weight);
+    const transposed = async (): Promise<Int8Array> => transpose(await parts.values(), rows, columns);
     const scales = (): string => graph.constant(`${name}.scales`, 'float32', [rows], parts.scales);
     if (graph.kernel === 'exact') {
-      const values = graph.constant(`${name}.int8`, 'int8', [columns, rows], turned);
+      const values = graph.constant(`${name}.int8`, 'int8', [columns, rows], transposed);
       return { values, scales: scales(), zeroPoint: '' };
     }
-    const shifted = async (): Promise<Uint8Array> => shiftToUnsigned(await turned());
+    const shifted = async (): Promise<Uint8Array> => shiftToUnsigned(await transposed());
     const values = graph.constant(`${name}.uint8`, 'uint8', [columns, rows], shifted);
     return { values, scales: scales(), zeroPoint: graph.uint8(128) };
   }
 
-  private quantiseInput(input: string): { rowMaximum: string; quantised: string } {
-    const known = this.quantisedRows.get(input);
+  private quantizeInput(input: string): { rowMaximum: string; quantized: string } {
+    const known = this.quantizedRows.get(input);
     if (known) return known;
-    const result = quantiseRowsInGraph(this.graph, input, rowRanges.centred);
-    this.quantisedRows.set(input, result);
+    const result = quantizeRowsInGraph(this.graph, input, rowRanges.centered);
+    this.quantizedRows.set(input, result);
     return result;
   }
 }
 
-/** Adds 128, which turns the sign bit of two's complement. */
+/** Adds 128, which flips the sign bit. */
 function shiftToUnsigned(values: Int8Array): Uint8Array {
   const shifted = new Uint8Array(values.buffer, values.byteOffset, values.length);
   for (let i = 0; i < shifted.length; i++) shifted[i]! ^= 0x80;

@@ -15,9 +15,13 @@ const elementBytes: Record<ElementType, number> = {
   bool: 1,
 };
 
-/** An attribute: an integer, a float (marked, since 1 could be either), a list of integers, a string or a subgraph. */
+/**
+ * An attribute: an integer, a float (in an object, since 1 could be either), a list of integers, a string or a
+ * subgraph.
+ */
 export type Attribute = number | { float: number } | readonly number[] | string | { graph: Graph };
 
+/** An operator of the graph. */
 export interface GraphNode {
   readonly operator: string;
   readonly domain: string;
@@ -41,6 +45,7 @@ export interface GraphTensor {
   produce(): Promise<Uint8Array>;
 }
 
+/** An ONNX graph. */
 export interface Graph {
   readonly name: string;
   readonly nodes: readonly GraphNode[];
@@ -51,24 +56,27 @@ export interface Graph {
 
 const irVersion = 8;
 const opset = 17;
-/** Protobuf messages end at 2 GiB; above this the weights go to a file beside the model. */
-const largestSingleFile = 1_900_000_000;
-/** Tensors below this stay in the model file even then (ONNX Runtime wants small constants inline). */
-const smallTensor = 4096;
+/** A protobuf message holds 2 GiB at most; a larger model's weights go to a separate file. */
+const maxSingleFileBytes = 1_900_000_000;
+/** Smaller tensors always stay in the model file, because ONNX Runtime needs small constants inline. */
+const minExternalBytes = 4096;
 const alignment = 4096;
 const externalFile = 'model.onnx.data';
 
 const byteSize = (tensor: GraphTensor): number =>
   tensor.shape.reduce((product, dim) => product * dim, 1) * elementBytes[tensor.type];
 
-/** Writes `model.onnx` (and, beyond 1.9 GB, `model.onnx.data`) into a directory; returns the file names. */
+/**
+ * Writes `model.onnx` into a directory, and `model.onnx.data` if the weights exceed `limit` bytes. Returns the file
+ * names.
+ */
 export async function writeOnnxFile(
   directory: string,
   graph: Graph,
-  limit = largestSingleFile,
+  limit = maxSingleFileBytes,
 ): Promise<string[]> {
   const total = graph.tensors.reduce((sum, tensor) => sum + byteSize(tensor), 0);
-  const isExternal = (tensor: GraphTensor): boolean => total > limit && byteSize(tensor) >= smallTensor;
+  const isExternal = (tensor: GraphTensor): boolean => total > limit && byteSize(tensor) >= minExternalBytes;
   const offsets = new Map<string, number>();
   let end = 0;
   for (const tensor of graph.tensors.filter(isExternal)) {
@@ -129,7 +137,7 @@ const lazyBytes = (tensor: GraphTensor): LazyBytes => ({
 async function checkedBytes(lazy: LazyBytes): Promise<Uint8Array> {
   const bytes = await lazy.produce();
   if (bytes.byteLength !== lazy.byteLength)
-    throw new Error(`A tensor has ${bytes.byteLength} bytes where its shape says ${lazy.byteLength}.`);
+    throw new Error(`A tensor has ${bytes.byteLength} bytes, but its shape needs ${lazy.byteLength}.`);
   return bytes;
 }
 

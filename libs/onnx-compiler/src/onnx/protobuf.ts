@@ -1,19 +1,20 @@
 /**
- * The few wire types of protobuf that an ONNX file needs. A message is a list of pieces, so that a tensor's bytes are
- * never copied into a larger buffer and can be produced when they are written.
+ * The protobuf wire types that an ONNX file needs. A message is a list of pieces, so that a tensor's bytes are not
+ * copied into a larger buffer and can be produced when they are written.
  */
 
-/** Bytes that exist only when they are written: their number is known beforehand. */
+/** Bytes that are produced when they are written; their number is known beforehand. */
 export interface LazyBytes {
   readonly byteLength: number;
   produce(): Promise<Uint8Array>;
 }
 
+/** A piece of an encoded message. */
 export type Piece = Uint8Array | LazyBytes;
 
 const utf8 = new TextEncoder();
 
-/** Base-128 varint; negative numbers take ten bytes, as protobuf's int64 does. */
+/** Encodes a base-128 varint; negative numbers take ten bytes, as in protobuf's int64. */
 function varint(value: number | bigint): Uint8Array {
   let rest = BigInt.asUintN(64, BigInt(value));
   const bytes: number[] = [];

@@ -2,35 +2,37 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileOnce } from '../compile-cache.js';
 import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
-import type { IntegerKernel } from '../onnx/integer-kernel.js';
+import type { IntegerKernel } from '../onnx/graph-builder.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
-import { withCheckpoint } from '../checkpoint/open-checkpoint.js';
+import { withCheckpoint } from '../checkpoint/safetensors.js';
 import { readWhisperShape, type WhisperShape } from './whisper-config.js';
 import { type AttentionHead, buildWhisperDecoder } from './whisper-decoder-graph.js';
 import { buildWhisperEncoder, type WhisperGraphOptions } from './whisper-encoder-graph.js';
-import { WhisperWeights, isHarmless } from './whisper-weights.js';
+import { WhisperWeights, isIgnorable } from './whisper-weights.js';
 
+/** Options of {@link compileWhisper}. */
 export interface CompileWhisperOptions {
-  /** Where compiled models are kept; made when absent. */
+  /** Directory of compiled models; created if missing. */
   readonly cacheDir: string;
-  /** `int8` multiplies in int8 with activations quantised row by row. */
+  /** `int8` multiplies in int8 with activations quantized row by row. */
   readonly weights: 'fp32' | 'int8';
-  /** Heads of the decoder that follow the audio, for times of words; from generation_config.json. */
+  /** Decoder heads that align tokens with the audio, for word times; from generation_config.json. */
   readonly alignmentHeads?: readonly AttentionHead[];
-  /** Default: what this machine has. */
+  /** Default: the kernel of this machine. */
   readonly kernel?: IntegerKernel;
 }
 
 /**
- * A compiled Whisper model (B windows, T = sourcePositions, H = decoder heads, D = hiddenSize / H, L = decoder layers).
+ * A compiled Whisper model (B windows, T = sourcePositions, H = decoder heads, D = hiddenSize / H, L = decoder
+ * layers).
  *
- * The encoder takes `input_features` float32 `[B, bands, 2T]` and gives, for each layer of the decoder,
+ * The encoder takes `input_features` float32 `[B, bands, 2T]` and returns, for each layer of the decoder,
  * `cross.{layer}.key` and `.value` float32 `[B, H, T, D]`.
  *
- * The decoder takes those and `input_ids`, `past_lengths`, `logit_positions` and `past_key_values.{layer}.key`, `.value`
- * as a CompiledDecoder with float slabs does; it gives `log_probabilities` float32 `[N, vocabularySize]`, after the
- * softmax, `new_kv` `[2L, B, H, S, D]` and, with alignment heads, `alignment` float32 `[B, heads, S, T]`: where each token
- * looks, the heads in the order of their layers.
+ * The decoder takes these, and `input_ids`, `past_lengths`, `logit_positions` and `past_key_values.{layer}.key`,
+ * `.value` as a CompiledDecoder with a float cache does. It returns `log_probabilities` float32 `[N,
+ * vocabularySize]`, after the softmax, `new_kv` `[2L, B, H, S, D]` and, with alignment heads, `alignment` float32
+ * `[B, heads, S, T]`: the attention of each token to the audio, with the heads in the order of their layers.
  */
 export interface CompiledWhisper extends WhisperShape {
   readonly encoderPath: string;
@@ -40,7 +42,7 @@ export interface CompiledWhisper extends WhisperShape {
 
 /**
  * Writes the serving graphs of a Whisper model (WhisperForConditionalGeneration), or finds them in the cache.
- * `modelDirectory` holds config.json and safetensors. Throws UnsupportedModelError for anything else.
+ * `modelDirectory` holds config.json and safetensors. Errors: UnsupportedModelError for any other model.
  */
 export async function compileWhisper(
   modelDirectory: string,
@@ -75,12 +77,12 @@ async function writeWhisper(
         await writeOnnxFile(join(target, part), graph);
       }
     };
-    return { isHarmless, write };
+    return { isIgnorable, write };
   });
   return shape;
 }
 
-/** 1 / √headDim of both stacks. */
+/** Returns 1 / √headDim of both stacks. */
 export function queryScales({ hiddenSize, encoder, decoder }: WhisperShape) {
   return {
     encoder: (hiddenSize / encoder.heads) ** -0.5,

@@ -2,23 +2,23 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { queryScales } from './compile-whisper.js';
 import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
-import { lookUp } from '../onnx/embedding-table.js';
+import { lookUp, LinearLayers } from '../onnx/linear.js';
 import { GraphBuilder } from '../onnx/graph-builder.js';
-import { LinearLayers } from '../onnx/linear.js';
 import { type Graph, writeOnnxFile } from '../onnx/onnx-file.js';
-import { withCheckpoint } from '../checkpoint/open-checkpoint.js';
+import { withCheckpoint } from '../checkpoint/safetensors.js';
 import { UnsupportedModelError } from '../unsupported-model.error.js';
 import { WhisperBlocks } from './whisper-blocks.js';
 import { readWhisperShape, type WhisperShape } from './whisper-config.js';
 import { buildWhisperEncoder, type WhisperGraphOptions } from './whisper-encoder-graph.js';
-import { type WhisperDecoderLayerWeights, WhisperWeights, isHarmless } from './whisper-weights.js';
+import { type WhisperDecoderLayerWeights, WhisperWeights, isIgnorable } from './whisper-weights.js';
 
 const hidden = -1e9;
 
 /**
- * Writes `encoder_model.onnx` and `decoder_model_merged.onnx` into `target` the way exporters do, so that transformers.js
- * loads them: the whole past goes in and comes out again, and a branch for the first tokens makes keys and values of the
- * audio. For comparison; returns the decoder's path. Throws UnsupportedModelError as compileWhisper does.
+ * Writes `encoder_model.onnx` and `decoder_model_merged.onnx` into `target` in the form of Hugging Face's exports,
+ * so that transformers.js loads them: each run takes and returns the whole past, and a branch for the first tokens
+ * computes the keys and values of the audio. It serves comparisons. Returns the decoder's path. Errors:
+ * UnsupportedModelError, as from compileWhisper.
  */
 export async function exportWhisper(
   modelDirectory: string,
@@ -42,7 +42,7 @@ export async function exportWhisper(
         await rename(join(target, 'model.onnx'), join(target, `${name}.onnx`));
       }
     };
-    return { isHarmless, write };
+    return { isIgnorable, write };
   });
   return join(target, 'decoder_model_merged.onnx');
 }
@@ -84,21 +84,21 @@ class MergedDecoderWriter {
     return graph;
   }
 
-  /** In the order of the outputs. */
+  /** Names in the order of the outputs. */
   private pastNames(): string[] {
     return Array.from({ length: this.shape.decoder.layers }, (_, layer) => layer).flatMap((layer) =>
       ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value'].map((part) => `${layer}.${part}`),
     );
   }
 
-  /** What the branches are made of. */
+  /** The parts that both branches use. */
   get parts() {
     const { shape, weights, options } = this;
     return { shape, weights, options };
   }
 }
 
-/** The decoder over the past, or over none. */
+/** One branch of the decoder: with a past or without. */
 class BranchWriter {
   private readonly shape: WhisperShape;
   private readonly weights: WhisperWeights;
@@ -130,12 +130,12 @@ class BranchWriter {
     const logits = graph.op('Identity', [this.linear.multiply(normed, weights.embedding())]);
     graph.output(logits, 'float32', ['batch', 'tokens', shape.vocabularySize]);
     const headDim = shape.hiddenSize / shape.decoder.heads;
-    // Lengths are named apart: the runtime takes dimensions of one name for equal.
+    // Lengths have different names, because the runtime treats dimensions of one name as equal.
     for (const present of this.presents)
       graph.output(present, 'float32', ['batch', shape.decoder.heads, `length of ${present}`, headDim]);
   }
 
-  /** int64 `[tokens]` and the causal mask `[tokens, total]`: 0 where a token may look. */
+  /** int64 `[tokens]`, and the causal mask `[tokens, total]`: 0 where a token may attend. */
   private positions(): { positions: string; mask: string } {
     const { graph } = this;
     const length = (value: string, axis: number): string =>
@@ -157,26 +157,26 @@ class BranchWriter {
     const own = this.attend(query, { keys, values }, mask);
     const middle = graph.op('Add', [state, blocks.project(own, weights.attentionOutput)]);
     const crossQuery = blocks.project(blocks.norm(middle, weights.crossNorm), weights.crossQuery);
-    const crossed = this.attend(crossQuery, this.audio(index));
-    const heard = graph.op('Add', [middle, blocks.project(crossed, weights.crossOutput)]);
-    return blocks.feedForward(heard, weights);
+    const crossAttended = this.attend(crossQuery, this.audio(index));
+    const crossAttendedSum = graph.op('Add', [middle, blocks.project(crossAttended, weights.crossOutput)]);
+    return blocks.feedForward(crossAttendedSum, weights);
   }
 
   private split(value: string): string {
     return this.blocks.splitHeads(value, this.shape.decoder.heads);
   }
 
-  private withPast(name: string, news: string): string {
+  private withPast(name: string, added: string): string {
     const { graph } = this;
     const past = `past_key_values.${name}`;
     const all = this.isCached
-      ? graph.op('Concat', [past, news], { attributes: { axis: 2 } })
-      : graph.op('Identity', [news]);
+      ? graph.op('Concat', [past, added], { attributes: { axis: 2 } })
+      : graph.op('Identity', [added]);
     this.presents.push(all);
     return all;
   }
 
-  /** Keys and values of the audio: of the past, which is not given out again, or made here. */
+  /** Keys and values of the audio: taken from the past, which is not returned again, or computed here. */
   private audio(index: number): { keys: string; values: string } {
     const { graph, shape } = this;
     if (this.isCached) {
@@ -195,8 +195,8 @@ class BranchWriter {
 
   private attend(query: string, { keys, values }: { keys: string; values: string }, mask?: string): string {
     const { graph } = this;
-    const turned = graph.op('Transpose', [keys], { attributes: { perm: [0, 1, 3, 2] } });
-    const products = graph.op('MatMul', [this.split(query), turned]);
+    const transposed = graph.op('Transpose', [keys], { attributes: { perm: [0, 1, 3, 2] } });
+    const products = graph.op('MatMul', [this.split(query), transposed]);
     const scores = mask ? graph.op('Add', [products, mask]) : products;
     const attention = graph.op('Softmax', [scores], { attributes: { axis: -1 } });
     return this.blocks.mergeHeads(graph.op('MatMul', [attention, values]));

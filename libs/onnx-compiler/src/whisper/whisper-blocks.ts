@@ -2,12 +2,11 @@ import { activations } from '../encoder/encoder-config.js';
 import type { NormWeights } from '../encoder/encoder-weights.js';
 import type { GraphBuilder } from '../onnx/graph-builder.js';
 import type { LinearLayers } from '../onnx/linear.js';
-import type { LinearWeights } from '../checkpoint/linear-weights.js';
-import type { Matrix } from '../onnx/matrix.js';
+import type { LinearWeights, Matrix } from '../checkpoint/weights.js';
 import type { WhisperShape } from './whisper-config.js';
 import type { WhisperLayerWeights } from './whisper-weights.js';
 
-/** The parts that the layers of both stacks, and the graphs for serving and for comparison, are made of. */
+/** Building blocks of the layers of both stacks, in the serving and the exported graphs. */
 export class WhisperBlocks {
   constructor(
     readonly graph: GraphBuilder,
@@ -25,7 +24,7 @@ export class WhisperBlocks {
     });
   }
 
-  /** Normalised query, key and value of a layer's own positions, each `[B, S, hidden]`. */
+  /** Query, key and value of a layer's own positions after normalization, each `[B, S, hidden]`. */
   selfProjections(state: string, { attentionNorm, queryKeyValue }: WhisperLayerWeights): string[] {
     const { hiddenSize } = this.shape;
     const joint = this.project(this.norm(state, attentionNorm), queryKeyValue);

@@ -4,19 +4,19 @@ import { z } from 'zod';
 import { type Activation, activations } from '../encoder/encoder-config.js';
 import { UnsupportedModelError } from '../unsupported-model.error.js';
 
-/** One of the two stacks of layers of a Whisper model. */
+/** One of the two layer stacks of a Whisper model. */
 export interface WhisperStack {
   readonly layers: number;
   readonly heads: number;
 }
 
-/** Everything of a Whisper model's config.json that shapes its graphs. */
+/** The parts of a Whisper model's config.json that determine its graphs. */
 export interface WhisperShape {
-  /** Bands of a frame of features. */
+  /** Mel bands of a frame. */
   readonly bands: number;
-  /** States of the encoder for a window of audio; it takes twice as many frames. */
+  /** Encoder states per audio window; the encoder takes twice as many frames. */
   readonly sourcePositions: number;
-  /** Most tokens of a transcript, with those that go before it. */
+  /** Maximum tokens of a transcript, including its prompt. */
   readonly targetPositions: number;
   readonly hiddenSize: number;
   readonly encoder: WhisperStack;
@@ -42,13 +42,13 @@ const configSchema = z.looseObject({
   quantization_config: z.undefined().optional(),
 });
 
-/** Reads the config.json of a Whisper model; throws UnsupportedModelError for anything else. */
+/** Reads the config.json of a Whisper model. Errors: UnsupportedModelError for any other model. */
 export async function readWhisperShape(modelDirectory: string): Promise<WhisperShape> {
   const content: unknown = JSON.parse(await readFile(join(modelDirectory, 'config.json'), 'utf8'));
   const parsed = configSchema.safeParse(content);
   if (!parsed.success)
     throw new UnsupportedModelError(
-      `a Whisper config.json whose ${parsed.error.issues[0]?.path.join('.')} is missing or odd`,
+      `a Whisper config.json whose ${parsed.error.issues[0]?.path.join('.')} is missing or invalid`,
       modelDirectory,
     );
   const config = parsed.data;

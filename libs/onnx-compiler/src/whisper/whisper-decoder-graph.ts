@@ -1,17 +1,16 @@
-import { DeltaAttention } from '../decoder/delta-attention.js';
-import { lookUp } from '../onnx/embedding-table.js';
+import { ExternalKvAttention } from '../decoder/external-kv-attention.js';
+import { lookUp, LinearLayers } from '../onnx/linear.js';
 import { GraphBuilder, microsoft } from '../onnx/graph-builder.js';
-import { LinearLayers } from '../onnx/linear.js';
 import type { Graph } from '../onnx/onnx-file.js';
 import { WhisperBlocks } from './whisper-blocks.js';
 import type { WhisperShape } from './whisper-config.js';
 import type { WhisperGraphOptions } from './whisper-encoder-graph.js';
 import type { WhisperDecoderLayerWeights, WhisperWeights } from './whisper-weights.js';
 
-/** A head of a layer of the decoder. */
+/** An attention head of the decoder. */
 export type AttentionHead = readonly [layer: number, head: number];
 
-/** Writes the decoder's serving graph; its inputs and outputs are described at CompiledWhisper. */
+/** Writes the decoder's serving graph; see CompiledWhisper for its inputs and outputs. */
 export function buildWhisperDecoder(
   shape: WhisperShape,
   weights: WhisperWeights,
@@ -24,7 +23,7 @@ class DecoderWriter {
   private readonly graph: GraphBuilder;
   private readonly blocks: WhisperBlocks;
   private readonly linear: LinearLayers;
-  /** Where the heads that follow the audio look, `[B, heads of the layer, S, T]`. */
+  /** Attention of the alignment heads, `[B, heads of the layer, S, T]`. */
   private readonly alignment: string[] = [];
 
   constructor(
@@ -40,7 +39,7 @@ class DecoderWriter {
   write(): Graph {
     const { graph, blocks, shape, weights, options } = this;
     const inputIds = graph.input('input_ids', 'int64', ['batch', 'tokens']);
-    const attention = new DeltaAttention(graph, this.attentionShape(), 'float', inputIds);
+    const attention = new ExternalKvAttention(graph, this.attentionShape(), 'float', inputIds);
     const tokens = lookUp(graph, weights.embedding(), inputIds, options.linear);
     const positions = lookUp(graph, weights.positions('decoder'), attention.positions, 'fp32');
     let state = graph.op('Add', [tokens, positions]);
@@ -54,7 +53,7 @@ class DecoderWriter {
     return graph.build('whisper-decoder');
   }
 
-  /** The queries come scaled, so that the attention multiplies by 1. */
+  /** The queries are scaled already, so the attention's scale is 1. */
   private attentionShape() {
     const { hiddenSize, targetPositions, vocabularySize, decoder } = this.shape;
     const { layers, heads } = decoder;
@@ -66,22 +65,22 @@ class DecoderWriter {
     index: number,
     state: string,
     weights: WhisperDecoderLayerWeights,
-    attention: DeltaAttention,
+    attention: ExternalKvAttention,
   ): string {
     const { graph, blocks } = this;
     const [queries = '', keys = '', values = ''] = blocks.selfProjections(state, weights);
     const own = attention.attend(index, { queries, keys, values });
     const middle = graph.op('Add', [state, blocks.project(own, weights.attentionOutput)]);
-    const crossed = this.crossed(
+    const crossAttended = this.crossAttended(
       index,
       blocks.project(blocks.norm(middle, weights.crossNorm), weights.crossQuery),
     );
-    const heard = graph.op('Add', [middle, blocks.project(crossed, weights.crossOutput)]);
-    return blocks.feedForward(heard, weights);
+    const crossAttendedSum = graph.op('Add', [middle, blocks.project(crossAttended, weights.crossOutput)]);
+    return blocks.feedForward(crossAttendedSum, weights);
   }
 
-  /** Attention to the audio: `[B, S, hidden]` queries over the keys and values that the encoder's graph made. */
-  private crossed(index: number, query: string): string {
+  /** Cross-attention: `[B, S, hidden]` queries over the keys and values of the encoder's graph. */
+  private crossAttended(index: number, query: string): string {
     const { graph, blocks, shape } = this;
     const { heads } = shape.decoder;
     const dims = ['batch', heads, shape.sourcePositions, shape.hiddenSize / heads];

@@ -1,19 +1,20 @@
-import { GraphBuilder, microsoft } from '../onnx/graph-builder.js';
-import type { IntegerKernel } from '../onnx/integer-kernel.js';
+import { GraphBuilder, microsoft, type IntegerKernel } from '../onnx/graph-builder.js';
 import { LinearLayers, type LinearMode } from '../onnx/linear.js';
 import type { Graph } from '../onnx/onnx-file.js';
 import { WhisperBlocks } from './whisper-blocks.js';
 import type { WhisperShape } from './whisper-config.js';
 import type { WhisperLayerWeights, WhisperWeights } from './whisper-weights.js';
 
+/** Options of the Whisper graphs. */
 export interface WhisperGraphOptions {
   readonly linear: LinearMode;
   readonly kernel: IntegerKernel;
 }
 
 /**
- * Writes the encoder's graph. `serving` gives what the decoder looks at, its keys and values of each layer
- * (CompiledWhisper); `exporter` gives `last_hidden_state`, and attends in separate operators, as exporters write it.
+ * Writes the encoder's graph. `serving` returns the decoder's cross-attention keys and values of each layer
+ * (CompiledWhisper); `exporter` returns `last_hidden_state` and writes attention as separate operators, as
+ * exporters do.
  */
 export function buildWhisperEncoder(
   shape: WhisperShape,
@@ -54,14 +55,14 @@ class EncoderWriter {
     return graph.build('whisper-encoder');
   }
 
-  /** Two convolutions over time, the second of which halves it, and the positions. */
+  /** Two convolutions over time, of which the second halves the length, and the position embeddings. */
   private embedded(features: string): string {
     const { graph, shape, weights } = this;
     const second = this.convolved(this.convolved(features, 1), 2);
-    const turned = graph.op('Transpose', [second], { attributes: { perm: [0, 2, 1] } });
+    const transposed = graph.op('Transpose', [second], { attributes: { perm: [0, 2, 1] } });
     const table = weights.positions('encoder');
     const dims = [1, shape.sourcePositions, shape.hiddenSize];
-    return graph.op('Add', [turned, graph.constant(table.name, 'float32', dims, () => table.read())]);
+    return graph.op('Add', [transposed, graph.constant(table.name, 'float32', dims, () => table.read())]);
   }
 
   private convolved(value: string, index: 1 | 2): string {
@@ -92,14 +93,17 @@ class EncoderWriter {
     const [queries, keys, values] = [query, key, value].map((part) =>
       blocks.splitHeads(part, this.shape.encoder.heads),
     ) as [string, string, string];
-    const turned = graph.op('Transpose', [keys], { attributes: { perm: [0, 1, 3, 2] } });
-    const attention = graph.op('Softmax', [graph.op('MatMul', [queries, turned])], {
+    const transposed = graph.op('Transpose', [keys], { attributes: { perm: [0, 1, 3, 2] } });
+    const attention = graph.op('Softmax', [graph.op('MatMul', [queries, transposed])], {
       attributes: { axis: -1 },
     });
     return blocks.mergeHeads(graph.op('MatMul', [attention, values]));
   }
 
-  /** One product makes the keys and values of all layers; `cross.{layer}.key` and `.value`, `[B, heads, T, headDim]`. */
+  /**
+   * One product computes the keys and values of all layers: `cross.{layer}.key` and `.value`, `[B, heads, T,
+   * headDim]`.
+   */
   private declareKeysAndValues(states: string): void {
     const { graph, blocks, shape, weights } = this;
     const { layers, heads } = shape.decoder;

@@ -1,9 +1,8 @@
 import type { NormWeights } from '../encoder/encoder-weights.js';
-import type { LinearWeights } from '../checkpoint/linear-weights.js';
-import { type Matrix, matrix, stack } from '../onnx/matrix.js';
+import { type LinearWeights, type Matrix, matrix, stack } from '../checkpoint/weights.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
 
-/** What every layer of both stacks has. */
+/** Weights that the layers of both stacks have. */
 export interface WhisperLayerWeights {
   readonly attentionNorm: NormWeights;
   /** Query (scaled for the attention), key and value stacked. */
@@ -14,7 +13,7 @@ export interface WhisperLayerWeights {
   readonly down: LinearWeights;
 }
 
-/** A layer of the decoder looks at the encoder's states too. */
+/** A decoder layer also attends to the encoder's states. */
 export interface WhisperDecoderLayerWeights extends WhisperLayerWeights {
   readonly crossNorm: NormWeights;
   /** Scaled for the attention. */
@@ -22,11 +21,11 @@ export interface WhisperDecoderLayerWeights extends WhisperLayerWeights {
   readonly crossOutput: LinearWeights;
 }
 
-/** The tensors of a Whisper checkpoint by what they do; the class name of PyTorch is a prefix that may be absent. */
+/** The tensors of a Whisper checkpoint, by role. Names may have a prefix, the class name in PyTorch. */
 export class WhisperWeights {
   private readonly prefix: string;
 
-  /** `queryScale` multiplies the queries, so that products with keys need no scale of their own. */
+  /** `queryScale` multiplies the query weights, so that the attention does not need a scale. */
   constructor(
     private readonly reader: SafetensorsReader,
     private readonly queryScale: { encoder: number; decoder: number },
@@ -34,7 +33,7 @@ export class WhisperWeights {
     this.prefix = reader.has('model.encoder.conv1.weight') ? 'model.' : '';
   }
 
-  /** One of the encoder's two convolutions: weight `[outputs, inputs, 3]` and bias. */
+  /** Weight `[outputs, inputs, 3]` and bias of one of the encoder's two convolutions. */
   convolution(index: 1 | 2): { weight: Matrix; shape: readonly number[]; bias: Matrix } {
     const name = `${this.prefix}encoder.conv${index}`;
     const shape = this.reader.shape(`${name}.weight`);
@@ -49,7 +48,7 @@ export class WhisperWeights {
     return this.tensor(`${part}.embed_positions.weight`);
   }
 
-  /** `[vocabulary, hidden]`, of the input and of the output. */
+  /** `[vocabulary, hidden]`, of input and output. */
   embedding(): Matrix {
     return this.tensor('decoder.embed_tokens.weight');
   }
@@ -72,7 +71,7 @@ export class WhisperWeights {
     };
   }
 
-  /** What makes keys and values of the given layers of the decoder from the encoder's states, stacked. */
+  /** The layers that compute cross-attention keys and values of the given decoder layers, stacked. */
   crossKeyValue(layers: readonly number[]): LinearWeights {
     const parts = layers.flatMap((layer) =>
       ['k_proj', 'v_proj'].map((part) => this.linear(`decoder.layers.${layer}.encoder_attn.${part}`)),
@@ -110,12 +109,12 @@ export class WhisperWeights {
   }
 }
 
-/** The output matrix, where a checkpoint keeps the tied one twice. */
-export function isHarmless(name: string): boolean {
+/** True for the output matrix, if a checkpoint stores the tied matrix twice. */
+export function isIgnorable(name: string): boolean {
   return name === 'proj_out.weight';
 }
 
-/** Layers over the same input as one; keys have no bias, which is a bias of zeros beside the others'. */
+/** Stacks layers with the same input; keys do not have a bias, so zeros are used for it. */
 function stacked(name: string, parts: readonly LinearWeights[]): LinearWeights {
   const biases = parts.map(({ weight, bias }) => bias ?? zeros(weight.rows));
   return {

@@ -1,40 +1,40 @@
-import type { AttentionWriter, Projections } from './attention-writer.js';
+import type { AttentionWriter, Projections } from './decoder-graph.js';
 import type { AttentionShape } from './decoder-config.js';
 import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
-import { quantiseRowsInGraph, rowRanges, type RowRange } from '../quantization/row-quantisation.js';
-import { RotaryTables } from './rotary-tables.js';
-import { type StepValues, buildStepValues } from '../onnx/step-values.js';
+import { quantizeRowsInGraph, rowRanges, type RowRange } from '../quantization/quantize.js';
+import { RotaryTables } from './rope.js';
+import { type StepValues, buildStepValues } from './step-values.js';
 
-/** How the cache holds keys and values: as they are, or int8 with one scale per position and head. */
+/** Precision of the KV cache: float32, or int8 with one scale per position and head. */
 export type KvPrecision = 'float' | 'int8';
 
-/** A layer's slabs; the scales exist for int8 only. */
-export interface PastSlabs {
+/** The cache tensors of a layer; scales exist for int8 only. */
+export interface PastCache {
   readonly keys: string;
   readonly values: string;
   readonly scales?: { readonly keys: string; readonly values: string };
 }
 
-/** A layer's new keys and values as an int8 cache holds them: `[2, batch, kvHeads, tokens, headDim]`. */
-interface HeldPair {
+/** New keys and values of a layer in int8: `[2, batch, kvHeads, tokens, headDim]`. */
+interface QuantizedPair {
   readonly pair: string;
   /** `[2, batch, kvHeads, 1, tokens]`. */
   readonly scales: string;
 }
 
 /**
- * Attention over the past (slabs owned by the caller) and the new tokens under one joint softmax, without ever copying
- * the past. Scores lie new-first, so that a past position keeps its place in the row whatever the slabs' capacity is:
- * sums then run in the same order alone and in a batch, and the masked tail adds exact zeros. With an int8 cache new
- * tokens are seen as the cache will hold them, so that a token says the same whether those before it came in its own pass
- * or in earlier ones.
+ * Attention over the caller's KV cache and the new tokens under one softmax, without a copy of the cache. New
+ * tokens come first in a row of scores, so that a past position has the same index for every capacity: sums run in
+ * the same order alone and in a batch, and the masked tail adds exact zeros. With an int8 cache the new tokens are
+ * quantized before use, so that a token's result does not depend on whether the earlier tokens came in the same
+ * pass or in earlier ones.
  */
-export class DeltaAttention implements AttentionWriter {
+export class ExternalKvAttention implements AttentionWriter {
   private readonly scale: number;
-  private readonly slabs: PastSlabs[];
+  private readonly caches: PastCache[];
   private readonly step: StepValues;
   private readonly rotary?: RotaryTables;
-  /** New keys and values of all layers: key 0, value 0, key 1, …, each or in pairs with an axis in front. */
+  /** New keys and values of all layers: key 0, value 0, key 1, …; each alone or in pairs, with an axis in front. */
   private readonly newKv: string[] = [];
   private readonly newScales: string[] = [];
 
@@ -46,13 +46,13 @@ export class DeltaAttention implements AttentionWriter {
   ) {
     this.scale = shape.scale ?? shape.headDim ** -0.5;
     const pastLengths = graph.input('past_lengths', 'int64', ['batch']);
-    this.slabs = Array.from({ length: shape.layers }, (_, layer) => this.declareSlabs(layer));
-    this.step = buildStepValues(graph, shape, { inputIds, pastLengths, slab: this.slabs[0]!.values });
+    this.caches = Array.from({ length: shape.layers }, (_, layer) => this.declareCache(layer));
+    this.step = buildStepValues(graph, shape, { inputIds, pastLengths, cache: this.caches[0]!.values });
     const { rope } = shape;
     if (rope) this.rotary = new RotaryTables(graph, { ...shape, rope });
   }
 
-  /** int64 `[batch, tokens]`: where each new token stands in its sequence. */
+  /** int64 `[batch, tokens]`: position of each new token in its sequence. */
   get positions(): string {
     return this.step.positions;
   }
@@ -65,18 +65,18 @@ export class DeltaAttention implements AttentionWriter {
     const raised = [newKeys, newValues].map((part) =>
       this.graph.op('Unsqueeze', [part, this.graph.int64([0])]),
     );
-    const past = this.slabs[layer]!;
+    const past = this.caches[layer]!;
     if (!past.scales) {
       this.newKv.push(...raised);
       return this.mergeHeads(this.attendFloat(grouped, newKeys, newValues, past));
     }
-    const held = this.quantisePair(this.graph.op('Concat', raised, { attributes: { axis: 0 } }));
+    const held = this.quantizePair(this.graph.op('Concat', raised, { attributes: { axis: 0 } }));
     this.newKv.push(held.pair);
     this.newScales.push(held.scales);
-    return this.mergeHeads(this.attendInteger(grouped, held, past, past.scales));
+    return this.mergeHeads(this.attendInt8(grouped, held, past, past.scales));
   }
 
-  /** As they are where the positions were added to the tokens. */
+  /** Returns the value unchanged if positions are added to the token embeddings. */
   private rotated(value: string, heads: number): string {
     return this.rotary?.rotate(value, this.positions, heads) ?? value;
   }
@@ -93,7 +93,7 @@ export class DeltaAttention implements AttentionWriter {
     this.returnNewKv();
   }
 
-  private declareSlabs(layer: number): PastSlabs {
+  private declareCache(layer: number): PastCache {
     const { graph } = this;
     const { kvHeads, headDim } = this.shape;
     const [key, value] = [`past_key_values.${layer}.key`, `past_key_values.${layer}.value`];
@@ -114,9 +114,11 @@ export class DeltaAttention implements AttentionWriter {
     };
   }
 
-  private attendFloat(queries: string, keys: string, values: string, past: PastSlabs): string {
+  private attendFloat(queries: string, keys: string, values: string, past: PastCache): string {
     const { graph, step } = this;
-    const weights = this.weigh(this.alongRow([this.score(queries, keys), this.score(queries, past.keys)]));
+    const weights = this.attentionWeights(
+      this.concatColumns([this.score(queries, keys), this.score(queries, past.keys)]),
+    );
     const [newWeights = '', pastWeights = ''] = graph.splitBy(weights, step.scoreSplit, 2, 3);
     const fromNew = graph.op('MatMul', [newWeights, values]);
     return graph.op('Add', [graph.op('MatMul', [pastWeights, past.values]), fromNew]);
@@ -127,39 +129,42 @@ export class DeltaAttention implements AttentionWriter {
     return this.graph.op('FusedMatMul', [queries, keys], { domain: microsoft, attributes });
   }
 
-  /** Sums are integers until past and new are together: they cannot depend on what counts as which. */
-  private attendInteger(
+  /**
+   * Past and new parts are added as integers, so that the result does not depend on how tokens are divided between
+   * them.
+   */
+  private attendInt8(
     queries: string,
-    { pair, scales }: HeldPair,
-    past: PastSlabs,
-    pastScales: NonNullable<PastSlabs['scales']>,
+    { pair, scales }: QuantizedPair,
+    past: PastCache,
+    pastScales: NonNullable<PastCache['scales']>,
   ): string {
     const { graph, step } = this;
     const [newKeys, newValues] = this.parts(pair);
     const [newKeyScales, newValueScales] = this.parts(scales);
-    const keyScales = this.alongRow([newKeyScales, pastScales.keys]);
-    const valueScales = this.alongRow([newValueScales, pastScales.values]);
+    const keyScales = this.concatColumns([newKeyScales, pastScales.keys]);
+    const valueScales = this.concatColumns([newValueScales, pastScales.values]);
     const exact = graph.kernel === 'exact';
 
-    const query = this.quantise(queries, exact ? rowRanges.centred : rowRanges.narrowCentred, this.scale);
-    const turnedKeys = graph.op('Transpose', [newKeys], { attributes: { perm: [0, 1, 3, 2] } });
-    const products = [query.multiply(turnedKeys), query.multiply(past.keys)];
-    const scores = graph.op('Mul', [query.scale(this.alongRow(products)), keyScales]);
-    const weights = this.weigh(scores);
+    const query = this.quantize(queries, exact ? rowRanges.centered : rowRanges.narrowCentered, this.scale);
+    const transposedKeys = graph.op('Transpose', [newKeys], { attributes: { perm: [0, 1, 3, 2] } });
+    const products = [query.multiply(transposedKeys), query.multiply(past.keys)];
+    const scores = graph.op('Mul', [query.scale(this.concatColumns(products)), keyScales]);
+    const weights = this.attentionWeights(scores);
 
     const scaled = graph.op('Mul', [weights, valueScales]);
-    const weight = this.quantise(scaled, exact ? rowRanges.positive : rowRanges.narrowPositive);
-    const [newWeights = '', pastWeights = ''] = graph.splitBy(weight.quantised, step.scoreSplit, 2, 3);
+    const weight = this.quantize(scaled, exact ? rowRanges.positive : rowRanges.narrowPositive);
+    const [newWeights = '', pastWeights = ''] = graph.splitBy(weight.quantized, step.scoreSplit, 2, 3);
     const sums = [weight.multiply(newValues, newWeights), weight.multiply(past.values, pastWeights)];
     return weight.scale(graph.op('Add', sums));
   }
 
-  private weigh(scores: string): string {
+  private attentionWeights(scores: string): string {
     const visible = this.graph.op('Add', [scores, this.step.mask]);
     return this.graph.op('Softmax', [visible], { attributes: { axis: -1 } });
   }
 
-  private alongRow(parts: readonly string[]): string {
+  private concatColumns(parts: readonly string[]): string {
     return this.graph.op('Concat', parts, { attributes: { axis: 3 } });
   }
 
@@ -170,22 +175,25 @@ export class DeltaAttention implements AttentionWriter {
     return [part(0), part(1)];
   }
 
-  private quantisePair(pair: string): HeldPair {
+  private quantizePair(pair: string): QuantizedPair {
     const { graph } = this;
-    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, pair, rowRanges.signed);
+    const { rowMaximum, quantized } = quantizeRowsInGraph(graph, pair, rowRanges.signed);
     const column = graph.op('Mul', [rowMaximum, graph.float(1 / rowRanges.signed.levels)]);
     const scales = graph.op('Transpose', [column], { attributes: { perm: [0, 1, 2, 4, 3] } });
-    return { pair: quantised, scales };
+    return { pair: quantized, scales };
   }
 
-  /** Rows as small integers, how they are multiplied with others, and what such sums stand for, times `factor`. */
-  private quantise(rows: string, range: RowRange, factor = 1) {
+  /**
+   * Quantizes rows, and returns functions that multiply them with another matrix and that scale the sums by
+   * `factor`.
+   */
+  private quantize(rows: string, range: RowRange, factor = 1) {
     const { graph } = this;
-    const { rowMaximum, quantised } = quantiseRowsInGraph(graph, rows, range);
+    const { rowMaximum, quantized } = quantizeRowsInGraph(graph, rows, range);
     const zeroPoint = graph.uint8(range.zeroPoint);
     return {
-      quantised,
-      multiply: (right: string, left = quantised) => graph.op('MatMulInteger', [left, right, zeroPoint]),
+      quantized,
+      multiply: (right: string, left = quantized) => graph.op('MatMulInteger', [left, right, zeroPoint]),
       scale: (sums: string) => {
         const rowScale = graph.op('Mul', [rowMaximum, graph.float(factor / range.levels)]);
         return graph.op('Mul', [graph.op('Cast', [sums], { attributes: { to: 1 } }), rowScale]);

@@ -1,16 +1,16 @@
-import type { AttentionWriter, Projections } from './attention-writer.js';
+import type { AttentionWriter, Projections } from './decoder-graph.js';
 import type { DecoderShape } from './decoder-config.js';
 import type { GraphBuilder } from '../onnx/graph-builder.js';
-import { RotaryTables } from './rotary-tables.js';
+import { RotaryTables } from './rope.js';
 
 const hidden = -1e9;
 
 /**
- * Attention as exporters write it: every run takes the whole past and returns it with the new tokens appended, keys and
- * values of grouped queries are repeated for each head, and logits come for every position. The names are those of
- * Hugging Face's exports, so that the file runs wherever such an export does.
+ * Attention in the form of Hugging Face's exports: every run takes the whole past and returns it with the new
+ * tokens appended, keys and values of grouped queries are repeated for each head, and every position gets logits.
+ * Input and output names are those of the exports, so that the file runs in the same runtimes.
  */
-export class DenseAttention implements AttentionWriter {
+export class ConcatKvAttention implements AttentionWriter {
   private readonly positions: string;
   private readonly mask: string;
   private readonly rotary: RotaryTables;
@@ -32,8 +32,8 @@ export class DenseAttention implements AttentionWriter {
     const query = this.splitHeads(rotary.rotate(queries, positions, heads), heads);
     const key = this.append(layer, 'key', this.splitHeads(rotary.rotate(keys, positions, kvHeads), kvHeads));
     const value = this.append(layer, 'value', this.splitHeads(values, kvHeads));
-    const turned = graph.op('Transpose', [this.repeat(key)], { attributes: { perm: [0, 1, 3, 2] } });
-    const products = graph.op('Mul', [graph.op('MatMul', [query, turned]), graph.float(headDim ** -0.5)]);
+    const transposed = graph.op('Transpose', [this.repeat(key)], { attributes: { perm: [0, 1, 3, 2] } });
+    const products = graph.op('Mul', [graph.op('MatMul', [query, transposed]), graph.float(headDim ** -0.5)]);
     const weights = graph.op('Softmax', [graph.op('Add', [products, this.mask])], {
       attributes: { axis: -1 },
     });
@@ -54,7 +54,7 @@ export class DenseAttention implements AttentionWriter {
         this.graph.output(`present.${layer}.${part}`, 'float32', ['batch', kvHeads, 'total', headDim]);
   }
 
-  /** float `[batch, 1, tokens, total]`: 0 where a query may look, else very negative. */
+  /** float `[batch, 1, tokens, total]`: 0 where a query may attend, otherwise a large negative number. */
   private attentionBias(inputIds: string, attentionMask: string): string {
     const { graph } = this;
     const length = (value: string): string =>
@@ -74,8 +74,8 @@ export class DenseAttention implements AttentionWriter {
     return graph.op('Transpose', [split], { attributes: { perm: [0, 2, 1, 3] } });
   }
 
-  /** The past with the new tokens behind it, which is also the output that the next run takes. */
-  private append(layer: number, part: 'key' | 'value', news: string): string {
+  /** Concatenates the past and the new tokens; the result is also an output, which the next run takes. */
+  private append(layer: number, part: 'key' | 'value', added: string): string {
     const { graph } = this;
     const { kvHeads, headDim } = this.shape;
     const past = graph.input(`past_key_values.${layer}.${part}`, 'float32', [
@@ -84,7 +84,7 @@ export class DenseAttention implements AttentionWriter {
       'past',
       headDim,
     ]);
-    return graph.op('Concat', [past, news], { attributes: { axis: 2 }, output: `present.${layer}.${part}` });
+    return graph.op('Concat', [past, added], { attributes: { axis: 2 }, output: `present.${layer}.${part}` });
   }
 
   /** `[batch, kvHeads, total, headDim]` → `[batch, heads, total, headDim]`. */

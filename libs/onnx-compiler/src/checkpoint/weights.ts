@@ -1,21 +1,24 @@
-import type { SafetensorsReader } from '../checkpoint/safetensors.js';
+import type { SafetensorsReader } from './safetensors.js';
 
-/** A weight matrix of a checkpoint, `[rows, columns]` = `[outputs, inputs]` as PyTorch stores it; read on demand. */
+/** A weight matrix of a checkpoint, `[rows, columns]` = `[outputs, inputs]` as in PyTorch. It is read on demand. */
 export interface Matrix {
-  /** Name under which its constants appear in the graph. */
+  /** Name of its constants in the graph. */
   readonly name: string;
   readonly rows: number;
   readonly columns: number;
   read(): Promise<Float32Array>;
 }
 
-/** One tensor of the checkpoint as a matrix; a vector is a matrix of one column. */
+/**
+ * Returns one tensor of the checkpoint as a matrix; a vector becomes a matrix of one column. Errors:
+ * UnsupportedModelError if it is missing.
+ */
 export function matrix(reader: SafetensorsReader, name: string): Matrix {
   const [rows = 0, columns = 1] = reader.shape(name);
   return { name, rows, columns, read: () => reader.readFloat32(name) };
 }
 
-/** Matrices over the same input stacked into one, so that one multiplication serves them all. */
+/** Stacks matrices with the same input into one matrix, so that one multiplication serves all of them. */
 export function stack(name: string, parts: readonly Matrix[]): Matrix {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   const columns = parts[0]!.columns;
@@ -32,7 +35,7 @@ async function concatenate(parts: readonly Matrix[]): Promise<Float32Array> {
   return values;
 }
 
-/** `[rows, columns]` to `[columns, rows]`, in tiles that fit the cache. */
+/** Transposes `[rows, columns]` to `[columns, rows]`, in tiles that fit the CPU cache. */
 export function transpose<T extends Float32Array | Int8Array>(values: T, rows: number, columns: number): T {
   const result = new (values.constructor as new (length: number) => T)(values.length);
   const tile = 64;
@@ -42,4 +45,26 @@ export function transpose<T extends Float32Array | Int8Array>(values: T, rows: n
         for (let column = left; column < Math.min(left + tile, columns); column++)
           result[column * rows + row] = values[row * columns + column]!;
   return result;
+}
+
+/** A linear layer: its matrix and its optional bias. */
+export interface LinearWeights {
+  readonly weight: Matrix;
+  readonly bias?: Matrix;
+}
+
+/** Stacks the layers named by `parts`, which share their input, into one layer called `name`. */
+export function linearWeights(
+  reader: SafetensorsReader,
+  name: string,
+  parts: readonly string[],
+): LinearWeights {
+  const tensors = (kind: 'weight' | 'bias'): Matrix =>
+    stack(
+      `${name}.${kind}`,
+      parts.map((part) => matrix(reader, `${part}.${kind}`)),
+    );
+  return reader.has(`${parts[0]}.bias`)
+    ? { weight: tensors('weight'), bias: tensors('bias') }
+    : { weight: tensors('weight') };
 }

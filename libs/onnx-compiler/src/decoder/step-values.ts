@@ -1,19 +1,19 @@
-import type { AttentionShape } from '../decoder/decoder-config.js';
-import type { GraphBuilder } from './graph-builder.js';
+import type { AttentionShape } from './decoder-config.js';
+import type { GraphBuilder } from '../onnx/graph-builder.js';
 
-/** Added to the score of a position that must not be seen; its weight becomes exactly zero. */
+/** Added to the score of a masked position; its weight becomes exactly zero. */
 const hidden = -1e9;
 
-/** Values that every layer shares, computed once a step. */
+/** Values that all layers share, computed once per step. */
 export interface StepValues {
   /** int64 `[batch, tokens]`. */
   readonly positions: string;
   /**
-   * float `[batch, 1, group × tokens, tokens + capacity]`: 0 where a query may look, else very negative. Rows are ordered by
-   * head of the group, then token; columns are the new tokens, then the slab.
+   * float `[batch, 1, group × tokens, tokens + capacity]`: 0 where a query may attend, otherwise a large negative
+   * number. Rows are ordered by head of the group, then by token; columns are the new tokens, then the cache.
    */
   readonly mask: string;
-  /** int64 `[2]`: tokens, capacity: where a row of scores splits. */
+  /** int64 `[2]`: tokens and capacity, the sizes of the two parts of a row of scores. */
   readonly scoreSplit: string;
   /** int64 `[5]`: batch, KV heads, group, tokens, head dimension. */
   readonly groupedShape: string;
@@ -21,14 +21,14 @@ export interface StepValues {
   readonly mergedShape: string;
 }
 
-/** Graph inputs that the shared values are computed from; `slab` is one of the value slabs. */
+/** Graph inputs of the shared values; `cache` is one of the value tensors of the KV cache. */
 export interface StepInputs {
   readonly inputIds: string;
   readonly pastLengths: string;
-  readonly slab: string;
+  readonly cache: string;
 }
 
-/** Writes what every layer of one step shares: positions, masks, shapes and the rotary tables. */
+/** Writes the values that all layers of a step share: positions, masks and shapes. */
 export function buildStepValues(graph: GraphBuilder, shape: AttentionShape, inputs: StepInputs): StepValues {
   return new StepValuesWriter(graph, shape).write(inputs);
 }
@@ -39,11 +39,11 @@ class StepValuesWriter {
     private readonly shape: AttentionShape,
   ) {}
 
-  write({ inputIds, pastLengths, slab }: StepInputs): StepValues {
+  write({ inputIds, pastLengths, cache }: StepInputs): StepValues {
     const { graph, shape } = this;
     const group = shape.heads / shape.kvHeads;
     const [batch, tokens] = this.dimensions(inputIds, [0, 1]) as [string, string];
-    const [capacity] = this.dimensions(slab, [2]) as [string];
+    const [capacity] = this.dimensions(cache, [2]) as [string];
     const lengths = graph.op('Unsqueeze', [pastLengths, graph.int64([1])]);
     const newIndexes = this.range(tokens);
     const isPast = graph.op('Less', [this.range(capacity), lengths]);
@@ -60,7 +60,7 @@ class StepValuesWriter {
     };
   }
 
-  /** Padding may lie behind the last position of the rotary tables; it is kept inside, as nobody reads what comes of it. */
+  /** Positions of padding may exceed the rotary tables; they are clamped, because their results are unused. */
   private positions(newIndexes: string, lengths: string): string {
     const { graph } = this;
     const last = graph.int64Scalar(this.shape.contextLength - 1);
@@ -81,9 +81,8 @@ class StepValuesWriter {
   private joinMasks([newMask, pastMask]: [string, string], batch: string, rows: string): string {
     const { graph } = this;
     const one = graph.int64([1]);
-    const stretch = (mask: string, sizes: string[]): string =>
-      graph.op('Expand', [mask, this.shapeOf(sizes)]);
-    const parts = [stretch(newMask, [batch, one, one, one]), stretch(pastMask, [one, one, rows, one])];
+    const expand = (mask: string, sizes: string[]): string => graph.op('Expand', [mask, this.shapeOf(sizes)]);
+    const parts = [expand(newMask, [batch, one, one, one]), expand(pastMask, [one, one, rows, one])];
     return graph.op('Concat', parts, { attributes: { axis: 3 } });
   }
 

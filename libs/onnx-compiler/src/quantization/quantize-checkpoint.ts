@@ -1,10 +1,10 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { quantiseRows } from './quantise.js';
+import { quantizeRows } from './quantize.js';
 import { SafetensorsReader } from '../checkpoint/safetensors.js';
 
-/** Matrices below this many values gain nothing from int8. */
-const smallestMatrix = 65_536;
+/** Smaller matrices stay float32, because int8 saves too little. */
+const minQuantizedValues = 65_536;
 
 interface Part {
   readonly name: string;
@@ -14,11 +14,12 @@ interface Part {
 }
 
 /**
- * Writes `model.safetensors` of a model directory into another, every large matrix as int8 with one float32 scale a row
- * (`<name>_scale`, `[rows, 1]`), the rest as float32. Half the size of float16, and exactly what the compiler would make
- * of the matrix with int8 weights.
+ * Writes the `model.safetensors` of a model directory into another directory: large matrices as int8 with one
+ * float32 scale per row (`<name>_scale`, `[rows, 1]`), other tensors as float32. The file has half the size of
+ * float16, and the int8 values are exactly those that the compiler makes. Errors: UnsupportedModelError if there is
+ * not a safetensors file.
  */
-export async function quantiseCheckpoint(modelDirectory: string, targetDirectory: string): Promise<void> {
+export async function quantizeCheckpoint(modelDirectory: string, targetDirectory: string): Promise<void> {
   const reader = await SafetensorsReader.open(modelDirectory);
   try {
     const parts: Part[] = [];
@@ -34,18 +35,18 @@ async function convert(reader: SafetensorsReader, name: string): Promise<Part[]>
   const shape = reader.shape(name);
   const values = await reader.readFloat32(name);
   const [rows = 0, columns = 0] = shape;
-  if (shape.length !== 2 || values.length < smallestMatrix)
+  if (shape.length !== 2 || values.length < minQuantizedValues)
     return [{ name, dtype: 'F32', shape, bytes: new Uint8Array(values.buffer) }];
-  const quantised = quantiseRows(values, rows, columns);
+  const quantized = quantizeRows(values, rows, columns);
   return [
-    { name, dtype: 'I8', shape, bytes: new Uint8Array(quantised.values.buffer) },
-    { name: `${name}_scale`, dtype: 'F32', shape: [rows, 1], bytes: new Uint8Array(quantised.scales.buffer) },
+    { name, dtype: 'I8', shape, bytes: new Uint8Array(quantized.values.buffer) },
+    { name: `${name}_scale`, dtype: 'F32', shape: [rows, 1], bytes: new Uint8Array(quantized.scales.buffer) },
   ];
 }
 
-/** Header and tensors; the header is padded with spaces so that the tensors start at a multiple of eight. */
+/** Writes header and tensors; spaces pad the header, so that the tensors start at a multiple of eight. */
 async function writeSafetensors(path: string, unordered: readonly Part[]): Promise<void> {
-  // Float32 sorts before int8, so that every tensor lies at a multiple of its own width.
+  // Float32 comes before int8, so that every tensor starts at a multiple of its element size.
   const parts = unordered.toSorted((left, right) => left.dtype.localeCompare(right.dtype));
   const header: Record<string, unknown> = { __metadata__: { format: 'pt' } };
   let offset = 0;
