@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
@@ -27,7 +28,7 @@ export interface ServerAccess {
 }
 
 export interface ConnectionOptions extends ServerAccess {
-  /** Shown by `nats server report connections`. */
+  /** Shown by `nats server report connections`; what is answered to this program comes in below `_INBOX.<name>`. */
   name: string;
   /** Hears why the first connection takes time. Default: a warning in the log. */
   onWaiting?: (message: string) => void;
@@ -40,11 +41,17 @@ function connectOnce(access: ServerAccess, name: string): Promise<NatsConnection
   return connect({
     ...accessOptions(access),
     name,
+    inboxPrefix: inboxPrefix(name),
     maxReconnectAttempts: -1,
     reconnectTimeWait: retryMs,
     // Credentials may be replaced while this runs; the first connection tells a wrong one at once.
     ignoreAuthErrorAbort: true,
   });
+}
+
+/** A token of a subject; the client library's own are counted up. */
+export function unguessableToken(): string {
+  return randomUUID().replaceAll('-', '');
 }
 
 function sayWaiting(message: string): void {
@@ -73,6 +80,11 @@ function describe(error: unknown): string {
   return [...new Set(messages)].join(': ') || String(error);
 }
 
+/** Inboxes of each program lie below its name, so that a server can keep one program from reading the answers to another. */
+function inboxPrefix(name: string): string {
+  return `_INBOX.${name.replaceAll(/[^\w-]/g, '_')}`;
+}
+
 /** The client's own form of an access. */
 export function accessOptions(access: ServerAccess): NodeConnectionOptions {
   const { url, user, password: pass, token, nkey, credentialsFile, tls } = access;
@@ -95,7 +107,10 @@ export class MessagingConnection {
   /** What waits for the next connection. */
   readonly #waiting = new Set<() => void>();
 
-  private constructor(readonly nats: NatsConnection) {
+  private constructor(
+    readonly nats: NatsConnection,
+    private readonly name: string,
+  ) {
     void this.#followStatus();
   }
 
@@ -107,7 +122,7 @@ export class MessagingConnection {
     const { name, onWaiting = sayWaiting, ...access } = options;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return new MessagingConnection(await connectOnce(access, name));
+        return new MessagingConnection(await connectOnce(access, name), name);
       } catch (error) {
         if (isFinal(error)) throw new Error(`NATS at ${access.url}: ${describe(error)}`, { cause: error });
         if (attempt % reportEvery === 0) onWaiting(`waiting for NATS at ${access.url}: ${describe(error)}`);
@@ -118,6 +133,11 @@ export class MessagingConnection {
 
   get connected(): boolean {
     return this.#connected && !this.nats.isClosed() && !this.nats.isDraining();
+  }
+
+  /** A subject of this connection's own whose last token cannot be guessed. */
+  newInbox(): string {
+    return `${inboxPrefix(this.name)}.${unguessableToken()}`;
   }
 
   /** How often the connection was lost and made anew. */

@@ -42,17 +42,19 @@ beforeEach(() => {
   });
 });
 
-const answer = (token: string, text: string) =>
-  watch.accept({ headers: undefined, string: () => text }, token);
-const nobody = (token: string) =>
-  watch.accept({ headers: headers(503, 'No Responders'), string: () => '' }, token);
+/** The service that a token was made for. */
+const serviceOf = (token: string) => token.split(/[-=]/)[1] ?? '';
+const answer = (token: string, text: string, service = serviceOf(token)) =>
+  watch.accept({ headers: undefined, string: () => text }, service, token);
+const nobody = (token: string, service = serviceOf(token)) =>
+  watch.accept({ headers: headers(503, 'No Responders'), string: () => '' }, service, token);
 const states = () => Object.fromEntries(Object.entries(calls).map(([name, { state }]) => [name, state]));
 
 describe('the watch over instances', () => {
   it('asks a service who its instances are, once', () => {
     watch.meet('llm');
     watch.meet('llm');
-    expect(asked).toEqual(['meganest.alive.llm → _INBOX.me.alive-llm']);
+    expect(asked).toEqual(['meganest.alive.llm → _INBOX.me.llm.alive-llm']);
   });
 
   it('looks for each known instance of the services that are quiet, and for new ones', () => {
@@ -60,9 +62,18 @@ describe('the watch over instances', () => {
     answer('alive-asr', 'three');
     watch.look(new Set(['llm']));
     expect(asked).toEqual([
-      'meganest.alive.llm → _INBOX.me.alive-llm',
-      'meganest.alive.llm.one → _INBOX.me.alive-llm=one',
+      'meganest.alive.llm → _INBOX.me.llm.alive-llm',
+      'meganest.alive.llm.one → _INBOX.me.llm.alive-llm=one',
     ]);
+  });
+
+  it('hears of a service from that service alone', () => {
+    answer('alive-llm', 'forged', 'asr');
+    answer('alive-llm', 'one');
+    for (let look = 0; look < 5; look++) nobody('alive-llm=one', 'asr');
+    expect(states()).toMatchObject({ ofOne: 'waiting' });
+    watch.look(new Set(['llm']));
+    expect(asked.at(-1)).toBe('meganest.alive.llm.one → _INBOX.me.llm.alive-llm=one');
   });
 
   it('loses the calls of an instance that is not found five times, and suspects those of which nothing is known', () => {
@@ -101,7 +112,7 @@ describe('the watch over instances', () => {
     (id) => {
       answer('alive-llm', id);
       watch.look(new Set(['llm']));
-      expect(asked).toEqual(['meganest.alive.llm → _INBOX.me.alive-llm']);
+      expect(asked).toEqual(['meganest.alive.llm → _INBOX.me.llm.alive-llm']);
     },
   );
 

@@ -14,7 +14,7 @@ export interface WatchedCall {
 
 export interface InstanceWatchOptions {
   publish(subject: string, reply: string): void;
-  /** Subject of the answers, up to the token that this watch gives them. */
+  /** Subject of the answers, up to the tokens of the service and of what this watch asked. */
   inbox: string;
   /** The calls that wait for an answer. */
   calls(): Iterable<WatchedCall>;
@@ -58,13 +58,15 @@ export class InstanceWatch {
   look(services: ReadonlySet<string>): void {
     for (const service of services) this.#askWho(service);
     for (const [asked, { service, id }] of this.#instances)
-      if (services.has(service)) this.options.publish(aliveSubject(service, id), this.#inboxOf(asked));
+      if (services.has(service))
+        this.options.publish(aliveSubject(service, id), this.#inboxOf(service, asked));
   }
 
-  /** Takes an answer to what this watch asked; other messages, by the last token of their subject, are none of its. */
-  accept(message: Pick<Msg, 'headers' | 'string'>, token: string): void {
+  /** Takes an answer to what this watch asked of a service; other messages, by the last token of their subject, are none of its. */
+  accept(message: Pick<Msg, 'headers' | 'string'>, service: string, token: string): void {
     if (!token.startsWith(prefix)) return;
     const asked = token.slice(prefix.length);
+    if (asked !== service && !asked.startsWith(service + border)) return;
     if (message.headers?.code === 503) this.#miss(asked);
     else this.#note(asked, message.string());
   }
@@ -80,11 +82,11 @@ export class InstanceWatch {
   }
 
   #askWho(service: string): void {
-    this.options.publish(aliveSubject(service), this.#inboxOf(service));
+    this.options.publish(aliveSubject(service), this.#inboxOf(service, service));
   }
 
-  #inboxOf(asked: string): string {
-    return `${this.options.inbox}.${prefix}${asked}`;
+  #inboxOf(service: string, asked: string): string {
+    return `${this.options.inbox}.${service}.${prefix}${asked}`;
   }
 
   /** Nobody listens where an instance was looked for, or where all of a service answer, who have no entry. */

@@ -1,7 +1,8 @@
 import { MegaNestError } from '#contracts';
-import { createInbox, headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import { unguessableToken } from './connection.js';
 import { PartCollector } from './parts.js';
-import { header } from './wire.js';
+import { bodySubject, header } from './wire.js';
 
 type Received = Pick<Msg, 'data' | 'headers' | 'reply'>;
 
@@ -13,10 +14,10 @@ type Received = Pick<Msg, 'data' | 'headers' | 'reply'>;
 export async function readRequestBody(
   nats: NatsConnection,
   message: Received,
-  signal: AbortSignal,
+  { service, signal }: { service: string; signal: AbortSignal },
 ): Promise<Uint8Array> {
   if (!message.headers?.get(header.body) || !message.reply) return message.data;
-  const inbox = createInbox();
+  const inbox = bodySubject(service, unguessableToken());
   const subscription = nats.subscribe(inbox);
   const leave = () => subscription.unsubscribe();
   signal.addEventListener('abort', leave, { once: true });

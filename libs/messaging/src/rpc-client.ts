@@ -8,29 +8,23 @@ import {
   type RequestOf,
   type RpcMethod,
 } from '#contracts';
-import {
-  createInbox,
-  headers,
-  nuid,
-  type Msg,
-  type MsgHdrs,
-  type Subscription,
-} from '@nats-io/transport-node';
+import { headers, type Msg, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
 import { Call, type ReplySink } from './call.js';
 import { defaultTimeoutMs, type CallOptions } from './call-options.js';
-import type { MessagingConnection } from './connection.js';
+import { unguessableToken, type MessagingConnection } from './connection.js';
 import { InstanceWatch } from './instance-watch.js';
 import { partSize, partsOf, requireSendable } from './parts.js';
 import { SingleReply } from './single-reply.js';
 import { cancelSubject, checkMs, encodeJson, header } from './wire.js';
 
 /**
- * Calls methods of services. All replies of a connection come in over one subscription, so a call costs one publish.
+ * Calls methods of services. All replies of a connection come in over one subscription, so a call costs one publish. A reply subject
+ * names the service that is called, so that a NATS server with permissions lets no other service answer.
  * Errors: the service's own, `service_unavailable` (nobody listens, or it died), `deadline_exceeded`, `cancelled`,
  * `payload_too_large`, `bad_upstream`.
  */
 export class RpcClient {
-  readonly #inbox = createInbox();
+  readonly #inbox: string;
   readonly #calls = new Map<string, Call<RpcMethod>>();
   /** Bodies too large for one message, by call, until the instance that got the call asks for them. */
   readonly #bodies = new Map<string, Uint8Array>();
@@ -40,7 +34,8 @@ export class RpcClient {
   readonly #checkTimer: NodeJS.Timeout;
 
   constructor(private readonly connection: MessagingConnection) {
-    this.#subscription = connection.nats.subscribe(`${this.#inbox}.*`, {
+    this.#inbox = connection.newInbox();
+    this.#subscription = connection.nats.subscribe(`${this.#inbox}.*.*`, {
       callback: (_error, message) => this.#dispatch(message),
     });
     this.#watch = new InstanceWatch({
@@ -112,7 +107,7 @@ export class RpcClient {
   ): (failure: unknown) => void {
     const { signal } = options;
     if (signal?.aborted) throw new MegaNestError('cancelled');
-    const callId = nuid.next();
+    const callId = unguessableToken();
     const timeoutMs = remainingTime(options.patience?.at ?? options.deadline);
     const span = startSpan(method.subject, { kind: 'client', ...traceOf(method, options) });
     try {
@@ -146,7 +141,7 @@ export class RpcClient {
   ): void {
     const data = encodeJson(payload);
     requireSendable(data.length, 'The message');
-    const reply = `${this.#inbox}.${callId}`;
+    const reply = `${this.#inbox}.${method.service}.${callId}`;
     const sent = callHeaders(
       callId,
       timeoutMs,
@@ -170,11 +165,12 @@ export class RpcClient {
   }
 
   #dispatch(message: Msg): void {
-    const token = message.subject.slice(this.#inbox.length + 1);
-    const call = this.#calls.get(token);
+    const [service = '', token = ''] = message.subject.slice(this.#inbox.length + 1).split('.');
+    const found = this.#calls.get(token);
+    const call = found?.method.service === service ? found : undefined;
     if (call && message.headers?.get(header.stream) === 'send') this.#sendBody(token, message);
     if (call) call.accept(message);
-    else this.#watch.accept(message, token);
+    else this.#watch.accept(message, service, token);
     // The heartbeat of a call that was left: its cancel was lost with a connection. An answer to it is another one.
     if (!call && message.headers?.get(header.stream) === 'alive') message.respond();
   }

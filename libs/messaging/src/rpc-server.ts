@@ -172,7 +172,8 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   /** Whole already of nearly every call, which then costs no turn of the event loop. */
   #bodyOf(message: ServiceMsg, context: RpcContext): Uint8Array | Promise<Uint8Array> {
     if (!message.headers?.get(header.body)) return message.data;
-    return readRequestBody(this.connection.nats, message, context.signal);
+    const { service } = this.options;
+    return readRequestBody(this.connection.nats, message, { service, signal: context.signal });
   }
 
   async #handle(handler: MessageHandler, request: unknown, context: RpcContext): Promise<unknown> {

@@ -22,7 +22,9 @@ export class ServiceDirectory {
   async list(service?: string): Promise<ServiceInstance[]> {
     this.connection.assertConnected();
     const instances: ServiceInstance[] = [];
-    const client = new Svcm(this.connection.nats).client({ strategy: 'stall', maxWait: maxWaitMs });
+    // An inbox of its own: every service may answer there, and in no other inbox of this connection.
+    const options = { strategy: 'stall', maxWait: maxWaitMs, noMux: true } as const;
+    const client = new Svcm(this.connection.nats).client(options);
     for await (const stats of await client.stats(service)) instances.push(toInstance(stats));
     return instances.sort((a, b) => a.service.localeCompare(b.service));
   }

@@ -56,6 +56,11 @@ export function aliveSubject(service: string, instance?: string): string {
   return instance === undefined ? `meganest.alive.${service}` : `meganest.alive.${service}.${instance}`;
 }
 
+/** Where an instance takes the parts of one body that is too large for a message. */
+export function bodySubject(service: string, token: string): string {
+  return `meganest.body.${service}.${token}`;
+}
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 

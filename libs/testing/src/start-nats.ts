@@ -1,4 +1,4 @@
-import { findNatsServer, startNatsServer, type NatsServer } from '#local-stack';
+import { findNatsServer, startNatsServer, type NatsServer, type NatsServerOptions } from '#local-stack';
 import { cacheDirectory } from './cache-directory.js';
 import { createTemporaryDirectory } from './temporary-directory.js';
 
@@ -14,7 +14,7 @@ export interface TestNats {
 /** Starts a real nats-server with JetStream on a random port, in a directory of its own; `configuration`: the text of its file. */
 export async function startNats(
   configuration?: string,
-  { jetStream = true, port }: { jetStream?: boolean; port?: number } = {},
+  { jetStream = true, port, onLine }: Pick<NatsServerOptions, 'jetStream' | 'port' | 'onLine'> = {},
 ): Promise<TestNats> {
   const { path: program } = await findNatsServer({
     explicitPath: process.env.NATS_SERVER_BINARY,
@@ -27,6 +27,7 @@ export async function startNats(
     configuration,
     jetStream,
     port,
+    onLine,
   });
   return {
     url: server.url,

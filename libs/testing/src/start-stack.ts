@@ -1,3 +1,4 @@
+import type { NatsUsers } from './nats-users.js';
 import { startNats, type TestNats } from './start-nats.js';
 import { startPostgres, type TestPostgres } from './start-postgres.js';
 import { startService, type TestService } from './start-service.js';
@@ -22,6 +23,8 @@ export interface TestStackOptions {
   services?: readonly ServiceName[];
   /** Added to every service's environment. */
   env?: NodeJS.ProcessEnv;
+  /** A NATS server with a user for each service in place of an open one; it is stopped with the stack. */
+  nats?: { server: TestNats; users: NatsUsers };
 }
 
 export interface TestStack {
@@ -49,12 +52,12 @@ async function stopAll(started: readonly Closable[]): Promise<void> {
 
 async function startServices(
   names: readonly ServiceName[],
-  env: NodeJS.ProcessEnv,
+  envOf: (name: ServiceName) => NodeJS.ProcessEnv,
   started: Closable[],
 ): Promise<Map<ServiceName, TestService>> {
   const services = new Map<ServiceName, TestService>();
   const start = async (name: ServiceName) => {
-    const service = await startService(name, env);
+    const service = await startService(name, envOf(name));
     services.set(name, service);
     started.push(service);
   };
@@ -69,7 +72,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
   try {
     const directory = await createTemporaryDirectory();
     started.push({ stop: () => directory.remove() });
-    const [nats, postgres] = await Promise.all([startNats(), startPostgres()]);
+    const [nats, postgres] = await Promise.all([options.nats?.server ?? startNats(), startPostgres()]);
     started.push(nats, postgres);
     const env = {
       NATS_URL: nats.url,
@@ -77,7 +80,9 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       MEGANEST_DATA_DIR: directory.path,
       ...options.env,
     };
-    const services = await startServices(options.services ?? allServices, env, started);
+    const { users } = options.nats ?? {};
+    const envOf = (name: ServiceName) => ({ ...env, ...users?.variables(name) });
+    const services = await startServices(options.services ?? allServices, envOf, started);
     return {
       nats,
       postgres,
