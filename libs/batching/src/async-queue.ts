@@ -4,7 +4,7 @@ export class AsyncQueue<Item> implements AsyncIterable<Item> {
   #outcome?: { error?: unknown };
   #wake = () => {};
 
-  /** The pushing side has ended the queue. Items may be left to read. */
+  /** True after `end`. Unread items may be left. */
   get ended(): boolean {
     return this.#outcome !== undefined;
   }
@@ -14,7 +14,7 @@ export class AsyncQueue<Item> implements AsyncIterable<Item> {
     this.#wake();
   }
 
-  /** Ends the iteration after the items that were pushed before; with an error, the iteration then throws it. */
+  /** Ends the iteration after the items pushed so far; with an error, the iteration then throws it. */
   end(error?: unknown): void {
     this.#outcome ??= { error };
     this.#wake();
@@ -31,8 +31,8 @@ export class AsyncQueue<Item> implements AsyncIterable<Item> {
 }
 
 /**
- * Runs work that reports its events to a callback, and yields these events. The work's signal is aborted when the caller's
- * is, and when the caller leaves the iteration early. Errors: those of the work.
+ * Runs work that reports events to a callback, and yields the events. The work's signal is aborted when the
+ * caller's signal is, and when the caller ends the iteration early. Errors: those of the work.
  */
 export async function* eventsOf<Event>(
   work: (onEvent: (event: Event) => void, signal: AbortSignal) => Promise<unknown>,

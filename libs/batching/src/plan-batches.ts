@@ -1,13 +1,14 @@
+/** Limits of a batch. */
 export interface BatchLimits {
-  /** Most tokens of a batch, padding included. */
+  /** Maximum tokens of a batch, including padding. */
   readonly paddedTokens: number;
-  /** Longest over shortest sequence of a batch, e.g. 1.15. */
+  /** Maximum ratio of the longest to the shortest sequence of a batch, e.g. 1.15. */
   readonly spread: number;
 }
 
 /**
- * Groups sequences by length, so that little is computed on padding: indexes into `lengths`, shortest first. A
- * sequence longer than the budget gets a batch of its own.
+ * Groups sequences by length to minimize padding. Returns the indexes into `lengths` of each batch, shortest
+ * sequences first. A sequence longer than the limit gets a batch of its own.
  */
 export function planBatches(lengths: readonly number[], limits: BatchLimits): number[][] {
   const order = lengths.map((_length, index) => index).sort((a, b) => lengths[a]! - lengths[b]!);

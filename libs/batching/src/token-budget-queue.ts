@@ -1,40 +1,40 @@
-/** A piece of work with its (estimated) size in tokens. */
+/** A work item with its (estimated) size in tokens. */
 export interface QueuedItem<Value> {
   readonly tokens: number;
   readonly value: Value;
 }
 
-/** Thrown by `push` when the queue is full; the owner turns it into its own overload error. */
+/** Thrown by `push` if the queue is full; the owner converts it to its overload error. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError';
 }
 
 /**
- * Work of several requests, taken in batches of like size. Requests take turns, so that a small one is not stuck
- * behind a large one; each turn starts with a request's oldest item and is filled up with the items of any request
- * that are closest in size. `remove` forgets a request that nobody waits for any more.
+ * Queues the work of several requests and returns batches of items of similar size. Requests take turns, so that a
+ * small request does not wait for a large one. Each batch starts with the oldest item of the next request, and is
+ * filled with the items of any request that are closest in size.
  */
 export class TokenBudgetQueue<Value> {
-  /** Items by request, the request whose turn is next first. */
+  /** Items by request; the next request comes first. */
   private readonly requests = new Map<object, QueuedItem<Value>[]>();
   private items = 0;
   private tokens = 0;
 
   constructor(private readonly capacity: number) {}
 
-  /** Items that wait. */
+  /** Number of queued items. */
   get length(): number {
     return this.items;
   }
 
-  /** Their tokens. */
+  /** Tokens of the queued items. */
   get waitingTokens(): number {
     return this.tokens;
   }
 
-  /** Adds a request's items. Throws QueueFullError when others already fill the queue. */
+  /** Adds the items of a request. Errors: QueueFullError if other requests fill the queue. */
   push(request: object, items: readonly QueuedItem<Value>[]): void {
-    // A request larger than the whole queue must still be possible, alone.
+    // A request larger than the whole queue is accepted if the queue is empty.
     if (this.items > 0 && this.items + items.length > this.capacity) throw new QueueFullError();
     if (items.length === 0) return;
     this.requests.set(request, [...items]);
@@ -42,7 +42,7 @@ export class TokenBudgetQueue<Value> {
     this.tokens += sum(items);
   }
 
-  /** Takes the next batch, at least one item where there is one, of at most `budget` tokens. */
+  /** Removes and returns the next batch of at most `budget` tokens; at least one item if there is any. */
   take(budget: number): Value[] {
     const turn = this.requests.entries().next();
     if (turn.done) return [];
@@ -61,7 +61,7 @@ export class TokenBudgetQueue<Value> {
     return [...chosen].map((item) => item.value);
   }
 
-  /** Forgets the waiting items of a request. */
+  /** Removes the queued items of a request. */
   remove(request: object): void {
     const own = this.requests.get(request);
     if (!own) return;

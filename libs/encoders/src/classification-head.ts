@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { readJson, ModelLoadError } from '#models';
 
-/** How logits become scores: labels that exclude each other share 1 (softmax), others stand alone (sigmoid). */
+/** Function from logits to scores: softmax for labels that exclude each other, sigmoid for independent labels. */
 export type ScoreFunction = 'softmax' | 'sigmoid';
 
+/** Labels and score function of a classifier. */
 export interface ClassificationHead {
-  /** In the order of the logits; empty where the model does not name them. */
+  /** In the order of the logits; empty if config.json does not name them. */
   readonly labels: readonly string[];
   readonly scores: ScoreFunction;
 }
@@ -17,9 +18,8 @@ const headSchema = z.looseObject({
 });
 
 /**
- * What config.json says about a classifier's labels, read as transformers' pipeline does: sigmoid for
- * `multi_label_classification` and for one label, softmax otherwise. Throws ModelLoadError for a regression, whose
- * outputs are no scores.
+ * Reads labels and score function from config.json as transformers' pipeline does: sigmoid for
+ * `multi_label_classification` and for a single label, softmax otherwise. Errors: ModelLoadError for a regression.
  */
 export async function readClassificationHead(directory: string): Promise<ClassificationHead> {
   const config = await readJson(directory, 'config.json', headSchema);
@@ -32,7 +32,7 @@ export async function readClassificationHead(directory: string): Promise<Classif
   return { labels, scores: problem === 'multi_label_classification' || isSingle ? 'sigmoid' : 'softmax' };
 }
 
-/** Scores in 0–1 of the logits of one input. */
+/** Computes scores in 0–1 from the logits of one input. */
 export function scoresOf(logits: Float32Array, scores: ScoreFunction): Float32Array {
   if (scores === 'sigmoid') return logits.map((logit) => 1 / (1 + Math.exp(-logit)));
   const largest = logits.reduce((most, logit) => Math.max(most, logit), -Infinity);

@@ -3,35 +3,37 @@ import { ModelLoadError } from '#models';
 import { countTokens } from './embedder.js';
 import type { EncoderPool } from './encoder-pool.js';
 import { loadEncoder, type EncoderLoadOptions } from './load-encoder.js';
-import { cutPieces, highestScores } from './text-pieces.js';
+import { splitTexts, maxScores } from './text-pieces.js';
 
+/** A label and its score. */
 export interface LabelScore {
   readonly label: string;
-  /** 0–1; in a text longer than the model takes, that of the part where it is highest. */
+  /** 0–1; for a text longer than the model's limit, the maximum over its parts. */
   readonly score: number;
 }
 
+/** Result of a classification. */
 export interface Classifications {
-  /** For each text the score of every label, in the order of the model's labels. */
+  /** Per text the scores of all labels, in the order of the model's labels. */
   readonly scores: readonly (readonly LabelScore[])[];
-  /** Tokens of all texts, the model's marks included; where parts overlap, tokens count twice. */
+  /** Tokens of all texts, including special tokens; tokens in overlapping parts count twice. */
   readonly promptTokens: number;
 }
 
-/** Says how well each label of a model fits a text. */
+/** Scores texts for each label of a model. */
 export interface Classifier {
   readonly info: ModelInfo;
   readonly labels: readonly string[];
-  /** Why the model runs on its exporter's graph rather than one that we compile; absent where it is compiled. */
+  /** Reason for running the exported graph; absent if the model was compiled. */
   readonly fallback?: string;
-  /** Nothing of a text is left out: a long one is read in overlapping parts. Errors: overloaded, cancelled. */
+  /** Classifies texts completely: a long text is read in overlapping parts. Errors: overloaded, cancelled. */
   classify(texts: readonly string[], options?: { readonly signal?: AbortSignal }): Promise<Classifications>;
   close(): Promise<void>;
 }
 
 /**
- * Loads a model for sequence classification (BERT-shaped or any with an exporter's graph): a bundled name, a folder, or a
- * hub id. Throws ModelLoadError, also where the labels of its config.json are not those of its graph.
+ * Loads a sequence classification model: a bundled name, a folder, or an id on the Hugging Face hub. Errors:
+ * ModelLoadError, also if the labels of config.json do not match the graph.
  */
 export async function loadClassifier(source: string, options: EncoderLoadOptions = {}): Promise<Classifier> {
   const { info, pool, ready, labels = [] } = await loadEncoder('classify', source, options);
@@ -43,7 +45,7 @@ export async function loadClassifier(source: string, options: EncoderLoadOptions
   );
 }
 
-/** Long texts go to the workers in pieces, so that workers share them and a cancel takes effect between two. */
+/** Long texts are split, so that several workers share them and a cancellation takes effect between two pieces. */
 const piece = { characters: 4_000, overlap: 400 };
 
 class OnnxClassifier implements Classifier {
@@ -58,11 +60,11 @@ class OnnxClassifier implements Classifier {
     texts: readonly string[],
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<Classifications> {
-    const pieces = cutPieces(texts, piece);
+    const pieces = splitTexts(texts, piece);
     const items = pieces.map(({ text }) => ({ text, inWindows: true as const }));
     const rows = await this.pool.encode(items, options.signal);
     if (rows.some(({ outcome }) => !('tokens' in outcome))) throw this.mismatch();
-    const highest = highestScores(
+    const highest = maxScores(
       pieces,
       rows.map(({ row }) => row),
       texts.length,
@@ -77,9 +79,9 @@ class OnnxClassifier implements Classifier {
     return this.pool.close();
   }
 
-  /** A text that was not read must not pass for one that no label fits. */
+  /** A text that was not read must not count as a text without a label. */
   private mismatch(): MegaNestError {
-    const detail = `the tokenizer of ${this.info.id} makes tokens that its graph does not know`;
+    const detail = `the tokenizer of ${this.info.id} produces token ids outside the vocabulary of its graph`;
     return new MegaNestError('internal_error', { service: 'inference', detail });
   }
 }

@@ -1,27 +1,32 @@
 import type { ModelInfo } from '#contracts';
 import type { EncodedRow, EncoderPool } from './encoder-pool.js';
 import { loadEncoder, type EncoderLoadOptions } from './load-encoder.js';
-import { refuseOutcome } from './refuse-outcome.js';
+import { refuseOutcome } from './encoder-messages.js';
 
+/** Options of {@link Embedder.embed}. */
 export interface EmbedOptions {
-  /** Cut inputs that are too long instead of refusing them. */
+  /** Truncate inputs that are too long instead of refusing them. */
   readonly truncate?: boolean;
   readonly signal?: AbortSignal;
 }
 
+/** Result of an embedding call. */
 export interface Embeddings {
   /** One unit vector per input, in order. */
   readonly vectors: Float32Array[];
-  /** Tokens of all inputs, the model's marks included. */
+  /** Tokens of all inputs, including special tokens. */
   readonly promptTokens: number;
 }
 
-/** Texts, or their token ids, to unit vectors. */
+/** Embeds texts, or token ids, as unit vectors. */
 export interface Embedder {
   readonly info: ModelInfo & { readonly dimensions: number };
-  /** Why the model runs on its exporter's graph rather than one that we compile; absent where it is compiled. */
+  /** Reason for running the exported graph; absent if the model was compiled. */
   readonly fallback?: string;
-  /** Errors: context_length_exceeded and invalid_request with param `input.<n>`, overloaded, cancelled. */
+  /**
+   * Embeds inputs. Errors: context_length_exceeded and invalid_request with param `input.<n>`, overloaded,
+   * cancelled.
+   */
   embed(
     inputs: readonly string[] | readonly (readonly number[])[],
     options?: EmbedOptions,
@@ -29,7 +34,10 @@ export interface Embedder {
   close(): Promise<void>;
 }
 
-/** Loads a sentence embedder: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
+/**
+ * Loads a sentence embedding model: a bundled name, a folder, or an id on the Hugging Face hub. Errors:
+ * ModelLoadError.
+ */
 export async function loadEmbedder(source: string, options: EncoderLoadOptions = {}): Promise<Embedder> {
   const { info, pool, ready } = await loadEncoder('embed', source, options);
   return new OnnxEmbedder({ ...info, dimensions: ready.width }, pool, ready.fallback);
@@ -60,7 +68,7 @@ class OnnxEmbedder implements Embedder {
   }
 }
 
-/** Tokens that the model saw; refused items count nothing. */
+/** Counts the tokens that the model processed; refused items count 0. */
 export function countTokens(rows: readonly EncodedRow[]): number {
   return rows.reduce((total, { outcome }) => total + ('tokens' in outcome ? outcome.tokens : 0), 0);
 }

@@ -2,17 +2,18 @@ import type { EncodedSequence, SequenceTemplate, TextTokenizer } from '#models';
 import type { EncoderItem, EncoderOutcome } from './encoder-messages.js';
 import { windowStarts } from './text-pieces.js';
 
+/** Limits of a model's input. */
 export interface EncodingLimits {
   readonly maxInputTokens: number;
   readonly vocabularySize: number;
 }
 
-/** Of the room for tokens; what neighbouring windows share. */
+/** Overlap of neighboring windows, as a share of the tokens of a window. */
 const windowOverlap = 0.25;
 
 /**
- * An item's tokens, cut to the limit or laid out in several windows where its request allows that, or the reason why it is
- * refused.
+ * Encodes an item as token sequences: truncated or split into windows if the request allows it. Otherwise returns
+ * the reason for refusing the item.
  */
 export function encodeItem(
   item: EncoderItem,
@@ -46,7 +47,7 @@ function windowsOf(ids: readonly number[], room: number): number[][] {
   return starts.map((start) => ids.slice(start, start + room));
 }
 
-/** The passage gives way first; a query keeps at most half of the room, so that something of the passage is left. */
+/** Truncates the passage first; the query keeps at most half of the tokens, so that part of the passage remains. */
 function encodePair(
   { query, passage, truncate }: Extract<EncoderItem, { query: string }>,
   tokenizer: TextTokenizer,

@@ -1,30 +1,75 @@
 import { Tensor } from 'onnxruntime-node';
+import {
+  chooseEngine,
+  type EngineChoice,
+  createSession,
+  type LoadedSession,
+  ModelLoadError,
+  toFloat32,
+  SequenceTemplate,
+  type EncodedSequence,
+  TextTokenizer,
+} from '#models';
+import { compileEncoder, UnsupportedModelError } from '#onnx-compiler';
 import { planBatches } from '#batching';
-import { ModelLoadError, toFloat32, SequenceTemplate, type EncodedSequence, TextTokenizer } from '#models';
-import { scoresOf } from './classification-head.js';
-import { encodeItem } from './encode-item.js';
 import type {
+  EncoderSettings,
   EncoderItem,
   EncoderOutcome,
   EncoderReady,
   EncoderResult,
-  EncoderSettings,
 } from './encoder-messages.js';
-import { loadGraph, type LoadedGraph } from './load-graph.js';
-import { normalise, poolTokens } from './pooling.js';
-import { raise } from './text-pieces.js';
+import { scoresOf } from './classification-head.js';
+import { encodeItem } from './encode-item.js';
+import { normalizeVector, poolTokens } from './pooling.js';
+import { raiseToMax } from './text-pieces.js';
 
-/** On CPU a batch beyond this gains nothing and padding costs. */
+/** A session and the engine that was chosen. */
+export interface LoadedGraph extends LoadedSession, EngineChoice {}
+
+/** Loads the compiled graph if the model can be compiled, otherwise the exported graph. Errors: ModelLoadError. */
+async function loadGraph(settings: EncoderSettings): Promise<LoadedGraph> {
+  const { directory, engine } = settings;
+  const { loaded, choice } = await chooseEngine<LoadedSession>(directory, engine, {
+    compiled: () => loadCompiled(settings),
+    exporter: (onnxFile) => loadSession(onnxFile, settings, 'exporter'),
+  });
+  return { ...loaded, ...choice };
+}
+
+async function loadCompiled(settings: EncoderSettings): Promise<LoadedSession> {
+  const { weights, compiledDirectory: cacheDir } = settings.engine;
+  const { onnxPath } = await compileEncoder(settings.directory, {
+    cacheDir,
+    weights,
+    task: settings.task === 'embed' ? 'embedding' : 'classification',
+    activations: settings.activations,
+    pooling: graphPooling(settings),
+  });
+  return loadSession(onnxPath, settings, `compiled ${weights}`);
+}
+
+async function loadSession(file: string, settings: EncoderSettings, kind: string): Promise<LoadedSession> {
+  const { session, backend } = await createSession(file, settings);
+  return { session, backend: `${backend} ${kind}` };
+}
+
+function graphPooling({ pooling, directory }: EncoderSettings): 'mean' | 'cls' {
+  if (pooling === 'mean' || pooling === 'cls') return pooling;
+  throw new UnsupportedModelError(`${pooling} pooling`, directory);
+}
+
+/** On a CPU larger batches are not faster, and padding costs time. */
 const batchLimits = { paddedTokens: 256, spread: 1.15 };
 
-/** Names under which exporters give the result, most wanted first. */
+/** Output names of exporters, in order of preference. */
 const outputNames = {
   embed: ['sentence_embedding', 'last_hidden_state', 'token_embeddings'],
   rerank: ['logits'],
   classify: ['logits'],
 } as const;
 
-/** A BERT-like model in its worker: token ids in, vectors or scores out. */
+/** An encoder model in its worker thread: token ids in, vectors or scores out. */
 export class EncoderModel {
   private readonly template: SequenceTemplate;
 
@@ -37,7 +82,7 @@ export class EncoderModel {
     this.template = SequenceTemplate.from(tokenizer);
   }
 
-  /** What runs it, and which weights. */
+  /** Execution provider and weights file. */
   get choice(): Pick<EncoderReady, 'backend' | 'weightsFile' | 'fallback'> {
     const { backend, weightsFile, fallback } = this.loaded;
     return { backend, weightsFile, fallback };
@@ -57,7 +102,7 @@ export class EncoderModel {
     return new EncoderModel(settings, tokenizer, loaded, outputName);
   }
 
-  /** Encodes and runs the items in batches of like length; refused items get an outcome that says why. */
+  /** Encodes the items and runs them in batches of similar length; refused items get an outcome with the reason. */
   async run(items: readonly EncoderItem[]): Promise<EncoderResult & { width: number }> {
     const outcomes: EncoderOutcome[] = [];
     const sequences: { item: number; sequence: EncodedSequence }[] = [];
@@ -76,7 +121,7 @@ export class EncoderModel {
       const rows = await this.runBatch(members.map(({ sequence }) => sequence));
       members.forEach(({ item }, index) => {
         const row = results.get(item);
-        if (row) raise(row, rows[index]!);
+        if (row) raiseToMax(row, rows[index]!);
         else results.set(item, rows[index]!);
       });
     }
@@ -121,9 +166,9 @@ export class EncoderModel {
     const own = () => values.slice(row * width, (row + 1) * width);
     if (this.settings.task === 'rerank') return own();
     if (this.settings.task === 'classify') return scoresOf(own(), this.settings.scores ?? 'softmax');
-    if (dims.length === 2) return normalise(own());
+    if (dims.length === 2) return normalizeVector(own());
     const start = row * dims[1]! * width;
-    return normalise(
+    return normalizeVector(
       poolTokens(values.subarray(start, start + tokens * width), width, this.settings.pooling),
     );
   }

@@ -10,13 +10,15 @@ import type {
   EncoderSettings,
 } from './encoder-messages.js';
 
+/** Options of {@link EncoderPool}. */
 export interface EncoderPoolOptions {
   readonly workers: number;
-  /** Inputs that may wait; beyond that requests are refused. */
+  /** Maximum number of queued inputs; further requests are refused. */
   readonly queueCapacity: number;
   readonly hangLimitMs?: number;
 }
 
+/** The result of one item. */
 export interface EncodedRow {
   readonly outcome: EncoderOutcome;
   readonly row: Float32Array;
@@ -37,10 +39,12 @@ interface PoolItem {
 
 type EncoderChannel = WorkerChannel<EncoderReady, readonly EncoderItem[], never, EncoderResult>;
 
-/** Tokens of a job: enough to batch well, few enough that the workers share a request and cancels take effect. */
-const jobTokens = { least: 128, most: 768 };
+/** Tokens per job: enough to batch well, few enough for workers to share a request and for quick cancellation. */
+const jobTokens = { min: 128, max: 768 };
 
-/** Encoder sessions in worker threads behind one queue; the inputs of all requests share batches of like length. */
+/**
+ * Encoder sessions in worker threads behind one queue; the inputs of all requests share batches of similar length.
+ */
 export class EncoderPool {
   private readonly queue: TokenBudgetQueue<PoolItem>;
   private readonly idle: EncoderChannel[];
@@ -59,14 +63,17 @@ export class EncoderPool {
     this.queue = new TokenBudgetQueue(options.queueCapacity);
   }
 
-  /** Loads every worker, the first one alone: it compiles the model for all. Resolves with what it reports. */
+  /**
+   * Loads all workers, the first one alone, because it compiles the model for all. Returns the first worker's
+   * message.
+   */
   async start(): Promise<EncoderReady> {
     const ready = await this.channels[0]!.start();
     await Promise.all(this.channels.map((channel) => channel.start()));
     return ready;
   }
 
-  /** Rows in the order of the items. Errors: overloaded, cancelled, service_unavailable. */
+  /** Encodes items. Returns rows in the order of the items. Errors: overloaded, cancelled, service_unavailable. */
   async encode(items: readonly EncoderItem[], signal?: AbortSignal): Promise<EncodedRow[]> {
     if (signal?.aborted) throw new MegaNestError('cancelled');
     if (items.length === 0) return [];
@@ -110,7 +117,7 @@ export class EncoderPool {
   private dispatch(): void {
     while (this.idle.length > 0 && this.queue.length > 0) {
       const share = Math.ceil(this.queue.waitingTokens / this.options.workers);
-      const budget = Math.min(jobTokens.most, Math.max(jobTokens.least, share));
+      const budget = Math.min(jobTokens.max, Math.max(jobTokens.min, share));
       void this.runJob(this.idle.pop()!, this.queue.take(budget));
     }
   }
@@ -136,7 +143,7 @@ export class EncoderPool {
   }
 }
 
-/** Good enough to sort by: the real count is known only after tokenising, which the workers do. */
+/** An estimate for sorting; the exact count is known after tokenization in the worker. */
 function estimateTokens(item: EncoderItem): number {
   if ('ids' in item) return item.ids.length + 2;
   if ('sequence' in item) return item.sequence.ids.length;

@@ -2,7 +2,7 @@ import { serveWorker } from '#models';
 import type { EncoderItem, EncoderReady, EncoderResult, EncoderSettings } from './encoder-messages.js';
 import { EncoderModel } from './encoder-model.js';
 
-/** Entry of a thread that owns one encoder session. The first run also warms the session up. */
+/** Entry point of a thread that owns one encoder session. The first run also warms up the session. */
 await serveWorker<EncoderReady, readonly EncoderItem[], never, EncoderResult>(async (data) => {
   const settings = data as EncoderSettings;
   const model = await EncoderModel.load(settings);

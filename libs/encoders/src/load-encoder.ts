@@ -15,33 +15,35 @@ import { EncoderPool } from './encoder-pool.js';
 import { readPooling, type Pooling } from './pooling.js';
 import { readClassificationHead } from './classification-head.js';
 
+/** Options of the functions that load encoders. */
 export interface EncoderLoadOptions extends ModelLoadOptions {
-  /** Worker threads, each with one session of one thread; default one per core. */
+  /** Number of worker threads, each with a session of one thread; default: one per CPU core. */
   readonly workers?: number;
-  /** Inputs that may wait; default 4096. */
+  /** Maximum number of queued inputs; default 4096. */
   readonly queueCapacity?: number;
-  /** Overrides the model's own limit downwards. */
+  /** Lowers the model's own limit. */
   readonly maxInputTokens?: number;
   /**
-   * How a compiled int8 graph quantises: by row (default) a text's vector is the same alone and in any batch; by tensor
-   * is faster.
+   * Quantization of activations in a compiled int8 graph: with `row` (default) a vector is the same alone and in
+   * any batch; `tensor` is faster.
    */
   readonly activations?: 'row' | 'tensor';
-  /** Overrides the pooling that the model's files ask for. */
+  /** Overrides the pooling in the model's files. */
   readonly pooling?: Pooling;
 }
 
+/** An encoder with its workers running. */
 export interface LoadedEncoder {
   readonly info: ModelInfo;
   readonly pool: EncoderPool;
   readonly ready: EncoderReady;
-  /** Where the model's files lie. */
+  /** Directory of the model's files. */
   readonly directory: string;
-  /** Of a classifier, where its config.json names them. */
+  /** Labels of a classifier, if its config.json names them. */
   readonly labels?: readonly string[];
 }
 
-/** Finds, loads and warms up an encoder on all its workers. Throws ModelLoadError. */
+/** Finds, loads and warms up an encoder on all its workers. Errors: ModelLoadError. */
 export async function loadEncoder(
   task: EncoderTask,
   source: string,
@@ -91,7 +93,7 @@ async function encoderSettings(
 const sentenceConfigSchema = z.looseObject({ max_seq_length: z.int().nullish() });
 const tokenizerConfigSchema = z.looseObject({ model_max_length: z.number().nullish() });
 
-/** RoBERTa counts positions from behind its padding id, so that two of them are never used. */
+/** RoBERTa counts positions from after its padding id, so two of them are unused. */
 const reservedPositions: Readonly<Record<string, number>> = { roberta: 2, 'xlm-roberta': 2, camembert: 2 };
 
 async function readMaxTokens(directory: string): Promise<number> {

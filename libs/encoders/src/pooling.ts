@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { readOptionalJson, ModelLoadError } from '#models';
 
+/** Supported poolings. */
 export const poolings = ['mean', 'cls', 'max', 'last'] as const;
-/** How token vectors become the vector of a text. */
+/** Pooling of token vectors to the vector of a text. */
 export type Pooling = (typeof poolings)[number];
 
 const poolingConfigSchema = z.looseObject({
@@ -12,12 +13,12 @@ const poolingConfigSchema = z.looseObject({
   pooling_mode_lasttoken: z.boolean().default(false),
 });
 
-/** Families whose ONNX exports on the hub come without `1_Pooling/config.json` and pool the first token. */
+/** Model families whose ONNX exports lack `1_Pooling/config.json` and that pool the first token. */
 const clsFamilies = /(^|\/)(bge|snowflake-arctic-embed|mxbai-embed|gte-(base|large)-en-v1\.5)/i;
 
 /**
- * Pooling of a model folder: what sentence-transformers wrote, otherwise what the family is known for, otherwise
- * mean. Throws ModelLoadError for a pooling that is not one of ours.
+ * Reads the pooling of a model folder: the one stored by sentence-transformers, otherwise the one known for the
+ * model family, otherwise mean. Errors: ModelLoadError for an unsupported pooling.
  */
 export async function readPooling(directory: string, id: string): Promise<Pooling> {
   const config = await readOptionalJson(directory, '1_Pooling/config.json', poolingConfigSchema);
@@ -26,12 +27,14 @@ export async function readPooling(directory: string, id: string): Promise<Poolin
   if (config.pooling_mode_mean_tokens) return 'mean';
   if (config.pooling_mode_max_tokens) return 'max';
   if (config.pooling_mode_lasttoken) return 'last';
-  throw new ModelLoadError(`${directory}/1_Pooling/config.json asks for a pooling that is not supported.`);
+  throw new ModelLoadError(
+    `${directory}/1_Pooling/config.json has an unsupported pooling; use mean, cls, max or last.`,
+  );
 }
 
 /**
- * Vector of one text from its token vectors.
- * @param tokens `[sequence, width]` of this text, padding behind it not included.
+ * Pools the token vectors of one text.
+ * @param tokens `[sequence, width]` of this text, without padding.
  */
 export function poolTokens(tokens: Float32Array, width: number, pooling: Pooling): Float32Array {
   const length = tokens.length / width;
@@ -45,12 +48,12 @@ export function poolTokens(tokens: Float32Array, width: number, pooling: Pooling
       else if (value > pooled[column]!) pooled[column] = value;
     }
   }
-  // The mean's division by the length is left out: the vector is normalised next.
+  // The sum replaces the mean, because the vector is normalized next.
   return pooled;
 }
 
 /** Scales a vector to unit length, in place. A vector of zeros stays as it is. */
-export function normalise(vector: Float32Array): Float32Array {
+export function normalizeVector(vector: Float32Array): Float32Array {
   let squares = 0;
   for (const value of vector) squares += value * value;
   const scale = squares > 0 ? 1 / Math.sqrt(squares) : 0;

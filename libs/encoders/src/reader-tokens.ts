@@ -1,60 +1,114 @@
 import type { EncodedSequence } from '#models';
-import { splitWords, stemOf, writingOf, type ReaderWord } from './reader-words.js';
 
-/** A sentence that may answer, in its surroundings. */
+/** A word as the reader sees it: its token ids, its stem for comparisons, and its shape. */
+export interface ReaderWord {
+  readonly ids: readonly number[];
+  /** Equal for words that match; absent for stop words and punctuation. */
+  readonly stem?: string;
+  readonly shape: 'plain' | 'capitalized' | 'number';
+}
+
+const stopWords = new Set(
+  (
+    'a an the of in on at to for by with and or is was are were be been do does did what which who whom whose when where ' +
+    'why how many much that this it its as from have has had not s name type kind'
+  ).split(' '),
+);
+const numberWords = new Set(
+  (
+    'january february march april june july august september october november december one two three four five six seven ' +
+    'eight nine ten eleven twelve hundred thousand million billion dozen half third twice'
+  ).split(' '),
+);
+const wordPattern = /[\p{L}\p{N}]+|[^\p{L}\p{N}\s]/gu;
+
+/** Splits a text into words and punctuation marks. */
+export function splitWords(text: string): string[] {
+  return text.match(wordPattern) ?? [];
+}
+
+/** Normalizes a word like the model's tokenizer: lower case, without accents. */
+function fold(word: string): string {
+  return word
+    .normalize('NFD')
+    .replaceAll(/\p{Mn}/gu, '')
+    .toLowerCase();
+}
+
+/**
+ * Returns the stem of a word, at most seven letters; undefined for stop words. The reader was trained with this
+ * function, so it is part of the model.
+ */
+export function stemOf(word: string): string | undefined {
+  const folded = fold(word);
+  if (!/^[\p{L}\p{N}]/u.test(folded) || stopWords.has(folded)) return undefined;
+  const cut = folded.length > 4 ? folded.replace(/(?:ing|ed|es|s|ly|ions|ion|ers|er|ment|al)$/, '') : folded;
+  return cut.replace(/(.)\1$/u, '$1').slice(0, 7);
+}
+
+/** Returns the shape of a word, which distinguishes names and numbers from other words. */
+function wordShape(word: string): ReaderWord['shape'] {
+  if (/\p{Nd}/u.test(word) || numberWords.has(fold(word))) return 'number';
+  return /^\p{Lu}/u.test(word) ? 'capitalized' : 'plain';
+}
+
+/** A candidate sentence with its context. */
 export interface ReadSentence {
   readonly text: string;
-  /** The sentences beside it; empty where there are none. */
+  /** The sentences before and after it; empty at the ends of a passage. */
   readonly before: string;
   readonly after: string;
-  /** The whole passage, and its headings. */
+  /** The whole passage with its headings. */
   readonly passage: string;
 }
 
-/** Rows of the model's token type embedding: which words of the question a token's word matches. */
+/** Token types of the model: they encode which words of the question match. */
 const kinds = {
-  question: { nowhere: 0, sentence: 1, neighbours: 2, passage: 3, stop: 4 },
-  sentence: { new: 5, match: 6, stop: 7, capitalised: 8, number: 9 },
+  question: { nowhere: 0, sentence: 1, neighbors: 2, passage: 3, stop: 4 },
+  sentence: { new: 5, match: 6, stop: 7, capitalized: 8, number: 9 },
   before: { new: 10, match: 11, stop: 12 },
   after: { new: 13, match: 14, stop: 15 },
   mark: 16,
 } as const;
 
-/** Most tokens of each part, as in training. */
-const mostTokens = { question: 36, sentence: 80, before: 30, after: 18 };
+/** Maximum tokens of each part, as in training. */
+const maxPartTokens = { question: 36, sentence: 80, before: 30, after: 18 };
 const marks = { start: 2, end: 3 };
-/** Distinct words that are remembered with their pieces. */
-const rememberedWords = 50_000;
+/** Maximum number of distinct words in the cache of token ids. */
+const maxCachedWords = 50_000;
 
-/** A text as its tokens, each with what is known of its word. */
+/** The tokens of a text, each with its word. */
 interface CodedText {
   readonly ids: readonly number[];
   readonly words: readonly ReaderWord[];
   readonly stems: ReadonlySet<string>;
 }
 
-/** Writes what the reader reads: `[CLS] question [SEP] before [SEP] sentence [SEP] after [SEP]` with a kind a token. */
+/**
+ * Encodes the reader's input: `[CLS] question [SEP] before [SEP] sentence [SEP] after [SEP]` with a token type per
+ * token.
+ */
 export class ReaderTokens {
   readonly #words = new Map<string, ReaderWord>();
 
-  /** @param pieces Ids of the word pieces of a word. */
+  /** @param pieces Returns the token ids of a word. */
   constructor(private readonly pieces: (word: string) => number[]) {}
 
   encode(question: string, sentences: readonly ReadSentence[]): EncodedSequence[] {
     const coded = new Map<string, CodedText>();
-    const code = (text: string) => {
+    const codedOnce = (text: string) => {
       const known = coded.get(text) ?? this.#code(text);
       coded.set(text, known);
       return known;
     };
-    const asked = cut(code(question), 0, mostTokens.question);
+    const questionPart = slice(codedOnce(question), 0, maxPartTokens.question);
     return sentences.map(({ text, before, after, passage }) =>
       layOut({
-        asked,
-        sentence: cut(code(text), 0, mostTokens.sentence),
-        before: cut(code(before), -mostTokens.before),
-        after: cut(code(after), 0, mostTokens.after),
-        passage: code(passage).stems,
+        question: questionPart,
+        sentence: slice(codedOnce(text), 0, maxPartTokens.sentence),
+        before: slice(codedOnce(before), -maxPartTokens.before),
+        after: slice(codedOnce(after), 0, maxPartTokens.after),
+        passage: codedOnce(passage).stems,
       }),
     );
   }
@@ -68,15 +122,15 @@ export class ReaderTokens {
     );
   }
 
-  /** The first word of a text is capitalised whatever it is. */
+  /** The first word of a text is always capitalized, so its capital says nothing. */
   #word(word: string, isFirst: boolean): ReaderWord {
     let known = this.#words.get(word);
     if (!known) {
-      if (this.#words.size >= rememberedWords) this.#words.clear();
-      known = { ids: this.pieces(word), stem: stemOf(word), writing: writingOf(word) };
+      if (this.#words.size >= maxCachedWords) this.#words.clear();
+      known = { ids: this.pieces(word), stem: stemOf(word), shape: wordShape(word) };
       this.#words.set(word, known);
     }
-    return isFirst && known.writing === 'capitalised' ? { ...known, writing: 'plain' } : known;
+    return isFirst && known.shape === 'capitalized' ? { ...known, shape: 'plain' } : known;
   }
 }
 
@@ -84,40 +138,40 @@ function coded(ids: readonly number[], words: readonly ReaderWord[]): CodedText 
   return { ids, words, stems: new Set(words.flatMap(({ stem }) => stem ?? [])) };
 }
 
-function cut({ ids, words }: CodedText, from: number, to?: number): CodedText {
+function slice({ ids, words }: CodedText, from: number, to?: number): CodedText {
   return coded(ids.slice(from, to), words.slice(from, to));
 }
 
 interface Parts {
-  asked: CodedText;
+  question: CodedText;
   sentence: CodedText;
   before: CodedText;
   after: CodedText;
   passage: ReadonlySet<string>;
 }
 
-function layOut({ asked, sentence, before, after, passage }: Parts): EncodedSequence {
-  const inQuestion = (stem: string) => asked.stems.has(stem);
+function layOut({ question, sentence, before, after, passage }: Parts): EncodedSequence {
+  const inQuestion = (stem: string) => question.stems.has(stem);
   const place = (stem: string) => {
     if (sentence.stems.has(stem)) return kinds.question.sentence;
-    if (before.stems.has(stem) || after.stems.has(stem)) return kinds.question.neighbours;
+    if (before.stems.has(stem) || after.stems.has(stem)) return kinds.question.neighbors;
     return passage.has(stem) ? kinds.question.passage : kinds.question.nowhere;
   };
-  const neighbour =
+  const neighborKind =
     (own: { new: number; match: number; stop: number }) =>
     ({ stem }: ReaderWord) =>
       stem === undefined ? own.stop : inQuestion(stem) ? own.match : own.new;
-  const sentenceKind = ({ stem, writing }: ReaderWord) => {
+  const sentenceKind = ({ stem, shape }: ReaderWord) => {
     if (stem === undefined) return kinds.sentence.stop;
     if (inQuestion(stem)) return kinds.sentence.match;
-    return writing === 'plain' ? kinds.sentence.new : kinds.sentence[writing];
+    return shape === 'plain' ? kinds.sentence.new : kinds.sentence[shape];
   };
-  const parts = [asked.ids, before.ids, sentence.ids, after.ids];
+  const parts = [question.ids, before.ids, sentence.ids, after.ids];
   const partKinds = [
-    asked.words.map(({ stem }) => (stem === undefined ? kinds.question.stop : place(stem))),
-    before.words.map(neighbour(kinds.before)),
+    question.words.map(({ stem }) => (stem === undefined ? kinds.question.stop : place(stem))),
+    before.words.map(neighborKind(kinds.before)),
     sentence.words.map(sentenceKind),
-    after.words.map(neighbour(kinds.after)),
+    after.words.map(neighborKind(kinds.after)),
   ];
   return {
     ids: [marks.start, ...parts.flatMap((ids) => [...ids, marks.end])],

@@ -4,28 +4,29 @@ import { countTokens } from './embedder.js';
 import type { EncoderPool } from './encoder-pool.js';
 import { loadEncoder, type EncoderLoadOptions } from './load-encoder.js';
 import { ReaderTokens, type ReadSentence } from './reader-tokens.js';
-import { refuseOutcome } from './refuse-outcome.js';
+import { refuseOutcome } from './encoder-messages.js';
 
+/** Result of {@link Reader.read}. */
 export interface ReadScores {
-  /** The model's logit of each sentence, in their order: greater is likelier to answer. */
+  /** Logit of each sentence, in order; higher means more likely to answer. */
   readonly scores: number[];
-  /** Tokens of all that was read. */
+  /** Tokens of all inputs. */
   readonly promptTokens: number;
 }
 
 /** Scores how well sentences answer a question. */
 export interface Reader {
   readonly info: ModelInfo;
-  /** The folder that the model was loaded from; other files of it belong to the model too. */
+  /** Directory of the model; it also holds other files of the model. */
   readonly directory: string;
-  /** Why the model runs on its exporter's graph rather than one that we compile; absent where it is compiled. */
+  /** Reason for running the exported graph; absent if the model was compiled. */
   readonly fallback?: string;
-  /** Errors: overloaded, cancelled. */
+  /** Scores sentences. Errors: overloaded, cancelled. */
   read(question: string, sentences: readonly ReadSentence[], signal?: AbortSignal): Promise<ReadScores>;
   close(): Promise<void>;
 }
 
-/** Loads a reader: a bundled name or a folder. Throws ModelLoadError. */
+/** Loads a reader: a bundled name or a folder. Errors: ModelLoadError. */
 export async function loadReader(source: string, options: EncoderLoadOptions = {}): Promise<Reader> {
   const { info, pool, ready, directory } = await loadEncoder('rerank', source, options);
   const tokenizer = await TextTokenizer.load(directory);

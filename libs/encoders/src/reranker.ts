@@ -2,19 +2,21 @@ import type { ModelInfo } from '#contracts';
 import { countTokens } from './embedder.js';
 import type { EncoderPool } from './encoder-pool.js';
 import { loadEncoder, type EncoderLoadOptions } from './load-encoder.js';
-import { refuseOutcome } from './refuse-outcome.js';
+import { refuseOutcome } from './encoder-messages.js';
 
+/** Result of {@link Reranker.rerank}. */
 export interface RerankScores {
   /** Relevance of each passage, 0–1, in the order of the passages: the sigmoid of the model's logit. */
   readonly scores: number[];
-  /** Tokens of all pairs, the model's marks included. */
+  /** Tokens of all pairs, including special tokens. */
   readonly promptTokens: number;
 }
 
+/** Options of {@link Reranker.rerank}. */
 export interface RerankOptions {
   /**
-   * Cut passages (and, beyond half of the room, queries) that are too long instead of refusing them; true where it is
-   * absent, since the beginning of a passage mostly tells what it is about.
+   * Truncate passages that are too long instead of refusing them, and queries beyond half of the limit. Default
+   * true, because the beginning of a passage usually shows its subject.
    */
   readonly truncate?: boolean;
   readonly signal?: AbortSignal;
@@ -23,14 +25,14 @@ export interface RerankOptions {
 /** Scores how well passages answer a query. */
 export interface Reranker {
   readonly info: ModelInfo;
-  /** Why the model runs on its exporter's graph rather than one that we compile; absent where it is compiled. */
+  /** Reason for running the exported graph; absent if the model was compiled. */
   readonly fallback?: string;
-  /** Errors: context_length_exceeded with param `texts.<n>`, overloaded, cancelled. */
+  /** Scores passages. Errors: context_length_exceeded with param `texts.<n>`, overloaded, cancelled. */
   rerank(query: string, texts: readonly string[], options?: RerankOptions): Promise<RerankScores>;
   close(): Promise<void>;
 }
 
-/** Loads a cross-encoder: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
+/** Loads a cross-encoder: a bundled name, a folder, or an id on the Hugging Face hub. Errors: ModelLoadError. */
 export async function loadReranker(source: string, options: EncoderLoadOptions = {}): Promise<Reranker> {
   const { info, pool, ready } = await loadEncoder('rerank', source, options);
   return new OnnxReranker(info, pool, ready.fallback);
@@ -59,7 +61,10 @@ class OnnxReranker implements Reranker {
   }
 }
 
-/** One logit: its sigmoid. Two: the probability of the second class, which is "relevant" by convention. */
+/**
+ * The sigmoid of a single logit; of two logits the probability of the second class, which means "relevant" by
+ * convention.
+ */
 function relevance(logits: Float32Array): number {
   const logit = logits.length === 1 ? logits[0]! : logits.at(-1)! - logits[0]!;
   return 1 / (1 + Math.exp(-logit));

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutPieces, halves, highestScores, windowStarts } from './text-pieces.js';
+import { splitTexts, splitInHalf, maxScores, windowStarts } from './text-pieces.js';
 
 describe('windowStarts', () => {
-  it('covers a length without a gap, neighbours sharing at least the overlap', () => {
+  it('covers a length without a gap, neighbors sharing at least the overlap', () => {
     const anyWindow = fc
       .record({ size: fc.integer({ min: 1, max: 50 }), length: fc.nat(300) })
       .chain(({ size, length }) =>
@@ -29,11 +29,11 @@ describe('windowStarts', () => {
   });
 });
 
-describe('halves', () => {
+describe('splitInHalf', () => {
   it('are shorter, share a part and leave nothing out', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 4, maxLength: 200 }), (text) => {
-        const [first, second] = halves({ text, of: 3 });
+        const [first, second] = splitInHalf({ text, of: 3 });
         const shared = first!.text.length + second!.text.length - text.length;
         expect(shared).toBeGreaterThanOrEqual(Math.max(2, Math.floor(text.length / 8)));
         expect(first!.text + second!.text.slice(shared)).toBe(text);
@@ -41,13 +41,13 @@ describe('halves', () => {
         expect([first!.of, second!.of]).toEqual([3, 3]);
       }),
     );
-    expect(halves({ text: 'abc', of: 0 })).toEqual([]);
+    expect(splitInHalf({ text: 'abc', of: 0 })).toEqual([]);
   });
 });
 
-describe('cutPieces and highestScores', () => {
+describe('splitTexts and maxScores', () => {
   it('keep what belongs to which text', () => {
-    const pieces = cutPieces(['abcdefg', '', 'xyz'], { characters: 4, overlap: 1 });
+    const pieces = splitTexts(['abcdefg', '', 'xyz'], { characters: 4, overlap: 1 });
     expect(pieces).toEqual([
       { text: 'abcd', of: 0 },
       { text: 'defg', of: 0 },
@@ -60,7 +60,7 @@ describe('cutPieces and highestScores', () => {
       [0, 0],
       [0.5, 0.5],
     ];
-    expect(highestScores(pieces, rows, 3)).toEqual([
+    expect(maxScores(pieces, rows, 3)).toEqual([
       [0.7, 0.9],
       [0, 0],
       [0.5, 0.5],

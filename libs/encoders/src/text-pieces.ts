@@ -1,15 +1,15 @@
-/** A part of a text among those of others. */
+/** A piece of one of several texts. */
 export interface TextPiece {
   readonly text: string;
-  /** Which of the texts it is of. */
+  /** Index of the text. */
   readonly of: number;
 }
 
 /**
- * Cuts texts into pieces of at most so many characters; neighbours share `overlap` of them, so that a phrase at a border
- * is whole in one. A text that is short enough is one piece, an empty one too.
+ * Splits texts into pieces of at most `characters` characters. Neighbors overlap by `overlap` characters, so that a
+ * phrase at a border is complete in one of them. A short or empty text is a single piece.
  */
-export function cutPieces(
+export function splitTexts(
   texts: readonly string[],
   { characters, overlap }: { characters: number; overlap: number },
 ): TextPiece[] {
@@ -21,15 +21,17 @@ export function cutPieces(
   );
 }
 
-/** A piece in two that share an eighth of it, two characters at least; none where it is too short for that. */
-export function halves({ text, of }: TextPiece): TextPiece[] {
+/**
+ * Splits a piece into two that overlap by an eighth, at least two characters; an empty array if it is too short.
+ */
+export function splitInHalf({ text, of }: TextPiece): TextPiece[] {
   const overlap = Math.max(2, Math.floor(text.length / 8));
   const size = Math.ceil((text.length + overlap) / 2);
   if (size >= text.length) return [];
   return [text.slice(0, size), text.slice(-size)].map((half) => ({ text: half, of }));
 }
 
-/** Where windows of a size begin that together cover `length`; the last one ends with it. */
+/** Returns the start of each window of `size` that together cover `length`; the last window ends at `length`. */
 export function windowStarts(length: number, size: number, overlap: number): number[] {
   const starts = [0];
   while (starts.at(-1)! + size < length)
@@ -37,19 +39,19 @@ export function windowStarts(length: number, size: number, overlap: number): num
   return starts;
 }
 
-/** The highest score of each label over the pieces of each text. */
-export function highestScores(
+/** Returns per text the maximum score of each label over its pieces. */
+export function maxScores(
   pieces: readonly TextPiece[],
   rows: readonly ArrayLike<number>[],
   texts: number,
 ): number[][] {
   const highest = Array.from({ length: texts }, (): number[] => []);
-  pieces.forEach(({ of }, index) => raise(highest[of]!, rows[index]!));
+  pieces.forEach(({ of }, index) => raiseToMax(highest[of]!, rows[index]!));
   return highest;
 }
 
-/** Raises each number to that of the other list where it is higher. */
-export function raise(target: { [index: number]: number }, values: ArrayLike<number>): void {
+/** Raises each number of `target` to the corresponding number of `values` if that is higher. */
+export function raiseToMax(target: { [index: number]: number }, values: ArrayLike<number>): void {
   for (let index = 0; index < values.length; index++)
     target[index] = Math.max(target[index] ?? 0, values[index]!);
 }

@@ -1,6 +1,6 @@
 import { MegaNestError } from '#contracts';
 import { z } from 'zod';
-import { cutPieces, halves, highestScores, type TextPiece } from '#encoders';
+import { splitTexts, splitInHalf, maxScores, type TextPiece } from '#encoders';
 import type { Classifier } from '#encoders';
 import type { RemoteOptions } from './remote-server.js';
 import { TeiServer } from './text-embeddings-inference.js';
@@ -10,7 +10,7 @@ type Prediction = z.output<typeof schema>[number];
 
 /**
  * English has about 4 characters a token; fewer, so that a piece seldom has more tokens than the model takes. Other texts
- * have more tokens than characters (Chinese, emoji, spaced letters): their pieces are refused, and asked in halves.
+ * have more tokens than characters (Chinese, emoji, spaced letters): their pieces are refused, and asked in splitInHalf.
  */
 const charactersPerToken = 3;
 
@@ -28,10 +28,10 @@ export async function openRemoteClassifier(options: RemoteOptions): Promise<Clas
     info,
     labels,
     async classify(texts, { signal } = {}) {
-      const pieces = cutPieces(texts, { characters, overlap: Math.floor(characters / 8) });
+      const pieces = splitTexts(texts, { characters, overlap: Math.floor(characters / 8) });
       const { asked, predictions, promptTokens } = await predict(server, pieces, signal);
       const rows = predictions.map((row) => inOrder(labels, row));
-      const scores = highestScores(asked, rows, texts.length);
+      const scores = maxScores(asked, rows, texts.length);
       return {
         scores: scores.map((row) => labels.map((label, index) => ({ label, score: row[index] ?? 0 }))),
         promptTokens,
@@ -88,7 +88,7 @@ async function predict(
 
 /** Errors: bad_upstream for a piece so short that its length cannot be why it was refused. */
 function halvesOf(piece: TextPiece, refusal: MegaNestError): readonly TextPiece[] {
-  const cut = halves(piece);
+  const cut = splitInHalf(piece);
   if (cut.length > 0) return cut;
   throw unexpected(`its engine takes not even ${piece.text.length} characters: ${refusal.message}`, refusal);
 }

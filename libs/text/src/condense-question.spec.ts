@@ -17,7 +17,7 @@ describe('condenseQuestion', () => {
     ['What about its telescope?', ['Zorvan', 'observatory']],
     ['Why did they do that?', ['Zorvan']],
     ['And the telescope?', ['Zorvan']],
-  ])('%s is asked with what it refers to', (question, words) => {
+  ])('adds the subject of the conversation to: %s', (question, words) => {
     const condensed = condenseQuestion(turns(...opening, question));
     expect(condensed.startsWith(question)).toBe(true);
     expect(condensed.split(' ')).toEqual(expect.arrayContaining(words));

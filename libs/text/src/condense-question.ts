@@ -1,4 +1,4 @@
-/** A turn of a conversation, as far as a question may refer to it. */
+/** A turn of a conversation. */
 interface Turn {
   readonly role: string;
   readonly content: string;
@@ -7,8 +7,8 @@ interface Turn {
 const refersBack =
   /\b(?:it|its|he|him|his|she|her|hers|they|them|their|theirs|this|that|these|those|there|then|one|ones|the (?:former|latter|same|other))\b/i;
 const continues = /^(?:and|but|or|so|what about|how about)\b/i;
-/** Words that name nothing which a further question could be about. */
-const empty = new Set(
+/** Stop words: a follow-up question cannot be about them. */
+const stopWords = new Set(
   (
     'a an the of in on at to for by with from and or but is was are were be been being do does did done can could will would ' +
     'shall should may might must have has had what which who whom whose when where why how many much not no yes it its he ' +
@@ -17,22 +17,25 @@ const empty = new Set(
     'other such only just very get got make made use used using'
   ).split(' '),
 );
-/** A question with more words of its own than this stands for itself; with so many before a pronoun, that refers to them. */
+/**
+ * Limits in content words. A longer question is independent of its predecessor; a pronoun after `before` words
+ * refers to them.
+ */
 const ownWords = { continuing: 4, referring: 6, before: 3 };
-/** Words that are taken over at most: of the last question, and of the answer to it. */
-const most = { question: 6, answer: 4 };
+/** Maximum number of words to add from the previous question and from its answer. */
+const maxWords = { question: 6, answer: 4 };
 
 /**
- * The last question with the words that it refers to, where it refers to something: those of the user's question before it,
- * and names of the answer to that. `and who paid for it?` after `Who built the Zorvan observatory?` becomes
- * `and who paid for it? built Zorvan observatory`. A question that stands for itself stays as it is. No model is asked.
+ * Returns the last question, and if it is a follow-up, adds content words of the user's previous question and names
+ * of its answer. `and who paid for it?` after `Who built the Zorvan observatory?` becomes `and who paid for it?
+ * built Zorvan observatory`. An independent question is returned unchanged. This does not use a model.
  */
 export function condenseQuestion(turns: readonly Turn[]): string {
   const last = turns.findLastIndex(({ role }) => role === 'user');
   const question = turns[last]?.content ?? turns.at(-1)?.content ?? '';
   const before = turns.slice(0, Math.max(0, last));
-  const asked = before.findLast(({ role }) => role === 'user');
-  if (!asked || !isFollowUp(question)) return question;
+  const previous = before.findLast(({ role }) => role === 'user');
+  if (!previous || !isFollowUp(question)) return question;
   const answer = before.findLast(({ role }) => role === 'assistant');
   const known = new Set(wordsOf(question).map(lower));
   const fresh = (words: string[], count: number) => {
@@ -46,12 +49,15 @@ export function condenseQuestion(turns: readonly Turn[]): string {
     return chosen;
   };
   const subject = condenseQuestion(before);
-  const fromQuestion = fresh(namesFirst(subject), most.question);
-  const fromAnswer = fresh(names(withoutMarkers(answer?.content ?? '')), most.answer);
+  const fromQuestion = fresh(namesFirst(subject), maxWords.question);
+  const fromAnswer = fresh(names(withoutMarkers(answer?.content ?? '')), maxWords.answer);
   return [question, ...fromQuestion, ...fromAnswer].join(' ');
 }
 
-/** It has next to no words of its own, begins as a continuation does, or refers to something that it does not name before. */
+/**
+ * True if the question has almost only stop words, begins with a conjunction, or refers to a subject that it does
+ * not name.
+ */
 function isFollowUp(question: string): boolean {
   const words = wordsOf(question).length;
   if (words <= 1) return true;
@@ -64,14 +70,14 @@ function isFollowUp(question: string): boolean {
   );
 }
 
-/** Words that tell something, as they are written. */
+/** Content words of a text. */
 function wordsOf(text: string): string[] {
   return (text.match(/[\p{L}\p{N}][\p{L}\p{N}_.-]*[\p{L}\p{N}]|[\p{L}\p{N}]/gu) ?? []).filter(
-    (word) => !empty.has(lower(word)),
+    (word) => !stopWords.has(lower(word)),
   );
 }
 
-/** Names and numbers: capitalised within a sentence, or with a digit. */
+/** Names and numbers: capitalized within a sentence, or with a digit. */
 function names(text: string): string[] {
   const first = /[\p{L}\p{N}]+/u.exec(text)?.[0];
   return wordsOf(text).filter((word) => (/^\p{Lu}/u.test(word) && word !== first) || /\p{Nd}/u.test(word));

@@ -1,3 +1,2 @@
 export { condenseQuestion } from './condense-question.js';
-export { splitSentences } from './sentences.js';
-export { countWords, firstWords } from './words.js';
+export { splitSentences, countWords, firstWords } from './sentences.js';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { splitSentences } from './sentences.js';
+import { splitSentences, countWords, firstWords } from './sentences.js';
 
 const trimmed = (text: string) => splitSentences(text).map((sentence) => sentence.trim());
 
@@ -59,7 +59,7 @@ describe('splitSentences', () => {
 
   it('finds the same sentences in a long text as in its parts', () => {
     const part =
-      'Dr. Smith went to 3.5 places. "Did he?" asked J. R. Tolkien (e.g. twice). Yes! ... No. 5 was it.\n';
+      'Dr. Smith went to 3.5 places. "Did he?" question J. R. Tolkien (e.g. twice). Yes! ... No. 5 was it.\n';
     expect(splitSentences(part.repeat(300))).toEqual(
       Array.from({ length: 300 }, () => splitSentences(part)).flat(),
     );
@@ -71,5 +71,20 @@ describe('splitSentences', () => {
         expect(splitSentences(text).join('')).toBe(text);
       }),
     );
+  });
+});
+
+it('counts what stands between spaces', () => {
+  expect([' one,  two\n', '', ' \n'].map(countWords)).toEqual([2, 0, 0]);
+});
+
+describe('firstWords', () => {
+  it('keeps a text that is short enough as it is', () => {
+    expect(firstWords(' one  two\n', 2)).toBe(' one  two\n');
+  });
+
+  it('cuts behind the last word that fits', () => {
+    expect(firstWords('one  two\nthree four', 3)).toBe('one  two\nthree');
+    expect(firstWords('one', 0)).toBe('');
   });
 });

@@ -1,21 +1,24 @@
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** Their full stop never ends a sentence. */
+/** Abbreviations whose period never ends a sentence. */
 const alwaysInside = new Set(
   'mr mrs ms messrs dr prof st mt gen col sgt capt cmdr lt rev hon gov sen rep pres vs e.g i.e cf viz approx ca al'.split(
     ' ',
   ),
 );
-/** Their full stop ends no sentence when a number follows: "No. 5", "Fig. 3", "Jan. 12". */
+/** Abbreviations whose period does not end a sentence if a number follows: "No. 5", "Fig. 3", "Jan. 12". */
 const beforeNumber = new Set(
   'no nos fig figs vol p pp ch sec eq art tab ver v jan feb mar apr jun jul aug sep sept oct nov dec'.split(
     ' ',
   ),
 );
-/** They stand inside names, and at ends: "Acme Inc. Europe", "he joined Acme Inc. The board …". */
+/**
+ * Abbreviations that occur in names and at the end of sentences: "Acme Inc. Europe", "he joined Acme Inc. The board
+ * …".
+ */
 const maybeEnd = new Set('inc ltd co corp jr sr dept est ave blvd rd bros univ assn'.split(' '));
 
-/** Words that begin sentences far more often than they continue a name. */
+/** Words that begin a sentence far more often than they continue a name. */
 const sentenceStarters = new Set(
   (
     'the a an it he she they we i you this that these those in on at by for from if when while but and or however as ' +
@@ -25,14 +28,14 @@ const sentenceStarters = new Set(
 );
 
 /**
- * Sentences of a text; each keeps the space behind it, so that together they are the text again. Unicode's rules,
- * corrected where they break after abbreviations ("Dr. Smith", "e.g. Paris", "No. 5") and initials ("J. R. Tolkien").
+ * Splits a text into sentences. Each keeps the whitespace after it, so that joined they are the text. The rules are
+ * Unicode's, corrected after abbreviations ("Dr. Smith", "e.g. Paris", "No. 5") and initials ("J. R. Tolkien").
  */
 export function splitSentences(text: string): string[] {
   const sentences: string[] = [];
   let [start, end] = [0, 0];
   for (const segment of segmentsOf(text)) {
-    if (end > start && !goesOn(text, start, end, segment)) {
+    if (end > start && !continuesAfter(text, start, end, segment)) {
       sentences.push(text.slice(start, end));
       start = end;
     }
@@ -42,10 +45,13 @@ export function splitSentences(text: string): string[] {
   return sentences;
 }
 
-/** Characters that are segmented at a time: the time that `Intl.Segmenter` takes grows with the square of the length. */
+/** Characters per call of `Intl.Segmenter`, whose time grows with the square of the length. */
 const windowLength = 4096;
 
-/** Unicode's sentences, window by window. Whether the last two of a window end there depends on what follows. */
+/**
+ * Yields Unicode's sentences, window by window. The last two of a window are discarded, because their ends depend
+ * on the following text.
+ */
 function* segmentsOf(text: string): Generator<string> {
   let length = windowLength;
   for (let start = 0; start < text.length;) {
@@ -59,13 +65,13 @@ function* segmentsOf(text: string): Generator<string> {
   }
 }
 
-/** Characters that are looked at in front of a break, and the longest sentence that is put together of several. */
+/** Characters examined before a break, and the maximum length of a sentence that joins several segments. */
 const lookBack = 40;
-const longestSentence = 4096;
+const maxSentenceLength = 4096;
 
-/** Whether the sentence from `start` to `end` goes on with what follows. Takes the same time however long it is. */
-function goesOn(text: string, start: number, end: number, next: string): boolean {
-  if (end - start > longestSentence) return false;
+/** True if the sentence from `start` to `end` continues with `next`. Takes constant time. */
+function continuesAfter(text: string, start: number, end: number, next: string): boolean {
+  if (end - start > maxSentenceLength) return false;
   const before = text.slice(Math.max(start, end - lookBack), end);
   if (/[\n\r\u2028\u2029]\s*$/.test(before)) return false;
   const last = /(\S+)\.\s+$/.exec(before)?.[1]?.replace(/^[("'“‘[]+/, '');
@@ -78,12 +84,12 @@ function goesOn(text: string, start: number, end: number, next: string): boolean
   return isInitials(last) || maybeEnd.has(abbreviation);
 }
 
-/** "J", "U.S", "Ph.D", "p.m": letters with stops between. */
+/** "J", "U.S", "Ph.D", "p.m": letters with periods between them. */
 function isInitials(word: string): boolean {
   return /^\p{Lu}$/u.test(word) || /^\p{L}{1,2}(\.\p{L}{1,2})+$/u.test(word);
 }
 
-/** "1. " by itself numbers what follows. */
+/** "1. " alone is the number of a list item. */
 function isListNumber(text: string): boolean {
   return /^\s*\d{1,3}\.\s+$/.test(text);
 }
@@ -91,4 +97,21 @@ function isListNumber(text: string): boolean {
 function startsLikeSentence(text: string): boolean {
   const word = /^["'“‘([]*([\p{L}]+)/u.exec(text)?.[1];
   return word !== undefined && sentenceStarters.has(word.toLowerCase());
+}
+
+/** Counts the words of a text, separated by whitespace. */
+export function countWords(text: string): number {
+  return text.match(/\S+/g)?.length ?? 0;
+}
+
+/** Returns the beginning of a text up to its first `count` words; the whole text if it has fewer words. */
+export function firstWords(text: string, count: number): string {
+  const words = text.matchAll(/\S+/g);
+  let end = 0;
+  for (let read = 0; read < count; read += 1) {
+    const next = words.next();
+    if (next.done) return text;
+    end = next.value.index + next.value[0].length;
+  }
+  return words.next().done ? text : text.slice(0, end);
 }
