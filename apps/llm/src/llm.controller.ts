@@ -54,6 +54,7 @@ export class LlmController {
       parallel_tool_calls: chat.parallelToolCalls,
       chat_template_kwargs: chat.chatTemplateKwargs,
       labels: chat.labels,
+      whole: !stream,
     };
     const written = withinDeadline(call, (signal) => this.llm.generate(request, signal));
     const chunks = namingToolParams(written, chatToolParam);

@@ -1,14 +1,18 @@
 import {
   assertServedModel,
+  type ChatMessage,
   type countPromptTokens,
   type GenerationChunk,
   type ModelInfo,
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
+import type { GenerateRequest as ModelRequest } from '#generation';
 import { HealthRegistry, measureGeneration, Metrics } from '#service-kit';
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { byWord } from './by-word.js';
+import { askAgain } from './forms/ask-again.js';
+import { FormChecker } from './forms/form-checker.js';
 import type { GenerateRequest } from './generate-request.js';
 import { generatorToken } from './generator.token.js';
 import { answererToken, type ExtractiveAnswerer } from './reading/index.js';
@@ -24,6 +28,8 @@ import { templateVariables } from './tools/plan-calls.js';
 /** Writes answers; both the HTTP and the NATS side go through it. */
 @Injectable()
 export class LlmService implements OnApplicationShutdown {
+  readonly #forms = new FormChecker();
+
   constructor(
     @Inject(generatorToken) private readonly generator: LlmGenerator,
     @Inject(llmSettings) private readonly settings: LlmSettings,
@@ -75,13 +81,13 @@ export class LlmService implements OnApplicationShutdown {
   }: ParsedRequestOf<typeof countPromptTokens>): Promise<ReplyOf<typeof countPromptTokens>> {
     const { id, maxInputTokens } = this.generator.info;
     assertServedModel(model, id);
-    const { request } = await planAnswer({ messages, tools }, this.settings, this.generator);
+    const { request } = await planAnswer({ messages, tools }, this.settings, this.generator, this.#forms);
     const promptTokens = await this.generator.countPromptTokens(request.messages, request.chatTemplateKwargs);
     return { promptTokens, maxInputTokens };
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.generator.close(), this.answerer?.close()]);
+    await Promise.all([this.generator.close(), this.answerer?.close(), this.#forms.close()]);
   }
 
   async *#answer(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {
@@ -92,12 +98,15 @@ export class LlmService implements OnApplicationShutdown {
       yield* this.#quote(this.answerer, request, signal);
       return;
     }
-    const { request: asked, read, check } = await planAnswer(request, this.settings, this.generator);
+    const plan = await planAnswer(request, this.settings, this.generator, this.#forms);
+    const { request: asked, read, mayBreak, check } = plan;
     const tally = new TokenTally(this.metrics);
-    const events = tally.count(this.generator.generate(asked, signal));
+    const ask = (correction?: ChatMessage) =>
+      read(tally.count(this.generator.generate(correction ? withTurn(asked, correction) : asked, signal)));
+    const events = mayBreak ? askAgain(ask, request.whole === true) : ask();
     const count = () => this.generator.countPromptTokens(asked.messages, asked.chatTemplateKwargs);
     const usageSoFar = () => tally.soFar(count);
-    for await (const chunk of byWord(check(read(events), usageSoFar))) {
+    for await (const chunk of byWord(check(events, usageSoFar))) {
       if (!chunk.usage) yield chunk;
       else {
         tally.settle(chunk.usage);
@@ -123,6 +132,11 @@ export class LlmService implements OnApplicationShutdown {
       }
     }
   }
+}
+
+function withTurn(request: ModelRequest, turn: ChatMessage): ModelRequest {
+  const { messages } = request;
+  return typeof messages === 'string' ? request : { ...request, messages: [...messages, turn] };
 }
 
 /**

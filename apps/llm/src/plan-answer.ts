@@ -10,6 +10,7 @@ import {
   passThrough,
   type GroundedPrompt,
 } from './grounding/index.js';
+import type { FormChecker } from './forms/form-checker.js';
 import type { GenerateRequest } from './generate-request.js';
 import type { LlmSettings } from './llm.settings.js';
 import { planCalls, type CallPlan } from './tools/plan-calls.js';
@@ -19,6 +20,7 @@ export interface AnswerPlan {
   readonly request: ModelRequest;
   /** Tells text, thoughts and calls apart. */
   readonly read: CallPlan['read'];
+  readonly mayBreak: CallPlan['mayBreak'];
   readonly check: (
     events: AsyncIterable<GenerationEvent>,
     usageSoFar: () => Promise<TokenUsage>,
@@ -35,8 +37,9 @@ export async function planAnswer(
   request: GenerateRequest,
   settings: LlmSettings,
   generator: Model,
+  forms: FormChecker,
 ): Promise<AnswerPlan> {
-  const { messages, documents, chat_template, labels, model: _model, ...rest } = request;
+  const { messages, documents, chat_template, labels, model: _model, whole: _whole, ...rest } = request;
   const { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint, ...given } = rest;
   const ofCaller = withoutUndefined(given);
   const plain = { ...settings.parameters, ...ofCaller };
@@ -50,13 +53,15 @@ export async function planAnswer(
     const {
       messages: asked,
       read,
+      mayBreak,
       chatTemplateKwargs,
       native,
       ...calls
-    } = planCalls(prompt, callOptions, generator.template);
+    } = planCalls(prompt, callOptions, generator.template, forms);
     const held = calls.constraint ? { ...parameters, constraint: calls.constraint } : parameters;
     const model = { ...native, ...(labels && { labels }) };
-    return { request: { messages: asked, parameters: held, chatTemplateKwargs, ...model }, read, check };
+    const asking = { messages: asked, parameters: held, chatTemplateKwargs, ...model };
+    return { request: asking, read, mayBreak, check };
   };
   if (!documents || documents.length === 0) {
     const prompt = chat_template === undefined ? turns : fillChatTemplate(turns, chat_template);

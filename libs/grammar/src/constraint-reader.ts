@@ -1,7 +1,6 @@
-import { MegaNestError, type OutputConstraint, invalidField } from '#contracts';
+import { invalidField, type OutputConstraint } from '#contracts';
 import { builtFile } from '#paths';
-
-import { WorkerChannel } from '#models';
+import { TimedWorker } from '#models';
 import type { Grammar } from './grammar.js';
 import type { ReadConstraint } from './grammar-compiler.js';
 
@@ -14,52 +13,27 @@ const mostKept = 64;
  * long ends that thread, and nothing else waits for it.
  */
 export class ConstraintReader {
-  private channel?: WorkerChannel<undefined, OutputConstraint, never, Grammar>;
-  private last: Promise<unknown> = Promise.resolve();
+  private readonly worker: TimedWorker<OutputConstraint, Grammar>;
   private readonly kept = new Map<string, ReadConstraint>();
 
-  constructor(private readonly limitMs = longestReading) {}
+  constructor(private readonly limitMs = longestReading) {
+    this.worker = new TimedWorker(() => builtFile('constraint-reader.worker'), limitMs);
+  }
 
   /** Errors: invalid_request with the path of what cannot be honored, or where reading takes too long; cancelled. */
   async read(constraint: OutputConstraint, signal?: AbortSignal): Promise<ReadConstraint> {
     const key = JSON.stringify(constraint);
     const known = this.kept.get(key);
     if (known) return known;
-    const grammar = this.last.then(() => this.readNext(constraint, signal));
-    this.last = grammar.catch(() => undefined);
-    const read = { key, grammar: await grammar };
+    const tooLong = () => invalidField('constraint', `It takes longer than ${this.limitMs} ms to read.`);
+    const read = { key, grammar: await this.worker.run(constraint, tooLong, signal) };
     this.kept.set(key, read);
     const [oldest] = this.kept.keys();
     if (this.kept.size > mostKept) this.kept.delete(oldest!);
     return read;
   }
 
-  async close(): Promise<void> {
-    await this.channel?.close();
-  }
-
-  private async readNext(constraint: OutputConstraint, signal: AbortSignal | undefined): Promise<Grammar> {
-    if (signal?.aborted) throw new MegaNestError('cancelled');
-    const channel = this.open();
-    await channel.start();
-    let timer: NodeJS.Timeout | undefined;
-    const tooLong = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        channel.end();
-        reject(invalidField('constraint', `It takes longer than ${this.limitMs} ms to read.`));
-      }, this.limitMs);
-    });
-    const reading = channel.call(constraint);
-    reading.catch(() => undefined);
-    try {
-      return await Promise.race([reading, tooLong]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  private open(): NonNullable<typeof this.channel> {
-    this.channel ??= new WorkerChannel(builtFile('constraint-reader.worker'), undefined);
-    return this.channel;
+  close(): Promise<void> {
+    return this.worker.close();
   }
 }

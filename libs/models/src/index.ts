@@ -15,4 +15,5 @@ export { type EncodedSequence, SequenceTemplate } from './tokenizer/sequence-tem
 export { TextTokenizer } from './tokenizer/text-tokenizer.js';
 export { TokenVocabulary } from './tokenizer/token-vocabulary.js';
 export { type CallContext, serveWorker } from './workers/serve-worker.js';
+export { TimedWorker } from './workers/timed-worker.js';
 export { WorkerChannel } from './workers/worker-channel.js';

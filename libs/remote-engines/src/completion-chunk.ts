@@ -12,7 +12,15 @@ const logprob = tokenLogprobSchema.extend({
 const toolCall = z.looseObject({
   index: z.int().default(0),
   id: z.string().nullish(),
-  function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+  function: z
+    .looseObject({
+      name: z.string().nullish(),
+      /** Some engines send the object in the place of its JSON. */
+      arguments: z
+        .union([z.string(), z.record(z.string(), z.unknown()).transform((given) => JSON.stringify(given))])
+        .nullish(),
+    })
+    .nullish(),
 });
 
 const choice = z.looseObject({

@@ -1,3 +1,4 @@
+import type { Response } from 'undici';
 import type { MegaNestError } from '#contracts';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { completionChunkSchema, type CompletionChunk } from './completion-chunk.js';

@@ -1,3 +1,4 @@
+import type { Response } from 'undici';
 import { MegaNestError } from '#contracts';
 import { z } from 'zod';
 import { overflowError, type Refusal } from './context-overflow.js';

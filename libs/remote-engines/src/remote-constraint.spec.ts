@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { OutputConstraint } from '#contracts';
+import type { EngineKind } from './engine-kind.js';
 import { remoteParameters } from './remote-constraint.js';
 
 const tags = [{ begin: '<a>', end: '</a>', schema: { type: 'object' } }];
@@ -25,6 +27,27 @@ describe('remoteParameters', () => {
     expect(remoteParameters({ constraint: { type: 'structural_tag', triggers: ['<a'], tags } })).toEqual({
       response_format: { type: 'structural_tag', structures: tags, triggers: ['<a'] },
     });
+  });
+
+  it.each<[EngineKind, object, object, object]>([
+    [
+      'vllm',
+      { structured_outputs: { regex: 'a+' }, guided_regex: 'a+' },
+      { structured_outputs: { choice: ['a.', 'b'] }, guided_choice: ['a.', 'b'] },
+      { structured_outputs: { grammar: 'root ::= "a"' }, guided_grammar: 'root ::= "a"' },
+    ],
+    ['sglang', { regex: 'a+' }, { regex: String.raw`a\.|b` }, { ebnf: 'root ::= "a"' }],
+    [
+      'llama.cpp',
+      { structured_outputs: { regex: 'a+' } },
+      { grammar: 'root ::= "a." | "b"' },
+      { grammar: 'root ::= "a"' },
+    ],
+  ])('says expressions, choices and grammars as %s reads them', (kind, regex, choice, grammar) => {
+    const said = (constraint: OutputConstraint) => remoteParameters({ constraint }, kind);
+    expect(said({ type: 'regex', pattern: 'a+' })).toEqual(regex);
+    expect(said({ type: 'choice', choices: ['a.', 'b'] })).toEqual(choice);
+    expect(said({ type: 'grammar', grammar: 'root ::= "a"' })).toEqual(grammar);
   });
 
   it('refuses what the server could not keep', () => {

@@ -1,22 +1,23 @@
 import { MegaNestError, type GenerationParameters, type OutputConstraint } from '#contracts';
+import type { EngineKind } from './engine-kind.js';
 
 /**
- * Sampling and constraint in the words of an OpenAI-compatible server: JSON by `response_format`, the rest by vLLM's
- * `structured_outputs`. Errors: invalid_request for what such a server cannot be asked.
+ * Sampling and constraint in the words of an OpenAI-compatible server: JSON by `response_format`, the rest in those of its
+ * kind. Errors: invalid_request for what such a server cannot be asked.
  */
-export function remoteParameters({
-  constraint,
-  ...parameters
-}: GenerationParameters): Record<string, unknown> {
+export function remoteParameters(
+  { constraint, ...parameters }: GenerationParameters,
+  kind: EngineKind = 'other',
+): Record<string, unknown> {
   if ((parameters.best_of ?? 0) > (parameters.n ?? 1)) {
     const detail = 'best_of is not passed on to a remote engine: its answers are streamed.';
     throw new MegaNestError('invalid_request', { detail, param: 'best_of' });
   }
   const { best_of: _same, ...rest } = parameters;
-  return { ...rest, ...(constraint && remoteConstraint(constraint)) };
+  return { ...rest, ...(constraint && remoteConstraint(constraint, kind)) };
 }
 
-function remoteConstraint(constraint: OutputConstraint): object {
+function remoteConstraint(constraint: OutputConstraint, kind: EngineKind): object {
   switch (constraint.type) {
     case 'json_object':
       return { response_format: { type: 'json_object' } };
@@ -27,14 +28,40 @@ function remoteConstraint(constraint: OutputConstraint): object {
       };
     }
     case 'regex':
-      return { structured_outputs: { regex: constraint.pattern } };
+      return regexField(constraint.pattern, kind);
     case 'choice':
-      return { structured_outputs: { choice: constraint.choices } };
+      return choiceField(constraint.choices, kind);
     case 'grammar':
-      return { structured_outputs: { grammar: constraint.grammar } };
+      return grammarField(constraint.grammar, kind);
     default:
       return structuralTag(constraint);
   }
+}
+
+/** vLLM took the older names until it had `structured_outputs`; it ignores those that it does not know. */
+function regexField(pattern: string, kind: EngineKind): object {
+  if (kind === 'sglang') return { regex: pattern };
+  const older = kind === 'vllm' ? { guided_regex: pattern } : {};
+  return { structured_outputs: { regex: pattern }, ...older };
+}
+
+function choiceField(choices: string[], kind: EngineKind): object {
+  if (kind === 'sglang') return { regex: choices.map(escaped).join('|') };
+  if (kind === 'llama.cpp')
+    return { grammar: `root ::= ${choices.map((one) => JSON.stringify(one)).join(' | ')}` };
+  const older = kind === 'vllm' ? { guided_choice: choices } : {};
+  return { structured_outputs: { choice: choices }, ...older };
+}
+
+function grammarField(grammar: string, kind: EngineKind): object {
+  if (kind === 'sglang') return { ebnf: grammar };
+  if (kind === 'llama.cpp') return { grammar };
+  const older = kind === 'vllm' ? { guided_grammar: grammar } : {};
+  return { structured_outputs: { grammar }, ...older };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
 }
 
 type TagConstraint = Extract<OutputConstraint, { type: 'structural_tag' }>;

@@ -2,6 +2,7 @@ import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
 import { z } from 'zod';
 import type { GenerateRequest, GenerationEvent, Generator } from '#generation';
 import { completionEvents } from './completion-events.js';
+import { engineKind, thinkingFields, type EngineKind } from './engine-kind.js';
 import { askContextLength, lengthFields, listedLength } from './context-length.js';
 import { readCompletionStream } from './completion-stream.js';
 import { remoteParameters } from './remote-constraint.js';
@@ -29,7 +30,14 @@ const assumedContextLength = 8192;
 const charactersPerToken = 4;
 
 const modelsSchema = z.looseObject({
-  data: z.array(z.looseObject({ id: z.string(), created: z.int().optional(), ...lengthFields })),
+  data: z.array(
+    z.looseObject({
+      id: z.string(),
+      created: z.int().optional(),
+      owned_by: z.string().nullish().catch(null),
+      ...lengthFields,
+    }),
+  ),
 });
 
 /**
@@ -45,8 +53,11 @@ export async function openRemoteGenerator(options: RemoteGeneratorOptions): Prom
     const available = data.map(({ id }) => id).join(', ') || 'none';
     throw new MegaNestError('model_not_found', { model: options.model, available });
   }
-  const contextLength =
-    options.contextLength ?? listedLength(model) ?? (await askContextLength(server, model.id));
+  const listed = options.contextLength ?? listedLength(model);
+  const [kind, contextLength] = await Promise.all([
+    engineKind(server, model.owned_by ?? undefined),
+    listed ?? askContextLength(server, model.id),
+  ]);
   const info = {
     id: model.id,
     revision: 'remote',
@@ -56,7 +67,7 @@ export async function openRemoteGenerator(options: RemoteGeneratorOptions): Prom
     created: model.created ?? Math.floor(Date.now() / 1000),
     ...(options.modalities && { modalities: options.modalities }),
   };
-  return new OpenAiGenerator(info, server);
+  return new OpenAiGenerator(info, server, kind);
 }
 
 class OpenAiGenerator implements RemoteGenerator {
@@ -66,6 +77,7 @@ class OpenAiGenerator implements RemoteGenerator {
   constructor(
     readonly info: ModelInfo,
     private readonly server: RemoteServer,
+    private readonly kind: EngineKind,
   ) {}
 
   async *generate(
@@ -128,13 +140,13 @@ class OpenAiGenerator implements RemoteGenerator {
         ? { prompt: messages }
         : { messages: remoteMessages(messages), ...remoteTools(request) };
     const body = {
-      ...remoteParameters(parameters),
+      ...remoteParameters(parameters, this.kind),
       ...prompt,
       ...labels,
       model: this.info.id,
       stream: true,
       stream_options: { include_usage: true },
-      ...(chatTemplateKwargs && { chat_template_kwargs: chatTemplateKwargs }),
+      ...thinkingFields(this.kind, chatTemplateKwargs),
     };
     return { path: typeof messages === 'string' ? '/v1/completions' : '/v1/chat/completions', body };
   }

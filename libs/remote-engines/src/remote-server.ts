@@ -1,6 +1,15 @@
 import { MegaNestError } from '#contracts';
+import { Agent, fetch, FormData, type RequestInit, type Response } from 'undici';
 import type { z } from 'zod';
 import { refusalError } from './refusal.js';
+
+/**
+ * Waits for as long as the signal of a request allows: an engine may think for longer than the five minutes after which
+ * fetch gives up a silent connection by itself.
+ */
+const patientAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+/** Longest wait for an engine where a request has no signal of its own. */
+const unwatchedMs = 60_000;
 
 export interface RemoteOptions {
   /** Base URL, with or without a trailing slash. */
@@ -9,7 +18,7 @@ export interface RemoteOptions {
   readonly apiKey?: string;
 }
 
-/** What is sent: a GET, or with a body a POST of JSON, or of a form where it is one. */
+/** What is sent: a GET, or with a body a POST of JSON, or of undici's `FormData` where it is one. */
 export interface RemoteRequest {
   readonly path: string;
   readonly body?: unknown;
@@ -33,7 +42,8 @@ export class RemoteServer {
 
   /** Sends the request; an answer that is no success becomes an error. */
   async send({ path, body, signal }: RemoteRequest): Promise<Response> {
-    const response = await this.#guard(() => fetch(this.#base + path, this.#init(body, signal)), signal);
+    const init = this.#init(body, signal ?? AbortSignal.timeout(unwatchedMs));
+    const response = await this.#guard(() => fetch(this.#base + path, init), signal);
     if (response.ok) return response;
     const text = await this.#guard(() => response.text(), signal);
     throw refusalError(response, text, this.service);
@@ -86,16 +96,16 @@ export class RemoteServer {
     }
   }
 
-  #init(body: unknown, signal?: AbortSignal): RequestInit {
+  #init(body: unknown, signal: AbortSignal): RequestInit {
     const { apiKey } = this.options;
     const isForm = body instanceof FormData;
     const headers = {
       ...(apiKey && { authorization: `Bearer ${apiKey}` }),
       ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
     };
-    if (body === undefined) return { headers, signal };
-    if (isForm) return { method: 'POST', headers, body, signal };
-    return { method: 'POST', headers, body: JSON.stringify(body), signal };
+    const common = { headers, signal, dispatcher: patientAgent };
+    if (body === undefined) return common;
+    return { ...common, method: 'POST', body: isForm ? body : JSON.stringify(body) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { FormData } from 'undici';
 import { z } from 'zod';
 import { MegaNestError, type ModelInfo, type TranscriptSegment } from '#contracts';
 import type { TranscribeRequest, Transcriber, TranscriptEvent } from '#speech';

@@ -84,6 +84,7 @@ function generateRequest(request: ChatCompletionRequest): RequestOf<typeof gener
     chatTemplateKwargs,
     documents,
     labels,
+    stream,
   } = request;
   return {
     ...parameters,
@@ -94,5 +95,6 @@ function generateRequest(request: ChatCompletionRequest): RequestOf<typeof gener
     chat_template_kwargs: chatTemplateKwargs,
     documents,
     labels,
+    ...(stream !== true && { whole: true }),
   };
 }

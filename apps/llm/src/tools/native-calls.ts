@@ -1,34 +1,188 @@
-import type { Tool, ToolCallDelta } from '#contracts';
+import { MegaNestError, type TokenUsage, type Tool, type ToolCallDelta } from '#contracts';
 import type { GenerationEvent } from '#generation';
+import { BrokenFormError } from '../forms/broken-form-error.js';
+import type { FormChecker } from '../forms/form-checker.js';
+import type { TextForm } from '../forms/form-test.js';
 import { RawInput } from './raw-input.js';
 
-/** Calls of an engine that finds them itself: custom tools, which are functions to it, get their raw input back. */
+/** What the answers of an engine have to be. */
+export interface AnswerTerms {
+  /** The tools that may be called. */
+  readonly tools: readonly Tool[];
+  /** There must be a call. */
+  readonly required: boolean;
+  /** At most one call; the others are left out. */
+  readonly single: boolean;
+  /** The form of an answer without a call. */
+  readonly form?: TextForm;
+}
+
+export interface NativeCallOptions {
+  readonly terms: AnswerTerms;
+  /** The tools of the request, for errors. */
+  readonly given: readonly Tool[];
+  readonly forms: Pick<FormChecker, 'prepare' | 'wrongWith'>;
+  readonly newCallId: () => string;
+}
+
+/**
+ * Reads answers of an engine that finds the calls itself, and checks that they are what was asked for: not every engine
+ * keeps to it. Custom tools, which are functions to the engine, get their raw input back. Answers that were cut off, or that
+ * are refusals, have any form. Errors: {@link BrokenFormError}; invalid_request for a form that cannot be checked.
+ */
 export async function* readNativeCalls(
   events: AsyncIterable<GenerationEvent>,
-  tools: readonly Tool[],
-  newCallId: () => string,
+  options: NativeCallOptions,
 ): AsyncGenerator<GenerationEvent, void, void> {
-  const custom = new Set(tools.filter(({ type }) => type === 'custom').map(({ name }) => name));
-  const inputs = new Map<string, RawInput>();
-  const called = new Set<number>();
+  const { terms, forms } = options;
+  if (terms.form) await forms.prepare(terms.form);
+  for (const tool of terms.tools) await prepareArguments(tool, options);
+  const answers = new Map<number, NativeAnswer>();
   for await (const event of events) {
-    const key = (piece: ToolCallDelta) => `${event.choice}.${piece.index}`;
-    const toolCalls = event.toolCalls?.map((piece): ToolCallDelta => {
-      called.add(event.choice);
-      if (piece.name === undefined)
-        return { ...piece, input: inputs.get(key(piece))?.push(piece.input) ?? piece.input };
-      const isCustom = custom.has(piece.name);
-      const kind = isCustom ? ('custom' as const) : ('function' as const);
-      const raw = isCustom ? new RawInput() : undefined;
-      if (raw) inputs.set(key(piece), raw);
-      return { ...piece, id: piece.id ?? newCallId(), kind, input: raw?.push(piece.input) ?? piece.input };
+    const answer = answers.get(event.choice) ?? new NativeAnswer(options);
+    answers.set(event.choice, answer);
+    yield event.finishReason ? await answer.end(event) : answer.read(event);
+  }
+}
+
+/** Errors: invalid_request with the path of the tool. */
+async function prepareArguments(tool: Tool, { forms, given }: NativeCallOptions): Promise<void> {
+  const form = argumentsForm(tool);
+  if (form?.type !== 'json_schema') return;
+  try {
+    await forms.prepare(form);
+  } catch (error) {
+    if (!(error instanceof MegaNestError) || error.code !== 'invalid_request') throw error;
+    const { message, ...body } = error.toBody();
+    const param = `tools.${given.indexOf(tool)}.parameters`;
+    throw MegaNestError.fromBody({
+      ...body,
+      param,
+      message: `${param}: ${message.replace(/^constraint\S*: /, '')}`,
     });
-    // Some engines end an answer with calls as `stop`.
-    const isCall = event.finishReason === 'stop' && called.has(event.choice);
-    yield {
-      ...event,
-      ...(toolCalls && { toolCalls }),
-      ...(isCall && { finishReason: 'tool_calls' as const }),
+  }
+}
+
+interface OpenCall {
+  readonly index: number;
+  readonly id: string;
+  /** The id that the engine gave. */
+  readonly engineId?: string;
+  readonly tool: Tool;
+  json: string;
+  readonly raw?: RawInput;
+  /** Beyond what was asked for: it is left out. */
+  readonly isExtra: boolean;
+}
+
+class NativeAnswer {
+  readonly #calls: OpenCall[] = [];
+  /** The latest call at each of the engine's places. */
+  readonly #places = new Map<number, OpenCall>();
+  #text = '';
+  #refuses = false;
+
+  constructor(private readonly options: NativeCallOptions) {}
+
+  read(event: GenerationEvent): GenerationEvent {
+    this.#text += event.text;
+    this.#refuses ||= event.refusal === true;
+    if (!event.toolCalls) return event;
+    const toolCalls = event.toolCalls.flatMap((piece) => this.#take(piece, event.usage));
+    const { toolCalls: _engines, ...rest } = event;
+    return toolCalls.length > 0 ? { ...rest, toolCalls } : rest;
+  }
+
+  /** The last event: what is left of the calls, after the whole answer was checked. */
+  async end(event: GenerationEvent): Promise<GenerationEvent> {
+    const read = this.read(event);
+    const calls = this.#calls.filter(({ isExtra }) => !isExtra);
+    const rest = calls.flatMap(restOf);
+    const isCutOff = event.finishReason === 'length' || event.finishReason === 'content_filter';
+    const wrong = isCutOff || this.#refuses ? undefined : await this.#wrongWith(calls);
+    if (wrong !== undefined) throw new BrokenFormError(wrong, event.usage);
+    const toolCalls = [...(read.toolCalls ?? []), ...rest];
+    return {
+      ...read,
+      ...(toolCalls.length > 0 && { toolCalls }),
+      // Some engines end an answer with calls as `stop`.
+      ...(event.finishReason === 'stop' && calls.length > 0 && { finishReason: 'tool_calls' as const }),
     };
+  }
+
+  #take(piece: ToolCallDelta, usage: TokenUsage | undefined): ToolCallDelta[] {
+    const open = this.#places.get(piece.index);
+    const call = open && goesOn(open, piece) ? open : this.#begin(piece, usage);
+    call.json += piece.input;
+    if (call.isExtra) return [];
+    const input = call.raw ? call.raw.push(piece.input) : piece.input;
+    if (call === open) return [{ index: call.index, input }];
+    return [{ index: call.index, id: call.id, name: call.tool.name, kind: call.tool.type, input }];
+  }
+
+  #begin({ index: place, id, name }: ToolCallDelta, usage: TokenUsage | undefined): OpenCall {
+    const { terms, newCallId } = this.options;
+    if (name === undefined) throw new BrokenFormError('wrote a call without the name of a tool', usage);
+    const tool = terms.tools.find((one) => one.name === name);
+    if (!tool) {
+      const among = terms.tools.length > 0 ? 'is not among the tools that it may call' : 'it may not call';
+      throw new BrokenFormError(`called ${JSON.stringify(name.slice(0, 100))}, which ${among}`, usage);
+    }
+    const index = this.#calls.length;
+    const isTaken = this.#calls.some((call) => call.id === id);
+    const call: OpenCall = {
+      index,
+      id: id === undefined || isTaken ? newCallId() : id,
+      ...(id !== undefined && { engineId: id }),
+      tool,
+      json: '',
+      ...(tool.type === 'custom' && { raw: new RawInput() }),
+      isExtra: terms.single && index > 0,
+    };
+    this.#calls.push(call);
+    this.#places.set(place, call);
+    return call;
+  }
+
+  async #wrongWith(calls: readonly OpenCall[]): Promise<string | undefined> {
+    const { terms, forms } = this.options;
+    for (const { tool, json } of calls) {
+      const form = argumentsForm(tool);
+      const wrong = form && (await forms.wrongWith(form, json.trim() === '' ? '{}' : json));
+      if (wrong !== undefined) return `called ${tool.name} with arguments that are wrong: ${wrong}`;
+    }
+    if (calls.length > 0) return undefined;
+    if (terms.required) return 'called no tool, although it had to';
+    const wrong = terms.form && (await forms.wrongWith(terms.form, this.#text));
+    return wrong === undefined ? undefined : `does not have the form that was asked for: ${wrong}`;
+  }
+}
+
+/** Whether a piece belongs to a call: some engines repeat its name and id in each, others give all calls the same place. */
+function goesOn({ tool, engineId, json }: OpenCall, { id, name }: ToolCallDelta): boolean {
+  if (name === undefined) return true;
+  if (name !== tool.name) return false;
+  return id === undefined ? !isWhole(json) : id === engineId;
+}
+
+/** What of a call is told when its answer has ended. A function without a word of arguments has none. */
+function restOf({ index, json, raw }: OpenCall): ToolCallDelta[] {
+  const input = raw ? raw.end() : json.trim() === '' ? '{}' : '';
+  return input === '' ? [] : [{ index, input }];
+}
+
+/** Strict functions say which arguments they take; those of others are any object. Custom tools take any text. */
+function argumentsForm(tool: Tool): TextForm | undefined {
+  if (tool.type === 'custom') return undefined;
+  if (tool.strict && tool.parameters) return { type: 'json_schema', schema: tool.parameters };
+  return { type: 'json_object' };
+}
+
+function isWhole(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
   }
 }

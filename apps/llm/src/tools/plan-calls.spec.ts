@@ -1,7 +1,12 @@
 import { MegaNestError, type ChatMessage, type Tool } from '#contracts';
 import { describe, expect, it } from 'vitest';
 import type { ChatTemplate, GenerationEvent } from '#generation';
-import { planCalls, templateVariables, type CallOptions } from './plan-calls.js';
+import { checksHere } from '../forms/form-checks.fixture.js';
+import { planCalls as planWith, templateVariables, type CallOptions } from './plan-calls.js';
+
+const planCalls = (
+  ...[messages, options, template]: [ChatMessage[], CallOptions, ChatTemplate | undefined]
+) => planWith(messages, options, template, checksHere);
 
 const add: Tool = {
   type: 'function',

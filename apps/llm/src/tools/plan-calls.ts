@@ -5,7 +5,7 @@ import type { GenerateRequest } from '../generate-request.js';
 import { AnswerReader, readAnswers } from './answer-reader.js';
 import { answerMarks, callConstraint } from './call-constraint.js';
 import { describeTools, templateTool } from './describe-tools.js';
-import { readNativeCalls } from './native-calls.js';
+import { readNativeCalls, type NativeCallOptions } from './native-calls.js';
 import { newCallReader } from './new-call-reader.js';
 import { withShortIds } from './short-ids.js';
 import { ThinkSplitter } from './think-splitter.js';
@@ -27,6 +27,8 @@ export interface CallPlan {
   readonly native?: Pick<ModelRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>;
   /** Tells text, thoughts and calls apart. */
   readonly read: (events: AsyncIterable<GenerationEvent>) => AsyncIterable<GenerationEvent>;
+  /** An answer may turn out not to be what was asked for: `read` then fails with a BrokenFormError. */
+  readonly mayBreak: boolean;
 }
 
 /**
@@ -37,9 +39,10 @@ export function planCalls(
   messages: readonly ChatMessage[],
   options: CallOptions,
   template: ChatTemplate | undefined,
+  forms: NativeCallOptions['forms'],
 ): CallPlan {
   const tools = callableTools(options);
-  if (!template) return nativePlan(messages, options, tools);
+  if (!template) return nativePlan(messages, options, tools, forms);
   const format = detectToolFormat(template.source);
   const required = options.tool_choice?.mode === 'required';
   const kwargs = templateKwargs(options, template.source, tools.length > 0 && required);
@@ -72,6 +75,7 @@ export function planCalls(
     messages: asked,
     ...(Object.keys(kwargs).length > 0 && { chatTemplateKwargs: kwargs }),
     ...(constraint && { constraint }),
+    mayBreak: false,
     read: (events) =>
       isPlain ? events : readAnswers(namingTools(events, tools, options.tools ?? []), newReader),
   };
@@ -93,18 +97,28 @@ function callableTools({ tools = [], tool_choice: choice }: CallOptions): Tool[]
   return tools.filter(({ name }) => choice?.names?.includes(name) ?? true);
 }
 
-function nativePlan(messages: readonly ChatMessage[], options: CallOptions, tools: Tool[]): CallPlan {
-  const {
-    chat_template_kwargs: kwargs,
-    parallel_tool_calls: parallelToolCalls,
-    tool_choice: toolChoice,
-  } = options;
+function nativePlan(
+  messages: readonly ChatMessage[],
+  options: CallOptions,
+  tools: Tool[],
+  forms: NativeCallOptions['forms'],
+): CallPlan {
+  const { chat_template_kwargs: kwargs, constraint, tools: given = [] } = options;
+  const { parallel_tool_calls: parallelToolCalls, tool_choice: toolChoice } = options;
+  const form = constraint?.type === 'structural_tag' ? undefined : constraint;
+  const terms = {
+    tools,
+    required: toolChoice?.mode === 'required',
+    single: parallelToolCalls === false,
+    ...(form && { form }),
+  };
   return {
     messages: [...messages],
     ...(kwargs && { chatTemplateKwargs: kwargs }),
-    ...(options.constraint && { constraint: options.constraint }),
+    ...(constraint && { constraint }),
     ...(tools.length > 0 && { native: { tools, toolChoice, parallelToolCalls } }),
-    read: (events) => readNativeCalls(events, tools, newCallId),
+    mayBreak: true,
+    read: (events) => readNativeCalls(events, { terms, given, forms, newCallId }),
   };
 }
 

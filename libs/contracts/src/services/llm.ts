@@ -234,6 +234,10 @@ export const generate = defineMethod({
     tool_choice: toolChoiceSchema.optional(),
     parallel_tool_calls: z.boolean().optional().describe('false: at most one call in an answer'),
     labels: requestLabelsSchema.optional(),
+    whole: z
+      .boolean()
+      .optional()
+      .describe('The answer is not streamed on: one that an engine gives in another form is asked for again'),
     chat_template_kwargs: templateVariablesSchema.optional().describe('Variables for the chat template'),
     chat_template: z
       .string()

@@ -4,7 +4,7 @@ import type { ResponseRequest } from '#responses';
 
 /** The generation that a request for a response asks for, without its tools: those are opened when it begins. */
 export function chatRequestOf(request: ResponseRequest, messages: ChatMessage[]): ChatCompletionRequest {
-  const { settings, parameters, model, extra, chatTemplateKwargs } = request;
+  const { settings, parameters, model, extra, chatTemplateKwargs, stream } = request;
   const { effort } = settings.reasoning;
   const labels = labelsOf(settings);
   return {
@@ -16,6 +16,7 @@ export function chatRequestOf(request: ResponseRequest, messages: ChatMessage[])
     ...(chatTemplateKwargs && { chatTemplateKwargs }),
     ...(effort !== null && { reasoningEffort: { value: effort, field: 'reasoning.effort' } }),
     ...(Object.keys(labels).length > 0 && { labels }),
+    stream,
     includeUsage: true,
   };
 }

@@ -51,5 +51,6 @@ export function parseSocketTurn(message: SocketMessage): SocketTurn {
     const detail = 'background: a response of a WebSocket ends with its turn; use POST /v1/responses';
     throw new MegaNestError('unsupported_parameter', { detail, param: 'background' });
   }
-  return { request: parseOrThrow(createResponseSchema, body), warmUp: generate === false };
+  const request = { ...parseOrThrow(createResponseSchema, body), stream: true };
+  return { request, warmUp: generate === false };
 }

@@ -1,0 +1,42 @@
+import { MegaNestError, type ChatMessage, type TokenUsage } from '#contracts';
+import type { GenerationEvent } from '#generation';
+import { UsageSum } from '../writing/usage-sum.js';
+import { BrokenFormError } from './broken-form-error.js';
+
+/**
+ * Asks an engine a second time where its answer is not what was asked for, as long as nothing of the first answer was passed on.
+ * With `whole` an answer is passed on when all of it is checked; empty events meanwhile show that it is being written. The usage
+ * is that of both. Errors: bad_upstream where the second answer is wrong too, or a part of the first was passed on.
+ */
+export async function* askAgain(
+  ask: (correction?: ChatMessage) => AsyncIterable<GenerationEvent>,
+  whole: boolean,
+): AsyncGenerator<GenerationEvent, void, void> {
+  const usage = new UsageSum();
+  let correction: ChatMessage | undefined;
+  for (;;) {
+    const held: GenerationEvent[] = [];
+    let isPassedOn = false;
+    try {
+      for await (const event of ask(correction)) {
+        const counted = event.usage ? { ...event, usage: usage.add(event.usage) } : event;
+        if (whole) held.push(counted);
+        else isPassedOn = true;
+        yield whole ? { choice: event.choice, text: '', tokenIds: [] } : counted;
+      }
+      yield* held;
+      return;
+    } catch (error) {
+      if (!(error instanceof BrokenFormError)) throw error;
+      const detail = `its engine ${error.reason}`;
+      if (isPassedOn || correction) throw new MegaNestError('bad_upstream', { service: 'llm', detail });
+      if (error.usage) usage.add(error.usage);
+      correction = correctionOf(error);
+    }
+  }
+}
+
+export function correctionOf({ reason }: { reason: string; usage?: TokenUsage }): ChatMessage {
+  const content = `Your last answer ${reason}. Answer again, in the form that was asked for.`;
+  return { role: 'user', content };
+}

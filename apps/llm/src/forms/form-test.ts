@@ -1,0 +1,82 @@
+import { invalidField, type OutputConstraint } from '#contracts';
+import { readConstraint, textFits } from '#grammar';
+import { Ajv, type AnySchema, type ErrorObject } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+
+/** The form of a whole text. */
+export type TextForm = Exclude<OutputConstraint, { type: 'structural_tag' }>;
+
+/** Says what is wrong with a text: "it is not JSON"; undefined where nothing is. */
+export type FormTest = (text: string) => string | undefined;
+
+/** Characters of the longest form, as of the constraints of models that run here. */
+const longestForm = 262_144;
+/** Characters of the text that an error repeats. */
+const longestQuote = 60;
+
+/** Reads a form. Errors: invalid_request with the path of what cannot be checked. */
+export function formTest(form: TextForm): FormTest {
+  if (JSON.stringify(form).length > longestForm)
+    throw invalidField('constraint', `It is longer than ${longestForm} characters.`);
+  switch (form.type) {
+    case 'json_object':
+      return (text) => {
+        const { value, wrong } = parsed(text);
+        return wrong ?? (isObject(value) ? undefined : 'it is not a JSON object');
+      };
+    case 'json_schema': {
+      const test = schemaTest(form.schema);
+      return (text) => {
+        const { value, wrong } = parsed(text);
+        return wrong ?? test(value);
+      };
+    }
+    case 'choice':
+      return (text) =>
+        form.choices.includes(text) ? undefined : `${quoted(text)} is not one of the choices`;
+    default: {
+      const grammar = readConstraint(form);
+      const name = form.type === 'regex' ? 'the regular expression' : 'the grammar';
+      return (text) => (textFits(grammar, text) ? undefined : `${quoted(text)} does not fit ${name}`);
+    }
+  }
+}
+
+/** What of a value does not satisfy a schema. */
+function schemaTest(schema: boolean | Record<string, unknown>): (value: unknown) => string | undefined {
+  const { $schema: dialect, ...rest } = schema === true || schema === false ? {} : schema;
+  const isOld = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect);
+  const ajv = new (isOld ? Ajv : Ajv2020)({ strict: false, validateSchema: false, logger: false });
+  formats.default(ajv);
+  try {
+    const validate = ajv.compile(typeof schema === 'boolean' ? schema : (rest as AnySchema));
+    return (value) => (validate(value) ? undefined : describe(validate.errors?.[0]));
+  } catch (error) {
+    throw invalidField('constraint.schema', error instanceof Error ? error.message : String(error));
+  }
+}
+
+function describe(error: ErrorObject | undefined): string {
+  if (!error) return 'it does not satisfy the schema';
+  const { instancePath, message = 'does not fit', params } = error;
+  const extra = (params as { additionalProperty?: string }).additionalProperty;
+  const name = extra === undefined ? '' : `: ${quoted(extra)}`;
+  return `${instancePath === '' ? 'it' : quoted(instancePath)} ${message}${name}`;
+}
+
+function parsed(text: string): { value?: unknown; wrong?: string } {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return { wrong: text.trim() === '' ? 'it is empty' : `${quoted(text)} is not JSON` };
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text);
+}

@@ -1,0 +1,49 @@
+import { MegaNestError } from '#contracts';
+import { WorkerChannel } from './worker-channel.js';
+
+/**
+ * A thread for work that a caller can make slow: one job after another, each with a limit of time. A job that takes longer ends
+ * the thread; a new one starts, and the jobs behind it go on.
+ */
+export class TimedWorker<Payload, Result> {
+  private channel?: WorkerChannel<undefined, Payload, never, Result>;
+  private last: Promise<unknown> = Promise.resolve();
+
+  /** `entry`: the file of the thread, looked for when the first job comes. */
+  constructor(
+    private readonly entry: () => string,
+    private readonly limitMs: number,
+  ) {}
+
+  /** Errors: those of the job; what `tooLong` makes where it takes longer than the limit; cancelled. */
+  run(payload: Payload, tooLong: () => Error, signal?: AbortSignal): Promise<Result> {
+    const result = this.last.then(() => this.next(payload, tooLong, signal));
+    this.last = result.catch(() => undefined);
+    return result;
+  }
+
+  async close(): Promise<void> {
+    await this.channel?.close();
+  }
+
+  private async next(payload: Payload, tooLong: () => Error, signal?: AbortSignal): Promise<Result> {
+    if (signal?.aborted) throw new MegaNestError('cancelled');
+    this.channel ??= new WorkerChannel(this.entry(), undefined);
+    const { channel } = this;
+    await channel.start();
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        channel.end();
+        reject(tooLong());
+      }, this.limitMs);
+    });
+    const result = channel.call(payload);
+    result.catch(() => undefined);
+    try {
+      return await Promise.race([result, limit]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

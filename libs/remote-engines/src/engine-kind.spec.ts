@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { sendJson, startEngine, type TestEngine } from './engine.fixture.js';
+import { engineKind, thinkingFields, type EngineKind } from './engine-kind.js';
+import { RemoteServer } from './remote-server.js';
+import { openRemoteGenerator } from './remote-generator.js';
+
+describe('engineKind', () => {
+  let engine: TestEngine | undefined;
+  afterEach(() => engine?.close());
+
+  it.each([
+    ['vllm', 'vllm'],
+    ['llamacpp', 'llama.cpp'],
+    ['library', 'ollama'],
+    ['system', 'openai'],
+  ])('knows %s by its models', async (owner, kind) => {
+    engine = await startEngine({});
+    expect(await engineKind(new RemoteServer('llm', { endpoint: engine.url }), owner)).toBe(kind);
+    expect(engine.requests).toEqual([]);
+  });
+
+  it('asks whether it is Ollama, and takes another for none of them', async () => {
+    engine = await startEngine({ '/api/version': (response) => sendJson(response, { version: '0.12.0' }) });
+    expect(await engineKind(new RemoteServer('llm', { endpoint: engine.url }), 'somebody')).toBe('ollama');
+    await engine.close();
+    engine = await startEngine({});
+    expect(await engineKind(new RemoteServer('llm', { endpoint: engine.url }), undefined)).toBe('other');
+  });
+
+  it('is what requests go by', async () => {
+    engine = await startEngine({
+      '/v1/models': (response) => sendJson(response, { data: [{ id: 'm', owned_by: 'sglang' }] }),
+      '/v1/chat/completions': (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: [DONE]\n\n');
+      },
+    });
+    const generator = await openRemoteGenerator({ endpoint: engine.url });
+    const parameters = { constraint: { type: 'regex' as const, pattern: 'a+' } };
+    const kwargs = { reasoning_effort: 'high' };
+    const request = {
+      messages: [{ role: 'user' as const, content: 'hi' }],
+      parameters,
+      chatTemplateKwargs: kwargs,
+    };
+    for await (const event of generator.generate(request)) expect(event.text).toBe('');
+    const body = engine.requests.find(({ path }) => path === '/v1/chat/completions')?.body;
+    expect(body).toMatchObject({ regex: 'a+', reasoning_effort: 'high', chat_template_kwargs: kwargs });
+  });
+});
+
+describe('thinkingFields', () => {
+  it.each<[EngineKind, string, object]>([
+    ['vllm', 'high', { chat_template_kwargs: { reasoning_effort: 'high' }, reasoning_effort: 'high' }],
+    ['other', 'xhigh', { chat_template_kwargs: { reasoning_effort: 'xhigh' }, reasoning_effort: 'high' }],
+    ['vllm', 'none', { chat_template_kwargs: { reasoning_effort: 'none' } }],
+    ['ollama', 'minimal', { reasoning_effort: 'none' }],
+    ['openai', 'minimal', { reasoning_effort: 'minimal' }],
+  ])('of %s say %s', (kind, reasoning_effort, fields) => {
+    expect(thinkingFields(kind, { reasoning_effort })).toEqual(fields);
+  });
+
+  it('are none where nothing was asked for', () => {
+    expect(thinkingFields('vllm', undefined)).toEqual({});
+  });
+});
