@@ -14,7 +14,7 @@ Options:
 
 Settings are environment variables, e.g. GATEWAY_PORT=9999 npm start. The usual ones:
   MEGANEST_PROFILE=bundled    hub fetches real models from the Hugging Face hub
-  LLM_MODEL_ID                a bundled name, a folder or a hub id (organisation/name)
+  LLM_MODEL_ID                a bundled name, a folder or a hub id (organization/name)
   LLM_ENDPOINT                a server with OpenAI's API in place of a local model, e.g. http://localhost:11434/v1
   API_KEYS                    comma list of keys; needed for a public HOST
   HOST=127.0.0.1              address to listen on

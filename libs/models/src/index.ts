@@ -1,3 +1,4 @@
+export { listDownloads } from './hub/list-downloads.js';
 export { canCompileDecoder, canCompileEncoder, canCompileSpeech } from './model/can-compile.js';
 export { chooseEngine, type EngineChoice, type EngineSettings, engineSettings } from './model/engine-settings.js';
 export { readJson, readOptionalJson } from './model/json-file.js';

@@ -1,17 +1,16 @@
-import { createReadStream, existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadEmbedder } from '#encoders';
 import { loadGenerator } from '#generation';
-import { resolveModel } from '#models';
+import { canCompileEncoder, resolveModel } from '#models';
 import type { DownloadProgress } from '#models';
 import { randomTensors, writeCheckpoint } from '../../../libs/onnx-compiler/src/checkpoint/checkpoint.fixture.js';
 import { decoderShapes } from '../../../libs/onnx-compiler/src/decoder/reference-decoder.fixture.js';
 import { projectRoot } from '#paths';
+import { HubServer } from '../../support/hub-server.js';
 
 const llama = {
   model_type: 'llama',
@@ -31,11 +30,10 @@ const llama = {
 const bundled = path.join(projectRoot, 'models');
 
 describe('resolveModel', () => {
-  let hub: Server;
+  let hub: HubServer;
   let hubEndpoint: string;
   let hubFolder: string;
   let cacheDirectory: string;
-  const requests: string[] = [];
 
   beforeAll(async () => {
     cacheDirectory = await mkdtemp(path.join(tmpdir(), 'model-cache-'));
@@ -43,17 +41,11 @@ describe('resolveModel', () => {
     await cp(path.join(bundled, 'nano-embed'), path.join(hubFolder, 'acme', 'nano-embed'), {
       recursive: true,
     });
-    hub = createServer((request, response) => {
-      requests.push(request.url!);
-      const file = path.join(hubFolder, request.url!.replace('/resolve/main', ''));
-      if (!existsSync(file)) return response.writeHead(404).end();
-      return createReadStream(file).pipe(response);
-    });
-    await new Promise<void>((resolve) => hub.listen(0, '127.0.0.1', resolve));
-    hubEndpoint = `http://127.0.0.1:${(hub.address() as AddressInfo).port}`;
+    hub = await HubServer.start(hubFolder);
+    hubEndpoint = hub.url;
   });
   afterAll(async () => {
-    hub.close();
+    await hub.close();
     await rm(cacheDirectory, { recursive: true });
     await rm(hubFolder, { recursive: true });
   });
@@ -68,7 +60,7 @@ describe('resolveModel', () => {
     await expect(resolveModel('acme/nano-embed', { hubEndpoint, cacheDirectory })).rejects.toThrow(
       /downloads are not allowed/,
     );
-    expect(requests).toEqual([]);
+    expect(hub.requests).toEqual([]);
     const progress: DownloadProgress[] = [];
     const options = { hubEndpoint, cacheDirectory, workers: 1 };
     const embedder = await loadEmbedder('acme/nano-embed', {
@@ -78,13 +70,13 @@ describe('resolveModel', () => {
     });
     expect(embedder.info).toMatchObject({ id: 'acme/nano-embed', maxInputTokens: 256 });
     await embedder.close();
-    const { file, loadedBytes } = progress.at(-1)!;
-    expect(file).toMatch(/^(onnx\/model_quantized.onnx|model.safetensors)$/);
-    expect(loadedBytes).toBe(statSync(path.join(bundled, 'nano-embed', file)).size);
-    requests.length = 0;
-    const { directory } = await resolveModel('acme/nano-embed', options);
-    expect(directory).toBe(path.join(cacheDirectory, 'acme', 'nano-embed'));
-    expect(requests).toEqual([]);
+    const { loadedBytes, totalBytes } = progress.at(-1)!;
+    expect(loadedBytes).toBe(totalBytes);
+    expect(loadedBytes).toBeGreaterThan(statSync(path.join(bundled, 'nano-embed', 'model.safetensors')).size);
+    hub.requests.length = 0;
+    const { directory } = await resolveModel('acme/nano-embed', options, canCompileEncoder);
+    expect(directory).toContain(path.join(cacheDirectory, 'hub', 'models--acme--nano-embed', 'snapshots'));
+    expect(hub.requests).toEqual([]);
   });
 
   it('fetches the checkpoint of a model that it compiles itself, in all its shards', async () => {
@@ -100,8 +92,8 @@ describe('resolveModel', () => {
     await generator.close();
   });
 
-  it('names what a hub model lacks', async () => {
+  it('says that a model does not exist', async () => {
     const options = { hubEndpoint, cacheDirectory, allowHub: true };
-    await expect(resolveModel('acme/other', options)).rejects.toThrow(/"acme\/other" has no config.json/);
+    await expect(resolveModel('acme/other', options)).rejects.toThrow(/"acme\/other" .* does not exist/);
   });
 });

@@ -94,7 +94,7 @@ async function checkRole(
       return {
         finding: warn(check, `${source} is not here yet`, 'the next start downloads it; it needs a network'),
       };
-    const fix = `correct ${variable}: a bundled name, a folder or an organisation/name of the hub`;
+    const fix = `correct ${variable}: a bundled name, a folder or an organization/name of the hub`;
     return { finding: fail(check, `the model ${source} was not found`, fix) };
   }
   const missing = missingFiles(folder, files);

@@ -3,11 +3,11 @@ import type { Device } from '../runtime/execution-providers.js';
 /** Precisions in the names that exporters give their files, e.g. `onnx/model_quantized.onnx`. */
 export type WeightType = 'quantized' | 'int8' | 'uint8' | 'q4' | 'q4f16' | 'fp16' | 'fp32';
 
+/** How far the files of a model are here. */
 export interface DownloadProgress {
   readonly model: string;
-  readonly file: string;
   readonly loadedBytes: number;
-  /** Absent where the server does not say. */
+  /** Absent until the size of the weights is known. */
   readonly totalBytes?: number;
 }
 
@@ -15,10 +15,14 @@ export interface DownloadProgress {
 export interface ModelLoadOptions {
   /** Folder of the bundled models; default `models/` of this package. */
   readonly modelsDirectory?: string;
-  /** Lets an `organisation/name` id be downloaded. Without it nothing ever touches the network. */
+  /** Lets an `organization/name` id be downloaded. Without it nothing ever touches the network. */
   readonly allowHub?: boolean;
   /** Downloads are kept here and later starts use them offline; default `.data/models`. */
   readonly cacheDirectory?: string;
+  /** Cache in the layout of the hub's clients that downloads go to; default the folder `hub` of `cacheDirectory`. */
+  readonly hubCache?: string;
+  /** Further such caches, which are only read; default that of Python's `huggingface_hub`. */
+  readonly otherHubCaches?: readonly string[];
   /** Base URL of the hub; default `https://huggingface.co`. */
   readonly hubEndpoint?: string;
   /** Bearer token for gated models. */
@@ -28,6 +32,8 @@ export interface ModelLoadOptions {
   /** A thread of the model that stands still for so long is ended and started again; default 60,000; 0: never. */
   readonly hangLimitMs?: number;
   readonly onProgress?: (progress: DownloadProgress) => void;
+  /** Hears in words for people why a download waits or begins again. */
+  readonly onNotice?: (text: string) => void;
   /** Tried in this order; default quantized, int8, uint8, fp32, fp16, q4, q4f16. */
   readonly weightTypes?: readonly WeightType[];
   readonly device?: Device;

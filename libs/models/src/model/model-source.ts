@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { downloadModel, type CompileCheck } from './hub.client.js';
+import { downloadModel, type CompileCheck } from '../hub/download-model.js';
+import { parseHubId } from '../hub/hub-cache.js';
 import type { ModelLoadOptions } from './load-options.js';
 import { ModelLoadError } from './model-load-error.js';
 import { projectRoot } from '#paths';
@@ -13,8 +14,8 @@ export interface ModelDirectory {
 }
 
 /**
- * Finds a model: a bundled name (`nano-chat`), a local folder, or a hub id (`organisation/name`, only with
- * `allowHub`, or offline when an earlier start has cached it). Throws ModelLoadError that says what was looked for.
+ * Finds a model: a bundled name (`nano-chat`), a local folder, or a hub id (`organization/name`, with
+ * `@revision` for a branch, tag or commit other than `main`; only with `allowHub`, or offline when a cache has it). Throws ModelLoadError that says what was looked for.
  */
 export async function resolveModel(
   source: string,
@@ -24,16 +25,13 @@ export async function resolveModel(
   const bundled = path.join(options.modelsDirectory ?? path.join(projectRoot, 'models'), source);
   if (isPlainName(source) && existsSync(bundled)) return { id: source, directory: bundled };
   if (existsSync(source)) return { id: path.basename(path.resolve(source)), directory: path.resolve(source) };
-  if (isHubId(source)) return { id: source, directory: await downloadModel(source, options, canCompile) };
+  const model = parseHubId(source, options.revision);
+  if (model) return { id: model.id, directory: await downloadModel(model, options, canCompile) };
   throw new ModelLoadError(
-    `The model "${source}" is neither a bundled model (${bundled}) nor a folder (${path.resolve(source)}) nor an organisation/name id of the hub.`,
+    `The model "${source}" is neither a bundled model (${bundled}) nor a folder (${path.resolve(source)}) nor an organization/name id of the hub.`,
   );
 }
 
 function isPlainName(source: string): boolean {
   return /^[\w.-]+$/.test(source) && !source.startsWith('.');
-}
-
-function isHubId(source: string): boolean {
-  return /^[\w-][\w.-]*\/[\w.-]+$/.test(source);
 }

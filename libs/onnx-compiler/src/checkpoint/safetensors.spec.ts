@@ -83,6 +83,8 @@ describe('SafetensorsReader', () => {
     await expect(SafetensorsReader.open(folder)).rejects.toThrow('damaged');
     await write({ a: { dtype: 'F32', shape: [4], data_offsets: [0, 8] } }, new Uint8Array(8));
     await expect(SafetensorsReader.open(folder)).rejects.toThrow('damaged');
+    await write({ a: { dtype: 'F32', shape: [2], data_offsets: [0, 8] } }, new Uint8Array(9));
+    await expect(SafetensorsReader.open(folder)).rejects.toThrow(/has \d+ bytes, and its header describes/);
     await writeFile(join(folder, 'model.safetensors'), 'not a checkpoint at all');
     await expect(SafetensorsReader.open(folder)).rejects.toThrow('is not a safetensors file');
   });

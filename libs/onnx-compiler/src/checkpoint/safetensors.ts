@@ -196,11 +196,15 @@ async function readHeader(file: string, handle: FileHandle): Promise<[string, St
   await readFully(handle, json, 8, file);
   const header = headerSchema.parse(JSON.parse(new TextDecoder().decode(json)));
   const tensors: [string, StoredTensor][] = [];
+  let end = 8 + length;
   for (const [name, value] of Object.entries(header)) {
     const entry = entrySchema.safeParse(value);
     if (name === '__metadata__' || !entry.success) continue;
-    tensors.push([name, toStoredTensor(file, name, entry.data, { dataStart: 8 + length, fileSize: size })]);
+    tensors.push([name, toStoredTensor(file, name, entry.data, 8 + length)]);
+    end = Math.max(end, 8 + length + entry.data.data_offsets[1]);
   }
+  if (end !== size)
+    throw new Error(`${file} is damaged: it has ${size} bytes, and its header describes ${end}.`);
   return tensors;
 }
 
@@ -208,18 +212,18 @@ function toStoredTensor(
   file: string,
   name: string,
   entry: z.infer<typeof entrySchema>,
-  limits: { dataStart: number; fileSize: number },
+  dataStart: number,
 ): StoredTensor {
   const [start, end] = entry.data_offsets;
   const elements = entry.shape.reduce((product, dim) => product * dim, 1);
   const expected = elements * (dtypeBytes[entry.dtype] ?? Number.NaN);
-  if (expected !== end - start || limits.dataStart + end > limits.fileSize)
+  if (expected !== end - start)
     throw new Error(`${file} is damaged: the size or the offset of tensor ${name} is wrong.`);
   return {
     file,
     dtype: entry.dtype,
     shape: entry.shape,
-    offset: limits.dataStart + start,
+    offset: dataStart + start,
     bytes: end - start,
   };
 }

@@ -49,6 +49,9 @@ export const baseEnvironmentSchema = z.object({
   /** A mirror of the Hugging Face hub, and the token for its gated models. */
   HF_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   HF_TOKEN: z.string().optional(),
+  /** Folders of the hub's own clients: with one of them downloads are shared with those. */
+  HF_HOME: z.string().optional(),
+  HF_HUB_CACHE: z.string().optional(),
   DEVICE: z.enum(['auto', 'cpu', 'cuda', 'webgpu']).default('auto'),
   API_KEYS: commaList.default([]),
   /** Named keys with scopes, limits and expiry; read again when it changes. */

@@ -6,7 +6,6 @@ import type { Profile } from './profile.js';
 
 interface Download {
   readonly model: string;
-  readonly file: string;
   readonly loadedBytes: number;
   readonly totalBytes?: number;
 }
@@ -24,8 +23,20 @@ export function modelOptions(environment: BaseEnvironment, profile: Profile, nam
     hubToken: environment.HF_TOKEN,
     device: environment.DEVICE,
     hangLimitMs: environment.HANG_LIMIT_MS,
-    onProgress: progressBar((line) => process.stderr.write(`${line}\n`)),
+    onProgress: progressBar(writeLine),
+    onNotice: writeLine,
+    ...hubCacheOf(environment),
   };
+}
+
+function writeLine(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** The cache of the hub's clients where HF_HOME or HF_HUB_CACHE names one: downloads go there then, and are shared. */
+export function hubCacheOf({ HF_HOME, HF_HUB_CACHE }: BaseEnvironment): { hubCache?: string } {
+  if (HF_HUB_CACHE !== undefined) return { hubCache: resolve(HF_HUB_CACHE) };
+  return HF_HOME === undefined ? {} : { hubCache: resolve(HF_HOME, 'hub') };
 }
 
 interface LoadedModel {
@@ -47,17 +58,17 @@ export function announceModel<Model extends LoadedModel>(model: Model): Model {
 const steps = 10;
 const megabyte = 1024 * 1024;
 
-/** Writes a line for each tenth of each file, since the output of a service is a log and no terminal. */
+/** Writes a line for each tenth of a model, since the output of a service is a log and no terminal. */
 export function progressBar(write: (line: string) => void): (download: Download) => void {
   const shown = new Map<string, number>();
-  return ({ model, file, loadedBytes, totalBytes }) => {
+  return ({ model, loadedBytes, totalBytes }) => {
     if (!totalBytes) return;
     const step = Math.floor((loadedBytes / totalBytes) * steps);
-    if (step <= (shown.get(file) ?? 0)) return;
-    shown.set(file, step);
+    if (step <= (shown.get(model) ?? 0)) return;
+    shown.set(model, step);
     const bar = '#'.repeat(step).padEnd(steps, '.');
     write(
-      `downloading ${model}/${file} [${bar}] ${step * steps} % of ${(totalBytes / megabyte).toFixed(1)} MB`,
+      `downloading ${model} [${bar}] ${step * steps} % of ${(totalBytes / megabyte).toFixed(1)} MB`,
     );
   };
 }

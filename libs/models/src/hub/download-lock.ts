@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { ModelLoadError } from '../model/model-load-error.js';
+
+/** A download under way, as its process describes it for all that share the cache. */
+const downloadSchema = z.object({
+  model: z.string(),
+  loadedBytes: z.number(),
+  totalBytes: z.number().optional(),
+});
+export type DownloadState = z.infer<typeof downloadSchema>;
+
+const contentSchema = downloadSchema.extend({
+  owner: z.string(),
+  pid: z.int(),
+  /** The running kernel and the process namespace in it: within it the pid says which process it is. */
+  place: z.string(),
+  /** Changes with each sign of life. */
+  beat: z.int(),
+});
+type LockContent = z.infer<typeof contentSchema>;
+
+/** A live holder writes its lock again so often. */
+const beatMs = 1_000;
+/** A lock that does not change for so long belongs to a dead process, or to one that has lost its disk. */
+const staleMs = 30_000;
+const lookMs = 250;
+
+/** Where the locks of a cache lie. */
+export function lockFolder(cache: string): string {
+  return path.join(cache, '.meganest');
+}
+
+function lockPath(cache: string, id: string): string {
+  return path.join(lockFolder(cache), `${id.replaceAll('/', '--')}.json`);
+}
+
+/** The download lock of a model: one process at a time, also among containers that share a volume. */
+export class DownloadLock {
+  private beat = 0;
+  private writing: Promise<void> = Promise.resolve();
+  private readonly timer: NodeJS.Timeout;
+  private readonly lost = new AbortController();
+
+  private constructor(
+    private readonly file: string,
+    private readonly identity: Pick<LockContent, 'owner' | 'pid' | 'place'>,
+    private state: DownloadState,
+  ) {
+    this.timer = setInterval(() => this.show(), beatMs).unref();
+  }
+
+  /**
+   * Waits until no live process holds the lock. `onWait` hears what the holder has reached. A holder of the same kernel
+   * and namespace whose process is gone is replaced at once, any other after 30 seconds without a sign of life.
+   */
+  static async acquire(
+    cache: string,
+    id: string,
+    onWait: (state: DownloadState) => void,
+  ): Promise<DownloadLock> {
+    const file = lockPath(cache, id);
+    await mkdir(path.dirname(file), { recursive: true });
+    const identity = { owner: randomUUID(), pid: process.pid, place: await thisPlace() };
+    const state = { model: id, loadedBytes: 0 };
+    let seen = '';
+    let changedAt = performance.now();
+    while (!(await create(file, { ...identity, ...state, beat: 0 }))) {
+      const text = await readFile(file, 'utf8').catch(() => '');
+      if (text !== seen) [seen, changedAt] = [text, performance.now()];
+      const holder = parse(text);
+      const isDead = holder !== undefined && holder.place === identity.place && !isRunning(holder.pid);
+      if (isDead || performance.now() - changedAt > staleMs) await removeStale(file, text);
+      else {
+        if (holder) onWait(holder);
+        await delay(lookMs);
+      }
+    }
+    return new DownloadLock(file, identity, state);
+  }
+
+  /** Aborted when another process has taken the lock, since this one stood still for too long. */
+  get signal(): AbortSignal {
+    return this.lost.signal;
+  }
+
+  /** What the download has reached; written with the next sign of life. */
+  update(state: DownloadState): void {
+    this.state = state;
+  }
+
+  private show(): void {
+    this.beat += 1;
+    const content = { ...this.identity, ...this.state, beat: this.beat };
+    this.writing = this.writing.then(() => this.write(content)).catch(() => undefined);
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.timer);
+    await this.writing;
+    if (await this.isMine()) await rm(this.file, { force: true });
+  }
+
+  private async write(content: LockContent): Promise<void> {
+    if (!(await this.isMine())) {
+      clearInterval(this.timer);
+      this.lost.abort(new ModelLoadError(`Another process has taken over the download of ${this.state.model}.`));
+      return;
+    }
+    const draft = `${this.file}.${this.identity.owner}`;
+    await writeFile(draft, JSON.stringify(content));
+    await rename(draft, this.file);
+  }
+
+  private async isMine(): Promise<boolean> {
+    return parse(await readFile(this.file, 'utf8').catch(() => ''))?.owner === this.identity.owner;
+  }
+}
+
+async function create(file: string, content: LockContent): Promise<boolean> {
+  try {
+    await writeFile(file, JSON.stringify(content), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Moves a dead lock aside; where another process was quicker, its fresh lock is put back. */
+async function removeStale(file: string, stale: string): Promise<void> {
+  const aside = `${file}.${randomUUID()}`;
+  try {
+    await rename(file, aside);
+  } catch {
+    return;
+  }
+  const moved = await readFile(aside, 'utf8').catch(() => stale);
+  if (moved !== stale) await writeFile(file, moved, { flag: 'wx' }).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+/** What a lock file says; undefined for one that is being written. */
+export function parse(text: string): LockContent | undefined {
+  try {
+    return contentSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same in two processes only where a pid means the same process in both. */
+async function thisPlace(): Promise<string> {
+  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
+  const namespace = await readlink('/proc/self/ns/pid').catch(() => '');
+  return [hostname(), boot.trim(), namespace].join(' ');
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,208 @@
+import { mkdir, statfs } from 'node:fs/promises';
+import path from 'node:path';
+import type { ModelLoadOptions } from '../model/load-options.js';
+import { ModelLoadError } from '../model/model-load-error.js';
+import { DownloadLock } from './download-lock.js';
+import { bytesAtHand, fetchBlob } from './fetch-blob.js';
+import { HubApi, type HubFile } from './hub-api.js';
+import { defaultHubCache, HubFolder, insideModel, type HubCaches, type HubModel } from './hub-cache.js';
+import {
+  checkpointFile,
+  findGraph,
+  indexFile,
+  isComplete,
+  listShards,
+  missingFile,
+  smallFiles,
+} from './needed-files.js';
+
+/** Says from the config.json of a folder whether we compile such models ourselves, so that safetensors are enough. */
+export type CompileCheck = (directory: string) => Promise<boolean>;
+
+/** Files that are fetched at the same time. */
+const parallelFiles = 4;
+/** Left free for logs and the like. */
+const reserveBytes = 64 * 1024 * 1024;
+
+/** Where hub models are kept and looked for. */
+export function hubCaches(options: ModelLoadOptions): HubCaches {
+  const own = options.hubCache ?? path.resolve(options.cacheDirectory ?? path.join('.data', 'models'), 'hub');
+  return { own, others: options.otherHubCaches ?? [defaultHubCache()] };
+}
+
+/** The folder of a model that is here already, in one of the caches; undefined where it has to be downloaded. */
+export async function findDownloaded(
+  model: HubModel,
+  options: ModelLoadOptions,
+  canCompile: CompileCheck,
+): Promise<string | undefined> {
+  const { own, others } = hubCaches(options);
+  for (const cache of [own, ...others]) {
+    const folder = new HubFolder(cache, model);
+    const commit = await folder.commit();
+    if (commit === undefined) continue;
+    const snapshot = folder.snapshot(commit);
+    const compiles = async () => options.engine !== 'exporter' && (await canCompile(snapshot));
+    if (await isComplete(model.id, snapshot, { canCompile: compiles, types: options.weightTypes }))
+      return snapshot;
+  }
+  return undefined;
+}
+
+/**
+ * Finds a model of the hub in the caches, or downloads it, and returns its folder. A model that is here is used as it is,
+ * without network. Throws ModelLoadError when the hub may not be used, cannot be reached, or lacks a file.
+ */
+export async function downloadModel(
+  model: HubModel,
+  options: ModelLoadOptions,
+  canCompile: CompileCheck,
+): Promise<string> {
+  const found = await findDownloaded(model, options, canCompile);
+  if (found !== undefined) return found;
+  const { own } = hubCaches(options);
+  if (!options.allowHub) {
+    throw new ModelLoadError(
+      `The model "${model.id}" is not in the cache (${own}) and downloads are not allowed; name it in a variable (LLM_MODEL_ID and its siblings), use MEGANEST_PROFILE=hub, or a local folder.`,
+    );
+  }
+  return pullModel(model, options, canCompile);
+}
+
+/** Downloads a model as the hub has it now; what is here already is not fetched again. Throws ModelLoadError. */
+export async function pullModel(
+  model: HubModel,
+  options: ModelLoadOptions,
+  canCompile: CompileCheck,
+): Promise<string> {
+  const { own } = hubCaches(options);
+  let waited = false;
+  const lock = await DownloadLock.acquire(own, model.id, (state) => {
+    if (!waited) options.onNotice?.(`${model.id}: waiting for the process that downloads it`);
+    waited = true;
+    options.onProgress?.(state);
+  });
+  try {
+    const meanwhile = waited ? await findDownloaded(model, options, canCompile) : undefined;
+    return meanwhile ?? (await new Download(model, options, canCompile, lock).run());
+  } finally {
+    await lock.release();
+  }
+}
+
+class Download {
+  private readonly folder: HubFolder;
+  private readonly api: HubApi;
+  private readonly loaded = new Map<string, number>();
+  /** Of all files, once it is known which weights are fetched. */
+  private totalBytes: number | undefined;
+  /** Ends what the other files are doing once one has failed. */
+  private readonly failure = new AbortController();
+  private commit = '';
+  private files = new Map<string, HubFile>();
+
+  constructor(
+    private readonly model: HubModel,
+    private readonly options: ModelLoadOptions,
+    private readonly canCompile: CompileCheck,
+    private readonly lock: DownloadLock,
+  ) {
+    this.folder = new HubFolder(hubCaches(options).own, model);
+    this.api = new HubApi(model, {
+      endpoint: options.hubEndpoint,
+      token: options.hubToken,
+      signal: AbortSignal.any([lock.signal, this.failure.signal]),
+      onNotice: options.onNotice,
+    });
+  }
+
+  async run(): Promise<string> {
+    const { commit, files } = await this.api.describe();
+    this.commit = commit;
+    this.files = files;
+    const { id } = this.model;
+    const missing = missingFile((file) => files.has(file));
+    if (missing !== undefined) throw new ModelLoadError(`The hub model "${id}" has no ${missing}.`);
+    await this.fetch(smallFiles.filter((file) => files.has(file)));
+    const weights = await this.chooseWeights();
+    this.totalBytes = this.sizeOf([...this.loaded.keys(), ...weights]);
+    await this.fetch(weights);
+    await this.folder.pin(commit);
+    return this.folder.snapshot(commit);
+  }
+
+  /** The checkpoint where the compiler takes it, else the graph of an exporter. */
+  private async chooseWeights(): Promise<string[]> {
+    const { id } = this.model;
+    const snapshot = this.folder.snapshot(this.commit);
+    if (this.options.engine !== 'exporter' && (await this.canCompile(snapshot))) {
+      if (this.files.has(checkpointFile)) return [checkpointFile];
+      if (this.files.has(indexFile)) {
+        await this.fetch([indexFile]);
+        return listShards(id, snapshot);
+      }
+    }
+    const graph = findGraph(new Set(this.files.keys()), this.options.weightTypes);
+    if (graph !== undefined) return graph;
+    throw new ModelLoadError(
+      `The hub model "${id}" has neither safetensors that can be compiled nor an ONNX graph.`,
+    );
+  }
+
+  /** Fetches files side by side, then gives them their names. Throws ModelLoadError where the disk has no room. */
+  private async fetch(names: readonly string[]): Promise<void> {
+    const { id } = this.model;
+    const files = names.map((name) => {
+      const file = this.files.get(insideModel(id, name));
+      if (file === undefined) throw new ModelLoadError(`The hub model "${id}" has no ${name}.`);
+      return file;
+    });
+    await this.checkRoom(files);
+    const waiting = [...files];
+    const work = async () => {
+      try {
+        for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
+          await this.fetchOne(file);
+      } catch (error) {
+        this.failure.abort(error);
+      }
+    };
+    await Promise.all(Array.from({ length: parallelFiles }, work));
+    // The first reason; what it ended elsewhere failed for the same one.
+    this.failure.signal.throwIfAborted();
+    for (const { name, tag } of files) await this.folder.link(this.commit, name, tag);
+  }
+
+  private async fetchOne(file: HubFile): Promise<void> {
+    const { id } = this.model;
+    await fetchBlob({ api: this.api, commit: this.commit, id }, this.folder, file, (bytes) => {
+      this.loaded.set(file.name, bytes);
+      this.report();
+    });
+  }
+
+  private report(): void {
+    const loadedBytes = [...this.loaded.values()].reduce((sum, bytes) => sum + bytes, 0);
+    const state = { model: this.model.id, loadedBytes, ...(this.totalBytes && { totalBytes: this.totalBytes }) };
+    this.lock.update(state);
+    this.options.onProgress?.(state);
+  }
+
+  private sizeOf(names: readonly string[]): number {
+    return names.reduce((sum, name) => sum + (this.files.get(name)?.bytes ?? 0), 0);
+  }
+
+  private async checkRoom(files: readonly HubFile[]): Promise<void> {
+    const atHand = await Promise.all(files.map((file) => bytesAtHand(this.folder, file)));
+    for (const [index, { name }] of files.entries()) this.loaded.set(name, atHand[index] ?? 0);
+    const all = files.reduce((sum, { bytes }) => sum + bytes, 0);
+    const needed = all - atHand.reduce((sum, bytes) => sum + bytes, 0);
+    await mkdir(this.folder.path, { recursive: true });
+    const { bavail, bsize } = await statfs(this.folder.path);
+    if (needed + reserveBytes <= bavail * bsize) return;
+    const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
+    throw new ModelLoadError(
+      `The model "${this.model.id}" needs ${megabytes(needed)} more in ${this.folder.cache}, where ${megabytes(bavail * bsize)} are free. Free some, or set MEGANEST_DATA_DIR or HF_HOME to another disk.`,
+    );
+  }
+}

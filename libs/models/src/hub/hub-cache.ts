@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { ModelLoadError } from '../model/model-load-error.js';
+
+/** A model of the hub and the branch, tag or commit that is wanted. */
+export interface HubModel {
+  /** `organization/name`. */
+  readonly id: string;
+  readonly revision: string;
+}
+
+const commitPattern = /^[0-9a-f]{40}$/;
+const idPattern = /^([\w-][\w.-]*\/[\w.-]+)(?:@([\w./-]+))?$/;
+
+/** Reads `organization/name` or `organization/name@revision`; undefined for everything else. */
+export function parseHubId(source: string, revision = 'main'): HubModel | undefined {
+  const [, id, named = revision] = idPattern.exec(source) ?? [];
+  if (id === undefined || named.split('/').some((part) => part === '' || part.startsWith('.')))
+    return undefined;
+  return { id, revision: named };
+}
+
+/** Folders with models, in the layout of the hub's own clients. */
+export interface HubCaches {
+  /** Downloads go there. */
+  readonly own: string;
+  /** They are read too, e.g. the cache of Python's `huggingface_hub`. */
+  readonly others: readonly string[];
+}
+
+/** Where the hub's clients keep their models unless HF_HOME or HF_HUB_CACHE names another folder. */
+export function defaultHubCache(variables: NodeJS.ProcessEnv = process.env): string {
+  const base = variables['XDG_CACHE_HOME'] || path.join(homedir(), '.cache');
+  return path.join(base, 'huggingface', 'hub');
+}
+
+/** The folder of one model in one cache: `blobs`, `refs` and `snapshots` as the hub's clients write them. */
+export class HubFolder {
+  readonly path: string;
+
+  constructor(
+    readonly cache: string,
+    readonly model: HubModel,
+  ) {
+    this.path = path.join(cache, `models--${model.id.replaceAll('/', '--')}`);
+  }
+
+  /** The commit of the wanted revision as it was downloaded; undefined where it was not. */
+  async commit(): Promise<string | undefined> {
+    const { revision } = this.model;
+    if (commitPattern.test(revision)) return revision;
+    const text = await readFile(this.refPath, 'utf8').catch(() => '');
+    return commitPattern.test(text.trim()) ? text.trim() : undefined;
+  }
+
+  snapshot(commit: string): string {
+    return path.join(this.path, 'snapshots', commit);
+  }
+
+  blob(tag: string): string {
+    return path.join(this.path, 'blobs', tag);
+  }
+
+  /** Gives a blob its name in a snapshot: a link, or a copy where the file system has none. */
+  async link(commit: string, file: string, tag: string): Promise<void> {
+    const target = path.join(this.snapshot(commit), file);
+    if (existsSync(target)) return;
+    await mkdir(path.dirname(target), { recursive: true });
+    const draft = `${target}.${randomUUID()}`;
+    try {
+      await symlink(path.relative(path.dirname(target), this.blob(tag)), draft);
+    } catch {
+      await copyFile(this.blob(tag), draft);
+    }
+    await rename(draft, target);
+  }
+
+  /** From now on the revision means this commit. */
+  async pin(commit: string): Promise<void> {
+    if (commitPattern.test(this.model.revision)) return;
+    await mkdir(path.dirname(this.refPath), { recursive: true });
+    const draft = `${this.refPath}.${randomUUID()}`;
+    await writeFile(draft, commit);
+    await rename(draft, this.refPath);
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.path, { recursive: true, force: true });
+  }
+
+  private get refPath(): string {
+    return path.join(this.path, 'refs', ...this.model.revision.split('/'));
+  }
+}
+
+/** Joins a file name that the hub gave. Throws ModelLoadError for one that leads out of its folder. */
+export function insideModel(id: string, file: string): string {
+  const isInside = file.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+  if (isInside && !file.includes('\\') && !file.includes('\0')) return file;
+  throw new ModelLoadError(`${id} names the file "${file}", outside its folder.`);
+}
