@@ -1,8 +1,10 @@
 import { healthMethod, type ServiceHealth } from '#contracts';
 import type { MegaServiceDefinition, NodeTarget } from '#dag';
 import { MessagingConnection, RpcClient } from '#messaging';
-import { HealthRegistry } from '#service-kit';
+import { listDownloads } from '#models';
+import { HealthRegistry, hubCacheOf } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from './config/gateway.environment.js';
 import { MegaServiceCatalog } from './mega-services/mega-service-catalog.js';
 
 /** The services that a complete stack runs; one more than these only adds to it. */
@@ -28,7 +30,11 @@ export class GatewayHealth {
     @Inject(MessagingConnection) connection: MessagingConnection,
     @Inject(RpcClient) client: RpcClient,
     @Inject(MegaServiceCatalog) catalog: MegaServiceCatalog,
+    @Inject(gatewayEnvironment) environment: GatewayEnvironment,
   ) {
+    // The services that download do not answer yet; the locks of their downloads say how far they are.
+    const cache = hubCacheOf(environment);
+    registry.watchDownloads(() => listDownloads(cache));
     registry.register('nats', async () => `${await connection.ping()} ms`);
     for (const service of services) {
       const check = async (signal: AbortSignal) => {

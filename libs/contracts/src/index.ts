@@ -124,6 +124,8 @@ export {
 export {
   dependencyHealthSchema,
   healthMethod,
+  modelDownloadSchema,
+  type ModelDownload,
   serviceHealthSchema,
   type DependencyHealth,
   type ServiceHealth,

@@ -1,3 +1,6 @@
+export { findDownloaded, pullModel } from './hub/download-model.js';
+export { type HubModel, parseHubId } from './hub/hub-cache.js';
+export { type CachedModel, canCompileAny, findDamage, listModels, removeModel } from './hub/manage-models.js';
 export { listDownloads } from './hub/list-downloads.js';
 export { canCompileDecoder, canCompileEncoder, canCompileSpeech } from './model/can-compile.js';
 export { chooseEngine, type EngineChoice, type EngineSettings, engineSettings } from './model/engine-settings.js';

@@ -11,7 +11,7 @@ export {
 export { bytes, count, days, milliseconds, seconds } from './config/bounds.js';
 export { databaseOptions } from './config/database-options.js';
 export { messagingOptions, natsAccess, natsEnvironmentShape, type NatsAccess } from './config/nats-access.js';
-export { announceModel, modelOptions } from './config/model-options.js';
+export { announceModel, hubCacheOf, modelOptions, progressBar } from './config/model-options.js';
 export { loadProfile, type Profile } from './config/profile.js';
 export { version } from './config/version.js';
 export { Drain, stoppingError } from './drain.js';

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { projectRoot } from '#paths';
-import { loadProfile, type Profile } from '#service-kit';
+import { canCompileAny, findDownloaded, parseHubId } from '#models';
+import { hubCacheOf, loadProfile, type Profile } from '#service-kit';
 import type { LauncherEnvironment } from '../environment.js';
 import { maskUrl } from '../print-config.js';
 import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
@@ -87,10 +88,10 @@ async function checkRole(
   profile: Profile,
 ): Promise<{ finding: Finding; facts?: ModelFacts }> {
   if (endpoint !== undefined) return { finding: await checkEndpoint(check, endpoint) };
-  const folder = folderOf(source, environment);
+  const folder = await folderOf(source, environment);
   if (folder === undefined) {
     const named = environment[variable] !== undefined;
-    if (/^[\w-][\w.-]*\/[\w.-]+$/.test(source) && (profile.allowHub || named))
+    if (parseHubId(source) !== undefined && (profile.allowHub || named))
       return {
         finding: warn(check, `${source} is not here yet`, 'the next start downloads it; it needs a network'),
       };
@@ -114,13 +115,12 @@ function describeFacts({ maxTokens, width }: ModelFacts): string {
   return facts.length > 0 ? `: ${facts.join(', ')}` : '';
 }
 
-function folderOf(source: string, environment: LauncherEnvironment): string | undefined {
-  const candidates = [
-    join(projectRoot, 'models', source),
-    resolve(source),
-    resolve(environment.MEGANEST_DATA_DIR, 'models', source),
-  ];
-  return candidates.find((candidate) => existsSync(candidate));
+async function folderOf(source: string, environment: LauncherEnvironment): Promise<string | undefined> {
+  const candidates = [join(projectRoot, 'models', source), resolve(source)];
+  const folder = candidates.find((candidate) => existsSync(candidate));
+  const model = parseHubId(source);
+  if (folder !== undefined || model === undefined) return folder;
+  return findDownloaded(model, { hubCache: hubCacheOf(environment) }, canCompileAny);
 }
 
 /** A folder in Hugging Face layout has a configuration, a tokenizer where it reads text, and weights of one kind. */

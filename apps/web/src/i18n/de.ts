@@ -44,6 +44,7 @@ export const de: Messages = {
   detail: 'Einzelheit',
   dismiss: '{name} aus der Liste entfernen',
   documents: 'Dokumente',
+  downloading: '{model} wird geladen',
   dropHere: 'Dateien oder Ordner hier ablegen',
   edit: 'Frage bearbeiten',
   errors: 'Fehler',

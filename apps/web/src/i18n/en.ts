@@ -42,6 +42,7 @@ export const en = {
   detail: 'Detail',
   dismiss: 'Remove {name} from the list',
   documents: 'Documents',
+  downloading: 'Downloading {model}',
   dropHere: 'Drop files or folders here',
   edit: 'Edit the question',
   errors: 'Errors',

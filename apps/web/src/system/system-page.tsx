@@ -5,6 +5,7 @@ import { apiUrl, authorization, call, messageOf } from '../api/connection';
 import { useModels } from '../api/queries';
 import { PageBar } from '../app/page-bar';
 import { dateText, numberText, useText } from '../i18n/text';
+import { Downloads, type Download } from './downloads';
 
 /** How often the page reads again. */
 const followMs = 3_000;
@@ -14,6 +15,7 @@ interface Health {
   'Service Version': string;
   uptime_seconds: number;
   dependencies: { name: string; healthy: boolean; latencyMs: number; detail?: string }[];
+  downloads?: Download[];
 }
 
 interface Latencies {
@@ -95,6 +97,7 @@ function HealthTable(): ReactElement {
           healthy ? '' : detail,
         ])}
       />
+      <Downloads downloads={data?.downloads ?? []} />
     </Section>
   );
 }

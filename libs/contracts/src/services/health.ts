@@ -11,6 +11,15 @@ export const dependencyHealthSchema = z.object({
 });
 export type DependencyHealth = z.infer<typeof dependencyHealthSchema>;
 
+/** How far the files of a model are here. */
+export const modelDownloadSchema = z.object({
+  model: z.string(),
+  loadedBytes: z.number(),
+  /** Absent until the size of the weights is known. */
+  totalBytes: z.number().optional(),
+});
+export type ModelDownload = z.infer<typeof modelDownloadSchema>;
+
 export const serviceHealthSchema = z.object({
   service: z.string(),
   description: z.string(),

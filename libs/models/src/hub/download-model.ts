@@ -93,7 +93,9 @@ export async function pullModel(
 class Download {
   private readonly folder: HubFolder;
   private readonly api: HubApi;
+  /** Bytes of each blob that are here. */
   private readonly loaded = new Map<string, number>();
+  private readonly fetched: string[] = [];
   /** Of all files, once it is known which weights are fetched. */
   private totalBytes: number | undefined;
   /** Ends what the other files are doing once one has failed. */
@@ -125,7 +127,7 @@ class Download {
     if (missing !== undefined) throw new ModelLoadError(`The hub model "${id}" has no ${missing}.`);
     await this.fetch(smallFiles.filter((file) => files.has(file)));
     const weights = await this.chooseWeights();
-    this.totalBytes = this.sizeOf([...this.loaded.keys(), ...weights]);
+    this.totalBytes = this.sizeOf([...this.fetched, ...weights]);
     await this.fetch(weights);
     await this.folder.pin(commit);
     return this.folder.snapshot(commit);
@@ -157,8 +159,9 @@ class Download {
       if (file === undefined) throw new ModelLoadError(`The hub model "${id}" has no ${name}.`);
       return file;
     });
-    await this.checkRoom(files);
-    const waiting = [...files];
+    // Files of the same content are one blob.
+    const waiting = [...new Map(files.map((file) => [file.tag, file])).values()];
+    await this.checkRoom(waiting);
     const work = async () => {
       try {
         for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
@@ -171,12 +174,13 @@ class Download {
     // The first reason; what it ended elsewhere failed for the same one.
     this.failure.signal.throwIfAborted();
     for (const { name, tag } of files) await this.folder.link(this.commit, name, tag);
+    this.fetched.push(...names);
   }
 
   private async fetchOne(file: HubFile): Promise<void> {
     const { id } = this.model;
     await fetchBlob({ api: this.api, commit: this.commit, id }, this.folder, file, (bytes) => {
-      this.loaded.set(file.name, bytes);
+      this.loaded.set(file.tag, bytes);
       this.report();
     });
   }
@@ -189,12 +193,13 @@ class Download {
   }
 
   private sizeOf(names: readonly string[]): number {
-    return names.reduce((sum, name) => sum + (this.files.get(name)?.bytes ?? 0), 0);
+    const sizes = names.flatMap((name) => this.files.get(name) ?? []).map(({ tag, bytes }) => [tag, bytes] as const);
+    return [...new Map(sizes).values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
   private async checkRoom(files: readonly HubFile[]): Promise<void> {
     const atHand = await Promise.all(files.map((file) => bytesAtHand(this.folder, file)));
-    for (const [index, { name }] of files.entries()) this.loaded.set(name, atHand[index] ?? 0);
+    for (const [index, { tag }] of files.entries()) this.loaded.set(tag, atHand[index] ?? 0);
     const all = files.reduce((sum, { bytes }) => sum + bytes, 0);
     const needed = all - atHand.reduce((sum, bytes) => sum + bytes, 0);
     await mkdir(this.folder.path, { recursive: true });

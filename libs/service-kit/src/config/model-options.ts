@@ -18,6 +18,7 @@ export function modelOptions(environment: BaseEnvironment, profile: Profile, nam
   return {
     modelsDirectory: join(projectRoot, 'models'),
     cacheDirectory: resolve(environment.MEGANEST_DATA_DIR, 'models'),
+    hubCache: hubCacheOf(environment),
     allowHub: profile.allowHub || named !== undefined,
     hubEndpoint: environment.HF_ENDPOINT,
     hubToken: environment.HF_TOKEN,
@@ -25,7 +26,6 @@ export function modelOptions(environment: BaseEnvironment, profile: Profile, nam
     hangLimitMs: environment.HANG_LIMIT_MS,
     onProgress: progressBar(writeLine),
     onNotice: writeLine,
-    ...hubCacheOf(environment),
   };
 }
 
@@ -33,10 +33,14 @@ function writeLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** The cache of the hub's clients where HF_HOME or HF_HUB_CACHE names one: downloads go there then, and are shared. */
-export function hubCacheOf({ HF_HOME, HF_HUB_CACHE }: BaseEnvironment): { hubCache?: string } {
-  if (HF_HUB_CACHE !== undefined) return { hubCache: resolve(HF_HUB_CACHE) };
-  return HF_HOME === undefined ? {} : { hubCache: resolve(HF_HOME, 'hub') };
+/** Where downloads go: the cache of the hub's own tools where HF_HOME or HF_HUB_CACHE names one, else a folder of ours. */
+export function hubCacheOf({
+  HF_HOME,
+  HF_HUB_CACHE,
+  MEGANEST_DATA_DIR,
+}: Pick<BaseEnvironment, 'HF_HOME' | 'HF_HUB_CACHE' | 'MEGANEST_DATA_DIR'>): string {
+  if (HF_HUB_CACHE !== undefined) return resolve(HF_HUB_CACHE);
+  return HF_HOME === undefined ? resolve(MEGANEST_DATA_DIR, 'models', 'hub') : resolve(HF_HOME, 'hub');
 }
 
 interface LoadedModel {
@@ -67,8 +71,6 @@ export function progressBar(write: (line: string) => void): (download: Download)
     if (step <= (shown.get(model) ?? 0)) return;
     shown.set(model, step);
     const bar = '#'.repeat(step).padEnd(steps, '.');
-    write(
-      `downloading ${model} [${bar}] ${step * steps} % of ${(totalBytes / megabyte).toFixed(1)} MB`,
-    );
+    write(`downloading ${model} [${bar}] ${step * steps} % of ${(totalBytes / megabyte).toFixed(1)} MB`);
   };
 }

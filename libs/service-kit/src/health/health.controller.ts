@@ -1,5 +1,10 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import { dependencyHealthSchema, serviceHealthSchema, type DependencyHealth } from '#contracts';
+import {
+  dependencyHealthSchema,
+  modelDownloadSchema,
+  serviceHealthSchema,
+  type DependencyHealth,
+} from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ApiOperation } from '../openapi/api-operation.decorator.js';
@@ -16,6 +21,8 @@ const checkSchema = z.object({
   status: z.enum(['healthy', 'unhealthy']),
   uptime_seconds: z.number(),
   dependencies: z.array(dependencyHealthSchema),
+  /** Models that services are fetching from the hub. */
+  downloads: z.array(modelDownloadSchema).optional(),
 });
 
 @Controller()
@@ -55,6 +62,7 @@ export class HealthController {
   })
   async check(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const report = await this.health.report();
+    const downloads = mayRead(request) ? await this.health.downloads() : [];
     await answer(reply, report.healthy).send({
       'Service Title': this.identity.title,
       'Service Version': report.version,
@@ -62,6 +70,7 @@ export class HealthController {
       status: report.healthy ? 'healthy' : 'unhealthy',
       uptime_seconds: report.uptimeSeconds,
       dependencies: shownTo(request, report.dependencies),
+      ...(downloads.length > 0 && { downloads }),
     });
   }
 }
@@ -72,12 +81,16 @@ function answer(reply: FastifyReply, isWell: boolean): FastifyReply {
 
 /** Models, counts and host names are for callers with a key, where there are keys. */
 function shownTo(request: FastifyRequest, dependencies: readonly DependencyHealth[]): DependencyHealth[] {
-  if (request.server.mayRead?.(request) !== false) return [...dependencies];
+  if (mayRead(request)) return [...dependencies];
   return dependencies.map(({ name, healthy, required }) => ({
     name,
     healthy,
     ...(required === false && { required }),
   }));
+}
+
+function mayRead(request: FastifyRequest): boolean {
+  return request.server.mayRead?.(request) !== false;
 }
 
 declare module 'fastify' {

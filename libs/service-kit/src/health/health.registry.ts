@@ -1,4 +1,4 @@
-import type { DependencyHealth, ServiceHealth } from '#contracts';
+import type { DependencyHealth, ModelDownload, ServiceHealth } from '#contracts';
 import { version } from '../config/version.js';
 import type { ServiceIdentity } from '../service-identity.js';
 
@@ -24,6 +24,7 @@ export class HealthRegistry {
   readonly #checks = new Map<string, RegisteredCheck>();
   readonly #startedAt = performance.now();
   #report: Promise<ServiceHealth> | undefined;
+  #listDownloads: () => Promise<ModelDownload[]> = () => Promise.resolve([]);
 
   /** `isStopping`: a process that is about to stop is not ready. */
   constructor(
@@ -35,6 +36,15 @@ export class HealthRegistry {
   register(name: string, check: HealthCheck, { required = true }: CheckOptions = {}): void {
     const isRequired = typeof required === 'function' ? required : () => required;
     this.#checks.set(name, { check, isRequired });
+  }
+
+  /** `list` says which models are being downloaded. */
+  watchDownloads(list: () => Promise<ModelDownload[]>): void {
+    this.#listDownloads = list;
+  }
+
+  downloads(): Promise<ModelDownload[]> {
+    return this.#listDownloads();
   }
 
   /** The health as it was a second ago at most. */
