@@ -31,6 +31,13 @@ it('asks for a key before it shows anything, and keeps it in the session only', 
   );
   expect(kept[0]).not.toContain(key);
   expect(kept[1]).toContain(key);
+  // The microphone's WebSocket has the key among its protocols.
+  const opened = await page.evaluate<string>(`new Promise((resolve) => {
+    const socket = new WebSocket('/v1/realtime?intent=transcription', ['realtime', 'openai-insecure-api-key.${key}']);
+    socket.onopen = () => resolve(socket.protocol);
+    socket.onerror = () => resolve('refused');
+  })`);
+  expect(opened).toBe('realtime');
   await page.reload();
   await page.getByRole('textbox', { name: 'Question' }).waitFor();
   const other = await page.context().newPage();

@@ -12,8 +12,8 @@ const flags = [
 ];
 
 /** A browser without a window, as its users have one. */
-export async function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: await findChromium(), args: flags });
+export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ ...findChromium(), args: [...flags, ...more] });
 }
 
 /** A page in a profile of its own that keeps what went wrong in it. */

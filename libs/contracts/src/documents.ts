@@ -38,5 +38,19 @@ export interface ChunkMetadata {
   heading?: string;
   /** Kinds of the text's parts between blank lines, a letter each: p(aragraph), i(tem), r(ow), c(ode). */
   blocks?: string;
+  /** Page on which the text begins; paged formats only. */
+  page?: number;
+  /** Where further pages begin in the text: `offset:page`, parted by spaces. */
+  page_breaks?: string;
   chunk_index: number;
+}
+
+/** The page on which a quote of a passage begins, that of the passage where it is not found; undefined without pages. */
+export function pageOfQuote({ text, metadata }: RetrievedDocument, quote: string): number | undefined {
+  const { page, page_breaks: breaks } = metadata;
+  if (typeof page !== 'number') return undefined;
+  const start = Math.max(quote ? text.indexOf(quote) : 0, 0);
+  const pairs =
+    typeof breaks === 'string' ? breaks.split(' ').map((pair) => pair.split(':').map(Number)) : [];
+  return pairs.findLast(([offset = 0]) => offset <= start)?.[1] ?? page;
 }

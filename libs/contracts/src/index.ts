@@ -32,6 +32,7 @@ export {
   defaultCollection,
   isVectorStore,
   metadataSchema,
+  pageOfQuote,
   retrievedDocumentSchema,
   type ChunkMetadata,
   type RetrievedDocument,

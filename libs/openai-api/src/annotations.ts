@@ -1,4 +1,4 @@
-import type { Citation, RetrievedDocument } from '#contracts';
+import { pageOfQuote, type Citation, type RetrievedDocument } from '#contracts';
 
 /** OpenAI's `url_citation`, with the passage that it points to. */
 export interface CitationAnnotation {
@@ -11,6 +11,8 @@ export interface CitationAnnotation {
     /** Beyond OpenAI's fields: where in which document the quote stands. */
     document_id?: string;
     filename?: string;
+    /** Of a paged document. */
+    page?: number;
     chunk_id: string;
     quote: string;
   };
@@ -34,6 +36,7 @@ function annotation(citation: Citation, document: RetrievedDocument): CitationAn
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   const documentId = field('document_id');
+  const page = pageOfQuote(document, citation.quote);
   return {
     type: 'url_citation',
     url_citation: {
@@ -43,6 +46,7 @@ function annotation(citation: Citation, document: RetrievedDocument): CitationAn
       url: field('source') ?? `urn:meganest:document:${documentId ?? document.id}`,
       document_id: documentId,
       filename: field('filename'),
+      ...(page !== undefined && { page }),
       chunk_id: document.id,
       quote: citation.quote,
     },

@@ -118,12 +118,13 @@ describe('chunkDocument', () => {
     expect(chunks.map(({ words }) => words)).toEqual([60, 50]);
   });
 
-  it('keeps rows and list items whole and remembers the page', () => {
+  it('keeps rows and list items whole and remembers the pages', () => {
     const chunks = chunkDocument({ blocks: [1, 2, 3].map(row) }, { chunkSize: 13, chunkOverlap: 0 });
-    expect(chunks.map(({ text, page }) => ({ text, page }))).toEqual([
-      { text: 'a: 1. B: x; c: y\n\na: 2. B: x; c: y', page: 1 },
-      { text: 'a: 3. B: x; c: y', page: 3 },
+    expect(chunks.map(({ text, page, pageBreaks }) => ({ text, page, pageBreaks }))).toEqual([
+      { text: 'a: 1. B: x; c: y\n\na: 2. B: x; c: y', page: 1, pageBreaks: '18:2' },
+      { text: 'a: 3. B: x; c: y', page: 3, pageBreaks: undefined },
     ]);
+    expect(chunks[0]?.text.slice(18)).toBe('a: 2. B: x; c: y');
   });
 
   it('cuts a sentence that is too long at its clauses, never within a number', () => {

@@ -19,6 +19,8 @@ export interface DocumentChunk {
   blocks?: string;
   /** Page that it begins on; paged formats only. */
   page?: number;
+  /** Where further pages begin in the text: `offset:page`, parted by spaces. Absent where it lies on one page. */
+  pageBreaks?: string;
 }
 
 /**
@@ -41,6 +43,7 @@ function toChunk(units: TextUnit[], headings: string[]): DocumentChunk {
     .join('')
     .trim();
   const page = units.find((unit) => unit.page !== undefined)?.page;
+  const pageBreaks = pageBreaksOf(units);
   const blocks = kindsOf(units);
   return {
     text,
@@ -48,7 +51,21 @@ function toChunk(units: TextUnit[], headings: string[]): DocumentChunk {
     headings,
     ...(/[^p]/.test(blocks) && { blocks }),
     ...(page !== undefined && { page }),
+    ...(pageBreaks && { pageBreaks }),
   };
+}
+
+function pageBreaksOf(units: readonly TextUnit[]): string {
+  const breaks: string[] = [];
+  let page = units[0]?.page;
+  let offset = 0;
+  units.forEach((unit, index) => {
+    const start = index === 0 ? 0 : offset + unit.glue.length;
+    if (index > 0 && unit.page !== undefined && unit.page !== page) breaks.push(`${start}:${unit.page}`);
+    page = unit.page ?? page;
+    offset = start + unit.text.length;
+  });
+  return breaks.join(' ');
 }
 
 const kindLetters = { heading: 'p', paragraph: 'p', 'list-item': 'i', 'table-row': 'r', code: 'c' } as const;

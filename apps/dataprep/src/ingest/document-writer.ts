@@ -73,7 +73,7 @@ export class DocumentWriter {
   }
 }
 
-/** What a chunk knows of itself; names as in the contracts' ChunkMetadata, and the page and a guessed encoding. */
+/** What a chunk knows of itself; names as in the contracts' ChunkMetadata, and a guessed encoding. */
 function chunkMetadata(
   { title, assumedEncoding }: PreparedDocument,
   chunk: DocumentChunk,
@@ -84,6 +84,7 @@ function chunkMetadata(
     ...(heading && { heading }),
     ...(chunk.blocks && { blocks: chunk.blocks }),
     ...(chunk.page !== undefined && { page: chunk.page }),
+    ...(chunk.pageBreaks && { page_breaks: chunk.pageBreaks }),
     ...(assumedEncoding && { encoding: assumedEncoding }),
   };
 }

@@ -21,8 +21,11 @@ export function openai(): OpenAI {
 }
 
 /** A refused key is asked for again, whichever call it was. */
-const watchedFetch: typeof fetch = async (input, init) => {
+const watch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
   if (response.status === 401) keyRefused.set(true);
   return response;
 };
+
+/** Without its `Response` the client would ask for a `data:` address, which the page's policy forbids. */
+const watchedFetch = Object.assign(watch, { Response });

@@ -1,6 +1,7 @@
 import type { DocumentChunks, IngestJob } from '#contracts';
 import { QueryClient, queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type OpenAI from 'openai';
+import { useMemo } from 'react';
 import { call } from './connection';
 import { openai } from './openai';
 
@@ -27,6 +28,12 @@ export function useConversations() {
       call<Page<Conversation>>(`/conversations?limit=100${pageParam && `&after=${pageParam}`}`),
     getNextPageParam: ({ has_more, last_id }) => (has_more ? last_id : undefined),
   });
+}
+
+/** A conversation of the list, as far as it has been read. */
+export function useConversation(id: string | undefined): Conversation | undefined {
+  const { data } = useConversations();
+  return useMemo(() => data?.pages.flatMap((page) => page.data).find((one) => one.id === id), [data, id]);
 }
 
 /** Key of a conversation's items. */
@@ -148,16 +155,50 @@ export function useCollections() {
 /** Chunks that are read at a time. */
 export const chunksPerPage = 50;
 
-/** One page of a document's chunks. */
-export function useChunks(documentId: string, page: number) {
+/** What is shown of a document: how many chunks it has, and some of them. */
+interface ShownChunks {
+  document: { chunks: number };
+  chunks: readonly Pick<DocumentChunks['chunks'][number], 'index' | 'text' | 'metadata'>[];
+}
+
+/** One page of the chunks of a document, or of a file of one of the vector stores. */
+export function useChunks(
+  { documentId, stores = [] }: { documentId: string; stores?: readonly string[] },
+  page: number,
+) {
+  const isFile = documentId.startsWith('file');
   return useQuery({
-    queryKey: ['chunks', documentId, page],
+    queryKey: ['chunks', documentId, isFile ? stores : page],
     queryFn: () =>
-      call<Omit<DocumentChunks, 'document'> & { document: ListedDocument }>(
-        `/dataprep/documents/${documentId}/chunks?from=${page * chunksPerPage}&limit=${chunksPerPage}`,
-      ),
+      isFile
+        ? readContent(documentId, stores)
+        : call<ShownChunks>(
+            `/dataprep/documents/${documentId}/chunks?from=${page * chunksPerPage}&limit=${chunksPerPage}`,
+          ),
     staleTime: 60_000,
   });
+}
+
+/** The whole content of a file of a vector store, whichever of them has it. */
+async function readContent(file: string, stores: readonly string[]): Promise<ShownChunks> {
+  let failure: unknown = new Error(file);
+  for (const store of stores) {
+    try {
+      const texts: string[] = [];
+      for (let next: string | null = ''; next !== null;) {
+        const page: { data: { text: string }[]; next_page: string | null } = await call(
+          `/vector_stores/${store}/files/${file}/content${next && `?page=${next}`}`,
+        );
+        texts.push(...page.data.map(({ text }) => text));
+        next = page.next_page;
+      }
+      const chunks = texts.map((text, index) => ({ index, text, metadata: {} }));
+      return { document: { chunks: chunks.length }, chunks };
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
 }
 
 /** Reads a job. */

@@ -8,7 +8,9 @@ import { useText } from '../i18n/text';
 import { MarkedText } from '../documents/marked-text';
 import { markCitations } from './mark-citations';
 import { citedSentence, findQuote } from './quote';
-import type { Passage } from './turns';
+import { hasCode, useHighlighter } from './highlighting';
+import { CodeBlock } from './code-block';
+import { pageAt, type CitedPage, type Passage } from './turns';
 
 /** Images come from elsewhere, so that an answer has none; links lead to the web by http, https and mail alone. */
 const schema: typeof defaultSchema = {
@@ -22,27 +24,32 @@ const schema: typeof defaultSchema = {
 interface AnswerProps {
   answer: string;
   passages: readonly Passage[];
+  pages: readonly CitedPage[];
   writing: boolean;
   open: (opened: Opened) => void;
 }
 
 /** What the chips of an answer refer to. */
-const Cited = createContext<Pick<AnswerProps, 'answer' | 'passages' | 'open'> | undefined>(undefined);
+const Cited = createContext<Pick<AnswerProps, 'answer' | 'passages' | 'pages' | 'open'> | undefined>(
+  undefined,
+);
 
 /** An answer as Markdown, its citations as chips. */
 export const AnswerText = memo(function AnswerText({
   answer,
   passages,
+  pages,
   writing,
   open,
 }: AnswerProps): ReactElement {
-  const cited = useMemo(() => ({ answer, passages, open }), [answer, passages, open]);
+  const cited = useMemo(() => ({ answer, passages, pages, open }), [answer, passages, pages, open]);
+  const highlight = useHighlighter(hasCode(answer));
   return (
     <Cited value={cited}>
       <div className={writing ? 'answer cursor' : 'answer'}>
         <Markdown
           remarkPlugins={[remarkGfm]}
-          rehypePlugins={[[rehypeSanitize, schema], markCitations(passages.length)]}
+          rehypePlugins={[[rehypeSanitize, schema], ...highlight, markCitations(passages.length)]}
           components={components}
         >
           {answer}
@@ -62,14 +69,16 @@ const OutsideLink: Components['a'] = ({ href, children }) =>
   );
 
 function CiteMark({ number, at }: { number: string; at: string }): ReactElement | null {
-  const { answer, passages, open } = useContext(Cited) ?? {};
-  const passage = passages?.[Number(number) - 1];
-  if (!passage || !answer || !open) return null;
+  const { answer, passages, pages = [], open } = useContext(Cited) ?? {};
+  const found = passages?.[Number(number) - 1];
+  if (!found || !answer || !open) return null;
+  const page = pageAt(pages, found.documentId, Number(at)) ?? found.page;
+  const passage = page === undefined ? found : { ...found, page };
   return <Chip number={number} passage={passage} sentence={citedSentence(answer, Number(at))} open={open} />;
 }
 
 /** The elements that differ from those of HTML. */
-const components = { a: OutsideLink, 'cite-mark': CiteMark } as Components;
+const components = { a: OutsideLink, pre: CodeBlock, 'cite-mark': CiteMark } as Components;
 
 interface ChipProps {
   number: string;
@@ -83,7 +92,8 @@ function Chip({ number, passage, sentence, open }: ChipProps): ReactElement {
   const t = useText();
   const { filename, page, heading, text } = passage;
   const quote = findQuote(text, sentence);
-  const label = t('citation', { number, name: filename });
+  const place = page === undefined ? filename : `${filename}, ${t('page', { page })}`;
+  const label = t('citation', { number, name: place });
   const show = () => open({ ...passage, quote: quote && text.slice(quote.start, quote.end) });
   return (
     <HoverCard width={380} shadow="md" openDelay={120} withinPortal>
@@ -94,7 +104,7 @@ function Chip({ number, passage, sentence, open }: ChipProps): ReactElement {
       </HoverCard.Target>
       <HoverCard.Dropdown>
         <Text size="sm" fw={600}>
-          {filename}
+          {place}
         </Text>
         {heading && (
           <Text size="xs" c="dimmed">

@@ -29,6 +29,17 @@ export function applyEvent(turn: Turn, event: Event): Turn {
             : part,
         ),
       );
+    case 'response.output_text.annotation.added':
+      return changeMessage(turn, event.output_index, (content) =>
+        content.map((part, index) =>
+          index === event.content_index && part.type === 'output_text'
+            ? {
+                ...part,
+                annotations: [...part.annotations, event.annotation as (typeof part.annotations)[number]],
+              }
+            : part,
+        ),
+      );
     case 'response.completed':
     case 'response.incomplete':
     case 'response.failed':

@@ -1,25 +1,33 @@
-import { ActionIcon, Textarea, Tooltip } from '@mantine/core';
-import { IconArrowUp, IconPlayerStopFilled } from '../app/icons';
-import { useState, type KeyboardEvent, type ReactElement } from 'react';
+import { ActionIcon, Alert, Group, Loader, Text, Textarea, Tooltip } from '@mantine/core';
+import { IconArrowUp, IconFileText, IconPaperclip, IconPlayerStopFilled, IconX } from '../app/icons';
+import { type KeyboardEvent, type ReactElement } from 'react';
+import { useStored } from '../app/stored';
 import { useText } from '../i18n/text';
+import type { Attachment } from './attachment';
+import { drafts, setDraft } from './drafts';
+import { Microphone } from './microphone';
 
-/** Where questions are written. Enter sends, Shift and Enter begin a new line. */
-export function Composer({
-  busy,
-  ask,
-  stop,
-}: {
+interface ComposerProps {
+  /** The conversation, or `new`. */
+  conversation: string;
   busy: boolean;
+  attachment: Attachment | undefined;
+  attach: () => void;
+  detach: () => void;
   ask: (question: string) => void;
   stop: () => void;
-}): ReactElement {
+}
+
+/** Where questions are written. Enter sends, Shift and Enter begin a new line. */
+export function Composer(props: ComposerProps): ReactElement {
+  const { conversation, busy, attachment, attach, ask, stop } = props;
   const t = useText();
-  const [value, setValue] = useState('');
+  const value = useStored(drafts)[conversation] ?? '';
+  const mayAsk = value.trim() !== '' && attachment?.state !== 'reading';
   const send = () => {
-    const question = value.trim();
-    if (question === '' || busy) return;
-    setValue('');
-    ask(question);
+    if (!mayAsk || busy) return;
+    setDraft(conversation, '');
+    ask(value.trim());
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // Enter also ends the input of a character in languages that need several keys for one.
@@ -30,6 +38,7 @@ export function Composer({
   return (
     <div className="composer">
       <div className="column">
+        <Attached {...props} />
         <form
           className="composer-box"
           onSubmit={(event) => {
@@ -37,6 +46,18 @@ export function Composer({
             send();
           }}
         >
+          <Tooltip label={t('attach')}>
+            <ActionIcon
+              size={36}
+              radius="xl"
+              variant="subtle"
+              color="gray"
+              aria-label={t('attach')}
+              onClick={attach}
+            >
+              <IconPaperclip size={20} />
+            </ActionIcon>
+          </Tooltip>
           <Textarea
             variant="unstyled"
             flex={1}
@@ -46,9 +67,10 @@ export function Composer({
             aria-label={t('question')}
             placeholder={t('askPlaceholder')}
             value={value}
-            onChange={(event) => setValue(event.currentTarget.value)}
+            onChange={(event) => setDraft(conversation, event.currentTarget.value)}
             onKeyDown={onKeyDown}
           />
+          <Microphone conversation={conversation} />
           {busy ? (
             <Tooltip label={t('stop')}>
               <ActionIcon
@@ -69,7 +91,7 @@ export function Composer({
               type="submit"
               variant="filled"
               aria-label={t('send')}
-              disabled={value.trim() === ''}
+              disabled={!mayAsk}
             >
               <IconArrowUp size={20} />
             </ActionIcon>
@@ -77,5 +99,46 @@ export function Composer({
         </form>
       </div>
     </div>
+  );
+}
+
+/** The files that are asked about in place of the documents. */
+function Attached({ attachment, detach }: ComposerProps): ReactElement | null {
+  const t = useText();
+  if (!attachment) return null;
+  const { name, state, error } = attachment;
+  if (state === 'failed')
+    return (
+      <Alert
+        color="red"
+        p="xs"
+        mb="xs"
+        title={t('fileFailed', { name })}
+        withCloseButton
+        closeButtonLabel={t('close')}
+        onClose={detach}
+        role="alert"
+      >
+        {error}
+      </Alert>
+    );
+  return (
+    <Group className="attached" gap="xs" wrap="nowrap" mb="xs" role="status">
+      {state === 'reading' ? <Loader size="xs" aria-hidden /> : <IconFileText size={16} aria-hidden />}
+      <Text size="sm" className="name">
+        {state === 'reading' ? t('fileReading', { name }) : t('fileAlone', { name })}
+      </Text>
+      {state === 'ready' && (
+        <ActionIcon
+          size="sm"
+          variant="subtle"
+          color="gray"
+          aria-label={t('fileRemove', { name })}
+          onClick={detach}
+        >
+          <IconX size={14} />
+        </ActionIcon>
+      )}
+    </Group>
   );
 }

@@ -7,6 +7,7 @@ import { queryClient, useConversations, type Conversation } from '../api/queries
 import { hrefOf, navigate } from '../app/router';
 import { actWithUndo, showError } from '../app/toast';
 import { Stored, useStored } from '../app/stored';
+import { deleteStore, storesOf } from './attachment';
 import { useText } from '../i18n/text';
 import { titleOf } from './settings';
 
@@ -73,7 +74,7 @@ function Listed({ conversation, active, rename }: ListedProps): ReactElement {
     hidden.update((ids) => [...ids, conversation.id]);
     if (active) navigate({ page: 'chat' });
     const show = () => hidden.update((ids) => ids.filter((id) => id !== conversation.id));
-    actWithUndo(t('deleted', { name: title }), () => deleteConversation(conversation.id).then(show), show);
+    actWithUndo(t('deleted', { name: title }), () => deleteConversation(conversation).then(show), show);
   };
   return (
     <div className="listed" data-active={active || undefined}>
@@ -109,8 +110,9 @@ function Listed({ conversation, active, rename }: ListedProps): ReactElement {
   );
 }
 
-async function deleteConversation(id: string): Promise<void> {
-  await openai().conversations.delete(id);
+async function deleteConversation(conversation: Conversation): Promise<void> {
+  await openai().conversations.delete(conversation.id);
+  await Promise.all(storesOf(conversation).map((store) => deleteStore(store).catch(() => undefined)));
   await queryClient.invalidateQueries({ queryKey: ['conversations'] });
 }
 

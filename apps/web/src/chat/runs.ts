@@ -35,6 +35,8 @@ const kept = new Stored<Record<string, { responseId: string; question: string; a
 /** The runs of all conversations; they go on while other pages are shown. */
 class Runs {
   readonly #runs = new Map<string, Run>();
+  /** Ends when what a run leaves behind has been read. */
+  readonly #ends = new Map<string, Promise<void>>();
   readonly #listeners = new Set<() => void>();
   #frame = 0;
 
@@ -43,6 +45,11 @@ class Runs {
 
   get(conversation: string): Run | undefined {
     return this.#runs.get(conversation);
+  }
+
+  /** Resolves when the conversation has no run, or one that failed. */
+  settled(conversation: string): Promise<void> {
+    return this.#ends.get(conversation) ?? Promise.resolve();
   }
 
   /** Asks a question in a conversation and follows the answer. */
@@ -95,7 +102,13 @@ class Runs {
     return () => this.#listeners.delete(notify);
   };
 
-  async #follow(conversation: string, open: () => Promise<Stream>): Promise<void> {
+  #follow(conversation: string, open: () => Promise<Stream>): Promise<void> {
+    const end = this.#followToEnd(conversation, open);
+    this.#ends.set(conversation, end);
+    return end;
+  }
+
+  async #followToEnd(conversation: string, open: () => Promise<Stream>): Promise<void> {
     try {
       for await (const event of await open()) this.#apply(conversation, event);
       await this.#readEnd(conversation);

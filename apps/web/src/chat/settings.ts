@@ -68,6 +68,13 @@ export function useModel(): string | undefined {
   return chosenOf(answerers, useStored(settings).model);
 }
 
+/** The language model that answers about files of a conversation: the one that is chosen, else the first. */
+export async function readLanguageModel(): Promise<string | undefined> {
+  const models = (await queryClient.ensureQueryData(modelsQuery)).filter(isLanguageModel);
+  const { model } = settings.get();
+  return (models.find(({ id }) => id === model) ?? models[0])?.id;
+}
+
 /** {@link useModel} for a question that is asked before the lists are read. */
 export async function readModel(): Promise<string | undefined> {
   const megaServices = await queryClient.ensureQueryData(megaServicesQuery);
@@ -82,8 +89,8 @@ function chosenOf({ megaServices, models }: Answerers, chosen: string | undefine
 }
 
 /** What to ask a model with. */
-export function askOf(model: string): Ask {
-  return { model, parameters: settings.get().parameters[model] ?? {} };
+export function askOf(model: string, store?: string): Ask {
+  return { model, parameters: settings.get().parameters[model] ?? {}, ...(store && { store }) };
 }
 
 /** The title of a conversation; those that other clients made may have none. */

@@ -27,11 +27,15 @@ function stepOf(item: OutputItem): { name?: string; body: string } | undefined {
     }
     case 'function_call':
       return { name: item.name, body: item.arguments };
+    case 'custom_tool_call':
+      return { name: item.name, body: item.input };
     case 'mcp_call':
-      return {
-        name: item.name,
-        body: [item.arguments, item.output ?? item.error].filter(Boolean).join('\n\n'),
-      };
+    case 'mcp_approval_request': {
+      const { output, error } = { output: null, error: null, ...item };
+      // The types say that an error is a text; servers send an object too.
+      const outcome = output ?? (error && (typeof error === 'string' ? error : JSON.stringify(error)));
+      return { name: item.name, body: [item.arguments, outcome].filter(Boolean).join('\n\n') };
+    }
     default:
       return undefined;
   }

@@ -1,12 +1,12 @@
 import { ActionIcon, Alert, Button, CopyButton, Group, Loader, Textarea, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy, IconPencil, IconRefresh } from '../app/icons';
-import { memo, useState, type ReactElement, type ReactNode } from 'react';
+import { memo, useMemo, useState, type ReactElement, type ReactNode } from 'react';
 import type { Opened } from '../documents/document-view';
 import { useText } from '../i18n/text';
 import { AnswerText } from './answer-text';
 import { Passages } from './passages';
 import { Steps } from './steps';
-import { answerOf, passagesOf, type Turn } from './turns';
+import { answerOf, citedPages, passagesOf, type Turn } from './turns';
 
 interface TurnProps {
   turn: Turn;
@@ -22,7 +22,8 @@ export const TurnView = memo(function TurnView(props: TurnProps): ReactElement {
   const t = useText();
   const [editing, setEditing] = useState(false);
   const answer = answerOf(turn);
-  const passages = passagesOf(turn);
+  const passages = useMemo(() => passagesOf(turn), [turn]);
+  const pages = useMemo(() => citedPages(turn), [turn]);
   const writing = turn.state === 'queued' || turn.state === 'running';
   return (
     <article className="turn" aria-label={turn.question}>
@@ -38,7 +39,9 @@ export const TurnView = memo(function TurnView(props: TurnProps): ReactElement {
           {passages.length > 0 ? t('reading', { count: passages.length }) : t('searching')}
         </Group>
       )}
-      {answer !== '' && <AnswerText answer={answer} passages={passages} writing={writing} open={open} />}
+      {answer !== '' && (
+        <AnswerText answer={answer} passages={passages} pages={pages} writing={writing} open={open} />
+      )}
       <Ending {...props} />
       {!writing && (
         <Group gap={4} mt={6}>

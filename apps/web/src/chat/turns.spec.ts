@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { toMarkdown } from './export-markdown';
-import { passagesOf, toTurns } from './turns';
+import { citedPages, pageAt, passagesOf, toTurns } from './turns';
 
 const items = [
   {
@@ -62,6 +62,32 @@ describe('toTurns', () => {
       },
       { documentId: 'd2', filename: 'b.md', text: 'No reason.', score: 0.1 },
     ]);
+  });
+});
+
+describe('pageAt', () => {
+  const message = (text: string, annotations: object[]) => ({
+    type: 'message',
+    content: [{ type: 'output_text', text, annotations }],
+  });
+  const cite = (file_id: string, index: number, page?: number) => ({
+    type: 'file_citation',
+    file_id,
+    filename: 'a.pdf',
+    index,
+    page,
+  });
+  const output = [
+    message('One. [1]', [cite('a', 4, 3), cite('b', 4)]),
+    message('Two. [1]', [cite('a', 4, 7)]),
+  ] as unknown as Parameters<typeof citedPages>[0]['output'];
+
+  it('is the page of the nearest annotation of that document', () => {
+    const pages = citedPages({ output });
+    const answer = 'One. [1]\n\nTwo. [1]';
+    expect(pageAt(pages, 'a', answer.indexOf('[1]'))).toBe(3);
+    expect(pageAt(pages, 'a', answer.lastIndexOf('[1]'))).toBe(7);
+    expect(pageAt(pages, 'b', 5)).toBeUndefined();
   });
 });
 

@@ -81,6 +81,41 @@ export function passagesOf({ output }: Pick<Turn, 'output'>): Passage[] {
   });
 }
 
+/** Where an annotation cites which page of which document. */
+export interface CitedPage {
+  /** Offset in the answer behind the cited text. */
+  index: number;
+  documentId: string;
+  page: number;
+}
+
+/** The pages that the annotations of an answer name. */
+export function citedPages({ output }: Pick<Turn, 'output'>): CitedPage[] {
+  const pages: CitedPage[] = [];
+  let before = 0;
+  for (const item of output) {
+    if (item.type !== 'message') continue;
+    for (const part of item.content) {
+      if (part.type !== 'output_text') continue;
+      for (const annotation of part.annotations) {
+        const { page } = annotation as { page?: unknown };
+        if (annotation.type === 'file_citation' && typeof page === 'number')
+          pages.push({ index: before + annotation.index, documentId: annotation.file_id, page });
+      }
+    }
+    // Messages are joined by an empty line.
+    before += textOf(item).length + 2;
+  }
+  return pages;
+}
+
+/** The page that the citation of a document at an offset means: that of its nearest annotation. */
+export function pageAt(pages: readonly CitedPage[], documentId: string, offset: number): number | undefined {
+  const own = pages.filter((page) => page.documentId === documentId);
+  const distance = ({ index }: CitedPage) => Math.abs(index - offset);
+  return own.toSorted((a, b) => distance(a) - distance(b))[0]?.page;
+}
+
 /** The documents that the annotations of an answer name, each once. */
 export function citedFiles({ output }: Pick<Turn, 'output'>): { documentId: string; filename: string }[] {
   const files = new Map<string, string>();

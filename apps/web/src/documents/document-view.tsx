@@ -15,13 +15,17 @@ export interface Opened {
   index?: number;
   /** The sentence to highlight in it; else all of it. */
   quote?: string;
+  /** Of a paged document: where the passage stands. */
+  page?: number;
+  /** Vector stores that may hold it, where it is a file of a conversation. */
+  stores?: readonly string[];
 }
 
 /** A document with its chunks, opened at the passage, with what stands before and after it. */
 export function DocumentView({ opened, onClose }: { opened: Opened; onClose: () => void }): ReactElement {
   const t = useText();
-  const { documentId, filename, index = 0 } = opened;
-  const first = useChunks(documentId, Math.floor(index / chunksPerPage));
+  const { filename, index = 0, page } = opened;
+  const first = useChunks(opened, Math.floor(index / chunksPerPage));
   const list = useRef<VListHandle>(null);
   const chunks = first.data?.document.chunks ?? 0;
   useLayoutEffect(() => {
@@ -33,7 +37,7 @@ export function DocumentView({ opened, onClose }: { opened: Opened; onClose: () 
       onClose={onClose}
       position="right"
       size="xl"
-      title={filename}
+      title={page === undefined ? filename : `${filename}, ${t('page', { page })}`}
       closeButtonProps={{ 'aria-label': t('close') }}
       classNames={{ content: 'document', body: 'document-body' }}
     >
@@ -57,11 +61,11 @@ export function DocumentView({ opened, onClose }: { opened: Opened; onClose: () 
 /** One chunk; its page is read when it comes into view. */
 function Chunk({ opened, position }: { opened: Opened; position: number }): ReactElement {
   const t = useText();
-  const { data } = useChunks(opened.documentId, Math.floor(position / chunksPerPage));
+  const { data } = useChunks(opened, Math.floor(position / chunksPerPage));
   const chunk = data?.chunks.find(({ index }) => index === position);
   if (!chunk) return <Skeleton height={120} mb="md" />;
   const cited = position === opened.index;
-  const { page, heading } = chunk.metadata;
+  const { page = cited ? opened.page : undefined, heading } = chunk.metadata;
   const mark = cited && opened.quote ? findQuote(chunk.text, opened.quote) : undefined;
   const place = [
     typeof page === 'number' ? t('page', { page }) : '',

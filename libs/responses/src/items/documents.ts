@@ -1,4 +1,4 @@
-import type { Citation, RetrievedDocument } from '#contracts';
+import { pageOfQuote, type Citation, type RetrievedDocument } from '#contracts';
 import type { FileCitation, FileSearchResult } from './output-items.js';
 
 /** OpenAI's limits of a file's attributes. */
@@ -17,9 +17,18 @@ export function fileCitations(
   documents: readonly RetrievedDocument[],
 ): FileCitation[] {
   const byId = new Map(documents.map((document) => [document.id, document]));
-  return citations.flatMap(({ documentId, endIndex }) => {
+  return citations.flatMap(({ documentId, endIndex, quote }): FileCitation[] => {
     const document = byId.get(documentId);
-    return document ? [{ type: 'file_citation' as const, ...fileOf(document), index: endIndex }] : [];
+    if (!document) return [];
+    const page = pageOfQuote(document, quote);
+    return [
+      {
+        type: 'file_citation',
+        ...fileOf(document),
+        index: endIndex,
+        ...(page !== undefined && { page }),
+      },
+    ];
   });
 }
 

@@ -12,6 +12,8 @@ export interface FileCitation {
   file_id: string;
   filename: string;
   index: number;
+  /** Beyond OpenAI's fields: the page of a paged document. */
+  page?: number;
 }
 
 export interface OutputText {

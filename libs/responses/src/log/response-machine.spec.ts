@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { responseFromEvents } from './apply-event.js';
 import { isTerminal, type ResponseEvent } from './events.js';
+import { fileSearchSteps } from './file-search-steps.js';
 import { ResponseMachine } from './response-machine.js';
 import { initialResponse, logOf, run, say, search, type Logged } from './response-machine.fixture.js';
 
@@ -178,6 +179,27 @@ describe('the response that a log ends with', () => {
     });
     expect(message?.type === 'message' && message.content).toMatchObject([
       { annotations: [{ type: 'file_citation', file_id: 'document-b', filename: 'b.md', index: 7 }] },
+    ]);
+  });
+
+  it('cites the page on which the quote begins', () => {
+    const machine = new ResponseMachine(initialResponse());
+    const metadata = { document_id: 'manual', filename: 'manual.pdf', page: 4, page_breaks: '7:5' };
+    const documents = [{ id: 'a', text: 'Before.After.', score: 1, metadata }];
+    for (const each of fileSearchSteps({ query: 'why?', documents, includeResults: true }))
+      machine.take(each);
+    const citations = ['Before.', 'After.'].map((quote) => ({
+      startIndex: 0,
+      endIndex: 7,
+      passage: 1,
+      documentId: 'a',
+      quote,
+    }));
+    say(machine, { text: 'passage', citations });
+    machine.end();
+    const message = machine.response.output.at(-1);
+    expect(message?.type === 'message' && message.content).toMatchObject([
+      { annotations: [{ page: 4 }, { page: 5 }] },
     ]);
   });
 

@@ -40,6 +40,16 @@ describe('API_KEYS', () => {
     },
   );
 
+  it('take the key of a WebSocket from its protocols, which a page can set', () => {
+    const asked = request('/v1/realtime');
+    asked.headers['sec-websocket-protocol'] = 'realtime, openai-insecure-api-key.second';
+    expect(() => keys.check(asked)).toThrow(/API key/);
+    asked.headers.upgrade = 'websocket';
+    expect(() => keys.check(asked)).not.toThrow();
+    asked.headers['sec-websocket-protocol'] = 'realtime, openai-insecure-api-key.third';
+    expect(() => keys.check(asked)).toThrow(/API key/);
+  });
+
   it('leave the probes open', () => {
     expect(() => keys.check(request('/ready?x=1'))).not.toThrow();
     expect(() => keys.check(request('/v1/health_check'))).not.toThrow();

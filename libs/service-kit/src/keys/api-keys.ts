@@ -22,7 +22,7 @@ function isOpen({ url, routeOptions }: FastifyRequest): boolean {
   return openPaths.has(path) || path === '/docs' || path.startsWith('/docs/');
 }
 
-/** Checks `Authorization: Bearer <key>` and what the key may do; without keys all pass. */
+/** Checks `Authorization: Bearer <key>`, of WebSockets also the key among the protocols, and what the key may do; without keys all pass. */
 export class ApiKeys {
   readonly #needed: boolean;
   readonly #ring: KeyRing;
@@ -42,7 +42,7 @@ export class ApiKeys {
   /** Notes whose request it is. Errors: invalid_api_key, insufficient_scope, rate_limit_exceeded. */
   check(request: FastifyRequest): void {
     if (!this.#needed) return;
-    const caller = this.#ring.find(bearerToken(request.headers.authorization) ?? '');
+    const caller = this.#ring.find(keyOf(request) ?? '');
     request.meganestCaller = caller;
     if (isOpen(request)) return;
     if (!caller) throw this.#refuse(request);
@@ -67,6 +67,12 @@ export class ApiKeys {
 /** Shorter keys are warned about, and refused on a public address. */
 export const shortestKey = 16;
 
-function bearerToken(authorization: string | undefined): string | undefined {
-  return /^Bearer\s+(\S+)\s*$/i.exec(authorization ?? '')?.[1];
+/** A page cannot set headers on a WebSocket: OpenAI's clients send the key among its protocols. */
+const keyProtocol = 'openai-insecure-api-key.';
+
+function keyOf({ headers }: FastifyRequest): string | undefined {
+  const bearer = /^Bearer\s+(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1];
+  if (bearer !== undefined || headers.upgrade?.toLowerCase() !== 'websocket') return bearer;
+  const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  return protocols.find((name) => name.startsWith(keyProtocol))?.slice(keyProtocol.length);
 }

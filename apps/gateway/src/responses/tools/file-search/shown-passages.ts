@@ -2,10 +2,24 @@ import type { RetrievedDocument } from '#contracts';
 import type { FileSearchResult } from '#responses';
 import type { FoundPassage } from '../../../vector-stores/vector-store-search.js';
 
+/** OpenAI's limit of a file's attributes. */
+const mostAttributes = 16;
+
 /** What a `file_search_call` shows of a passage. */
 export function toSearchResult({ file, passage, score }: FoundPassage): FileSearchResult {
-  const { fileId, filename, attributes } = file;
+  const { fileId, filename } = file;
+  const known = { ...file.attributes, ...placeOf(passage), ...file.attributes };
+  const attributes = Object.fromEntries(Object.entries(known).slice(0, mostAttributes));
   return { file_id: fileId, filename, text: passage.text, score, attributes };
+}
+
+/** Where the passage stands in its file, in names that the file's own attributes may replace. */
+function placeOf({ metadata }: RetrievedDocument): FileSearchResult['attributes'] {
+  const { chunk_index: index, page } = metadata;
+  return {
+    ...(typeof index === 'number' && { chunk_index: index }),
+    ...(typeof page === 'number' && { page }),
+  };
 }
 
 /** A passage as answers are grounded on it: what it cites is the file. */

@@ -1,0 +1,31 @@
+import { ActionIcon, Tooltip } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { useRef, type ReactElement, type ReactNode } from 'react';
+import { IconCheck, IconCopy } from '../app/icons';
+import { useText } from '../i18n/text';
+
+/** A block of code that can be copied. */
+export function CodeBlock({ children }: { children?: ReactNode }): ReactElement {
+  const t = useText();
+  const block = useRef<HTMLPreElement>(null);
+  const { copied, copy } = useClipboard();
+  const label = copied ? t('copied') : t('copyCode');
+  return (
+    <div className="code-block">
+      <pre ref={block} tabIndex={0}>
+        {children}
+      </pre>
+      <Tooltip label={label}>
+        <ActionIcon
+          className="code-copy"
+          variant="default"
+          size="sm"
+          aria-label={label}
+          onClick={() => copy(block.current?.textContent ?? '')}
+        >
+          {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+        </ActionIcon>
+      </Tooltip>
+    </div>
+  );
+}
