@@ -22,10 +22,18 @@ function container(name, service, read) {
     env: [
       { name: 'SERVICE', value: name },
       { name: `${name.toUpperCase()}_PORT`, value: String(service.port) },
+      // Each service is a user of NATS with its own subjects (deploy/nats/users.conf), and has its own password alone.
+      { name: 'NATS_URL', valueFrom: { secretKeyRef: { name: 'meganest-nats', key: 'NATS_URL' } } },
+      { name: 'NATS_USER', value: name },
+      {
+        name: 'NATS_PASSWORD',
+        valueFrom: { secretKeyRef: { name: 'meganest-nats', key: `NATS_${name.toUpperCase()}_PASSWORD` } },
+      },
+      // The NetworkPolicies let only Prometheus in to the others.
+      ...(name === 'gateway' ? [] : [{ name: 'MEGANEST_ALLOW_OPEN', value: 'true' }]),
     ],
     envFrom: [
       { configMapRef: { name: 'meganest-settings' } },
-      { secretRef: { name: 'meganest-nats' } },
       ...(service.database ? [{ secretRef: { name: 'meganest-database' } }] : []),
       ...(name === 'gateway' ? [{ secretRef: { name: 'meganest-keys' } }] : []),
     ],
@@ -155,8 +163,6 @@ const settings = (values, read) => ({
   data: {
     HOST: '0.0.0.0',
     MEGANEST_DATA_DIR: '/data',
-    // The NetworkPolicies let only these services and Prometheus in; the gateway asks for keys.
-    MEGANEST_ALLOW_OPEN: 'true',
     ...Object.fromEntries(Object.keys(values.settings).map((name) => [name, read(`settings.${name}`, true)])),
   },
 });
@@ -272,6 +278,21 @@ function migration(read) {
         },
       },
     },
+  };
+}
+
+const natsServer = `http_port: 8222
+jetstream { store_dir: /data, max_file_store: 8G }
+include ./users.conf
+`;
+
+/** The configuration of the NATS server of the overlay `small`; `users`: the text of deploy/nats/users.conf. */
+export function natsConfiguration(users) {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'nats-config', labels: { 'app.kubernetes.io/part-of': 'meganest' } },
+    data: { 'nats.conf': natsServer, 'users.conf': users },
   };
 }
 

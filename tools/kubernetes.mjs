@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import { autoscaler, manifests } from './kubernetes-manifests.mjs';
+import { autoscaler, manifests, natsConfiguration } from './kubernetes-manifests.mjs';
 
 const directory = join(dirname(fileURLToPath(import.meta.url)), '../deploy/kubernetes');
 const header =
@@ -24,6 +24,8 @@ function writeTemplates(documents) {
     .replaceAll("'{{", '{{')
     .replaceAll("}}'", '}}');
 }
+
+const natsUsers = readFileSync(join(directory, '../nats/users.conf'), 'utf8');
 
 /** Every file that is generated, by its path below deploy/kubernetes. */
 function generate(values) {
@@ -58,6 +60,7 @@ function generate(values) {
         ]),
     ],
     ['components/autoscaling/autoscalers.yaml', header + write(autoscalers)],
+    ['overlays/small/nats-config.yaml', header + write([natsConfiguration(natsUsers)])],
     ...Object.entries(chart).map(([name, documents]) => [
       `chart/templates/${name}`,
       header + writeTemplates(documents),

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -22,7 +23,7 @@ import { fillImageDirectory } from '../support/image-directory.js';
 
 /** Every container as a plain process: its own command, environment and files, with names and ports of this machine. */
 const { services } = readComposeFile('docker-compose.yml');
-const own = Object.entries(services).filter(([name]) => name !== 'nats' && name !== 'postgres');
+const own = Object.entries(services).filter(([name]) => !['secrets', 'nats', 'postgres'].includes(name));
 const run = promisify(execFile);
 
 let directory: { path: string; remove(): Promise<void> };
@@ -30,6 +31,7 @@ let postgres: TestPostgres;
 /** What stands in for an address or a path of the containers' network. */
 const replacements = new Map<string, string>();
 const started: SupervisedProcess[] = [];
+const natsLines: string[] = [];
 
 /** Stands in for /app of the image. */
 function image(): string {
@@ -45,17 +47,27 @@ function translate(text: string): string {
   return [...replacements].reduce((result, [from, to]) => result.replaceAll(from, to), text);
 }
 
+/** Where the volume with the secrets of a container lies here. */
+function secretsOf(name: string): string {
+  return join(directory.path, 'secrets', name);
+}
+
 function environmentOf(name: string, service: ComposeService): NodeJS.ProcessEnv {
   const entries = Object.entries(service.environment ?? {}).map(([key, value]) => [
     key,
-    translate(String(value)),
+    String(value).startsWith('/run/secrets/')
+      ? String(value).replace('/run/secrets', secretsOf(name))
+      : translate(String(value)),
   ]);
   const port = replacements.get(`:${containerPort(name, service)}/`)?.slice(1, -1);
   return { ...cleanEnvironment(), ...Object.fromEntries(entries), [`${name.toUpperCase()}_PORT`]: port };
 }
 
 function start(
-  options: Pick<SupervisionOptions, 'name' | 'command' | 'args' | 'env' | 'lifeline' | 'readiness'>,
+  options: Pick<
+    SupervisionOptions,
+    'name' | 'command' | 'args' | 'env' | 'lifeline' | 'readiness' | 'onLine'
+  >,
 ) {
   const supervised = superviseProcess({ ...options, cwd: image(), restart: false });
   started.push(supervised);
@@ -67,19 +79,53 @@ function healthUrl(service: ComposeService): string {
   return translate(service.healthcheck?.test.at(-1) ?? '');
 }
 
+/** Runs the container that makes the secrets, and puts the addresses of this machine into what it wrote. */
+async function makeSecrets(natsPort: number, monitorPort: number): Promise<void> {
+  const [, ...args] = services.secrets?.command ?? [];
+  const make = () =>
+    run(
+      process.execPath,
+      args.map((word) => (word === '/secrets' ? secretsOf('') : word)),
+      { cwd: image() },
+    );
+  await make();
+  const rewrite = (file: string, change: (text: string) => string) => {
+    const text = readFileSync(file, 'utf8');
+    rmSync(file);
+    writeFileSync(file, change(text));
+  };
+  const password = readFileSync(join(secretsOf('nats'), 'nats-operator'), 'utf8');
+  // A second start keeps what is there.
+  await make();
+  expect(readFileSync(join(secretsOf('nats'), 'nats-operator'), 'utf8')).toBe(password);
+  rewrite(
+    join(secretsOf('nats'), 'nats.conf'),
+    (text) =>
+      `port: ${natsPort}\n${text.replace('/data', join(directory.path, 'nats')).replace('8222', String(monitorPort))}`,
+  );
+  const databasePassword = readFileSync(join(secretsOf('postgres'), 'password'), 'utf8');
+  for (const name of ['gateway', 'retrieval', 'dataprep'])
+    rewrite(join(secretsOf(name), 'database-url'), (text) => {
+      expect(text).toBe(`postgres://meganest:${databasePassword}@postgres:5432/meganest`);
+      return postgres.connectionString;
+    });
+}
+
 async function startNatsContainer(): Promise<void> {
   const { path } = await findNatsServer({ cacheDirectory });
   const [port, monitorPort] = [await freePort(), await freePort()];
   replacements.set('nats:4222', `127.0.0.1:${port}`).set(':8222/', `:${monitorPort}/`);
+  await makeSecrets(port, monitorPort);
   const command = (services.nats?.command ?? []).map((word) =>
-    word === '8222' ? String(monitorPort) : translate(word),
+    word.replace('/run/secrets', secretsOf('nats')),
   );
   const nats = start({
     name: 'nats',
     command: path,
-    args: () => [...command, '--port', String(port), '--addr', '127.0.0.1'],
+    args: () => command,
     lifeline: 'watcher',
     readiness: (child) => waitForHttp(healthUrl(services.nats ?? {}), child.signal),
+    onLine: ({ text }) => natsLines.push(text),
   });
   await nats.whenReady();
 }
@@ -102,7 +148,6 @@ beforeAll(async () => {
   postgres = await startPostgres();
   await fillImageDirectory(image());
   replacements.set('/data', join(directory.path, 'data'));
-  replacements.set(services.retrieval?.environment?.DATABASE_URL as string, postgres.connectionString);
   for (const [name, service] of own) {
     replacements.set(`:${containerPort(name, service)}/`, `:${await freePort()}/`);
   }
@@ -124,6 +169,7 @@ it('starts every service with its own command and environment, healthy by its ow
     // As often as the container's own check may fail before it counts.
     await expect.poll(check).toBeDefined();
   }
+  expect(natsLines.filter((line) => /violation|not authorized/i.test(line))).toEqual([]);
 });
 
 it('publishes the port that the gateway listens on', () => {
@@ -135,10 +181,6 @@ it("checks Postgres's health with the user and database that it creates and the 
   const { environment = {}, healthcheck } = services.postgres ?? {};
   expect(healthcheck?.test).toContain(`--username=${environment.POSTGRES_USER}`);
   expect(healthcheck?.test).toContain(`--dbname=${environment.POSTGRES_DB}`);
-  const url = new URL(services.dataprep?.environment?.DATABASE_URL as string);
-  expect([url.username, url.password, url.pathname]).toEqual([
-    environment.POSTGRES_USER,
-    environment.POSTGRES_PASSWORD,
-    `/${environment.POSTGRES_DB}`,
-  ]);
+  expect(environment.POSTGRES_PASSWORD_FILE).toBe('/run/secrets/password');
+  expect([environment.POSTGRES_USER, environment.POSTGRES_DB]).toEqual(['meganest', 'meganest']);
 });

@@ -4,7 +4,7 @@ import { Ajv, type AnySchemaObject } from 'ajv';
 import { getDockerComposeSchemaWithoutFormats } from 'composeverter';
 import { describe, expect, it } from 'vitest';
 import { repositoryRoot } from '#testing';
-import { MissingVariableError, readComposeFile } from '../support/compose-file.js';
+import { MissingVariableError, readComposeFile, type ComposeService } from '../support/compose-file.js';
 
 /** The library writes patterns between slashes; JSON Schema has none around them. */
 function withPlainPatterns(node: unknown): unknown {
@@ -75,8 +75,79 @@ it('opens the gateway to the network only with keys', () => {
   expect(() => read({ GATEWAY_BIND: '0.0.0.0' })).toThrow(MissingVariableError);
   expect(read({ GATEWAY_BIND: '0.0.0.0', API_KEYS: 'key' })).toMatchObject({
     ports: ['0.0.0.0:8888:8888'],
-    environment: { API_KEYS: 'key' },
+    // The gateway itself judges by it: a list of nothing is no key.
+    environment: { API_KEYS: 'key', PUBLISHED_HOST: '0.0.0.0' },
   });
+  expect(read({})?.environment?.PUBLISHED_HOST).toBe('127.0.0.1');
+});
+
+it('trusts no network: services listen for themselves, NATS and Postgres ask for passwords', () => {
+  const { services } = readComposeFile('docker-compose.yml');
+  for (const [name, { environment = {} }] of Object.entries(services)) {
+    expect([name, environment.MEGANEST_ALLOW_OPEN]).toEqual([name, undefined]);
+    expect([name, environment.HOST]).toEqual([name, name === 'gateway' ? '0.0.0.0' : undefined]);
+    if (environment.NATS_URL === undefined) continue;
+    expect(environment.NATS_USER).toBe(name);
+    expect(environment.NATS_PASSWORD_FILE).toBe(`/run/secrets/nats-${name}`);
+  }
+  const text = readFileSync(join(repositoryRoot, 'docker-compose.yml'), 'utf8');
+  expect(text).not.toMatch(/POSTGRES_PASSWORD:-\w/);
+});
+
+it('shows each container its own secrets alone', () => {
+  const { secrets, ...others } = readComposeFile('docker-compose.yml').services;
+  const secretsOf = ({ volumes = [] }: ComposeService) =>
+    volumes.filter((volume) => volume.includes('-secrets:'));
+  const names = Object.keys(others);
+  for (const [name, service] of Object.entries(others))
+    expect(secretsOf(service)).toEqual([`${name}-secrets:/run/secrets:ro`]);
+  expect(secretsOf(secrets ?? {}).toSorted()).toEqual(
+    names.map((name) => `${name}-secrets:/secrets/${name}`).toSorted(),
+  );
+});
+
+it('separates the networks', () => {
+  const { services, networks = {} } = readComposeFile('docker-compose.yml');
+  const on = (network: string) =>
+    Object.keys(services).filter((name) => services[name]?.networks?.includes(network));
+  expect(on('database').toSorted()).toEqual(['dataprep', 'gateway', 'postgres', 'retrieval']);
+  expect(on('outside')).not.toEqual(expect.arrayContaining(['nats']));
+  expect(on('outside')).not.toEqual(expect.arrayContaining(['postgres']));
+  expect([networks.messages?.internal, networks.database?.internal]).toEqual([true, true]);
+  expect(Object.keys(services).filter((name) => !services[name]?.networks)).toEqual(['secrets']);
+});
+
+it('bounds and hardens every container', () => {
+  const { services } = readComposeFile('docker-compose.yml');
+  for (const [name, service] of Object.entries(services)) {
+    expect({ name, ...service }).toMatchObject({
+      name,
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      mem_limit: expect.stringMatching(/^\d+[mg]$/),
+      pids_limit: 512,
+    });
+  }
+});
+
+it('gives a volume for models to the services that have models, each its own', () => {
+  const { services } = readComposeFile('docker-compose.yml');
+  const withModels = Object.entries(services).filter(([name, { volumes = [] }]) =>
+    volumes.includes(`${name}-data:/data`),
+  );
+  expect(withModels.map(([name]) => name)).toEqual([
+    'nats',
+    'embedding',
+    'reranking',
+    'llm',
+    'guardrail',
+    'asr',
+  ]);
+  const writable = Object.values(services).flatMap(({ volumes = [] }) =>
+    volumes.filter((volume) => !volume.endsWith(':ro') && !volume.includes('-secrets:')),
+  );
+  expect(new Set(writable).size).toBe(writable.length);
 });
 
 it('bounds the logs of every container', () => {

@@ -88,9 +88,36 @@ it('has a deployment for each service of docker-compose.yml', () => {
   }) as {
     services: Record<string, { build?: unknown }>;
   };
-  const own = Object.entries(compose.services).filter(([, { build }]) => build !== undefined);
+  const own = Object.entries(compose.services).filter(
+    ([name, { build }]) => build !== undefined && name !== 'secrets',
+  );
   const names = deployments(base).map(({ metadata }) => metadata.name);
   expect(names.toSorted()).toEqual(own.map(([name]) => name).toSorted());
+});
+
+it('gives each pod the NATS user of its service, and its own password alone', () => {
+  for (const deployment of deployments(base)) {
+    const { name } = deployment.metadata;
+    const [container] = containersOf(deployment);
+    const secrets = container?.env?.filter(
+      ({ valueFrom }) => valueFrom?.secretKeyRef.name === 'meganest-nats',
+    );
+    expect(container?.env).toContainEqual({ name: 'NATS_USER', value: name });
+    expect(secrets?.map(({ valueFrom }) => valueFrom?.secretKeyRef.key)).toEqual([
+      'NATS_URL',
+      `NATS_${name.toUpperCase()}_PASSWORD`,
+    ]);
+    expect(container?.envFrom?.map(({ secretRef }) => secretRef?.name)).not.toContain('meganest-nats');
+    // The gateway asks for keys; the others are behind the network policies.
+    const open = container?.env?.find((one) => one.name === 'MEGANEST_ALLOW_OPEN')?.value;
+    expect([name, open]).toEqual([name, name === 'gateway' ? undefined : 'true']);
+  }
+  const example = readFileSync(join(kubernetesDirectory, 'overlays/small/nats.env.example'), 'utf8');
+  const users = readFileSync(join(repositoryRoot, 'deploy/nats/users.conf'), 'utf8');
+  const wanted = [...users.matchAll(/\$(NATS_\w+_PASSWORD)/g)].map(([, variable]) => variable);
+  expect([...example.matchAll(/^(NATS_\w+_PASSWORD)=/gm)].map(([, variable]) => variable).toSorted()).toEqual(
+    [...new Set(wanted)].toSorted(),
+  );
 });
 
 it('gives the chart the manifests of the base', () => {

@@ -13,11 +13,21 @@ export interface ComposeService {
   logging?: { options: Record<string, string> };
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[] };
+  networks?: string[];
+  tmpfs?: string[];
+  user?: string;
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+  mem_limit?: string;
+  pids_limit?: number;
+  cpus?: string;
 }
 
 export interface ComposeFile {
   services: Record<string, ComposeService>;
   volumes?: Record<string, unknown>;
+  networks?: Record<string, { internal?: boolean } | null>;
 }
 
 /** A required variable is missing; the message is the compose file's own. */

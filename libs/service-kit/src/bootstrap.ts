@@ -106,16 +106,17 @@ function assertSafeOrigins(environment: BaseEnvironment): void {
 
 /** Without keys only the loopback interface is open, unless the user says that the network is trusted. */
 function assertSafeAddress(environment: BaseEnvironment): void {
-  const { HOST, API_KEYS, MEGANEST_ALLOW_OPEN } = environment;
-  const loopback = HOST === 'localhost' || HOST === '::1' || (isIP(HOST) === 4 && HOST.startsWith('127.'));
+  const { API_KEYS, MEGANEST_ALLOW_OPEN } = environment;
+  const host = environment.PUBLISHED_HOST ?? environment.HOST;
+  const loopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
   if (loopback || MEGANEST_ALLOW_OPEN) return;
   if (API_KEYS.some((key) => key.length < shortestKey))
     throw new EnvironmentError(
-      `API_KEYS: a key has fewer than ${shortestKey} characters, which can be guessed. HOST=${HOST} needs longer ones.`,
+      `API_KEYS: a key has fewer than ${shortestKey} characters, which can be guessed. HOST=${host} needs longer ones.`,
     );
   if (needsKeys(environment)) return;
   throw new EnvironmentError(
-    `HOST: refusing to listen on ${HOST} without API_KEYS. Set API_KEYS, or MEGANEST_ALLOW_OPEN=true on a trusted network.`,
+    `HOST: refusing to listen on ${host} without API_KEYS. Set API_KEYS, or MEGANEST_ALLOW_OPEN=true on a trusted network.`,
   );
 }
 

@@ -141,10 +141,12 @@ describe('a service', () => {
     expect((await client.request(embed, { inputs: large, truncate: true })).model).toBe('nano-embed');
     expect(refused()).toEqual([]);
     const soon = { deadline: Date.now() + 500 };
-    await expect(client.request(retrieve, { query: 'x', vector: [1] } as never, soon)).rejects.toThrow();
+    await expect(client.request(retrieve, { query: 'x', vector: [1] } as never, soon)).rejects.toThrow(
+      /ran out of time/,
+    );
     await expect(
       client.stream(generate, { messages: [{ role: 'user', content: 'x' }] }, soon).next(),
-    ).rejects.toThrow();
+    ).rejects.toThrow(/ran out of time/);
     client.close();
     await retrieval.close();
     const dataprep = await as('dataprep');

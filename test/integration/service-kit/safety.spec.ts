@@ -105,6 +105,12 @@ describe('limits of a body', () => {
 describe('an address that others can reach', () => {
   it.each([
     ['without keys', {}, 'HOST: refusing to listen on 0.0.0.0 without API_KEYS'],
+    [
+      'where its container is published there',
+      { PUBLISHED_HOST: '192.0.2.1' },
+      'refusing to listen on 192.0.2.1',
+    ],
+    ['with a list of no keys', { API_KEYS: ',' }, 'API_KEYS: Expected at least one key'],
     ['with keys that can be guessed', { API_KEYS: 'short' }, 'API_KEYS: a key has fewer than 16 characters'],
     ['with a file that is not there', { API_KEYS_FILE: '/nonexistent' }, 'API_KEYS_FILE: ENOENT'],
   ])('is refused %s, naming the variable', async (_case, keys, reason) => {

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { baseEnvironmentSchema, databaseUrl, EnvironmentError, readEnvironment } from './environment.js';
 
@@ -24,6 +27,24 @@ describe('readEnvironment', () => {
       'one',
       'two',
     ]);
+  });
+
+  it.each([',', ' , ,'])('refuses a list of no keys: %j', (API_KEYS) => {
+    expect(() => readEnvironment(baseEnvironmentSchema, { API_KEYS })).toThrow(
+      /API_KEYS: Expected at least one key/,
+    );
+  });
+
+  it('reads secrets from files; a variable that is set itself wins', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'secret-')), 'password');
+    writeFileSync(file, 's3cret\n');
+    const read = (variables: Record<string, string>) => readEnvironment(baseEnvironmentSchema, variables);
+    expect(read({ NATS_PASSWORD_FILE: file }).NATS_PASSWORD).toBe('s3cret');
+    expect(read({ NATS_PASSWORD_FILE: file, NATS_PASSWORD: 'own' }).NATS_PASSWORD).toBe('own');
+    expect(() => read({ NATS_PASSWORD_FILE: '/nowhere/file' })).toThrow(
+      /NATS_PASSWORD_FILE: \/nowhere\/file cannot be read/,
+    );
+    rmSync(dirname(file), { recursive: true });
   });
 
   it('names the variable that is wrong', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { booleanSchema } from './boolean.js';
 import { bytes, count, milliseconds } from './bounds.js';
@@ -13,6 +14,24 @@ function dropEmpty(variables: Record<string, string | undefined>): Record<string
       (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
     ),
   );
+}
+
+/** Secrets that may lie in a file, as containers get them: `NATS_PASSWORD_FILE` names the file of `NATS_PASSWORD`. */
+const secretsInFiles = ['NATS_PASSWORD', 'DATABASE_URL'] as const;
+
+/** A variable that is set itself wins over its file. Errors: EnvironmentError for a file that cannot be read. */
+function withSecretsOfFiles(variables: Record<string, string>): Record<string, string> {
+  const result = { ...variables };
+  for (const name of secretsInFiles) {
+    const file = variables[`${name}_FILE`];
+    if (file === undefined || variables[name] !== undefined) continue;
+    try {
+      result[name] = readFileSync(file, 'utf8').trim();
+    } catch (cause) {
+      throw new EnvironmentError(`${name}_FILE: ${file} cannot be read.`, { cause });
+    }
+  }
+  return result;
 }
 
 export const portSchema = count(0, 65_535);
@@ -43,6 +62,8 @@ const hostList = commaList.pipe(
 /** The variables that every service reads. Each app extends it with its own. */
 export const baseEnvironmentSchema = z.object({
   HOST: z.string().default('127.0.0.1'),
+  /** Address on which the port of this container is published; it decides whether keys are needed, in place of HOST. */
+  PUBLISHED_HOST: z.string().optional(),
   ...natsEnvironmentShape,
   MEGANEST_DATA_DIR: z.string().default('.data'),
   MEGANEST_PROFILE: z.string().default('bundled'),
@@ -53,7 +74,9 @@ export const baseEnvironmentSchema = z.object({
   HF_HOME: z.string().optional(),
   HF_HUB_CACHE: z.string().optional(),
   DEVICE: z.enum(['auto', 'cpu', 'cuda', 'webgpu']).default('auto'),
-  API_KEYS: commaList.default([]),
+  API_KEYS: commaList
+    .refine((keys) => keys.length > 0, 'Expected at least one key; unset it for a service without keys')
+    .default([]),
   /** Named keys with scopes, limits and expiry; read again when it changes. */
   API_KEYS_FILE: z.string().optional(),
   /** Origins whose web pages may use the service, beside its own; `*` is every origin. */
@@ -83,6 +106,8 @@ export type BaseEnvironment = z.infer<typeof baseEnvironmentSchema>;
 /** Services that store: `PG_CONNECTION_STRING` is OPEA's name for `DATABASE_URL`. */
 export const databaseEnvironmentSchema = z.object({
   DATABASE_URL: z.string().optional(),
+  /** A file that holds DATABASE_URL. */
+  DATABASE_URL_FILE: z.string().optional(),
   PG_CONNECTION_STRING: z.string().optional(),
 });
 
@@ -98,7 +123,7 @@ export function readEnvironment<Schema extends z.ZodType>(
   schema: Schema,
   variables: Record<string, string | undefined> = process.env,
 ): Readonly<z.output<Schema>> {
-  const result = schema.safeParse(dropEmpty(variables));
+  const result = schema.safeParse(withSecretsOfFiles(dropEmpty(variables)));
   if (result.success) return Object.freeze(result.data);
   const lines = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   throw new EnvironmentError(`The environment is not valid.\n  ${lines.join('\n  ')}`);

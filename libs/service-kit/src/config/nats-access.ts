@@ -15,6 +15,8 @@ export const natsEnvironmentShape = {
   NATS_URL: z.string().default('nats://127.0.0.1:4222'),
   NATS_USER: text,
   NATS_PASSWORD: text,
+  /** A file that holds the password. */
+  NATS_PASSWORD_FILE: text,
   NATS_TOKEN: text,
   /** The seed of a user's key pair: `SU…`. */
   NATS_NKEY: z

@@ -1,0 +1,44 @@
+/**
+ * Makes the secrets of docker-compose.yml, once: `node deploy/secrets.mjs <directory>`. Each service has a directory of its own below it, which
+ * its container alone can read. A secret that exists is kept; POSTGRES_PASSWORD sets the password of the database.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const directory = process.argv[2] ?? '/secrets';
+const natsDirectory = join(dirname(fileURLToPath(import.meta.url)), 'nats');
+const users = readFileSync(join(natsDirectory, 'users.conf'), 'utf8');
+const settings = readFileSync(join(natsDirectory, 'nats.conf'), 'utf8');
+
+// What begins with a digit is a number to nats-server.
+const randomPassword = () => `p${randomBytes(24).toString('hex')}`;
+
+/** Readable for the one container that mounts it, as whichever user that runs. */
+function write(owner, name, content) {
+  mkdirSync(join(directory, owner), { recursive: true });
+  const file = join(directory, owner, name);
+  if (existsSync(file)) chmodSync(file, 0o644);
+  writeFileSync(file, content, { mode: 0o644 });
+  chmodSync(file, 0o444);
+}
+
+/** The secret of that file; made where it is not there yet. */
+function keep(owner, name, wanted) {
+  const file = join(directory, owner, name);
+  const known = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  const value = wanted || known || randomPassword();
+  if (value !== known) write(owner, name, value);
+  return value;
+}
+
+const names = [...users.matchAll(/^ *user: (\S+)$/gm)].map(([, name]) => name);
+// People are not a container: the password of `operator` lies beside the server's own configuration.
+const passwords = names.map((name) => [name, keep(name === 'operator' ? 'nats' : name, `nats-${name}`)]);
+const variables = passwords.map(([name, password]) => `NATS_${name.toUpperCase()}_PASSWORD: ${password}\n`);
+write('nats', 'nats.conf', variables.join('') + settings.replace('include ./users.conf\n', users));
+
+const database = keep('postgres', 'password', process.env.POSTGRES_PASSWORD);
+const url = `postgres://meganest:${encodeURIComponent(database)}@postgres:5432/meganest`;
+for (const owner of ['gateway', 'retrieval', 'dataprep']) keep(owner, 'database-url', url);

@@ -1,0 +1,8 @@
+/** The files that name images of others. */
+export const imageFiles: readonly string[];
+/** The text with the digest of each image of others behind its tag; `digestOf` asks for one. */
+export function pinImages(
+  text: string,
+  digestOf: (image: string) => string,
+  options?: { update?: boolean },
+): string;

@@ -1,0 +1,45 @@
+/**
+ * `npm run pin:images`: writes the digest of each image behind its tag (`nats:2.12.1-alpine@sha256:…`) into docker-compose.yml, the Dockerfile and the
+ * Kubernetes overlays. Asks the registry through `docker buildx imagetools`; an image that has a digest is left alone, `--update` renews all.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The files that name images of others. */
+export const imageFiles = [
+  'docker-compose.yml',
+  'deploy/Dockerfile',
+  'deploy/kubernetes/overlays/small/nats.yaml',
+  'deploy/kubernetes/overlays/small/postgres.yaml',
+];
+
+const reference = /((?:image: |FROM |COPY --from=))([a-z][\w./-]*:[\w.-]+)(@sha256:[0-9a-f]{64})?(?=\s)/g;
+
+/** The text with the digest of each image of others behind its tag; `digestOf` asks for one. */
+export function pinImages(text, digestOf, { update = false } = {}) {
+  return text.replaceAll(reference, (_, before, image, digest) =>
+    digest && !update ? `${before}${image}${digest}` : `${before}${image}@${digestOf(image)}`,
+  );
+}
+
+function askRegistry(image) {
+  const format = '{{.Manifest.Digest}}';
+  const args = ['buildx', 'imagetools', 'inspect', '--format', format, image];
+  const digest = execFileSync('docker', args, { encoding: 'utf8' }).trim();
+  if (!/^sha256:[0-9a-f]{64}$/.test(digest))
+    throw new Error(`${image}: the registry gave no digest: ${digest}`);
+  return digest;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const known = new Map();
+  const digestOf = (image) => known.get(image) ?? known.set(image, askRegistry(image)).get(image);
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  for (const file of imageFiles.map((name) => join(root, name))) {
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, pinImages(text, digestOf, { update: process.argv.includes('--update') }));
+  }
+  for (const [image, digest] of known) console.log(`${image}@${digest}`);
+}
