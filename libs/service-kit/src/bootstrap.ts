@@ -7,6 +7,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
 import { EnvironmentError, type BaseEnvironment } from './config/environment.js';
 import { Drain } from './drain.js';
+import { Admission } from './http/admission.js';
 import { HttpErrorFilter } from './http/error.filter.js';
 import { createHttpAdapter } from './http/http-adapter.js';
 import { shortestKey } from './keys/api-keys.js';
@@ -46,6 +47,12 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
   app.useGlobalFilters(new HttpErrorFilter(identity, logger));
   const drain = app.get(Drain);
   drain.guard(app.getHttpAdapter().getInstance());
+  app.get(Admission).guard(app.getHttpAdapter().getInstance(), {
+    service: identity.service,
+    maxRequests: environment.REQUESTS_LIMIT,
+    maxBytes: environment.BODIES_LIMIT_BYTES,
+    bodyLimit: environment.BODY_LIMIT_BYTES,
+  });
   app.getHttpAdapter().getInstance().addHook('onClose', stopTracing);
   await options.configure?.(app);
   if (options.transport) {

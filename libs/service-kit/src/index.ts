@@ -14,6 +14,7 @@ export { messagingOptions, natsAccess, natsEnvironmentShape, type NatsAccess } f
 export { announceModel, hubCacheOf, modelOptions, progressBar } from './config/model-options.js';
 export { loadProfile, type Profile } from './config/profile.js';
 export { version } from './config/version.js';
+export { Admission, clientOf } from './http/admission.js';
 export { Drain, stoppingError } from './drain.js';
 export { fetchForUsers, refusalOfUrl } from './fetch-for-users.js';
 export { guardedFetch, type FetchedPage, type GuardedFetchOptions } from './guarded-fetch.js';

@@ -1,6 +1,7 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { Drain } from './drain.js';
+import { Admission } from './http/admission.js';
 import { HealthController } from './health/health.controller.js';
 import { HealthRegistry } from './health/health.registry.js';
 import { MetricsController } from './metrics/metrics.controller.js';
@@ -21,6 +22,7 @@ export class ServiceKitModule {
       providers: [
         { provide: serviceIdentity, useValue: identity },
         Drain,
+        Admission,
         {
           provide: HealthRegistry,
           inject: [Drain],
@@ -33,7 +35,7 @@ export class ServiceKitModule {
           useFactory: (discovery: DiscoveryService) => new ApiDocument(discovery, identity),
         },
       ],
-      exports: [serviceIdentity, Drain, HealthRegistry, Metrics, ApiDocument],
+      exports: [serviceIdentity, Drain, Admission, HealthRegistry, Metrics, ApiDocument],
     };
   }
 }

@@ -97,6 +97,9 @@ export const baseEnvironmentSchema = z.object({
   /** A process whose event loop, or a model's thread that, stands still for so long is ended; 0: never. */
   HANG_LIMIT_MS: z.union([z.literal('0').transform(() => 0), milliseconds(1_000)]).default(60_000),
   BODY_LIMIT_BYTES: bytes('json').default(10 * 1024 * 1024),
+  /** Most requests under way in a process, and most bytes of their bodies; one client has half of each; 0: no limit. */
+  REQUESTS_LIMIT: count(0).default(4_096),
+  BODIES_LIMIT_BYTES: bytes('held', 0).default(512 * 1024 * 1024),
   /** OpenTelemetry collector that takes spans over HTTP, e.g. http://127.0.0.1:4318. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),

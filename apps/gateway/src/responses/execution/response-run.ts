@@ -41,6 +41,7 @@ export class ResponseRun {
   #failure: MegaNestError | undefined;
   #abandoned: Error | undefined;
   #cancelled = false;
+  #size: number | undefined;
   #unwritten: ResponseEvent[] = [];
   #writing: Promise<void> | undefined;
   #writeError: Error | undefined;
@@ -70,6 +71,12 @@ export class ResponseRun {
 
   get background(): boolean {
     return this.options.plan.initial.background;
+  }
+
+  /** Bytes of what was asked, about. */
+  get size(): number {
+    this.#size ??= sizeOf(this.options.plan.job);
+    return this.#size;
   }
 
   /** The response as its log has it now. */
@@ -247,6 +254,11 @@ export class ResponseRun {
     this.log.abandon(reason);
     throw reason;
   }
+}
+
+/** Bytes of a job as it is stored. */
+export function sizeOf(job: ResponsePlan['job']): number {
+  return Buffer.byteLength(JSON.stringify(job));
 }
 
 async function withinHold(first: Promise<unknown>): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { MegaNestError } from '#contracts';
 import { Sealer, type ResponseEvent } from '#responses';
 import { Drain, type HttpCall } from '#service-kit';
 import { ResponseLeasesRepository, ResponsesRepository, type Lease } from '#storage';
@@ -15,7 +16,7 @@ import {
   type JournalOptions,
 } from './journal.js';
 import type { ResponsePlan } from '../context/response-plan.js';
-import { ResponseRun } from './response-run.js';
+import { ResponseRun, sizeOf } from './response-run.js';
 import { keptSecrets, openSecrets } from '../tools/mcp/kept-secrets.js';
 
 export interface ForegroundOptions {
@@ -24,6 +25,9 @@ export interface ForegroundOptions {
   atEndOnly: boolean;
   idempotency?: { key: string; fingerprint: string };
 }
+
+/** Background responses that a process works on at a time; their requests are in its memory. */
+const mostBackground = 1_000;
 
 /** The responses that this process is making. */
 @Injectable()
@@ -117,6 +121,17 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     run.ended.then(forget, forget);
     this.#register(run);
     return run;
+  }
+
+  /** Errors: overloaded where this process works on as many background responses as it may, or on as great ones. */
+  requireBackgroundRoom({ job }: ResponsePlan): void {
+    const sizes = [...this.#runs.values()].flatMap(({ background, size }) => (background ? [size] : []));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    const { BODIES_LIMIT_BYTES: maxBytes } = this.environment;
+    const isFull = maxBytes > 0 && bytes > 0 && bytes + sizeOf(job) > maxBytes;
+    if (sizes.length < mostBackground && !isFull) return;
+    const detail = `${sizes.length} background responses with ${bytes} bytes under way`;
+    throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 5 });
   }
 
   /** Runs a response whose row is written already. `begun`: its log so far, where another process began it. */

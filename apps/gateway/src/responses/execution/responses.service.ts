@@ -48,6 +48,7 @@ export class ResponsesService {
       const options = { call, idempotency, atEndOnly: !request.stream };
       return { run: await this.runs.startForeground(plan, options), plan };
     }
+    this.runs.requireBackgroundRoom(plan);
     const journal = this.runs.backgroundJournal(plan, { idempotency });
     const other = await journal.begin();
     if (other) return { earlier: assertSameRequest(other, idempotency?.fingerprint) };

@@ -50,7 +50,14 @@ describe('ResponseSocket', () => {
   function open(options: Partial<ResponseSocketOptions> = {}): TestSocket {
     socket = new TestSocket();
     const never = () => new Promise<never>(() => {});
-    const all = { bounds, traceparent: '', admit: () => Promise.resolve(), start: never, ...options };
+    const all = {
+      bounds,
+      traceparent: '',
+      admit: () => Promise.resolve(),
+      hold: () => () => {},
+      start: never,
+      ...options,
+    };
     expect(new ResponseSocket(socket as unknown as WebSocket, all)).toBeDefined();
     return socket;
   }
@@ -81,6 +88,29 @@ describe('ResponseSocket', () => {
     for (let count = 0; count < 4; count++) client.receive('x');
     await expect.poll(() => client.sent.length).toBe(4);
     expect(codes()).toEqual(['invalid_json', 'invalid_json', 'rate_limit_exceeded', 'rate_limit_exceeded']);
+  });
+
+  it('counts messages from their arrival on, also those that were not looked at yet', async () => {
+    let held = 0;
+    const hold = (bytes: number) => {
+      held += bytes;
+      return () => void (held -= bytes);
+    };
+    const client = open({ hold, admit: () => new Promise((resolve) => setImmediate(resolve)) });
+    for (let count = 0; count < 500; count++) client.receive('x'.repeat(900));
+    expect(held).toBe(900);
+    await expect.poll(() => client.sent.length).toBe(500);
+    expect(codes().filter((code) => code === 'overloaded')).toHaveLength(499);
+    expect(held).toBe(0);
+  });
+
+  it('refuses a message where all clients together have sent too much', async () => {
+    const hold = () => {
+      throw new MegaNestError('overloaded', { service: 'gateway', detail: 'enough', retryAfter: 1 });
+    };
+    const client = open({ hold });
+    client.receive(JSON.stringify({ type: 'response.create', input: 'x' }));
+    await expect.poll(() => codes()).toEqual(['overloaded']);
   });
 
   it('holds a bounded number of bytes of turns that wait', async () => {

@@ -41,6 +41,8 @@ export interface ResponseSocketOptions {
   traceparent: string;
   /** Throws where the client has sent too much. */
   admit: () => Promise<void>;
+  /** Counts bytes of messages among those of all clients; answers their release. Errors: overloaded. */
+  hold: (bytes: number) => () => void;
   /** Starts a turn's response. Errors: whatever keeps it from its first token. */
   start: (turn: SocketTurn, call: HttpCall, local: LocalResponses) => Promise<StartedTurn>;
 }
@@ -64,7 +66,7 @@ export class ResponseSocket {
   readonly #timers: NodeJS.Timeout[];
   #alive = true;
   #received: Promise<void> = Promise.resolve();
-  /** Messages that were not looked at yet, and bytes of those whose turns wait or run. */
+  /** Messages that were not looked at yet; and bytes of these, and of the turns that wait or run. */
   #receiving = 0;
   #bytes = 0;
   /** Why no more turns are taken. */
@@ -105,12 +107,25 @@ export class ResponseSocket {
     if (this.socket.bufferedAmount > mostUnreadBytes || this.#receiving > mostReceiving)
       return this.socket.terminate();
     this.#receiving++;
-    this.#received = this.#received.then(() => this.#take(data)).finally(() => this.#receiving--);
+    const held = this.#hold(data.length);
+    // A message that is refused is not kept until its turn to be refused comes.
+    const taken =
+      'refusal' in held ? () => this.#refuseHeld(held.refusal) : () => this.#take(data, held.release);
+    this.#received = this.#received.then(taken).finally(() => this.#receiving--);
+  }
+
+  async #refuseHeld(refusal: unknown): Promise<void> {
+    try {
+      await this.options.admit();
+      await this.#refuse(refusal, undefined);
+    } catch (error) {
+      await this.#refuse(error, undefined);
+    }
   }
 
   /** Every message counts, also one that is refused. Never throws. */
-  async #take(data: Buffer): Promise<void> {
-    if (this.#gone.signal.aborted) return;
+  async #take(data: Buffer, release: () => void): Promise<void> {
+    if (this.#gone.signal.aborted) return release();
     let message: SocketMessage | undefined;
     try {
       if (this.#closing) throw this.#closing;
@@ -118,24 +133,31 @@ export class ResponseSocket {
       message = readSocketMessage(data.toString('utf8'));
       const { streamId = '' } = message;
       const taken = message;
-      this.#reserve(data.length);
-      try {
-        this.#lanes.add(streamId, () => this.#turn(taken).finally(() => (this.#bytes -= data.length)));
-      } catch (error) {
-        this.#bytes -= data.length;
-        throw error;
-      }
+      this.#lanes.add(streamId, () => this.#turn(taken).finally(release));
     } catch (error) {
+      release();
       await this.#refuse(error, message);
     }
   }
 
-  #reserve(bytes: number): void {
-    if (this.#bytes > 0 && this.#bytes + bytes > this.options.bounds.maxBytes) {
-      const detail = `${this.#bytes} bytes of turns of this connection waiting`;
-      throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 1 });
+  /** Room for a message, of this connection and of all. */
+  #hold(bytes: number): { release: () => void } | { refusal: unknown } {
+    try {
+      if (this.#bytes > 0 && this.#bytes + bytes > this.options.bounds.maxBytes) {
+        const detail = `${this.#bytes} bytes of turns of this connection waiting`;
+        throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 1 });
+      }
+      const release = this.options.hold(bytes);
+      this.#bytes += bytes;
+      return {
+        release: () => {
+          this.#bytes -= bytes;
+          release();
+        },
+      };
+    } catch (refusal) {
+      return { refusal };
     }
-    this.#bytes += bytes;
   }
 
   /** One turn from its message to the last event of its response; never throws. */

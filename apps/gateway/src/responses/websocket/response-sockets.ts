@@ -1,5 +1,5 @@
 import { MegaNestError } from '#contracts';
-import { createLogger, Drain, ownerOf } from '#service-kit';
+import { Admission, clientOf, createLogger, Drain, ownerOf } from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -28,6 +28,7 @@ export class ResponseSockets {
     @Inject(ResponsePlanner) private readonly planner: ResponsePlanner,
     @Inject(ResponseRuns) private readonly runs: ResponseRuns,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+    @Inject(Admission) private readonly admission: Admission,
     @Inject(Drain) drain: Drain,
   ) {
     drain.onBegin(() => this.#stop());
@@ -51,7 +52,9 @@ export class ResponseSockets {
       const plan = await this.planner.plan(owner, body, { call, warmUp, unstored: local });
       return { plan, run: await this.runs.startForeground(plan, { call, atEndOnly: false }) };
     };
-    const opened = new ResponseSocket(socket, { bounds: this.#bounds(), traceparent, admit, start });
+    const client = clientOf(request);
+    const hold = (bytes: number) => this.admission.hold(client, bytes);
+    const opened = new ResponseSocket(socket, { bounds: this.#bounds(), traceparent, admit, hold, start });
     this.#open.add(opened);
     const begunAt = Date.now();
     socket.once('close', (code: number) => {

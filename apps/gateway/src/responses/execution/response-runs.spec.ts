@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { getEventListeners } from 'node:events';
+import { createResponseSchema, newResponse, Sealer } from '#responses';
+import { Drain } from '#service-kit';
+import type { ResponseLeasesRepository, ResponsesRepository } from '#storage';
+import { describe, expect, it } from 'vitest';
+import type { GatewayEnvironment } from '../../config/gateway.environment.js';
+import type { ResponsePlan } from '../context/response-plan.js';
+import type { GenerationStarter } from './generation-starter.js';
+import { noJournal } from './journal.js';
+import { ResponseRuns } from './response-runs.js';
+
+function newPlan(id: string, content: string, background: boolean): ResponsePlan {
+  const { settings } = createResponseSchema.parse({ input: 'x', store: background, background });
+  const status = background ? 'queued' : 'in_progress';
+  return {
+    owner: 'me',
+    initial: newResponse({ id, createdAt: 1, model: 'scripted', settings, status }),
+    context: [],
+    inputItems: [],
+    job: {
+      chat: { messages: [{ role: 'user', content }], parameters: {}, includeUsage: false, extra: {} },
+      truncation: 'disabled',
+      searchQuery: null,
+      includeSearchResults: false,
+      include: [],
+      toolItems: [],
+    },
+    toolSecrets: new Map(),
+    ignored: [],
+  };
+}
+
+/** Runs whose generation says one word, at once or never. */
+function newRuns({ answers = true, maxBytes = 0 } = {}): ResponseRuns {
+  async function* speak() {
+    yield { type: 'chunk' as const, chunk: { choice: 0, text: 'done' } };
+    if (!answers) await new Promise(() => {});
+  }
+  const start = () => Promise.resolve({ ignored: [], receipt: () => undefined, steps: speak() });
+  const starter = { start, startPatiently: start } as unknown as GenerationStarter;
+  const environment = {
+    RESPONSES_LEASE_MS: 1_000,
+    RESPONSES_BACKGROUND_TIMEOUT_MS: 10_000,
+    RESPONSES_KEEP_ALIVE_MS: 10_000,
+    BODIES_LIMIT_BYTES: maxBytes,
+  } as unknown as GatewayEnvironment;
+  const sealer = new Sealer([randomBytes(32)]);
+  const [responses, leases] = [{} as ResponsesRepository, {} as ResponseLeasesRepository];
+  return new ResponseRuns(starter, responses, leases, environment, sealer, new Drain());
+}
+
+describe('ResponseRuns', () => {
+  it('leaves nothing on the signal of a connection once its turns have ended', async () => {
+    const runs = newRuns();
+    const { signal } = new AbortController();
+    const call = { requestId: 'r', traceparent: '', deadline: Date.now() + 10_000, signal };
+    for (let turn = 0; turn < 50; turn += 1) {
+      const run = await runs.startForeground(newPlan(`resp_${turn}`, 'x', false), { call, atEndOnly: false });
+      for await (const event of run.log.follow(-1, signal)) expect(event).toHaveProperty('sequence_number');
+      await run.ended;
+    }
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect(runs.ids).toEqual([]);
+  });
+
+  it('works on a bounded number of bytes of background responses', () => {
+    const runs = newRuns({ answers: false, maxBytes: 10_000 });
+    const begin = (id: string, bytes: number) => {
+      const plan = newPlan(id, 'x'.repeat(bytes), true);
+      runs.requireBackgroundRoom(plan);
+      runs.startBackground(plan, noJournal);
+    };
+    // One that is greater than the bound passes alone.
+    begin('resp_1', 20_000);
+    expect(() => begin('resp_2', 10)).toThrow(/1 background responses with 20\d{3} bytes under way/);
+  });
+
+  it('works on a bounded number of background responses', () => {
+    const runs = newRuns({ answers: false });
+    for (let index = 0; index < 1_000; index += 1)
+      runs.startBackground(newPlan(`resp_${index}`, 'x', true), noJournal);
+    expect(() => runs.requireBackgroundRoom(newPlan('resp_more', 'x', true))).toThrow(/1000 background/);
+  });
+});
