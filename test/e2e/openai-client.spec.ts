@@ -208,11 +208,18 @@ describe('embeddings and models through the official client', () => {
     expect((await client.models.retrieve('nano-chat')).id).toBe('nano-chat');
   });
 
-  it('lists the models under the name that Codex reads, too', async () => {
+  it('lists the language models in the form that Codex reads, too', async () => {
     const answer = await fetch(`${url}/v1/models?client_version=1.0.0`);
-    const { data, models } = (await answer.json()) as Record<'data' | 'models', { id: string }[]>;
-    expect(models).toEqual(data);
-    expect(models.map(({ id }) => id)).toContain('nano-chat');
+    expect(await answer.json()).toMatchObject({
+      models: [
+        {
+          id: 'nano-chat',
+          slug: 'nano-chat',
+          apply_patch_tool_type: 'freeform',
+          context_window: expect.any(Number) as number,
+        },
+      ],
+    });
   });
 
   it.each(['/v1/rerank', '/v2/rerank', '/rerank'])('ranks documents at %s', async (path) => {

@@ -94,9 +94,9 @@ export const modelSchema = z.looseObject({
   owned_by: z.string(),
 });
 
-/** The list of models, again under `models` for Codex. */
-export const modelListSchema = z.object({
-  object: z.literal('list'),
-  data: z.array(modelSchema),
-  models: z.array(modelSchema),
+export const modelListSchema = z.object({ object: z.literal('list'), data: z.array(modelSchema) });
+
+/** The list of models with the catalogue that the Codex CLI reads. */
+export const modelCatalogueSchema = modelListSchema.extend({
+  models: z.array(modelSchema.extend({ slug: z.string() })),
 });

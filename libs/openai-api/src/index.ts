@@ -3,6 +3,7 @@ export {
   chatCompletionChunkSchema,
   chatCompletionSchema,
   embeddingResponseSchema,
+  modelCatalogueSchema,
   modelListSchema,
   modelSchema,
   rerankResponseSchema,
@@ -32,6 +33,7 @@ export {
   type EmbeddingRequest,
   type EmbeddingResponse,
 } from './embeddings.js';
+export { codexModel } from './codex-models.js';
 export { modelList, modelObject, type Model } from './models.js';
 export { dataFrame, dataFrames, doneFrame, errorFrame } from './server-sent-events.js';
 export {

@@ -21,7 +21,7 @@ export function modelObject(info: Partial<ModelInfo> & { id: string; service?: s
   };
 }
 
-/** `GET /v1/models`: the list in `data`, and again in `models` for Codex. */
+/** `GET /v1/models`. */
 export function modelList(models: Model[]) {
-  return { object: 'list' as const, data: models, models };
+  return { object: 'list' as const, data: models };
 }

@@ -12,7 +12,15 @@ const program = join(folder, 'node_modules', '.bin', 'codex');
 /** A line that `codex exec --json` prints. */
 export interface CodexEvent {
   type: string;
-  item?: { type: string; text?: string; command?: string; aggregated_output?: string; exit_code?: number };
+  item?: {
+    type: string;
+    status?: string;
+    text?: string;
+    command?: string;
+    aggregated_output?: string;
+    exit_code?: number;
+    changes?: { path: string; kind: string }[];
+  };
   usage?: { input_tokens: number; output_tokens: number };
   error?: { message: string };
   message?: string;
@@ -28,8 +36,10 @@ export interface CodexSettings {
 
 /** The Codex CLI with a home and a working folder of its own. */
 export interface Codex {
-  /** Runs one turn without a terminal; `resume` goes on with the last conversation. */
-  exec(prompt: string, resume?: boolean): Promise<CodexEvent[]>;
+  /** The folder that it works in. */
+  work: string;
+  /** Runs one turn without a terminal; `resume` goes on with the last conversation, `settings` are as in its config.toml. */
+  exec(prompt: string, resume?: boolean, settings?: readonly string[]): Promise<CodexEvent[]>;
   remove(): Promise<void>;
 }
 
@@ -49,8 +59,10 @@ export async function startCodex(settings: CodexSettings): Promise<Codex> {
   await Promise.all([mkdir(home), mkdir(work)]);
   await writeFile(join(home, 'config.toml'), configuration(settings));
   return {
-    exec: async (prompt, resume = false) => {
+    work,
+    exec: async (prompt, resume = false, more = []) => {
       const flags = ['--skip-git-repo-check', '--json', '--dangerously-bypass-approvals-and-sandbox'];
+      flags.push(...more.flatMap((setting) => ['-c', setting]));
       const command = resume ? ['exec', ...flags, 'resume', '--last', prompt] : ['exec', ...flags, prompt];
       return parseLines(await output(command, { ...process.env, CODEX_HOME: home }, work));
     },
@@ -70,6 +82,10 @@ function configuration({ gatewayUrl, model, webSockets = false, compactAbove }: 
     'request_max_retries = 0',
     'stream_max_retries = 0',
     `supports_websockets = ${webSockets}`,
+    // With a key from a command it asks the provider for its models.
+    '[model_providers.meganest.auth]',
+    'command = "echo"',
+    'args = ["no-key-is-needed"]',
     '',
   ].join('\n');
 }

@@ -1,11 +1,18 @@
 import { MegaNestError } from '#contracts';
-import { modelList, modelListSchema, modelObject, modelSchema, type Model } from '#openai-api';
+import {
+  codexModel,
+  modelCatalogueSchema,
+  modelList,
+  modelObject,
+  modelSchema,
+  type Model,
+} from '#openai-api';
 import { ApiOperation } from '#service-kit';
 import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { givesAnswers } from '../mega-services/nodes/output-kind.js';
-import { ModelCatalog } from '../models/model-catalog.js';
+import { ModelCatalog, type ServedModel } from '../models/model-catalog.js';
 
 @Controller()
 export class ModelsController {
@@ -16,16 +23,18 @@ export class ModelsController {
   ) {}
 
   @Get(['v1/models', 'models'])
-  @ApiOperation({ summary: 'Mega services and models', answer: modelListSchema })
+  @ApiOperation({ summary: 'Mega services and models', answer: modelCatalogueSchema })
   async list() {
-    return modelList(await this.#all());
+    const served = await this.#served();
+    const languageModels = served.filter(({ service }) => service === 'llm');
+    return { ...modelList(this.#all(served)), models: languageModels.map(codexModel) };
   }
 
   /** Hub ids hold a slash, so the rest of the path is the id. */
   @Get(['v1/models/*', 'models/*'])
   @ApiOperation({ summary: 'A mega service or model', answer: modelSchema, wildcard: 'id' })
   async find(@Param('*') id: string): Promise<Model> {
-    const all = await this.#all();
+    const all = this.#all(await this.#served());
     const found = all.find((model) => model.id === decodeURIComponent(id));
     if (found) return found;
     throw new MegaNestError('model_not_found', {
@@ -35,15 +44,16 @@ export class ModelsController {
     });
   }
 
-  async #all(): Promise<Model[]> {
+  async #served(): Promise<ServedModel[]> {
+    const models = await this.models.list();
+    return this.environment.MEGA_SERVICES_ONLY ? models.filter(({ service }) => service !== 'llm') : models;
+  }
+
+  #all(served: readonly ServedModel[]): Model[] {
     const megaServices = this.megaServices
       .list()
       .filter(givesAnswers)
       .map(({ name }) => modelObject({ id: name }));
-    const models = await this.models.list();
-    const served = this.environment.MEGA_SERVICES_ONLY
-      ? models.filter(({ service }) => service !== 'llm')
-      : models;
     return [...megaServices, ...served.map(modelObject)];
   }
 }
