@@ -3,7 +3,7 @@ import { openModel } from './open-model.js';
 import type { TranscriptEvent } from './transcriber-interface.js';
 import type { TranscriberCall, TranscriberReady, TranscriberSettings } from './transcriber-messages.js';
 
-/** Entry of a thread that decodes audio and owns a session of the speech model. */
+/** Entry point of a thread that decodes audio and owns a session of the speech model. */
 await serveWorker<TranscriberReady, TranscriberCall, TranscriptEvent, undefined>(async (settings) => {
   const model = await openModel(settings as TranscriberSettings);
   return {

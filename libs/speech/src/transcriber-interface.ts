@@ -1,43 +1,44 @@
 import type { ModelInfo, TranscriptSegment } from '#contracts';
 
+/** A request to transcribe or translate an audio file. */
 export interface TranscribeRequest {
-  /** The whole file. */
+  /** The content of the file. */
   readonly audio: Uint8Array;
-  /** For errors. */
+  /** File name for error messages. */
   readonly filename?: string;
   readonly task?: 'transcribe' | 'translate';
-  /** ISO 639-1, e.g. `en`; otherwise the model's own, or what it hears. */
+  /** ISO 639-1, e.g. `en`; default: the model's language, or the one it detects. */
   readonly language?: string;
-  /** Text that came before, or names and spellings; only some models can use it. */
+  /** Preceding text, or names and spellings; only some models use it. */
   readonly prompt?: string;
   readonly temperature?: number;
-  /** Tell times of words and logarithms of probabilities too. */
+  /** Include word times and log probabilities. */
   readonly details?: boolean;
 }
 
-/** What becomes known, in this order: the audio once it is decoded, then each segment with text. */
+/** Events of a transcription: first the decoded audio, then each segment with text. */
 export type TranscriptEvent =
   | {
       readonly kind: 'audio';
       readonly seconds: number;
       readonly language: string;
-      /** Fields of the request that this model has no use for. */
+      /** Request fields that this model ignores. */
       readonly ignored: readonly string[];
     }
-  /** `done`: seconds of the audio that are behind. */
+  /** `done`: seconds of audio that are finished. */
   | { readonly kind: 'segment'; readonly segment: TranscriptSegment; readonly done: number };
 
-/** A model that writes down what is said. */
+/** A speech recognition model. */
 export interface Transcriber {
   readonly info: ModelInfo;
   readonly fallback?: string;
   /**
-   * Streams the transcript, segment by segment. Aborting the signal, or not consuming on, ends the work at the next
-   * segment. Errors: unsupported_file, payload_too_large, unsupported_parameter (a language or a task that the model has
-   * not), overloaded, cancelled, service_unavailable.
+   * Streams the transcript, segment by segment. Aborting the signal or ending the iteration stops the work at the
+   * next segment. Errors: unsupported_file, payload_too_large, unsupported_parameter (a language or task that the
+   * model does not support), overloaded, cancelled, service_unavailable.
    */
   transcribe(request: TranscribeRequest, signal?: AbortSignal): AsyncGenerator<TranscriptEvent, void, void>;
-  /** Errors: service_unavailable where the model cannot work. */
+  /** Checks the model with a short run. Errors: service_unavailable. */
   check(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

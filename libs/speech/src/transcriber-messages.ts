@@ -1,7 +1,7 @@
 import type { EngineChoice, EngineSettings, Device } from '#models';
 import type { TranscribeRequest } from './transcriber-interface.js';
 
-/** What the worker needs to load its model. */
+/** Settings with which the worker loads its model. */
 export interface TranscriberSettings {
   readonly id: string;
   readonly directory: string;
@@ -10,16 +10,18 @@ export interface TranscriberSettings {
   readonly engine: EngineSettings;
   readonly maxSeconds: number;
   readonly beams: number;
-  /** Windows that a Whisper model decodes together. */
+  /** Maximum number of windows that a Whisper model decodes in a batch. */
   readonly windows: number;
-  /** File of Silero's detector; without it loudness decides. */
+  /** File of Silero's detector; without it an energy threshold detects speech. */
   readonly voiceModel?: string;
 }
 
+/** First message of the worker: the engine that was chosen. */
 export interface TranscriberReady extends EngineChoice {
   readonly backend: string;
-  /** Files that one thread hears side by side. */
-  readonly filesAtOnce: number;
+  /** Number of files that a thread transcribes concurrently. */
+  readonly maxConcurrentFiles: number;
 }
 
+/** A call to the worker. */
 export type TranscriberCall = TranscribeRequest;

@@ -15,24 +15,34 @@ import type { ModelLoadOptions } from '#models';
 import type { TranscribeRequest, Transcriber, TranscriptEvent } from './transcriber-interface.js';
 import type { TranscriberCall, TranscriberReady, TranscriberSettings } from './transcriber-messages.js';
 
+/** Options of {@link loadTranscriber}. */
 export interface TranscriberLoadOptions extends ModelLoadOptions {
-  /** Threads, each with the model; a CTC model hears a file in each, Whisper several. Default 2. */
+  /**
+   * Number of threads, each with the model. A CTC model transcribes one file per thread, Whisper several. Default
+   * 2.
+   */
   readonly workers?: number;
-  /** Files that may wait; default 32. */
+  /** Maximum number of queued files; default 32. */
   readonly queueCapacity?: number;
-  /** Longer audio is refused; default 2 hours. */
+  /** Longer audio is refused, in seconds; default 2 hours. */
   readonly maxSeconds?: number;
-  /** Beginnings that the search of a CTC model keeps; 1 takes the best unit of each step. Default 32. */
+  /** Number of prefixes in the beam search of a CTC model; 1 is greedy search. Default 32. */
   readonly beams?: number;
-  /** Windows that a Whisper model decodes together in each thread, of one file or of several. Default 4. */
+  /**
+   * Maximum number of windows, of one or several files, that a Whisper model decodes in a batch per thread. Default
+   * 4.
+   */
   readonly windows?: number;
-  /** `silero_vad.onnx`, or a folder that holds it. Without it loudness tells speech from pauses. */
+  /** `silero_vad.onnx`, or a folder with it. Without it an energy threshold detects speech. */
   readonly voiceModel?: string;
 }
 
 type AsrChannel = WorkerChannel<TranscriberReady, TranscriberCall, TranscriptEvent, undefined>;
 
-/** Loads a speech model, Whisper or one with CTC: a bundled name, a folder, or a hub id. Throws ModelLoadError. */
+/**
+ * Loads a speech recognition model, Whisper or CTC: a bundled name, a folder, or an id on the Hugging Face hub.
+ * Errors: ModelLoadError.
+ */
 export async function loadTranscriber(
   source: string,
   options: TranscriberLoadOptions = {},
@@ -55,12 +65,12 @@ export async function loadTranscriber(
     () => new WorkerChannel(entry, settings, options.hangLimitMs),
   );
   try {
-    // The first one alone: it compiles the model for all.
-    const { backend, weightsFile, fallback, filesAtOnce } = await channels[0]!.start();
+    // The first thread loads alone, because it compiles the model for all.
+    const { backend, weightsFile, fallback, maxConcurrentFiles } = await channels[0]!.start();
     await Promise.all(channels.map((channel) => channel.start()));
     const weights = await describeWeights(weightsFile);
     const info = { id, ...weights, backend, maxInputTokens: 0 };
-    const limits = { filesAtOnce, queueCapacity: options.queueCapacity ?? 32 };
+    const limits = { maxConcurrentFiles, queueCapacity: options.queueCapacity ?? 32 };
     return new OnnxTranscriber(info, channels, limits, fallback);
   } catch (error) {
     await Promise.all(channels.map((channel) => channel.close()));
@@ -71,22 +81,22 @@ export async function loadTranscriber(
 function voiceModelFile(source: string): string {
   const candidates = [join(source, 'silero_vad.onnx'), join(source, 'onnx', 'model.onnx'), source];
   const file = candidates.find((candidate) => candidate.endsWith('.onnx') && existsSync(candidate));
-  if (!file) throw new ModelLoadError(`${resolve(source)} holds no silero_vad.onnx.`);
+  if (!file) throw new ModelLoadError(`${resolve(source)} does not contain silero_vad.onnx.`);
   return file;
 }
 
 class OnnxTranscriber implements Transcriber {
-  /** Threads with room, one entry for each file that they could take; neighbours differ, so that load is spread. */
+  /** Idle threads, one entry per file that they can take; neighbors differ, which spreads the load. */
   private readonly idle: AsrChannel[];
   private readonly waiting: ((channel: AsrChannel) => void)[] = [];
 
   constructor(
     readonly info: ModelInfo,
     private readonly channels: readonly AsrChannel[],
-    private readonly limits: { filesAtOnce: number; queueCapacity: number },
+    private readonly limits: { maxConcurrentFiles: number; queueCapacity: number },
     readonly fallback?: string,
   ) {
-    this.idle = Array.from({ length: limits.filesAtOnce }, () => channels).flat();
+    this.idle = Array.from({ length: limits.maxConcurrentFiles }, () => channels).flat();
   }
 
   async *transcribe(

@@ -39,7 +39,7 @@ describe('decodeAudio', () => {
     'opus.ogg',
     'opus.webm',
     'vorbis.ogg',
-  ])('hears in %s what the WAV file says', async (file) => {
+  ])('decodes %s to the samples of the WAV file', async (file) => {
     const samples = await decode(await fixture(file));
     expect(Math.abs(samples.length - question.length)).toBeLessThan(rate * 0.15);
     expect(similarity(question, samples)).toBeGreaterThan(0.95);
@@ -65,10 +65,10 @@ describe('decodeAudio', () => {
 
   it.each([
     ['an empty file', new Uint8Array(), /empty/],
-    ['text', new TextEncoder().encode('this is no audio'), /no audio that is known/],
-    ['a WAV file without samples', writeWav([new Float32Array()], 16_000), /holds no audio/],
-    ['a WAV head alone', writeWav([], 16_000).slice(0, 20), /holds no audio/],
-    ['an MP3 mark alone', Uint8Array.of(0xff, 0xfb, 1, 2, 3), /holds no audio/],
+    ['text', new TextEncoder().encode('this is no audio'), /not in a supported audio format/],
+    ['a WAV file without samples', writeWav([new Float32Array()], 16_000), /does not contain audio/],
+    ['a WAV head alone', writeWav([], 16_000).slice(0, 20), /does not contain audio/],
+    ['an MP3 mark alone', Uint8Array.of(0xff, 0xfb, 1, 2, 3), /does not contain audio/],
     ['a broken Ogg file', new TextEncoder().encode(`OggS${'x'.repeat(200)}`), /container/],
   ])('refuses %s', async (_what, bytes, message) => {
     await expect(decode(bytes)).rejects.toMatchObject({ code: 'unsupported_file', param: 'file', message });

@@ -1,40 +1,61 @@
 import { setImmediate } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
-import { detectAudioType } from './audio-type.js';
+import { UnreadableAudioError, mixDown, type PcmPiece } from './pcm.js';
 import { decodeFlac } from './decode-flac.js';
 import { decodeMp3 } from './decode-mp3.js';
 import { decodePackets } from './decode-packets.js';
 import { decodeWav } from './decode-wav.js';
-import { mixDown, UnreadableAudioError, type PcmPiece } from './pcm.js';
 import { Resampler } from './resampler.js';
 
+/** The decoder of a file; `packets`: Ogg, WebM, Matroska and MP4 with Opus or Vorbis. */
+type AudioType = 'wav' | 'flac' | 'ogg-flac' | 'mp3' | 'packets';
+
+/** Detects the type by the first bytes; file names and MIME types are ignored. Errors: UnreadableAudioError. */
+function detectAudioType(bytes: Uint8Array): AudioType {
+  const text = (start: number, end: number) => String.fromCharCode(...bytes.subarray(start, end));
+  if (text(0, 4) === 'RIFF' && text(8, 12) === 'WAVE') return 'wav';
+  if (text(0, 4) === 'fLaC') return 'flac';
+  if (text(0, 4) === 'OggS') return text(0, 128).includes('\u007FFLAC') ? 'ogg-flac' : 'packets';
+  if (text(4, 8) === 'ftyp' || (bytes[0] === 0x1a && text(0, 4) === '\u001AE\u00DF\u00A3')) return 'packets';
+  if (text(0, 3) === 'ID3') return 'mp3';
+  if (bytes[0] === 0xff && (bytes[1]! & 0xe0) === 0xe0) {
+    // The two layer bits are zero only in AAC frames.
+    if ((bytes[1]! & 0x06) === 0) throw new UnreadableAudioError('AAC is not supported');
+    return 'mp3';
+  }
+  throw new UnreadableAudioError(
+    'its content is not in a supported audio format; send wav, flac, mp3, ogg or webm',
+  );
+}
+
+/** Options of {@link decodeAudio}. */
 export interface DecodeAudioOptions {
-  /** Samples a second of the result. */
+  /** Sample rate of the result, in Hz. */
   sampleRate: number;
-  /** Longer audio is refused. */
+  /** Longer audio is refused, in seconds. */
   maxSeconds: number;
-  /** For errors. */
+  /** File name for error messages. */
   filename?: string;
   signal?: AbortSignal;
 }
 
-/** Pieces after which cancels are looked at. */
+/** Number of pieces between two checks of the signal. */
 const piecesPerTurn = 32;
-const sampleRates = { least: 2_000, most: 384_000 };
+const sampleRates = { min: 2_000, max: 384_000 };
 
 /**
- * One channel at the wanted rate, decoded piece by piece so that no copy at the file's own rate lies in memory. Errors:
- * unsupported_file (what it is or lacks), payload_too_large (too long), cancelled.
+ * Decodes a file to one channel at the given rate, piece by piece, so that the audio at the file's own rate is
+ * never whole in memory. Errors: unsupported_file (with the reason), payload_too_large (too long), cancelled.
  */
 export async function decodeAudio(bytes: Uint8Array, options: DecodeAudioOptions): Promise<Float32Array> {
   const file = options.filename ?? 'audio';
   try {
     const samples = await collect(piecesOf(bytes), options);
-    if (samples.length === 0) throw new UnreadableAudioError('it holds no audio');
+    if (samples.length === 0) throw new UnreadableAudioError('it does not contain audio');
     return samples;
   } catch (cause) {
     if (cause instanceof MegaNestError) throw cause;
-    // The libraries throw whatever they like at content that they did not expect.
+    // The libraries throw errors of any kind for unexpected content.
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw new MegaNestError('unsupported_file', { file, detail, param: 'file', cause });
   }
@@ -60,7 +81,7 @@ async function collect(pieces: AsyncIterable<PcmPiece>, options: DecodeAudioOpti
   return track.finish();
 }
 
-/** Resampled audio as it grows; a change of rate in mid-file begins a new stretch. */
+/** Collects resampled audio; a change of the rate within a file starts a new segment. */
 class GrowingTrack {
   private readonly parts: Float32Array[] = [];
   private length = 0;
@@ -70,17 +91,17 @@ class GrowingTrack {
 
   add(piece: PcmPiece): void {
     const { sampleRate } = piece;
-    if (!(sampleRate >= sampleRates.least && sampleRate <= sampleRates.most))
-      throw new UnreadableAudioError(`its rate of ${sampleRate} samples a second is none`);
+    if (!(sampleRate >= sampleRates.min && sampleRate <= sampleRates.max))
+      throw new UnreadableAudioError(`its sample rate of ${sampleRate} Hz is not supported`);
     if (this.resampler?.from !== sampleRate) {
-      this.endStretch();
+      this.endSegment();
       this.resampler = new Resampler(sampleRate, this.options.sampleRate);
     }
     this.keep(this.resampler.push(mixDown(piece)));
   }
 
   finish(): Float32Array {
-    this.endStretch();
+    this.endSegment();
     const samples = new Float32Array(this.length);
     let place = 0;
     for (const part of this.parts.splice(0)) {
@@ -90,7 +111,7 @@ class GrowingTrack {
     return samples;
   }
 
-  private endStretch(): void {
+  private endSegment(): void {
     if (this.resampler) this.keep(this.resampler.finish());
   }
 

@@ -6,7 +6,7 @@ let library: Promise<Library> | undefined;
 
 const endOfStream = 4;
 
-/** FLAC, native or in Ogg, with libFLAC; frames that are damaged are left out. Errors: UnreadableAudioError. */
+/** Decodes FLAC, native or in Ogg, with libFLAC; damaged frames are skipped. Errors: UnreadableAudioError. */
 export async function* decodeFlac(bytes: Uint8Array, inOgg: boolean): AsyncGenerator<PcmPiece, void, void> {
   library ??= loadLibrary();
   const flac = await library;
@@ -34,7 +34,7 @@ export async function* decodeFlac(bytes: Uint8Array, inOgg: boolean): AsyncGener
       if (!goesOn) break;
     }
     if (!decoded)
-      throw new UnreadableAudioError(`it holds no readable FLAC frame ${problems[0] ?? ''}`.trim());
+      throw new UnreadableAudioError(`it does not contain a readable FLAC frame ${problems[0] ?? ''}`.trim());
   } finally {
     flac.FLAC__stream_decoder_finish(decoder);
     flac.FLAC__stream_decoder_delete(decoder);
@@ -49,8 +49,8 @@ async function loadLibrary(): Promise<Library> {
 
 function byteReader(bytes: Uint8Array) {
   let place = 0;
-  return (most: number) => {
-    const buffer = bytes.slice(place, place + most);
+  return (maxBytes: number) => {
+    const buffer = bytes.slice(place, place + maxBytes);
     place += buffer.length;
     return buffer.length === 0
       ? { buffer: undefined, readDataLength: 0 as const, error: false }
@@ -58,7 +58,7 @@ function byteReader(bytes: Uint8Array) {
   };
 }
 
-/** Samples come as little-endian integers of `width` bytes, which may be more than their bits fill. */
+/** Converts little-endian integers of `width` bytes, of which `bits` bits are used, to samples. */
 function toSamples(data: Uint8Array, width: number, bits: number): Float32Array {
   const scale = 2 ** (bits - 1);
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { PcmPiece } from './pcm.js';
 
-/** Node has it; the type libraries that are loaded here do not say so. */
+/** Node has it, but the loaded type libraries do not declare it. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: object) => { exports: unknown };
 };
 
-/** What the module exports, as far as it is used; positions and lengths are bytes of its memory, times seconds. */
+/** Exports of the module that are used. Positions and lengths are bytes of its memory, times are seconds. */
 interface Minimp3 {
   memory: { buffer: ArrayBuffer };
   decoder_init(): void;
@@ -25,7 +25,7 @@ interface Minimp3 {
 const pieceSeconds = 5;
 let compiled: object | undefined;
 
-/** MPEG 1, 2 and 2.5, layers I to III, with minimp3; what is no frame is skipped. */
+/** Decodes MPEG 1, 2 and 2.5, layers I to III, with minimp3; bytes between frames are skipped. */
 export function* decodeMp3(bytes: Uint8Array): Generator<PcmPiece, void, void> {
   const decoder = open();
   decoder.decoder_init();
@@ -42,7 +42,7 @@ export function* decodeMp3(bytes: Uint8Array): Generator<PcmPiece, void, void> {
   }
 }
 
-/** A fresh memory for each file: nothing of one can reach another. */
+/** Each file gets a memory of its own, so that data of one file cannot reach another. */
 function open(): Minimp3 {
   compiled ??= new WebAssembly.Module(
     readFileSync(createRequire(import.meta.url).resolve('minimp3-wasm/dist/decoder.opt.wasm')),

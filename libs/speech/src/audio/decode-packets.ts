@@ -3,17 +3,17 @@ import { OpusDecoder } from 'opus-decoder';
 import { UnreadableAudioError, type PcmPiece } from './pcm.js';
 import { openVorbis } from './vorbis.js';
 
-/** What turns packets of one codec into samples. */
+/** Decodes the packets of one codec. */
 interface PacketDecoder {
   decode(packet: Uint8Array): PcmPiece | undefined;
   free(): void;
 }
 
-/** Opus and Vorbis in Ogg, WebM, Matroska or MP4; the first audio track. Errors: UnreadableAudioError. */
+/** Decodes the first audio track, Opus or Vorbis, in Ogg, WebM, Matroska or MP4. Errors: UnreadableAudioError. */
 export async function* decodePackets(bytes: Uint8Array): AsyncGenerator<PcmPiece, void, void> {
   using input = new Input({ formats: ALL_FORMATS, source: new BufferSource(bytes) });
   const track = await readContainer(() => input.getPrimaryAudioTrack());
-  if (!track) throw new UnreadableAudioError('it has no audio track');
+  if (!track) throw new UnreadableAudioError('it does not have an audio track');
   const decoder = await openDecoder(track);
   try {
     const packets = new EncodedPacketSink(track).packets();
@@ -39,7 +39,9 @@ async function openDecoder(track: InputAudioTrack): Promise<PacketDecoder> {
   );
 }
 
-/** `head`: the packet that begins `OpusHead` (RFC 7845); without it mono or stereo by each packet's own mark. */
+/**
+ * `head`: the packet that begins with `OpusHead` (RFC 7845); without it each packet's own flag says mono or stereo.
+ */
 async function openOpus(head: Uint8Array | undefined): Promise<PacketDecoder> {
   const family = head?.[18] ?? 0;
   const channels = head?.[9] ?? 2;

@@ -1,10 +1,12 @@
 import { decoder } from '@audio/decode-wav';
 import { UnreadableAudioError, type PcmPiece } from './pcm.js';
 
-/** Bytes decoded at a time: samples are up to eight times as large as the file's. */
+/** Bytes decoded at once: samples take up to eight times as much memory. */
 const pieceBytes = 1 << 18;
 
-/** WAV: integer PCM of 8 to 32 bits, float, A-law, µ-law, IMA and MS ADPCM. Errors: UnreadableAudioError. */
+/**
+ * Decodes WAV: integer PCM of 8 to 32 bits, float, A-law, µ-law, IMA and MS ADPCM. Errors: UnreadableAudioError.
+ */
 export function* decodeWav(bytes: Uint8Array): Generator<PcmPiece, void, void> {
   const wav = decoder();
   try {

@@ -1,16 +1,16 @@
-/** A stretch of decoded audio, one array of samples in [−1, 1] for each channel. */
+/** A piece of decoded audio: one array of samples in [−1, 1] per channel. */
 export interface PcmPiece {
   channels: readonly Float32Array[];
-  /** Samples a second. */
+  /** In Hz. */
   sampleRate: number;
 }
 
-/** Thrown by decoders for content that they cannot read; the message says what is wrong with it. */
+/** Thrown by decoders for content that they cannot decode; the message gives the reason. */
 export class UnreadableAudioError extends Error {
   override readonly name = 'UnreadableAudioError';
 }
 
-/** The mean of the channels. */
+/** Returns the mean of the channels. */
 export function mixDown({ channels }: PcmPiece): Float32Array {
   const [first = new Float32Array(), ...others] = channels;
   if (others.length === 0) return first;

@@ -1,20 +1,20 @@
-/** Zero crossings of the sinc on each side, at the lower of the two rates. */
+/** Zero crossings of the sinc function on each side, at the lower of the two rates. */
 const zeroCrossings = 24;
-/** Where the low-pass cuts, as a part of the lower Nyquist frequency. */
+/** Cutoff of the low-pass filter, as a fraction of the lower Nyquist frequency. */
 const rollOff = 0.94;
-/** Of the Kaiser window: about 80 dB of attenuation. */
+/** Beta of the Kaiser window: about 80 dB of attenuation. */
 const kaiserBeta = 8;
 
 /**
- * Changes the sample rate of a signal that comes in pieces, by a windowed sinc in polyphase form. Whatever the pieces,
- * the result is the same, and ⌈samples · to / from⌉ samples long.
+ * Changes the sample rate of a signal in pieces, by a windowed sinc filter in polyphase form. The result does not
+ * depend on the division into pieces, and has ⌈samples · to / from⌉ samples.
  */
 export class Resampler {
   private readonly up: number;
   private readonly down: number;
   private readonly halfWidth: number;
   private readonly phases = new Map<number, Float64Array>();
-  /** Input samples that are still needed; the first one is number `start`. */
+  /** Input samples that are still needed; the first has the index `start`. */
   private kept: Float32Array;
   private start: number;
   private received = 0;
@@ -33,7 +33,7 @@ export class Resampler {
     this.start = -this.halfWidth;
   }
 
-  /** The output that the input so far determines and that was not given out yet. */
+  /** Adds samples; returns the output samples that are determined now. */
   push(samples: Float32Array): Float32Array {
     if (this.from === this.to) return samples;
     this.received += samples.length;
@@ -42,7 +42,7 @@ export class Resampler {
     return this.produce(Math.max(0, Math.ceil((complete * this.up) / this.down)));
   }
 
-  /** The rest, as if silence followed. */
+  /** Returns the remaining output, as if silence followed. */
   finish(): Float32Array {
     if (this.from === this.to) return new Float32Array();
     this.append(new Float32Array(this.halfWidth + 1));
@@ -74,7 +74,7 @@ export class Resampler {
     return output;
   }
 
-  /** Weights of the input samples around a place that lies `phase` / `up` behind one of them; they sum up to 1. */
+  /** Weights of the input samples around a position `phase` / `up` after a sample; their sum is 1. */
   private phase(phase: number): Float64Array {
     let weights = this.phases.get(phase);
     if (!weights) this.phases.set(phase, (weights = this.makePhase(phase / this.up)));

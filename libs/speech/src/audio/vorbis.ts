@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { UnreadableAudioError, type PcmPiece } from './pcm.js';
 
-/** The decoder of ogv.js (libvorbis), as far as it is used; it calls back before it returns. */
+/** The parts of ogv.js's decoder (libvorbis) that are used; it calls back before it returns. */
 interface OgvVorbis {
   audioFormat: { channels: number; rate: number } | null;
   audioBuffer: Float32Array[] | null;
@@ -12,8 +12,8 @@ interface OgvVorbis {
 }
 
 /**
- * A decoder of one Vorbis stream. `head`: its three header packets, laced as in Matroska's private data. Errors:
- * UnreadableAudioError for headers that are none.
+ * Opens a decoder of one Vorbis stream. `head`: its three header packets, laced as in Matroska's private data.
+ * Errors: UnreadableAudioError for invalid headers.
  */
 export async function openVorbis(head: Uint8Array) {
   const require = createRequire(import.meta.url);
@@ -36,7 +36,10 @@ export async function openVorbis(head: Uint8Array) {
   };
 }
 
-/** Xiph's lacing: the number of packets less one, the size of each but the last in bytes that add up until one < 255. */
+/**
+ * Splits Xiph lacing: the number of packets minus one, then the size of each packet except the last, in bytes that
+ * are summed until one is below 255.
+ */
 function headerPackets(head: Uint8Array): Uint8Array[] {
   let place = 1;
   const sizes = Array.from({ length: Math.min(head[0] ?? 0, 2) }, () => {

@@ -2,7 +2,7 @@ export type WavForm = 'u8' | 's16' | 's24' | 's32' | 'f32' | 'f64';
 
 const widths: Record<WavForm, number> = { u8: 1, s16: 2, s24: 3, s32: 4, f32: 4, f64: 8 };
 
-/** A WAV file of channels of samples in [−1, 1]. */
+/** Writes a WAV file from channels of samples in [−1, 1]. */
 export function writeWav(
   channels: readonly Float32Array[],
   sampleRate: number,

@@ -1,19 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { MegaNestError, type TranscriptSegment } from '#contracts';
-import { readOptionalJson, ModelLoadError } from '#models';
-import type { CallContext } from '#models';
+import { readOptionalJson, ModelLoadError, type CallContext } from '#models';
 import { decodeAudio } from '../audio/decode-audio.js';
 import { Resampler } from '../audio/resampler.js';
 import type { TranscriberCall, TranscriberReady, TranscriberSettings } from '../transcriber-messages.js';
 import type { TranscriptEvent } from '../transcriber-interface.js';
-import { openVoiceDetector } from '../vad/open-voice-detector.js';
-import { joinSpans, type SampleSpan } from '../vad/speech-spans.js';
-import { detectorRate, type VoiceDetector } from '../vad/voice-detector.js';
-import { alignUnits } from './align-units.js';
-import { beamSearch, type LanguageModelScores } from './beam-search.js';
-import { greedySearch } from './greedy-search.js';
-import { withQuietMargin } from './quiet-margin.js';
+import {
+  openVoiceDetector,
+  joinSpans,
+  type SampleSpan,
+  detectorRate,
+  type VoiceDetector,
+} from '../vad/voice-detectors.js';
+import { alignUnits, beamSearch, type LanguageModelScores, greedySearch } from './search.js';
+import { padWithSilence } from './silence-padding.js';
 import { scoreWindows } from './score-windows.js';
 import { describeSegment } from './segment.js';
 import { SpeechSession } from './speech-session.js';
@@ -23,13 +24,16 @@ import { CtcVocabulary } from './vocabulary.js';
 const configSchema = z.looseObject({
   blank_token_id: z.int().min(0).optional(),
   pad_token_id: z.int().min(0).optional(),
-  /** ISO 639-1 codes of what the model understands; the first one is reported. */
+  /** Languages of the model in ISO 639-1; the first one is reported. */
   languages: z.array(z.string()).min(1).optional(),
-  /** Seconds of quiet that speech gets where the recording begins or ends with it. */
+  /** Seconds of silence added where speech begins or ends with the recording. */
   quiet_margin: z.number().min(0).max(2).default(0),
 });
 
-/** In seconds: a segment at most, the pause within one, the window of audio without pauses, its overlap. */
+/**
+ * In seconds: maximum length of a segment, pause within a segment, window of audio without pauses, overlap of
+ * windows.
+ */
 const timing = { segment: 12, pause: 0.8, window: 20, overlap: 2 };
 
 interface TranscriberParts {
@@ -42,18 +46,18 @@ interface TranscriberParts {
   languages: readonly string[];
 }
 
-/** Transcribes with a CTC network, in the worker's thread. */
+/** Transcribes with a CTC model, in a worker thread. */
 export class CtcTranscriber {
   private constructor(
     private readonly settings: TranscriberSettings,
     private readonly parts: TranscriberParts,
   ) {}
 
-  /** Throws ModelLoadError. */
+  /** Loads the model. Errors: ModelLoadError. */
   static async load(settings: TranscriberSettings): Promise<CtcTranscriber> {
     const { directory, engine, device, threads, voiceModel } = settings;
     const config = await readOptionalJson(directory, 'config.json', configSchema);
-    if (!config) throw new ModelLoadError(`${directory} holds no config.json.`);
+    if (!config) throw new ModelLoadError(`${directory} does not contain config.json.`);
     const vocabulary = await CtcVocabulary.read(directory);
     const session = await SpeechSession.load(directory, engine, { device, threads });
     const voices = await openVoiceDetector(voiceModel);
@@ -66,10 +70,10 @@ export class CtcTranscriber {
   }
 
   get ready(): TranscriberReady {
-    return { backend: this.parts.session.backend, ...this.parts.session.choice, filesAtOnce: 1 };
+    return { backend: this.parts.session.backend, ...this.parts.session.choice, maxConcurrentFiles: 1 };
   }
 
-  /** Decodes the file and emits what is heard, stretch by stretch. */
+  /** Decodes the file and emits its transcript, span by span. Errors: see Transcriber.transcribe. */
   async transcribe(request: TranscriberCall, context: CallContext<TranscriptEvent>): Promise<void> {
     const language = this.#languageOf(request);
     const { signal } = context;
@@ -84,10 +88,10 @@ export class CtcTranscriber {
     context.emit({ kind: 'audio', seconds, language, ignored: ignoredFields(request) });
     let id = 0;
     for (const span of await this.#speechIn(samples, signal)) {
-      // Lets the cancel of a client that has left come in.
+      // Lets a cancellation arrive.
       await setImmediate();
       if (signal.aborted) throw new MegaNestError('cancelled');
-      const segment = await this.#hear(samples, span, id, request.details ?? false);
+      const segment = await this.#transcribe(samples, span, id, request.details ?? false);
       if (segment.text) {
         context.emit({ kind: 'segment', segment, done: span.end / samplingRate });
         id += 1;
@@ -102,13 +106,13 @@ export class CtcTranscriber {
   #languageOf({ language, task }: TranscriberCall): string {
     if (task === 'translate')
       throw new MegaNestError('unsupported_parameter', {
-        detail: `${this.settings.id} writes down what is said; it cannot translate.`,
+        detail: `${this.settings.id} can transcribe, but it cannot translate.`,
         param: 'model',
       });
     const asked = language?.toLowerCase();
     if (asked !== undefined && !this.parts.languages.includes(asked))
       throw new MegaNestError('unsupported_parameter', {
-        detail: `language: ${this.settings.id} understands ${this.parts.languages.join(', ')}, not ${language}`,
+        detail: `language: ${this.settings.id} supports ${this.parts.languages.join(', ')}, not ${language}`,
         param: 'language',
       });
     return asked ?? this.parts.languages[0]!;
@@ -117,9 +121,9 @@ export class CtcTranscriber {
   async #speechIn(samples: Float32Array, signal: AbortSignal): Promise<SampleSpan[]> {
     const { samplingRate } = this.parts.session;
     const scale = samplingRate / detectorRate;
-    const heard = scale === 1 ? samples : resampled(samples, samplingRate);
+    const transcript = scale === 1 ? samples : resampled(samples, samplingRate);
     const spans = joinSpans(
-      await this.parts.voices.detect(heard, signal),
+      await this.parts.voices.detect(transcript, signal),
       timing.segment * detectorRate,
       timing.pause * detectorRate,
     );
@@ -129,7 +133,7 @@ export class CtcTranscriber {
     }));
   }
 
-  async #hear(
+  async #transcribe(
     samples: Float32Array,
     { start, end }: SampleSpan,
     id: number,
@@ -138,8 +142,8 @@ export class CtcTranscriber {
     const { samplingRate } = this.parts.session;
     const rules = { window: timing.window * samplingRate, overlap: timing.overlap * samplingRate };
     const { blank, languageModel, quietMargin } = this.parts;
-    const stretch = withQuietMargin(samples, { start, end }, quietMargin);
-    const scores = await scoreWindows(stretch.samples, rules, (part) => this.parts.session.run(part));
+    const span = padWithSilence(samples, { start, end }, quietMargin);
+    const scores = await scoreWindows(span.samples, rules, (part) => this.parts.session.run(part));
     const { beams } = this.settings;
     const units =
       beams > 1
@@ -150,14 +154,14 @@ export class CtcTranscriber {
       id,
       start: start / samplingRate,
       end: end / samplingRate,
-      firstStep: stretch.start / samplingRate,
-      secondsPerStep: stretch.samples.length / samplingRate / Math.max(1, scores.steps),
+      firstStep: span.start / samplingRate,
+      secondsPerStep: span.samples.length / samplingRate / Math.max(1, scores.steps),
       details,
     });
   }
 }
 
-/** The network hears sounds alone, and its search has no randomness. */
+/** The model does not use a prompt, and its search is not random. */
 function ignoredFields({ prompt, temperature }: TranscriberCall): string[] {
   return [...(prompt ? ['prompt'] : []), ...(temperature ? ['temperature'] : [])];
 }

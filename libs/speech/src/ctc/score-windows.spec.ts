@@ -18,7 +18,7 @@ describe('scoreWindows', () => {
       }),
     ));
 
-  it('hears a piece that fits one window once', async () => {
+  it('runs a piece that fits one window once', async () => {
     const scores = await scoreWindows(Float32Array.of(1, 2, 3, 4), { window: 8, overlap: 2 }, run);
     expect([...scores.values]).toEqual([1]);
   });

@@ -1,15 +1,16 @@
-import type { LogProbabilities } from './log-probabilities.js';
+import type { LogProbabilities } from './search.js';
 
+/** Sizes of windows, in samples. */
 export interface WindowRules {
-  /** Samples that the network hears at once. */
+  /** Samples per run of the network. */
   window: number;
-  /** Samples at both ends of a window whose scores are left to its neighbours, which hear more around them. */
+  /** Overlap at both ends of a window; these scores come from the neighboring windows, which have more context. */
   overlap: number;
 }
 
 /**
- * Scores of audio of any length: windows that overlap, of which only the middles count, joined to one matrix; the
- * borders lie on whole steps, so that times stay true.
+ * Scores audio of any length in overlapping windows and joins the middles of their scores to one matrix. Borders
+ * lie on whole steps, so that times stay exact.
  */
 export async function scoreWindows(
   samples: Float32Array,

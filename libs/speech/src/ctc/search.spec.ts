@@ -1,9 +1,6 @@
 import { array, assert, constantFrom, float, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alignUnits } from './align-units.js';
-import { beamSearch } from './beam-search.js';
-import { greedySearch } from './greedy-search.js';
-import { logAdd, logSoftmax, type LogProbabilities } from './log-probabilities.js';
+import { alignUnits, beamSearch, greedySearch, logAdd, logSoftmax, type LogProbabilities } from './search.js';
 import { CtcVocabulary } from './vocabulary.js';
 
 const width = 3;
@@ -50,7 +47,7 @@ describe('beamSearch', () => {
         const sums = new Map<string, number>();
         for (const { units, score } of paths(scores))
           sums.set(units, logAdd(sums.get(units) ?? -Infinity, score));
-        const found = beamSearch(scores, { blank: 0, beams: 1_000, least: -Infinity }).join('');
+        const found = beamSearch(scores, { blank: 0, beams: 1_000, minLogProbability: -Infinity }).join('');
         expect(sums.get(found)).toBeCloseTo(Math.max(...sums.values()), 4);
       }),
       { numRuns: 100 },

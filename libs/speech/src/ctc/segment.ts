@@ -1,20 +1,21 @@
 import type { TranscriptSegment } from '#contracts';
-import type { AlignedUnit } from './align-units.js';
+import type { AlignedUnit } from './search.js';
 import type { CtcVocabulary } from './vocabulary.js';
 
+/** Position of a segment in the audio. */
 export interface SegmentPlace {
   id: number;
-  /** Seconds of the audio. */
+  /** In seconds of the audio. */
   start: number;
   end: number;
-  /** Seconds of the audio where the first step lies, which may be before `start`. */
+  /** Time of the first step in seconds; it may be before `start`. */
   firstStep: number;
   secondsPerStep: number;
-  /** With words and probabilities. */
+  /** Include words and probabilities. */
   details: boolean;
 }
 
-/** What was heard in a stretch of audio; its times are those of the first and the last word in it. */
+/** Describes the transcript of a span; its times are those of its first and last word. */
 export function describeSegment(
   vocabulary: CtcVocabulary,
   units: readonly AlignedUnit[],

@@ -14,9 +14,9 @@ import {
 import { compileSpeech, UnsupportedModelError } from '#onnx-compiler';
 import { logMelSettingsSchema } from '../features/feature-settings.js';
 import { LogMelFeatures } from '../features/log-mel.js';
-import { logSoftmax, type LogProbabilities } from './log-probabilities.js';
+import { logSoftmax, type LogProbabilities } from './search.js';
 
-/** What a network hears in samples: log-mel frames (`input_features`), or the samples themselves (`input_values`). */
+/** Input of the network: log-mel frames (`input_features`) or samples (`input_values`). */
 interface FrontEnd {
   samplingRate: number;
   input(samples: Float32Array): Tensor;
@@ -27,7 +27,7 @@ const rawSettingsSchema = z.looseObject({
   do_normalize: z.boolean().default(true),
 });
 
-/** A CTC network with its front end: samples to logarithms of probabilities. */
+/** A CTC model with its feature extraction: samples in, log probabilities out. */
 export class SpeechSession {
   private constructor(
     private readonly session: InferenceSession,
@@ -36,7 +36,7 @@ export class SpeechSession {
     readonly choice: EngineChoice,
   ) {}
 
-  /** Compiles the model where it can be, otherwise runs its exported graph. Throws ModelLoadError. */
+  /** Loads the compiled model if it can be compiled, otherwise the exported graph. Errors: ModelLoadError. */
   static async load(
     directory: string,
     engine: EngineSettings,
@@ -61,7 +61,7 @@ export class SpeechSession {
     return new SpeechSession(loaded.session, frontEnd, loaded.backend, choice);
   }
 
-  /** Samples a second that {@link run} takes. */
+  /** Sample rate of the input of {@link run}, in Hz. */
   get samplingRate(): number {
     return this.frontEnd.samplingRate;
   }
@@ -102,12 +102,12 @@ async function openFrontEnd(directory: string, inputs: readonly string[]): Promi
   return {
     samplingRate: sampling_rate,
     input: (samples) =>
-      new Tensor('float32', do_normalize ? standardised(samples) : samples, [1, samples.length]),
+      new Tensor('float32', do_normalize ? standardized(samples) : samples, [1, samples.length]),
   };
 }
 
-/** Mean 0, variance 1, as wav2vec 2.0 wants its samples. */
-function standardised(samples: Float32Array): Float32Array {
+/** Scales samples to mean 0 and variance 1, as wav2vec 2.0 needs them. */
+function standardized(samples: Float32Array): Float32Array {
   const mean = samples.reduce((sum, sample) => sum + sample, 0) / samples.length;
   const variance = samples.reduce((sum, sample) => sum + (sample - mean) ** 2, 0) / samples.length;
   return samples.map((sample) => (sample - mean) / Math.sqrt(variance + 1e-7));

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readOptionalJson, ModelLoadError } from '#models';
-import type { LanguageModelScores } from './beam-search.js';
+import type { LanguageModelScores } from './search.js';
 
 const configSchema = z.looseObject({
   language_model: z
@@ -16,22 +16,24 @@ const configSchema = z.looseObject({
 });
 
 const headerBytes = 16;
-/** Logarithms are kept in sixteenths. */
+/** Log probabilities are stored in sixteenths. */
 const stepsPerUnit = 16;
-/** Logarithm of the probability of a unit that the table has not. */
+/** Log probability of a unit that is not in the table. */
 const unknown = -16;
-/** The unit that stands for the start and the end of a text, CTC's blank, which no text holds. */
+/** The unit for the start and the end of a text: CTC's blank, which does not occur in texts. */
 const textBorder = 0;
 
 /**
- * An n-gram model over the units of a CTC model, which knows how words are spelt and which follow one another. The file,
- * little endian: `NLM1`, uint32 order, uint32 entries, uint32 0; the entries' keys (uint32, ascending); their
- * probabilities, then the back-off weights of what they begin (uint8: minus the natural logarithm in sixteenths).
+ * An n-gram model over the units of a CTC model: it knows the spelling of words and their order.
  *
- * The key of an n-gram is a hash of its units, oldest first (see {@link keyOf}). Unit 0, the blank, stands for the start
- * and the end of a text. log p(unit | history) is the entry of the last order − 1 units of the history and the unit;
- * where there is none, the back-off weight of that history (0 where it is not in the table) plus the same with its oldest
- * unit left out.
+ * The file, little endian: `NLM1`, uint32 order, uint32 entries, uint32 0; the entries' keys (uint32, ascending);
+ * their probabilities, then the back-off weights of the n-grams they begin (uint8: minus the natural logarithm in
+ * sixteenths).
+ *
+ * The key of an n-gram is a hash of its units, oldest first (see {@link keyOf}). Unit 0, the blank, is the start
+ * and the end of a text. log p(unit | history) is the entry of the last order − 1 units of the history and the
+ * unit. If it is missing, the value is the back-off weight of that history (0 if it is missing) plus log p with the
+ * oldest unit removed.
  */
 export class UnitLanguageModel {
   private constructor(
@@ -41,14 +43,14 @@ export class UnitLanguageModel {
     private readonly backOff: Uint8Array,
   ) {}
 
-  /** Throws ModelLoadError where the bytes are no such table. */
+  /** Reads a table. Errors: ModelLoadError if the bytes are not such a table. */
   static from(bytes: Uint8Array, name: string): UnitLanguageModel {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const isTable =
       bytes.length >= headerBytes && Buffer.from(bytes.subarray(0, 4)).toString('latin1') === 'NLM1';
     const [order, count] = isTable ? [view.getUint32(4, true), view.getUint32(8, true)] : [0, 0];
     if (order < 1 || bytes.length !== headerBytes + 6 * count)
-      throw new ModelLoadError(`${name} is no table of n-grams.`);
+      throw new ModelLoadError(`${name} is not an n-gram table.`);
     const behindKeys = headerBytes + 4 * count;
     const keys = Uint32Array.from({ length: count }, (_, index) =>
       view.getUint32(headerBytes + 4 * index, true),
@@ -61,7 +63,7 @@ export class UnitLanguageModel {
     );
   }
 
-  /** Natural logarithm of p(next | units), the units being a text from its start. */
+  /** Returns log p(next | units); `units` is a text from its start. */
   score(units: readonly number[], next: number): number {
     const before = this.order - 1;
     const recent = units.slice(Math.max(0, units.length - before));
@@ -77,7 +79,7 @@ export class UnitLanguageModel {
     return weight + this.scoreAfter(history.slice(1), next);
   }
 
-  /** Place of an n-gram in the table, or −1. */
+  /** Index of an n-gram in the table, or −1. */
   private find(units: readonly number[]): number {
     const key = keyOf(units);
     let [low, high] = [0, this.keys.length];
@@ -90,7 +92,7 @@ export class UnitLanguageModel {
   }
 }
 
-/** The 32-bit hash by which an n-gram is found. */
+/** The 32-bit hash of an n-gram. */
 export function keyOf(units: readonly number[]): number {
   let hash = 0x9e_37_79_b1;
   for (const unit of units) {
@@ -101,8 +103,8 @@ export function keyOf(units: readonly number[]): number {
 }
 
 /**
- * The language model that the model's config.json names under `language_model`, weighed as it says; undefined where it
- * names none. Throws ModelLoadError.
+ * Loads the language model under `language_model` in the model's config.json, with its weights; undefined if there
+ * is not any. Errors: ModelLoadError.
  */
 export async function readLanguageModel(directory: string): Promise<LanguageModelScores | undefined> {
   const config = await readOptionalJson(directory, 'config.json', configSchema);

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { readJson } from '#models';
-import type { AlignedUnit } from './align-units.js';
+import type { AlignedUnit } from './search.js';
 
-/** A word with the units that it was made of. */
+/** A word with its units. */
 export interface AlignedWord {
   text: string;
   units: AlignedUnit[];
 }
 
 /**
- * The units of a CTC model and how they become words: `▁` at the beginning of a unit begins a word (SentencePiece), or
- * a unit of its own, `|`, stands between words (wav2vec 2.0).
+ * The units of a CTC model and how they form words: a leading `▁` begins a word (SentencePiece), or the unit `|`
+ * separates words (wav2vec 2.0).
  */
 export class CtcVocabulary {
   private readonly texts: string[];
@@ -20,7 +20,7 @@ export class CtcVocabulary {
     for (const [text, id] of Object.entries(units)) this.texts[id] = text;
   }
 
-  /** Reads `vocab.json`: unit to id. Throws ModelLoadError. */
+  /** Reads `vocab.json`: unit to id. Errors: ModelLoadError. */
   static async read(directory: string): Promise<CtcVocabulary> {
     return new CtcVocabulary(await readJson(directory, 'vocab.json', z.record(z.string(), z.int().min(0))));
   }
@@ -29,7 +29,7 @@ export class CtcVocabulary {
     return this.texts.length;
   }
 
-  /** The text of a unit as it is written: a leading `▁`, and `|`, as a space; marks like `<s>` as nothing. */
+  /** The text of a unit: a leading `▁`, and `|`, become a space; special tokens like `<s>` become empty. */
   textOf(unit: number): string {
     const text = this.texts[unit] ?? '';
     if (text === '|') return ' ';
@@ -37,7 +37,7 @@ export class CtcVocabulary {
     return text.replace(/^▁/, ' ');
   }
 
-  /** Words of aligned units, in order. */
+  /** Returns the words of aligned units, in order. */
   wordsOf(units: readonly AlignedUnit[]): AlignedWord[] {
     const words: AlignedWord[] = [];
     let begins = true;

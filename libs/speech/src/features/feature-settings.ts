@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * `preprocessor_config.json` of a model that takes log-mel features. What each field does is told in formulas at
- * {@link LogMelFeatures}; the names are those of the Hugging Face files where these have one.
+ * `preprocessor_config.json` of a model with log-mel features. {@link LogMelFeatures} gives the formula of each
+ * field; names follow the Hugging Face files where these have one.
  */
 export const logMelSettingsSchema = z
   .object({
@@ -46,4 +46,5 @@ export const logMelSettingsSchema = z
       normalisation !== 'fixed' || (mean?.length === n_mels && std?.length === n_mels),
     { path: ['mean'], error: 'Fixed normalisation needs n_mels values of mean and of std' },
   );
+/** Settings of log-mel features. */
 export type LogMelSettings = z.infer<typeof logMelSettingsSchema>;

@@ -2,7 +2,7 @@ import type { LogMelSettings } from './feature-settings.js';
 import { RealFourierTransform } from './fourier-transform.js';
 import { melFilters, type MelFilter } from './mel-filters.js';
 
-/** Frames one after the other: `values[frame · bands + band]`. */
+/** Frames in sequence: `values[frame · bands + band]`. */
 export interface SpeechFeatures {
   values: Float32Array;
   frames: number;
@@ -49,7 +49,7 @@ export class LogMelFeatures {
     });
   }
 
-  /** Features of one piece of audio at the settings' rate; always at least one frame. */
+  /** Computes the features of a piece of audio at the settings' rate; at least one frame. */
   extract(samples: Float32Array): SpeechFeatures {
     const { n_fft, hop_length, n_mels } = this.settings;
     const signal = this.prepare(samples);
@@ -100,7 +100,7 @@ function emphasise(samples: Float32Array, factor: number): Float32Array {
   return samples.map((sample, index) => sample - (index > 0 ? factor * samples[index - 1]! : 0));
 }
 
-/** Reflection as often as the audio is shorter than the pad; silence where there is nothing to reflect. */
+/** Reflects repeatedly if the audio is shorter than the padding; pads empty audio with silence. */
 function reflectEnds(samples: Float32Array, pad: number): Float32Array {
   const { length } = samples;
   const padded = new Float32Array(Math.max(length, 1) + 2 * pad);
@@ -120,16 +120,16 @@ function reflectEnds(samples: Float32Array, pad: number): Float32Array {
 
 function normalise(values: Float32Array, settings: LogMelSettings): void {
   const { normalisation, n_mels, mean, std } = settings;
-  if (normalisation === 'utterance') return standardise(values, 0, 1);
+  if (normalisation === 'utterance') return standardize(values, 0, 1);
   if (normalisation === 'per_band')
-    for (let band = 0; band < n_mels; band += 1) standardise(values, band, n_mels);
+    for (let band = 0; band < n_mels; band += 1) standardize(values, band, n_mels);
   if (normalisation === 'fixed')
     for (let index = 0; index < values.length; index += 1)
       values[index] = (values[index]! - mean![index % n_mels]!) / std![index % n_mels]!;
 }
 
-/** Every `step`th value from `first`: mean 0, deviation 1. */
-function standardise(values: Float32Array, first: number, step: number): void {
+/** Scales every `step`th value from `first` to mean 0 and deviation 1. */
+function standardize(values: Float32Array, first: number, step: number): void {
   let count = 0;
   let sum = 0;
   for (let index = first; index < values.length; index += step, count += 1) sum += values[index]!;

@@ -1,9 +1,10 @@
-/** One triangle over the bins of a spectrum: `weights[i]` counts for bin `first + i`. */
+/** A triangle over the bins of a spectrum: `weights[i]` applies to bin `first + i`. */
 export interface MelFilter {
   first: number;
   weights: Float64Array;
 }
 
+/** Options of {@link melFilters}. */
 export interface MelScaleOptions {
   bands: number;
   /** Length of the transform; the spectrum has size / 2 + 1 bins. */
@@ -14,13 +15,14 @@ export interface MelScaleOptions {
   /** Hz. */
   highest: number;
   scale: 'slaney' | 'htk';
-  /** Divide each triangle by half its width in Hz, so that all have one area. */
+  /** Divide each triangle by half its width in Hz, so that all have the same area. */
   unitArea: boolean;
 }
 
 /**
- * Triangles whose corners are evenly spaced in mel: band b rises from corner b to b + 1 and falls to b + 2, linear in
- * Hz, peak 1. Bin k lies at k · rate / size Hz. The same as librosa's and torchaudio's filter banks.
+ * Computes triangles with corners evenly spaced in mel: band b rises from corner b to b + 1 and falls to b + 2,
+ * linear in Hz, with peak 1. Bin k lies at k · rate / size Hz. The result equals librosa's and torchaudio's filter
+ * banks.
  */
 export function melFilters(options: MelScaleOptions): MelFilter[] {
   const { bands, size, samplingRate, lowest, highest, unitArea } = options;

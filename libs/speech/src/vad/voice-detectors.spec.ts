@@ -4,10 +4,13 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectRoot } from '#paths';
 import { decodeAudio } from '../audio/decode-audio.js';
-import { EnergyGate } from './energy-gate.js';
-import { SileroDetector } from './silero.js';
-import { joinSpans } from './speech-spans.js';
-import { detectorRate, type VoiceDetector } from './voice-detector.js';
+import {
+  EnergyGate,
+  SileroDetector,
+  joinSpans,
+  detectorRate,
+  type VoiceDetector,
+} from './voice-detectors.js';
 
 const silero = path.join(projectRoot, '../shared/models/silero-vad/silero_vad.onnx');
 const seconds = (count: number) => Math.round(count * detectorRate);
@@ -25,7 +28,7 @@ async function recording(): Promise<{ samples: Float32Array; speech: number }> {
   return { samples, speech: question.length };
 }
 
-/** How far in seconds, at most, the stretches found lie from the two questions; infinite where there are not two. */
+/** How far in seconds, at most, the spans found lie from the two questions; infinite where there are not two. */
 async function deviation(detector: VoiceDetector): Promise<number> {
   const { samples, speech } = await recording();
   const joined = joinSpans(await detector.detect(samples), seconds(60), seconds(1));
@@ -40,7 +43,7 @@ describe('EnergyGate', () => {
     expect(await deviation(new EnergyGate())).toBeLessThan(0.6);
   });
 
-  it('hears nothing in silence, and everything in a steady tone', async () => {
+  it('finds nothing in silence, and all of a steady tone', async () => {
     const gate = new EnergyGate();
     expect(await gate.detect(new Float32Array(seconds(1)))).toEqual([]);
     expect(await gate.detect(new Float32Array())).toEqual([]);

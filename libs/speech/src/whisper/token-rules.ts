@@ -1,16 +1,17 @@
 import type { RandomSource } from '#models';
 import type { WhisperSettings } from './whisper-settings.js';
 
+/** A sampled token. */
 export interface ChosenToken {
   readonly token: number;
-  /** Logarithm of its probability among the tokens that were allowed. */
+  /** Log probability among the allowed tokens. */
   readonly logProbability: number;
 }
 
 /**
- * Which tokens may follow, as Whisper was trained (Radford et al. 2022, the reference's `decoding.py`): nothing that is
- * no text, and with timestamps: one at the beginning, not too late; pairs between segments; never backwards; a timestamp
- * where timestamps together are likelier than any text.
+ * The tokens that may follow, as Whisper was trained (Radford et al. 2022, `decoding.py` of the reference): not
+ * special tokens, and with timestamps: one at the beginning, not too late; pairs between segments; never backwards;
+ * and a timestamp if timestamps together are more likely than any text token.
  */
 export class TokenRules {
   private readonly end: number;
@@ -25,8 +26,8 @@ export class TokenRules {
   }
 
   /**
-   * The next token after those generated so far; temperature 0 takes the likeliest. `scores` are logarithms of
-   * probabilities of the whole vocabulary and are changed: what is not allowed becomes −∞.
+   * Samples the next token; temperature 0 takes the most likely one. `scores` are log probabilities of the whole
+   * vocabulary; those of forbidden tokens become −∞.
    */
   choose(
     scores: Float32Array,
@@ -48,7 +49,8 @@ export class TokenRules {
     if (generated.length === 0) return this.#begin(masked);
     const isTime = (token: number | undefined) => token === undefined || token >= firstTimestamp;
     if (isTime(generated.at(-1))) {
-      // A pair is complete: text follows. A single one ends a segment: the next one's begin, or the end.
+      // After a complete pair text follows. A single timestamp ends a segment, so the next segment's start or the
+      // end follows.
       if (isTime(generated.at(-2))) masked.remove(firstTimestamp, Infinity);
       else masked.keepFrom(end);
     }
@@ -58,12 +60,13 @@ export class TokenRules {
   }
 
   #begin(masked: MaskedScores): void {
-    const { latestBegin } = this.settings;
+    const { maxInitialTimestamp } = this.settings;
     masked.keepFrom(this.firstTimestamp);
-    if (latestBegin !== undefined) masked.remove(this.firstTimestamp + latestBegin + 1, Infinity);
+    if (maxInitialTimestamp !== undefined)
+      masked.remove(this.firstTimestamp + maxInitialTimestamp + 1, Infinity);
   }
 
-  /** A segment ends later than it began; the next one begins when it ended, or later. */
+  /** A segment ends after it begins; the next one begins at its end or later. */
   #forbidThePast(masked: MaskedScores, generated: readonly number[]): void {
     const { firstTimestamp } = this;
     const last = generated.findLast((token) => token >= firstTimestamp);
@@ -74,16 +77,19 @@ export class TokenRules {
   }
 }
 
-/** Scores of which some are taken away; knows what probability they had, so that the rest needs no second softmax. */
+/**
+ * Log probabilities of which some are masked. It tracks the masked probability, so that a second softmax is not
+ * necessary.
+ */
 class MaskedScores {
-  /** Probability of what was removed one by one. */
+  /** Probability of the tokens that were removed one by one. */
   private removed = 0;
-  /** Everything before this is gone. */
+  /** All tokens before this one are removed. */
   private first = 0;
 
   constructor(private readonly scores: Float32Array) {}
 
-  /** Takes ids from `from` up to `to` (excluded) away. */
+  /** Removes the ids from `from` to `to` (excluded). */
   remove(from: number, to: number): void {
     const { scores } = this;
     for (let id = from; id < Math.min(to, scores.length); id++) {
@@ -92,7 +98,7 @@ class MaskedScores {
     }
   }
 
-  /** Takes everything before an id away. */
+  /** Removes all ids before `id`. */
   keepFrom(id: number): void {
     this.scores.fill(-Infinity, this.first, id);
     this.first = Math.max(this.first, id);
@@ -108,15 +114,15 @@ class MaskedScores {
     return this.scores[id]!;
   }
 
-  /** The likeliest of the ids before `to`. */
+  /** Returns the most likely id before `to`. */
   likeliest(to = this.scores.length): number {
     const { scores } = this;
     let best = Math.min(this.first, to - 1);
-    let most = scores[best]!;
+    let highest = scores[best]!;
     for (let id = best + 1; id < to; id++)
-      if (scores[id]! > most) {
+      if (scores[id]! > highest) {
         best = id;
-        most = scores[id]!;
+        highest = scores[id]!;
       }
     return best;
   }
@@ -128,8 +134,8 @@ class MaskedScores {
 
   #draw(temperature: number, random: RandomSource): number {
     const { scores, first } = this;
-    const most = this.score(this.likeliest());
-    const weight = (id: number) => Math.exp((scores[id]! - most) / temperature);
+    const highest = this.score(this.likeliest());
+    const weight = (id: number) => Math.exp((scores[id]! - highest) / temperature);
     let sum = 0;
     for (let id = first; id < scores.length; id++) sum += weight(id);
     let rest = random() * sum;
@@ -140,7 +146,7 @@ class MaskedScores {
     return this.likeliest();
   }
 
-  /** Logarithm of the probability that is left; summed up anew only where the difference would be inexact. */
+  /** Log of the remaining probability; summed again only if the difference would be inexact. */
   #logTotal(): number {
     if (this.first === 0 && this.removed < 0.999) return Math.log1p(-this.removed);
     return this.logSum(this.first, Infinity);

@@ -1,35 +1,42 @@
 import type { EngineChoice } from '#models';
 
-/** What a run of the decoder tells of the rows that were asked for. */
+/** Results of a decoder run for the requested rows. */
 export interface DecoderRows {
-  /** Logarithms of probabilities, one array a row; the caller's to change. */
+  /** Log probabilities, one array per row; the caller may modify them. */
   readonly scores: readonly Float32Array[];
-  /** Where each new token of each sequence looks: `[sequence][token]`, heads × source positions; with alignment heads. */
+  /**
+   * Cross-attention of each new token of each sequence: `[sequence][token]`, heads × source positions; only with
+   * alignment heads.
+   */
   readonly alignment?: readonly (readonly Float32Array[])[];
 }
 
+/** Options of {@link WhisperBackend.decode}. */
 export interface DecodeOptions {
-  /** Rows, `sequence × tokens + token`, whose scores are given. */
+  /** Rows, `sequence × tokens + token`, whose scores are returned. */
   readonly wanted: readonly number[];
-  /** Remember the tokens' keys and values; default true. */
+  /** Append the tokens to the KV cache; default true. */
   readonly keep?: boolean;
 }
 
-/** The two networks of a Whisper model and the memory of the sequences that are decoded, in slots from 0 on. */
+/** The encoder and the decoder of a Whisper model, and the KV caches of the sequences in slots from 0 on. */
 export interface WhisperBackend {
   readonly model: { readonly sourcePositions: number; readonly targetPositions: number };
-  /** What runs it, for people. */
+  /** Name of the engine. */
   readonly backend: string;
   readonly choice: EngineChoice;
-  /** Whether it tells where tokens look. */
-  readonly tellsAlignment: boolean;
-  /** Makes room for so many sequences of so many positions. */
+  /** True if it returns alignments. */
+  readonly hasAlignment: boolean;
+  /** Reserves memory for `slots` sequences of `positions` positions. */
   reserve(slots: number, positions: number): void;
-  /** Copies a sequence of so many positions to another slot. */
+  /** Copies a sequence of `positions` positions to another slot. */
   move(from: number, to: number, positions: number): void;
-  /** Hears one window, `[bands, 2 · sourcePositions]`, and puts it into a slot. */
+  /** Encodes one window, `[bands, 2 · sourcePositions]`, into a slot. */
   encode(features: Float32Array, slot: number): Promise<void>;
-  /** New tokens of the sequences from slot `first` on, equally many of each, behind so many past ones. */
+  /**
+   * Runs new tokens of the sequences from slot `first` on, the same number for each, after `pasts` cached
+   * positions.
+   */
   decode(
     first: number,
     pasts: readonly number[],

@@ -15,7 +15,7 @@ import { exportModel } from '#onnx-compiler';
 import { tinyWhisper, whisperMarks, writeWhisperModel } from '../../../../test/support/whisper-model.js';
 import { WhisperEngine } from './whisper-engine.js';
 import type { WindowTask } from './whisper-sequence.js';
-import { openBackend } from './open-backend.js';
+import { openBackend } from './whisper-transcriber.js';
 import type { WhisperBackend } from './whisper-backend.js';
 import { readWhisperSettings } from './whisper-settings.js';
 
@@ -111,7 +111,7 @@ describe('WhisperEngine, beside transformers.js with the same weights', () => {
       language: choice.language,
       task: choice.task,
       return_timestamps: choice.timestamps,
-      max_new_tokens: engine.mostTokens,
+      max_new_tokens: engine.maxTokens,
       logits_processor: rising,
     } as never)) as Tensor;
     const tokens = Array.from(output.data as BigInt64Array, Number).slice(promptLength);
@@ -126,17 +126,17 @@ describe('WhisperEngine, beside transformers.js with the same weights', () => {
     'writes the same tokens (timestamps: %s, to %s)',
     { timeout: 60_000 },
     async (timestamps, goal) => {
-      const heard: number[][] = [];
+      const transcript: number[][] = [];
       for (const number of [0, 1, 2, 3, 4, 5]) {
         const choice = { timestamps, task: goal, language: number % 2 ? 'de' : 'en' };
         const samples = sweep(number);
-        const { tokens } = await engine.hear(task({ ...choice, samples }));
+        const { tokens } = await engine.transcribe(task({ ...choice, samples }));
         expect(tokens).toEqual(await expected(samples, choice));
-        heard.push([...tokens]);
+        transcript.push([...tokens]);
       }
       // Not all the same, and with times where these were asked for: the comparison says something.
-      expect(new Set(heard.map(String)).size).toBeGreaterThan(3);
-      expect(heard.every(([first = 0]) => first >= firstTimestamp)).toBe(timestamps);
+      expect(new Set(transcript.map(String)).size).toBeGreaterThan(3);
+      expect(transcript.every(([first = 0]) => first >= firstTimestamp)).toBe(timestamps);
     },
   );
 });
@@ -151,10 +151,10 @@ describe('WhisperEngine over the graphs of an exporter', () => {
     const tasks = [0, 1, 2, 3].map((number) =>
       task({ samples: sweep(number), timestamps: number > 1, language: number % 2 ? 'de' : undefined }),
     );
-    const heard = await Promise.all(tasks.map((one) => exported.hear(one)));
+    const transcript = await Promise.all(tasks.map((one) => exported.transcribe(one)));
     for (const [index, one] of tasks.entries()) {
-      const { tokens, language } = await own.hear(one);
-      expect(heard[index]).toMatchObject({ tokens, language });
+      const { tokens, language } = await own.transcribe(one);
+      expect(transcript[index]).toMatchObject({ tokens, language });
     }
   });
 });
@@ -165,42 +165,42 @@ describe('WhisperEngine', () => {
     engine = await openEngine(join(folder, 'tiny'), 'int8');
   });
 
-  it('hears windows side by side as it hears each alone', async () => {
+  it('transcribes windows in a batch like single windows', async () => {
     const tasks = [0, 1, 2, 3, 4, 5, 6].map((number) =>
       task({ samples: sweep(number), timestamps: number % 2 === 0, language: number % 3 ? 'fr' : undefined }),
     );
-    const together = await Promise.all(tasks.map((one) => engine.hear(one)));
-    for (const [index, one] of tasks.entries()) expect(await engine.hear(one)).toEqual(together[index]);
+    const together = await Promise.all(tasks.map((one) => engine.transcribe(one)));
+    for (const [index, one] of tasks.entries()) expect(await engine.transcribe(one)).toEqual(together[index]);
   });
 
-  it('says which language it hears, the same as where it is told', async () => {
-    const found = await engine.hear(task({ language: undefined }));
+  it('detects the language, with the same result as when it is given', async () => {
+    const found = await engine.transcribe(task({ language: undefined }));
     expect(['en', 'de', 'fr']).toContain(found.language);
-    const told = await engine.hear(task({ language: found.language }));
+    const told = await engine.transcribe(task({ language: found.language }));
     expect(found.tokens).toEqual(told.tokens);
   });
 
   it('is led by what was said before, as far as there is room', async () => {
-    const plain = await engine.hear(task());
-    const led = await engine.hear(task({ previous: [65, 66, 67] }));
+    const plain = await engine.transcribe(task());
+    const led = await engine.transcribe(task({ previous: [65, 66, 67] }));
     expect(led.tokens).not.toEqual(plain.tokens);
     const long = Array.from({ length: 500 }, (_, index) => 65 + (index % 20));
-    const cut = await engine.hear(task({ previous: long }));
-    expect(cut.tokens).toEqual((await engine.hear(task({ previous: long.slice(-23) }))).tokens);
+    const cut = await engine.transcribe(task({ previous: long }));
+    expect(cut.tokens).toEqual((await engine.transcribe(task({ previous: long.slice(-23) }))).tokens);
   });
 
   it('tries improbable text again at higher temperatures, and draws there', async () => {
-    const greedy = await engine.hear(task());
+    const greedy = await engine.transcribe(task());
     // Random weights spread what they say over the vocabulary.
     expect(greedy.avgLogprob).toBeLessThan(-1);
-    const drawn = await engine.hear(task({ temperatures: [0, 0.5, 1] }));
+    const drawn = await engine.transcribe(task({ temperatures: [0, 0.5, 1] }));
     expect(drawn.temperature).toBe(1);
     expect(drawn.tokens).not.toEqual(greedy.tokens);
     expect(greedy.logProbabilities).toHaveLength(greedy.tokens.length);
   });
 
   it('tells where each token looks where that is wanted', async () => {
-    const { tokens, alignment } = await engine.hear(task({ withAlignment: true }));
+    const { tokens, alignment } = await engine.transcribe(task({ withAlignment: true }));
     expect(alignment.length).toBeGreaterThanOrEqual(tokens.length - 1);
     const [heads, source] = [2, tinyWhisper.sourcePositions];
     for (const row of alignment) {
@@ -213,20 +213,20 @@ describe('WhisperEngine', () => {
   it('keeps silence for silence', async () => {
     await writeWhisperModel(join(folder, 'quiet'), tinyWhisper, { preferred: { '<|nospeech|>': 30 } });
     const quiet = await openEngine(join(folder, 'quiet'), 'fp32');
-    const heard = await quiet.hear(task({ temperatures: [0, 1] }));
-    expect(heard.noSpeechProb).toBeGreaterThan(0.9);
-    expect(heard.temperature).toBe(0);
+    const transcript = await quiet.transcribe(task({ temperatures: [0, 1] }));
+    expect(transcript.noSpeechProb).toBeGreaterThan(0.9);
+    expect(transcript.temperature).toBe(0);
   });
 
-  it('leaves out who leaves, and hears the others', async () => {
+  it('drops a cancelled window and transcribes the others', async () => {
     const leaving = new AbortController();
-    const others = [1, 2].map((number) => engine.hear(task({ samples: sweep(number) })));
-    const left = engine.hear(task({ signal: leaving.signal }));
-    const late = engine.hear(task({ signal: AbortSignal.abort() }));
+    const others = [1, 2].map((number) => engine.transcribe(task({ samples: sweep(number) })));
+    const left = engine.transcribe(task({ signal: leaving.signal }));
+    const late = engine.transcribe(task({ signal: AbortSignal.abort() }));
     leaving.abort();
     await expect(left).rejects.toMatchObject({ code: 'cancelled' });
     await expect(late).rejects.toMatchObject({ code: 'cancelled' });
     const [first] = await Promise.all(others);
-    expect(first).toEqual(await engine.hear(task({ samples: sweep(1) })));
+    expect(first).toEqual(await engine.transcribe(task({ samples: sweep(1) })));
   });
 });

@@ -4,20 +4,20 @@ import type { TokenVocabulary } from '#models';
 import { TokenRules } from './token-rules.js';
 import type { WhisperBackend } from './whisper-backend.js';
 import { WhisperFeatures } from './whisper-features.js';
-import { type HeardWindow, WhisperSequence, type WindowTask } from './whisper-sequence.js';
+import { type WindowTranscript, WhisperSequence, type WindowTask } from './whisper-sequence.js';
 import type { WhisperSettings } from './whisper-settings.js';
 
-/** Of the reference: text that repeats itself, is improbable, or where nobody speaks. */
+/** Thresholds of the reference implementation for repetitive text, improbable text, and silence. */
 export const thresholds = { compressionRatio: 2.4, logprob: -1, noSpeech: 0.6 };
 
 /**
- * Decodes windows of audio side by side: whoever asks while others are decoded joins them at the next token, so that the
- * weights are read once for all. Windows come from one file or from several.
+ * Decodes windows of audio in a batch: a new window joins at the next token, so that the weights are read once for
+ * all windows. Windows come from one file or from several.
  */
 export class WhisperEngine {
   private readonly features: WhisperFeatures;
   private readonly waiting: WhisperSequence[] = [];
-  /** In the order of their slots. */
+  /** Ordered by slot. */
   private readonly active: WhisperSequence[] = [];
   private isWorking = false;
 
@@ -25,8 +25,8 @@ export class WhisperEngine {
     private readonly session: WhisperBackend,
     private readonly settings: WhisperSettings,
     private readonly vocabulary: TokenVocabulary,
-    /** Windows that are decoded together. */
-    private readonly mostWindows: number,
+    /** Maximum number of windows in a batch. */
+    private readonly maxWindows: number,
   ) {
     this.features = new WhisperFeatures(settings.audio, 2 * session.model.sourcePositions);
   }
@@ -35,15 +35,15 @@ export class WhisperEngine {
     return this.features.windowSamples;
   }
 
-  /** Tokens that a transcript of one window may have, and those of a prompt. */
-  get mostTokens(): number {
+  /** Maximum tokens of the transcript of a window, and of a prompt. */
+  get maxTokens(): number {
     return Math.floor(this.session.model.targetPositions / 2);
   }
 
-  /** Errors: cancelled. */
-  hear(task: WindowTask): Promise<HeardWindow> {
+  /** Transcribes a window. Errors: cancelled. */
+  transcribe(task: WindowTask): Promise<WindowTranscript> {
     const { marks } = this.settings;
-    const limits = { end: marks.end, mostTokens: this.mostTokens };
+    const limits = { end: marks.end, maxTokens: this.maxTokens };
     const sequence = new WhisperSequence(task, new TokenRules(this.settings, task.timestamps), limits);
     this.waiting.push(sequence);
     if (!this.isWorking) void this.#work();
@@ -54,7 +54,7 @@ export class WhisperEngine {
     this.isWorking = true;
     try {
       while (this.waiting.length > 0 || this.active.length > 0) {
-        const hasRoom = this.active.length < this.mostWindows;
+        const hasRoom = this.active.length < this.maxWindows;
         const next = hasRoom ? this.waiting.shift() : undefined;
         if (next) await this.#admit(next);
         if (this.active.length > 0) await this.#step();
@@ -66,16 +66,16 @@ export class WhisperEngine {
     }
   }
 
-  /** Hears a window, asks for its language where it is not known, and runs what goes before its tokens. */
+  /** Encodes a window, detects its language if it is unknown, and runs its prompt. */
   async #admit(sequence: WhisperSequence): Promise<void> {
     if (sequence.task.signal.aborted) return sequence.fail(new MegaNestError('cancelled'));
     const slot = this.active.length;
     try {
-      this.session.reserve(slot + 1, this.mostTokens);
+      this.session.reserve(slot + 1, this.maxTokens);
       await this.session.encode(this.features.extract(sequence.task.samples), slot);
       sequence.language ??= await this.#languageIn(slot);
       sequence.begin(this.#promptOf(sequence));
-      this.session.reserve(slot + 1, sequence.mostPositions);
+      this.session.reserve(slot + 1, sequence.maxPositions);
     } catch (error) {
       sequence.fail(error);
       throw error;
@@ -84,7 +84,7 @@ export class WhisperEngine {
     await this.#start(slot);
   }
 
-  /** The likeliest of the languages; undefined for a model of one language. */
+  /** Detects the language; undefined for a model of one language. */
   async #languageIn(slot: number): Promise<string | undefined> {
     const { languages, marks } = this.settings;
     if (languages.size === 0) return undefined;
@@ -95,14 +95,14 @@ export class WhisperEngine {
 
   #promptOf({ task, language }: WhisperSequence): number[] {
     const { marks, languages, tasks } = this.settings;
-    const before = task.previous.slice(-(this.mostTokens - 1));
+    const before = task.previous.slice(-(this.maxTokens - 1));
     const opening = marks.previous !== undefined && before.length > 0 ? [marks.previous, ...before] : [];
     const chosen = [languages.get(language ?? ''), tasks.size > 0 ? tasks.get(task.task) : undefined];
     const known = languages.size > 0 ? chosen.filter((id) => id !== undefined) : [];
     return [...opening, marks.start, ...known, ...(task.timestamps ? [] : [marks.noTimestamps])];
   }
 
-  /** Runs what goes before the tokens, and takes the first one. */
+  /** Runs the prompt and samples the first token. */
   async #start(slot: number): Promise<void> {
     const sequence = this.active[slot]!;
     const prompt = this.#promptOf(sequence);
@@ -111,11 +111,11 @@ export class WhisperEngine {
     const { scores } = await this.session.decode(slot, [0], [prompt], { wanted });
     const { noSpeech } = this.settings.marks;
     if (noSpeech !== undefined) sequence.noSpeechProb = Math.exp(scores[0]![noSpeech]!);
-    // A copy: both rows may be one and the same, and choosing changes them.
+    // A copy, because both rows may be the same and sampling modifies them.
     if (sequence.take(scores[1]!.slice())) await this.#end(slot);
   }
 
-  /** One token of every sequence. */
+  /** Decodes one token of each sequence. */
   async #step(): Promise<void> {
     const { active } = this;
     const wanted = active.map((_, slot) => slot);
@@ -134,15 +134,15 @@ export class WhisperEngine {
     }
   }
 
-  /** An attempt is over: its text is given out, or the window is tried again at a higher temperature. */
+  /** Ends an attempt: returns its text, or retries the window at a higher temperature. */
   async #end(slot: number): Promise<void> {
     const sequence = this.active[slot]!;
-    if (this.#isPoor(sequence.heard) && sequence.retry()) return this.#start(slot);
+    if (this.#isPoor(sequence.transcript) && sequence.retry()) return this.#start(slot);
     sequence.finish();
     this.#leave(slot);
   }
 
-  #isPoor({ tokens, avgLogprob, noSpeechProb = 0 }: HeardWindow): boolean {
+  #isPoor({ tokens, avgLogprob, noSpeechProb = 0 }: WindowTranscript): boolean {
     const improbable = avgLogprob < thresholds.logprob;
     if (improbable && noSpeechProb > thresholds.noSpeech) return false;
     return improbable || this.#compressionRatio(tokens) > thresholds.compressionRatio;
@@ -156,7 +156,7 @@ export class WhisperEngine {
     return text.length === 0 ? 0 : text.length / deflateSync(text).length;
   }
 
-  /** Frees a slot; the last sequence takes it. */
+  /** Frees a slot; the last sequence moves into it. */
   #leave(slot: number): void {
     const last = this.active.pop()!;
     if (slot === this.active.length) return;

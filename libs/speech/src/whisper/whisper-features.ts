@@ -3,14 +3,14 @@ import { LogMelFeatures } from '../features/log-mel.js';
 import type { WhisperAudioSettings } from './whisper-settings.js';
 
 const floor = 1e-10;
-/** Decades below the loudest value of a window that are still told apart. */
+/** Dynamic range of a window in decades below its loudest value. */
 const decades = 8;
 
-/** Whisper's features of one window: log-mel of 25 ms frames, eight decades deep, scaled, bands first. */
+/** Whisper's features of one window: log-mel of 25 ms frames, limited to eight decades, scaled, bands first. */
 export class WhisperFeatures {
   private readonly logMel: LogMelFeatures;
 
-  /** `frames`: of a window; shorter audio is followed by silence. */
+  /** `frames`: frames of a window; shorter audio is padded with silence. */
   constructor(
     private readonly settings: WhisperAudioSettings,
     private readonly frames: number,
@@ -31,25 +31,25 @@ export class WhisperFeatures {
     );
   }
 
-  /** Samples of a whole window. */
+  /** Samples of a window. */
   get windowSamples(): number {
     return this.frames * this.settings.hop_length;
   }
 
-  /** `[bands, frames]` of the first {@link windowSamples} samples. */
+  /** Computes `[bands, frames]` of the first {@link windowSamples} samples. */
   extract(samples: Float32Array): Float32Array {
     const { hop_length, n_fft, feature_size: bands } = this.settings;
-    const heard = Math.min(samples.length, this.windowSamples);
-    // Frames beyond the audio and half a transform are silence and need no transform.
-    const needed = Math.ceil((heard + n_fft) / hop_length) * hop_length;
+    const available = Math.min(samples.length, this.windowSamples);
+    // Frames beyond the audio and half a transform are silence, so they are not transformed.
+    const needed = Math.ceil((available + n_fft) / hop_length) * hop_length;
     const padded = new Float32Array(Math.min(this.windowSamples, needed));
-    padded.set(samples.subarray(0, heard));
+    padded.set(samples.subarray(0, available));
     const { values, frames } = this.logMel.extract(padded);
     const filled = Math.min(this.frames, frames);
     let loudest = filled < this.frames ? Math.log10(floor) : -Infinity;
     for (let index = 0; index < filled * bands; index++) loudest = Math.max(loudest, values[index]!);
-    const least = loudest - decades;
-    const scaled = (value: number) => (Math.max(value, least) + 4) / 4;
+    const lowest = loudest - decades;
+    const scaled = (value: number) => (Math.max(value, lowest) + 4) / 4;
     const features = new Float32Array(bands * this.frames).fill(scaled(Math.log10(floor)));
     for (let band = 0; band < bands; band++)
       for (let frame = 0; frame < filled; frame++)

@@ -1,30 +1,30 @@
-import type { HeardWindow } from './whisper-sequence.js';
+import type { WindowTranscript } from './whisper-sequence.js';
 
-/** A stretch of speech with tokens of text, in seconds of its window. */
+/** A span of speech with text tokens, in seconds of its window. */
 export interface WindowSegment {
   readonly start: number;
   readonly end: number;
-  /** Places of the segment's text tokens among those of the window. */
+  /** Indexes of the segment's text tokens in the window. */
   readonly places: readonly number[];
 }
 
-/** The segments of a window, and where its audio is to be heard on. */
+/** The segments of a window, and the time from which the audio is transcribed next. */
 export interface SplitWindow {
   readonly segments: readonly WindowSegment[];
-  /** Seconds that are written down. */
-  readonly heard: number;
+  /** Seconds of the window that are transcribed. */
+  readonly transcribedSeconds: number;
 }
 
 /** Seconds between two timestamps. */
 export const timestampStep = 0.02;
 
 /**
- * Cuts what was heard at the timestamps, as the reference does: a pair of timestamps ends a segment and begins the next.
- * Where text follows the last pair without an end, the audio is heard again from there; otherwise the window is done.
- * `seconds`: of audio in the window.
+ * Splits a transcript at its timestamps, as the reference does: a pair of timestamps ends a segment and begins the
+ * next. If text after the last pair is not ended by a timestamp, the audio is transcribed again from that pair;
+ * otherwise the window is complete. `seconds`: length of the window.
  */
 export function splitWindow(
-  { tokens }: Pick<HeardWindow, 'tokens'>,
+  { tokens }: Pick<WindowTranscript, 'tokens'>,
   firstTimestamp: number,
   seconds: number,
 ): SplitWindow {
@@ -41,8 +41,8 @@ export function splitWindow(
     const end = isTime(to - 1) && to - 1 > from ? timeAt(to - 1) : seconds;
     return [{ start, end: Math.max(start, end), places }];
   });
-  const heard = cuts.length > 0 && endsOpen ? timeAt(cuts.at(-1)! - 1) : seconds;
-  return { segments, heard };
+  const transcribedSeconds = cuts.length > 0 && endsOpen ? timeAt(cuts.at(-1)! - 1) : seconds;
+  return { segments, transcribedSeconds };
 }
 
 function range(from: number, to: number): number[] {

@@ -1,42 +1,42 @@
 import { createRandom } from '#models';
 import type { TokenRules } from './token-rules.js';
 
-/** A window of audio to be written down. */
+/** A window of audio to transcribe. */
 export interface WindowTask {
-  /** At most a window of samples. */
+  /** Samples of a window, or fewer. */
   readonly samples: Float32Array;
-  /** Tokens of what was said before, or of names and spellings. */
+  /** Tokens of the preceding text, or of names and spellings. */
   readonly previous: readonly number[];
-  /** Code of a language; without it the model says which one it hears. */
+  /** Language code; without it the model detects the language. */
   readonly language?: string;
   readonly task: 'transcribe' | 'translate';
-  /** Tried in this order until the text is good enough. */
+  /** Temperature fallback: tried in this order until the text is good enough. */
   readonly temperatures: readonly number[];
   readonly timestamps: boolean;
-  /** Tell where each token looks, for times of words. */
+  /** Return alignments, for word times. */
   readonly withAlignment: boolean;
   readonly signal: AbortSignal;
 }
 
-/** What was heard in a window. */
-export interface HeardWindow {
-  /** Text and timestamps, without the mark of the end. */
+/** The transcript of a window. */
+export interface WindowTranscript {
+  /** Text and timestamp tokens, without the end token. */
   readonly tokens: readonly number[];
   readonly logProbabilities: readonly number[];
-  /** Mean over the tokens and the mark of the end. */
+  /** Mean over the tokens including the end token. */
   readonly avgLogprob: number;
-  /** Probability that nobody speaks; of models that tell. */
+  /** Probability of silence; undefined for models that do not report it. */
   readonly noSpeechProb: number | undefined;
   readonly temperature: number;
   readonly language: string | undefined;
-  /** For each token, where it looks: heads × source positions. */
+  /** Per token its cross-attention: heads × source positions. */
   readonly alignment: readonly Float32Array[];
 }
 
-/** A window while it is decoded: what goes before its tokens, and the tokens of the present attempt. */
+/** A window in decoding: its prompt, and the tokens of the current attempt. */
 export class WhisperSequence {
-  readonly result: Promise<HeardWindow>;
-  private settle!: { resolve(heard: HeardWindow): void; reject(error: unknown): void };
+  readonly result: Promise<WindowTranscript>;
+  private settle!: { resolve(transcript: WindowTranscript): void; reject(error: unknown): void };
   private readonly random = createRandom(0);
   private attempt = 0;
   private generated: number[] = [];
@@ -49,20 +49,20 @@ export class WhisperSequence {
   constructor(
     readonly task: WindowTask,
     private readonly rules: TokenRules,
-    private readonly limits: { end: number; mostTokens: number },
+    private readonly limits: { end: number; maxTokens: number },
   ) {
     this.language = task.language;
     this.result = new Promise((resolve, reject) => (this.settle = { resolve, reject }));
   }
 
-  /** Positions whose keys and values are kept once the last token has been run. */
+  /** Positions in the KV cache after the last token has run. */
   get positions(): number {
     return this.prompt.length + this.generated.length;
   }
 
-  /** Most positions that it will ever have. */
-  get mostPositions(): number {
-    return this.prompt.length + this.limits.mostTokens;
+  /** Maximum positions of the sequence. */
+  get maxPositions(): number {
+    return this.prompt.length + this.limits.maxTokens;
   }
 
   get lastToken(): number {
@@ -73,28 +73,28 @@ export class WhisperSequence {
     return this.task.temperatures[this.attempt] ?? 0;
   }
 
-  /** Begins with what goes before the tokens. */
+  /** Begins with the prompt. */
   begin(prompt: readonly number[]): void {
     this.prompt = prompt;
   }
 
-  /** Takes the next token; true when this was the last one. */
+  /** Samples the next token. Returns true if it was the last one. */
   take(scores: Float32Array): boolean {
     const { random, temperature } = this;
     const { token, logProbability } = this.rules.choose(scores, this.generated, { temperature, random });
     this.logProbabilities.push(logProbability);
     if (token === this.limits.end) return true;
     this.generated.push(token);
-    return this.generated.length >= this.limits.mostTokens;
+    return this.generated.length >= this.limits.maxTokens;
   }
 
-  /** Where the last token looked. */
+  /** Adds the cross-attention of the last token. */
   look(row: Float32Array): void {
     if (this.task.withAlignment) this.alignment.push(row);
   }
 
-  /** What the present attempt heard. */
-  get heard(): HeardWindow {
+  /** Transcript of the current attempt. */
+  get transcript(): WindowTranscript {
     const sum = this.logProbabilities.reduce((total, value) => total + value, 0);
     return {
       tokens: this.generated,
@@ -107,7 +107,7 @@ export class WhisperSequence {
     };
   }
 
-  /** Forgets the tokens for the next temperature; false where there is none. */
+  /** Discards the tokens for the next temperature; false if there is not another one. */
   retry(): boolean {
     if (this.attempt + 1 >= this.task.temperatures.length) return false;
     this.attempt += 1;
@@ -118,7 +118,7 @@ export class WhisperSequence {
   }
 
   finish(): void {
-    this.settle.resolve(this.heard);
+    this.settle.resolve(this.transcript);
   }
 
   fail(error: unknown): void {

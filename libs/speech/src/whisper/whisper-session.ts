@@ -1,14 +1,13 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
-import { createSession, type SessionSettings } from '#models';
-import type { EngineChoice, EngineSettings } from '#models';
+import { createSession, type SessionSettings, type EngineChoice, type EngineSettings } from '#models';
 import { compileWhisper, type CompiledWhisper } from '#onnx-compiler';
 import type { DecodeOptions, DecoderRows, WhisperBackend } from './whisper-backend.js';
-import { WhisperSlabs } from './whisper-slabs.js';
+import { WhisperKvCache } from './whisper-kv-cache.js';
 import type { WhisperSettings } from './whisper-settings.js';
 
-/** A Whisper model compiled from safetensors: all sequences run together. */
+/** A Whisper model compiled from safetensors; all sequences run in a batch. */
 export class WhisperSession implements WhisperBackend {
-  private readonly slabs: WhisperSlabs;
+  private readonly cache: WhisperKvCache;
 
   private constructor(
     readonly model: CompiledWhisper,
@@ -17,10 +16,10 @@ export class WhisperSession implements WhisperBackend {
     readonly backend: string,
     readonly choice: EngineChoice,
   ) {
-    this.slabs = new WhisperSlabs(model);
+    this.cache = new WhisperKvCache(model);
   }
 
-  /** Compiles the model of a folder and loads it. Throws ModelLoadError and UnsupportedModelError. */
+  /** Compiles and loads the model of a folder. Errors: ModelLoadError, UnsupportedModelError. */
   static async load(
     directory: string,
     { compiledDirectory: cacheDir, weights }: EngineSettings,
@@ -34,24 +33,24 @@ export class WhisperSession implements WhisperBackend {
     return { open: (choice) => new WhisperSession(model, encoder, decoder, name, choice) };
   }
 
-  get tellsAlignment(): boolean {
+  get hasAlignment(): boolean {
     return this.decoder.outputNames.includes('alignment');
   }
 
   reserve(slots: number, positions: number): void {
-    this.slabs.reserve(slots, positions);
+    this.cache.reserve(slots, positions);
   }
 
   move(from: number, to: number, positions: number): void {
-    this.slabs.move(from, to, positions);
+    this.cache.move(from, to, positions);
   }
 
   async encode(features: Float32Array, slot: number): Promise<void> {
     const { bands, sourcePositions } = this.model;
     const input = new Tensor('float32', features, [1, bands, 2 * sourcePositions]);
     const outputs = await this.encoder.run({ input_features: input });
-    const planes = this.encoder.outputNames.map((name) => outputs[name]!.data as Float32Array);
-    this.slabs.putAudio(slot, planes);
+    const tensors = this.encoder.outputNames.map((name) => outputs[name]!.data as Float32Array);
+    this.cache.putAudio(slot, tensors);
   }
 
   async decode(
@@ -65,9 +64,9 @@ export class WhisperSession implements WhisperBackend {
       input_ids: int64(tokens.flat(), [tokens.length, width]),
       past_lengths: int64(pasts, [pasts.length]),
       logit_positions: int64(wanted, [wanted.length]),
-      ...this.slabs.feeds(first, tokens.length),
+      ...this.cache.feeds(first, tokens.length),
     });
-    if (keep) this.slabs.append(outputs['new_kv']!, first, pasts);
+    if (keep) this.cache.append(outputs['new_kv']!, first, pasts);
     const { vocabularySize } = this.model;
     const values = outputs['log_probabilities']!.data as Float32Array;
     const scores = wanted.map((_, row) => values.subarray(row * vocabularySize, (row + 1) * vocabularySize));
@@ -84,7 +83,7 @@ function int64(values: readonly number[], dims: readonly number[]): Tensor {
   return new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
 }
 
-/** `[batch, heads, tokens, source]` → for each token its heads one after the other. */
+/** `[batch, heads, tokens, source]` → per token its heads in sequence. */
 function alignmentRows({ data, dims }: Tensor): Float32Array[][] {
   const [batch = 0, heads = 0, tokens = 0, source = 0] = dims;
   const values = data as Float32Array;

@@ -38,21 +38,21 @@ const tokenizerSchema = z.looseObject({
   added_tokens: z.array(z.looseObject({ id: z.int(), content: z.string() })).default([]),
 });
 
-/** Of the audio that a model hears. */
+/** Audio settings of a model. */
 export type WhisperAudioSettings = z.output<typeof preprocessorSchema>;
 
-/** What the files of a Whisper model say beside its weights. */
+/** Settings in the files of a Whisper model. */
 export interface WhisperSettings {
   readonly audio: WhisperAudioSettings;
-  /** Ids of the tokens that are no text. */
+  /** Ids of the special tokens. */
   readonly marks: {
     readonly start: number;
     readonly end: number;
     readonly noTimestamps: number;
-    /** 0.00 seconds; each further id is 20 ms more. */
+    /** The token of 0.00 seconds; each further id is 20 ms more. */
     readonly firstTimestamp: number;
     readonly noSpeech?: number;
-    /** Before text that came before. */
+    /** Precedes the preceding text. */
     readonly previous?: number;
   };
   /** Tokens by ISO 639-1 code; empty for a model of one language. */
@@ -61,12 +61,12 @@ export interface WhisperSettings {
   readonly tasks: ReadonlyMap<string, number>;
   readonly suppressed: readonly number[];
   readonly suppressedAtBegin: readonly number[];
-  /** The first segment begins so many steps of 20 ms into the window at most; none: anywhere. */
-  readonly latestBegin: number | undefined;
+  /** Maximum start of the first segment, in steps of 20 ms; undefined: anywhere. */
+  readonly maxInitialTimestamp: number | undefined;
   readonly alignmentHeads: readonly (readonly [layer: number, head: number])[];
 }
 
-/** Reads generation_config.json, preprocessor_config.json and tokenizer.json. Throws ModelLoadError. */
+/** Reads generation_config.json, preprocessor_config.json and tokenizer.json. Errors: ModelLoadError. */
 export async function readWhisperSettings(directory: string): Promise<WhisperSettings> {
   const generation =
     (await readOptionalJson(directory, 'generation_config.json', generationSchema)) ??
@@ -95,7 +95,7 @@ export async function readWhisperSettings(directory: string): Promise<WhisperSet
     tasks: new Map(Object.entries(generation.task_to_id)),
     suppressed: generation.suppress_tokens.filter((id) => id >= 0),
     suppressedAtBegin: generation.begin_suppress_tokens,
-    latestBegin: generation.max_initial_timestamp_index ?? undefined,
+    maxInitialTimestamp: generation.max_initial_timestamp_index ?? undefined,
     alignmentHeads: generation.alignment_heads,
   };
 }

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TranscriptSegment } from '#contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TranscriptSegment } from '#contracts';
 import { TokenVocabulary } from '#models';
 import { tinyWhisper, writeWhisperModel } from '../../../../test/support/whisper-model.js';
 import { writeWav } from '../audio/wav.fixture.js';
@@ -11,8 +11,7 @@ import type { TranscribeRequest, TranscriptEvent } from '../transcriber-interfac
 import type { TranscriberSettings } from '../transcriber-messages.js';
 import { WhisperTranscriber } from './whisper-transcriber.js';
 import { splitWindow } from './whisper-segments.js';
-import { wordsOf } from './whisper-words.js';
-import { tokenTimes } from './word-times.js';
+import { wordsOf, tokenTimes } from './word-times.js';
 
 let folder: string;
 let model: WhisperTranscriber;
@@ -49,7 +48,7 @@ function recording(): Uint8Array {
   return writeWav([Float32Array.from(parts.flatMap((part) => [...part]))], 16_000);
 }
 
-async function hear(request: Partial<TranscribeRequest> = {}, signal = new AbortController().signal) {
+async function transcribe(request: Partial<TranscribeRequest> = {}, signal = new AbortController().signal) {
   const events: TranscriptEvent[] = [];
   await model.transcribe(
     { audio: recording(), ...request },
@@ -63,8 +62,8 @@ async function hear(request: Partial<TranscribeRequest> = {}, signal = new Abort
 }
 
 describe('WhisperTranscriber', () => {
-  it('hears a file longer than its window, in segments whose times rise', async () => {
-    const { audio, segments } = await hear();
+  it('transcribes a file longer than its window, in segments whose times rise', async () => {
+    const { audio, segments } = await transcribe();
     expect(audio?.ignored).toEqual([]);
     expect(audio?.seconds).toBeCloseTo(7.8, 2);
     expect(['en', 'de', 'fr']).toContain(audio?.language);
@@ -81,14 +80,17 @@ describe('WhisperTranscriber', () => {
   });
 
   it('writes the same for files side by side, and with a temperature, draws', async () => {
-    const [alone, ...together] = [await hear(), ...(await Promise.all([hear(), hear(), hear()]))];
+    const [alone, ...together] = [
+      await transcribe(),
+      ...(await Promise.all([transcribe(), transcribe(), transcribe()])),
+    ];
     for (const one of together) expect(one).toEqual(alone);
-    const drawn = await hear({ temperature: 1 });
+    const drawn = await transcribe({ temperature: 1 });
     expect(new Set(drawn.segments.map(({ temperature }) => temperature))).toEqual(new Set([1]));
   });
 
   it('tells words and probabilities where details are wanted', async () => {
-    const { segments } = await hear({ details: true, temperature: 0.001, prompt: 'Ports' });
+    const { segments } = await transcribe({ details: true, temperature: 0.001, prompt: 'Ports' });
     for (const { words, logprobs, tokens, start, end, text } of segments) {
       expect(logprobs).toHaveLength(tokens.length);
       expect(words?.map(({ word }) => word).join('')).toBe(text.replaceAll(/\s/g, ''));
@@ -100,17 +102,17 @@ describe('WhisperTranscriber', () => {
     }
   });
 
-  it('translates, refuses languages that it has not, and hears nothing in silence', async () => {
-    const said = await hear({ language: 'de', temperature: 0.001 });
-    const translated = await hear({ language: 'de', task: 'translate', temperature: 0.001 });
+  it('translates, refuses unsupported languages, and returns an empty transcript for silence', async () => {
+    const said = await transcribe({ language: 'de', temperature: 0.001 });
+    const translated = await transcribe({ language: 'de', task: 'translate', temperature: 0.001 });
     expect(translated.segments).not.toEqual(said.segments);
-    await expect(hear({ language: 'tlh' })).rejects.toMatchObject({ param: 'language' });
-    const silence = await hear({ audio: writeWav([new Float32Array(16_000)], 16_000) });
+    await expect(transcribe({ language: 'tlh' })).rejects.toMatchObject({ param: 'language' });
+    const silence = await transcribe({ audio: writeWav([new Float32Array(16_000)], 16_000) });
     expect(silence).toMatchObject({ audio: { seconds: 1, language: 'en' }, segments: [] });
   });
 
   it('stops when cancelled', async () => {
-    await expect(hear({}, AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
+    await expect(transcribe({}, AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
   });
 
   it('leaves out words and refuses to translate where the model cannot', async () => {
@@ -148,21 +150,24 @@ describe('splitWindow', () => {
         { start: 0, end: 2, places: [1, 2] },
         { start: 2.5, end: 4, places: [5] },
       ],
-      heard: 4,
+      transcribedSeconds: 4,
     });
   });
 
   it('is done where the last segment has its end, or there is one segment only', () => {
     expect(split([time(0), 1, time(2), time(2), 2, time(4)], 10)).toMatchObject({
       segments: [{ end: 2 }, { start: 2, end: 4 }],
-      heard: 10,
+      transcribedSeconds: 10,
     });
     expect(split([time(0.5), 1, 2, time(3)], 10)).toEqual({
       segments: [{ start: 0.5, end: 3, places: [1, 2] }],
-      heard: 10,
+      transcribedSeconds: 10,
     });
-    expect(split([time(0.5), 1], 10)).toMatchObject({ segments: [{ start: 0.5, end: 10 }], heard: 10 });
-    expect(split([], 10)).toEqual({ segments: [], heard: 10 });
+    expect(split([time(0.5), 1], 10)).toMatchObject({
+      segments: [{ start: 0.5, end: 10 }],
+      transcribedSeconds: 10,
+    });
+    expect(split([], 10)).toEqual({ segments: [], transcribedSeconds: 10 });
     expect(split([time(28), 1, time(30)], 10)).toMatchObject({ segments: [{ start: 10, end: 10 }] });
   });
 });

@@ -1,25 +1,52 @@
+import {
+  chooseEngine,
+  type EngineChoice,
+  type EngineSettings,
+  type SessionSettings,
+  ModelLoadError,
+  TextTokenizer,
+  TokenVocabulary,
+  type CallContext,
+} from '#models';
 import { MegaNestError, type TranscriptSegment } from '#contracts';
-import { ModelLoadError, TextTokenizer, TokenVocabulary } from '#models';
-import type { CallContext } from '#models';
+import { ExportedSession } from './exported-session.js';
+import type { WhisperBackend } from './whisper-backend.js';
+import { WhisperSession } from './whisper-session.js';
+import { type WhisperSettings, readWhisperSettings } from './whisper-settings.js';
 import { decodeAudio } from '../audio/decode-audio.js';
 import type { TranscriptEvent } from '../transcriber-interface.js';
 import type { TranscriberCall, TranscriberReady, TranscriberSettings } from '../transcriber-messages.js';
-import { openVoiceDetector } from '../vad/open-voice-detector.js';
-import { joinSpans, type SampleSpan } from '../vad/speech-spans.js';
-import { detectorRate, type VoiceDetector } from '../vad/voice-detector.js';
+import {
+  openVoiceDetector,
+  joinSpans,
+  type SampleSpan,
+  detectorRate,
+  type VoiceDetector,
+} from '../vad/voice-detectors.js';
 import { thresholds, WhisperEngine } from './whisper-engine.js';
-import { openBackend } from './open-backend.js';
-import type { WhisperBackend } from './whisper-backend.js';
 import { splitWindow, type WindowSegment } from './whisper-segments.js';
-import type { HeardWindow } from './whisper-sequence.js';
-import { readWhisperSettings, type WhisperSettings } from './whisper-settings.js';
-import { tokenTimes } from './word-times.js';
-import { wordsOf } from './whisper-words.js';
+import type { WindowTranscript } from './whisper-sequence.js';
+import { tokenTimes, wordsOf } from './word-times.js';
 
-/** Temperatures of the reference: where the likeliest text is poor, the next one is tried. */
-const ladder = [0, 0.2, 0.4, 0.6, 0.8, 1];
-/** Shorter rests of a stretch are not heard by themselves, in seconds. */
-const leastRest = 0.1;
+/** Loads the compiled model of a folder with safetensors, otherwise its exported graphs. Errors: ModelLoadError. */
+export async function openBackend(
+  directory: string,
+  engine: EngineSettings,
+  settings: SessionSettings,
+  whisper: WhisperSettings,
+): Promise<WhisperBackend> {
+  type Loaded = { open: (choice: EngineChoice) => WhisperBackend };
+  const { loaded, choice } = await chooseEngine<Loaded>(directory, engine, {
+    compiled: () => WhisperSession.load(directory, engine, settings, whisper),
+    exporter: (file) => ExportedSession.load(directory, file, settings),
+  });
+  return loaded.open(choice);
+}
+
+/** Temperature fallback of the reference implementation: if the text is poor, the next temperature is tried. */
+const fallbackTemperatures = [0, 0.2, 0.4, 0.6, 0.8, 1];
+/** A shorter rest of a span is not transcribed, in seconds. */
+const minRestSeconds = 0.1;
 
 interface Parts {
   session: WhisperBackend;
@@ -30,23 +57,23 @@ interface Parts {
   voices: VoiceDetector;
 }
 
-/** A segment of a stretch, in seconds of the whole audio, not numbered yet. */
+/** A segment without its id, in seconds of the audio. */
 type Segment = Omit<TranscriptSegment, 'id'>;
 
-/** Transcribes and translates with a Whisper model, in the worker's thread; files are heard side by side. */
+/** Transcribes and translates with a Whisper model, in a worker thread; several files share its batches. */
 export class WhisperTranscriber {
   private constructor(
     private readonly options: TranscriberSettings,
     private readonly parts: Parts,
   ) {}
 
-  /** Throws ModelLoadError and UnsupportedModelError. */
+  /** Loads the model. Errors: ModelLoadError, UnsupportedModelError. */
   static async load(options: TranscriberSettings): Promise<WhisperTranscriber> {
     const { directory, engine: choice, device, threads, windows } = options;
     const settings = await readWhisperSettings(directory);
     if (settings.audio.sampling_rate !== detectorRate)
       throw new ModelLoadError(
-        `${directory}: hears ${settings.audio.sampling_rate} Hz; 16000 is known here.`,
+        `${directory}: expects ${settings.audio.sampling_rate} Hz; only 16000 Hz is supported.`,
       );
     const session = await openBackend(directory, choice, { device, threads }, settings);
     const vocabulary = await TokenVocabulary.load(directory);
@@ -58,10 +85,10 @@ export class WhisperTranscriber {
 
   get ready(): TranscriberReady {
     const { backend, choice } = this.parts.session;
-    return { backend, ...choice, filesAtOnce: this.options.windows };
+    return { backend, ...choice, maxConcurrentFiles: this.options.windows };
   }
 
-  /** Decodes the file and emits what is heard, stretch by stretch. */
+  /** Decodes the file and emits its transcript, span by span. Errors: see Transcriber.transcribe. */
   async transcribe(request: TranscriberCall, context: CallContext<TranscriptEvent>): Promise<void> {
     this.#check(request);
     const { signal } = context;
@@ -71,26 +98,26 @@ export class WhisperTranscriber {
       filename: request.filename,
       signal,
     });
-    const stretches = await this.#stretchesOf(samples, signal);
-    const [first, ...others] = stretches;
-    const opening = first && (await this.#hearStretch(samples, first, request, signal));
+    const spans = await this.#spansOf(samples, signal);
+    const [first, ...others] = spans;
+    const opening = first && (await this.#transcribeSpan(samples, first, request, signal));
     const language = opening?.language ?? request.language?.toLowerCase() ?? this.#usualLanguage();
     const seconds = samples.length / detectorRate;
     context.emit({ kind: 'audio', seconds, language, ignored: this.#ignoredFields(request) });
     const known = { ...request, ...(this.parts.settings.languages.size > 0 && { language }) };
     let id = 0;
-    const emit = (segments: readonly Segment[], stretch: SampleSpan) => {
+    const emit = (segments: readonly Segment[], span: SampleSpan) => {
       for (const segment of segments)
         context.emit({
           kind: 'segment',
           segment: { id: id++, ...segment },
-          done: stretch.end / detectorRate,
+          done: span.end / detectorRate,
         });
     };
     if (first && opening) emit(opening.segments, first);
-    const hear = (stretch: SampleSpan) => this.#hearStretch(samples, stretch, known, signal);
-    for await (const [stretch, { segments }] of inOrder(others, hear, this.options.windows))
-      emit(segments, stretch);
+    const transcribe = (span: SampleSpan) => this.#transcribeSpan(samples, span, known, signal);
+    for await (const [span, { segments }] of inOrder(others, transcribe, this.options.windows))
+      emit(segments, span);
   }
 
   async close(): Promise<void> {
@@ -102,12 +129,12 @@ export class WhisperTranscriber {
     const known = languages.size > 0 ? [...languages.keys()] : ['en'];
     if (task === 'translate' && !tasks.has('translate'))
       throw new MegaNestError('unsupported_parameter', {
-        detail: `${this.options.id} writes down what is said; it cannot translate.`,
+        detail: `${this.options.id} can transcribe, but it cannot translate.`,
         param: 'model',
       });
     if (language !== undefined && !known.includes(language.toLowerCase()))
       throw new MegaNestError('unsupported_parameter', {
-        detail: `language: ${this.options.id} understands ${known.join(', ')}, not ${language}`,
+        detail: `language: ${this.options.id} supports ${known.join(', ')}, not ${language}`,
         param: 'language',
       });
   }
@@ -118,17 +145,17 @@ export class WhisperTranscriber {
   }
 
   #ignoredFields({ details }: TranscriberCall): string[] {
-    return details && !this.parts.session.tellsAlignment ? ['timestamp_granularities'] : [];
+    return details && !this.parts.session.hasAlignment ? ['timestamp_granularities'] : [];
   }
 
-  /** From the first speech to the last, cut at pauses into stretches of a window at most where pauses allow. */
-  async #stretchesOf(samples: Float32Array, signal: AbortSignal): Promise<SampleSpan[]> {
+  /** Spans from the first to the last speech, divided at pauses into at most one window each if pauses allow it. */
+  async #spansOf(samples: Float32Array, signal: AbortSignal): Promise<SampleSpan[]> {
     const window = this.parts.engine.windowSamples;
     return joinSpans(await this.parts.voices.detect(samples, signal), window, window);
   }
 
-  /** Window after window, each from where the one before ended. */
-  async #hearStretch(
+  /** Transcribes window after window, each from the end of the previous one. */
+  async #transcribeSpan(
     samples: Float32Array,
     { start, end }: SampleSpan,
     request: TranscriberCall,
@@ -137,20 +164,20 @@ export class WhisperTranscriber {
     const { engine, settings } = this.parts;
     const segments: Segment[] = [];
     let { language } = request;
-    const least = Math.min(end - start, leastRest * detectorRate);
-    for (let at = start; at < end && end - at >= least;) {
+    const minRest = Math.min(end - start, minRestSeconds * detectorRate);
+    for (let at = start; at < end && end - at >= minRest;) {
       const window = samples.subarray(at, Math.min(end, at + engine.windowSamples));
-      const heard = await engine.hear(this.#taskOf(window, { ...request, language }, signal));
-      language = heard.language;
+      const transcript = await engine.transcribe(this.#taskOf(window, { ...request, language }, signal));
+      language = transcript.language;
       const seconds = window.length / detectorRate;
-      const split = splitWindow(heard, settings.marks.firstTimestamp, seconds);
-      if (!isSilence(heard)) {
-        const details = this.#detailsOf(heard, seconds, request.details ?? false);
+      const split = splitWindow(transcript, settings.marks.firstTimestamp, seconds);
+      if (!isSilence(transcript)) {
+        const details = this.#detailsOf(transcript, seconds, request.details ?? false);
         for (const part of split.segments)
-          segments.push(this.#segment(heard, part, at / detectorRate, details));
+          segments.push(this.#segment(transcript, part, at / detectorRate, details));
       }
-      const advance = Math.round(split.heard * detectorRate);
-      at += advance > 0 && !isSilence(heard) ? advance : window.length;
+      const advance = Math.round(split.transcribedSeconds * detectorRate);
+      at += advance > 0 && !isSilence(transcript) ? advance : window.length;
     }
     return { segments: segments.filter(({ text }) => text), language };
   }
@@ -164,30 +191,34 @@ export class WhisperTranscriber {
       language: language?.toLowerCase(),
       timestamps: true,
       previous: prompt ? this.parts.tokenizer.encode(` ${prompt.trim()}`) : [],
-      temperatures: temperature ? [temperature] : ladder,
-      withAlignment: details && this.parts.session.tellsAlignment,
+      temperatures: temperature ? [temperature] : fallbackTemperatures,
+      withAlignment: details && this.parts.session.hasAlignment,
     };
   }
 
-  /** When each token of a window begins, where that was asked for and the model can tell. */
-  #detailsOf(heard: HeardWindow, seconds: number, wanted: boolean): { times?: number[] } | undefined {
+  /** Start of each token of a window, if requested and supported by the model. */
+  #detailsOf(
+    transcript: WindowTranscript,
+    seconds: number,
+    wanted: boolean,
+  ): { times?: number[] } | undefined {
     if (!wanted) return undefined;
-    if (!this.parts.session.tellsAlignment) return {};
+    if (!this.parts.session.hasAlignment) return {};
     const { sourcePositions } = this.parts.session.model;
-    return { times: tokenTimes(heard.alignment, sourcePositions, Math.ceil(seconds * 50)) };
+    return { times: tokenTimes(transcript.alignment, sourcePositions, Math.ceil(seconds * 50)) };
   }
 
   #segment(
-    heard: HeardWindow,
+    transcript: WindowTranscript,
     { start, end, places }: WindowSegment,
     offset: number,
     details: { times?: number[] } | undefined,
   ): Segment {
     const { vocabulary } = this.parts;
-    const tokens = places.map((place) => heard.tokens[place]!);
+    const tokens = places.map((place) => transcript.tokens[place]!);
     const raw = Buffer.concat(tokens.map((token) => vocabulary.bytesOf(token))).toString();
     const text = raw.trim();
-    const { avgLogprob, temperature, noSpeechProb, language } = heard;
+    const { avgLogprob, temperature, noSpeechProb, language } = transcript;
     const timed = (times: readonly number[]) => {
       const at = (place: number | undefined) =>
         offset + Math.min(end, Math.max(start, place === undefined ? end : (times[place] ?? end)));
@@ -210,29 +241,29 @@ export class WhisperTranscriber {
         ...(details.times && { words: wordsOf(timed(details.times), vocabulary, language) }),
         logprobs: places.map((place, index) => ({
           token: vocabulary.textOf(tokens[index]!),
-          logprob: heard.logProbabilities[place]!,
+          logprob: transcript.logProbabilities[place]!,
         })),
       }),
     };
   }
 }
 
-/** Nobody speaks, and the text is improbable too. */
-function isSilence({ noSpeechProb = 0, avgLogprob }: HeardWindow): boolean {
+/** Probable silence with improbable text. */
+function isSilence({ noSpeechProb = 0, avgLogprob }: WindowTranscript): boolean {
   return noSpeechProb > thresholds.noSpeech && avgLogprob < thresholds.logprob;
 }
 
-/** Works on up to `most` items at a time; results come in the order of the items. */
+/** Runs up to `maxConcurrent` items concurrently; results come in the order of the items. */
 async function* inOrder<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
-  most: number,
+  maxConcurrent: number,
 ): AsyncGenerator<[Item, Result], void, void> {
   const begun: Promise<Result>[] = [];
   for (const [index, item] of items.entries()) {
-    for (let next = begun.length; next < Math.min(items.length, index + most); next++) {
+    for (let next = begun.length; next < Math.min(items.length, index + maxConcurrent); next++) {
       const result = work(items[next]!);
-      // Reported when its turn comes.
+      // The error is thrown when this item is yielded.
       result.catch(() => undefined);
       begun.push(result);
     }

@@ -1,12 +1,72 @@
+import type { TokenVocabulary } from '#models';
 import { timestampStep } from './whisper-segments.js';
 
-/** The network's attention is steadier over so many steps of time (Radford et al.: median filter of 7). */
+/** A token with its time. */
+export interface TimedToken {
+  readonly token: number;
+  /** In seconds. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A word with its time, in seconds. */
+export interface TimedWord {
+  word: string;
+  start: number;
+  end: number;
+}
+
+/** Languages written without spaces: each character counts as a word. */
+const unspaced = new Set(['zh', 'ja', 'th', 'lo', 'my', 'yue']);
+
+/** Joins tokens to words: a space begins a word, and characters whose bytes span several tokens stay whole. */
+export function wordsOf(
+  tokens: readonly TimedToken[],
+  vocabulary: TokenVocabulary,
+  language: string | undefined,
+): TimedWord[] {
+  const words: TimedWord[] = [];
+  // A separate space, or one at the end of a token, begins the next word.
+  let space: number | undefined;
+  for (const { text, start, end } of wholeCharacters(tokens, vocabulary)) {
+    const letters = text.trim();
+    const isUnspaced = unspaced.has(language ?? '') && /[\p{L}\p{N}]/u.test(text);
+    const last = words.at(-1);
+    if (letters && last && space === undefined && !/^\s/.test(text) && !isUnspaced) {
+      last.word += letters;
+      last.end = end;
+    } else if (letters) words.push({ word: letters, start: space ?? start, end });
+    if (!letters) space ??= start;
+    else space = /\s$/.test(text) ? end : undefined;
+  }
+  return words.map(({ word, start, end }) => ({ word, start: round(start), end: round(end) }));
+}
+
+function* wholeCharacters(tokens: readonly TimedToken[], vocabulary: TokenVocabulary) {
+  const decoder = new TextDecoder();
+  let start: number | undefined;
+  for (const { token, start: from, end } of tokens) {
+    start ??= from;
+    const text = decoder.decode(vocabulary.bytesOf(token), { stream: true });
+    if (!text) continue;
+    yield { text, start, end };
+    start = undefined;
+  }
+  const rest = decoder.decode();
+  if (rest) yield { text: rest, start: start ?? 0, end: tokens.at(-1)?.end ?? 0 };
+}
+
+function round(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}
+
+/** Width of the median filter over time (Radford et al. use 7). */
 const medianWidth = 7;
 
 /**
- * When each token of a window is said, in seconds: heads of the decoder that follow the audio are normalised, smoothed
- * and averaged, and the cheapest monotonic path through tokens and time is taken (dynamic time warping). `rows`: for each
- * token, heads × source positions; `positions`: those that hold audio. Gives as many times as rows.
+ * Computes the start of each token of a window, in seconds: the attention of the alignment heads is normalized,
+ * smoothed and averaged, then dynamic time warping finds the cheapest monotonic path through tokens and time.
+ * `rows`: per token heads × source positions; `positions`: positions with audio. Returns one time per row.
  */
 export function tokenTimes(rows: readonly Float32Array[], source: number, positions: number): number[] {
   if (rows.length === 0) return [];
@@ -17,7 +77,10 @@ export function tokenTimes(rows: readonly Float32Array[], source: number, positi
   return pathStarts(cost, rows.length, used).map((position) => position * timestampStep);
 }
 
-/** Subtracts a head's attention from the cost: each position to mean 0 and deviation 1 over the tokens, then smoothed. */
+/**
+ * Subtracts a head's attention from the cost, after scaling each position to mean 0 and deviation 1 over the tokens
+ * and smoothing.
+ */
 function addHead(
   cost: Float64Array,
   rows: readonly Float32Array[],
@@ -40,7 +103,7 @@ function addHead(
   }
 }
 
-/** Medians of neighbourhoods; beyond the ends the values are mirrored. */
+/** Running median; values are mirrored beyond the ends. */
 function smoothed(values: Float64Array): Float64Array {
   const half = (medianWidth - 1) / 2;
   const { length } = values;
@@ -54,12 +117,14 @@ function smoothed(values: Float64Array): Float64Array {
   });
 }
 
-/** The first column of each row on the cheapest path from corner to corner by steps right, down or both. */
+/**
+ * Returns the first column of each row on the cheapest path from corner to corner with steps right, down or both.
+ */
 function pathStarts(cost: Float64Array, rows: number, columns: number): number[] {
   const width = columns + 1;
   const total = new Float64Array((rows + 1) * width).fill(Infinity);
   total[0] = 0;
-  // Which way the best path came: 0 both, 1 down, 2 right.
+  // Step of the best path: 0 both, 1 down, 2 right.
   const way = new Uint8Array(total.length);
   for (let row = 1; row <= rows; row++)
     for (let column = 1; column <= columns; column++) {

@@ -1,14 +1,14 @@
 import { Tensor } from 'onnxruntime-node';
 import type { CompiledWhisper } from '#onnx-compiler';
 
-/** Positions are reserved in steps of so many, which keeps the order of sums (see CompiledDecoder). */
+/** Positions are reserved in multiples of this, which keeps the order of sums (see CompiledDecoder). */
 const positionStep = 64;
 
 /**
- * Keys and values of the sequences that are decoded together: of their own tokens, and of the audio. Sequences lie in
- * slots from 0 on; memory grows with what was needed at most.
+ * KV cache of the sequences in a batch: of their own tokens, and of the audio. Sequences are in slots from 0 on;
+ * the memory grows to the maximum that was needed.
  */
-export class WhisperSlabs {
+export class WhisperKvCache {
   private slots = 0;
   private capacity = 0;
   /** Key and value of each layer in turn: `[slots, heads, capacity, headDim]`. */
@@ -23,14 +23,14 @@ export class WhisperSlabs {
     this.headDim = model.hiddenSize / model.decoder.heads;
   }
 
-  /** Makes room for so many sequences of so many positions; what is there stays. */
+  /** Reserves memory for `slots` sequences of `positions` positions; existing values are kept. */
   reserve(slots: number, positions: number): void {
     const capacity = Math.max(this.capacity, Math.ceil(positions / positionStep) * positionStep);
     const count = Math.max(this.slots, slots);
     if (capacity === this.capacity && count === this.slots) return;
     const { heads, headDim } = this;
-    const planes = 2 * this.model.decoder.layers;
-    const grown = Array.from({ length: planes }, () => new Float32Array(count * heads * capacity * headDim));
+    const tensors = 2 * this.model.decoder.layers;
+    const grown = Array.from({ length: tensors }, () => new Float32Array(count * heads * capacity * headDim));
     for (const [plane, before] of this.own.entries())
       for (let row = 0; row < this.slots * heads; row++) {
         const from = before.subarray(row * this.capacity * headDim, (row + 1) * this.capacity * headDim);
@@ -38,7 +38,7 @@ export class WhisperSlabs {
       }
     this.own = grown;
     if (count > this.slots)
-      this.audio = Array.from({ length: planes }, (_, plane) => {
+      this.audio = Array.from({ length: tensors }, (_, plane) => {
         const values = new Float32Array(count * this.audioSize);
         if (this.audio[plane]) values.set(this.audio[plane]);
         return values;
@@ -47,12 +47,12 @@ export class WhisperSlabs {
     this.slots = count;
   }
 
-  /** Puts what the encoder made of a window into a slot; planes as it gives them. */
-  putAudio(slot: number, planes: readonly Float32Array[]): void {
-    for (const [plane, values] of planes.entries()) this.audio[plane]!.set(values, slot * this.audioSize);
+  /** Copies the encoder's output for a window into a slot. */
+  putAudio(slot: number, tensors: readonly Float32Array[]): void {
+    for (const [plane, values] of tensors.entries()) this.audio[plane]!.set(values, slot * this.audioSize);
   }
 
-  /** Copies a sequence of so many positions to another slot. */
+  /** Copies a sequence of `positions` positions to another slot. */
   move(from: number, to: number, positions: number): void {
     const { audioSize, capacity, heads, headDim } = this;
     for (const values of this.audio)
@@ -65,7 +65,7 @@ export class WhisperSlabs {
       }
   }
 
-  /** Inputs of a run over `count` slots from `first` on, without a copy. */
+  /** Returns the inputs of a run over `count` slots from `first` on, without a copy. */
   feeds(first: number, count: number): Record<string, Tensor> {
     const { heads, headDim, capacity, audioSize } = this;
     const ownSize = heads * capacity * headDim;
@@ -81,7 +81,7 @@ export class WhisperSlabs {
     return feeds;
   }
 
-  /** Writes `new_kv` of a run from slot `first` on behind the past of each sequence. */
+  /** Appends `new_kv` of a run from slot `first` on to each sequence. */
   append(newKv: Tensor, first: number, pasts: readonly number[]): void {
     const { heads, headDim, capacity } = this;
     const values = newKv.data as Float32Array;

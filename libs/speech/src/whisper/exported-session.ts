@@ -2,9 +2,15 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { z } from 'zod';
-import { readJson, ModelLoadError, createSession, type SessionSettings, toFloat32 } from '#models';
-import type { EngineChoice } from '#models';
-import { logSoftmax } from '../ctc/log-probabilities.js';
+import {
+  readJson,
+  ModelLoadError,
+  createSession,
+  type SessionSettings,
+  toFloat32,
+  type EngineChoice,
+} from '#models';
+import { logSoftmax } from '../ctc/search.js';
 import type { DecodeOptions, DecoderRows, WhisperBackend } from './whisper-backend.js';
 
 const configSchema = z.looseObject({
@@ -15,18 +21,18 @@ const configSchema = z.looseObject({
 });
 type Config = z.output<typeof configSchema>;
 
-/** A window that is decoded: the encoder's states, and the past as the graph gave it. */
+/** A window in decoding: the encoder's states, and the past in the form of the graph. */
 interface Slot {
   readonly states: Tensor;
   readonly past: ReadonlyMap<string, Tensor>;
 }
 
 /**
- * Whisper as exporters write it (`encoder_model*.onnx`, `decoder_model_merged*.onnx`): each sequence runs by itself, its
- * whole past goes in and comes out. Slower than what is compiled from safetensors, and without times of words.
+ * Whisper as exported graphs (`encoder_model*.onnx`, `decoder_model_merged*.onnx`): each sequence runs alone, and
+ * each run takes and returns the whole past. It is slower than the compiled model and does not provide word times.
  */
-export class ExporterSession implements WhisperBackend {
-  readonly tellsAlignment = false;
+export class ExportedSession implements WhisperBackend {
+  readonly hasAlignment = false;
   private readonly slots: Slot[] = [];
   private readonly pastNames: readonly string[];
 
@@ -40,19 +46,21 @@ export class ExporterSession implements WhisperBackend {
     this.pastNames = decoder.inputNames.filter((name) => name.startsWith('past_key_values.'));
   }
 
-  /** `file`: the decoder's; the encoder's lies beside it. Throws ModelLoadError. */
+  /** Loads the graphs. `file`: the decoder; the encoder is in the same folder. Errors: ModelLoadError. */
   static async load(
     directory: string,
     file: string,
     settings: SessionSettings,
-  ): Promise<{ open: (choice: EngineChoice) => ExporterSession }> {
+  ): Promise<{ open: (choice: EngineChoice) => ExportedSession }> {
     const encoderFile = join(dirname(file), basename(file).replace('decoder_model_merged', 'encoder_model'));
     if (!basename(file).startsWith('decoder_model_merged') || !existsSync(encoderFile))
-      throw new ModelLoadError(`${directory} lacks encoder_model and decoder_model_merged of one precision.`);
+      throw new ModelLoadError(
+        `${directory} lacks encoder_model and decoder_model_merged of the same precision.`,
+      );
     const config = await readJson(directory, 'config.json', configSchema);
     const { session: encoder, backend } = await createSession(encoderFile, settings);
     const { session: decoder } = await createSession(file, settings);
-    return { open: (choice) => new ExporterSession(config, encoder, decoder, `${backend} exporter`, choice) };
+    return { open: (choice) => new ExportedSession(config, encoder, decoder, `${backend} exporter`, choice) };
   }
 
   get model() {
@@ -60,7 +68,7 @@ export class ExporterSession implements WhisperBackend {
     return { sourcePositions, targetPositions };
   }
 
-  /** Memory is the tensors' own. */
+  /** The tensors own their memory. */
   reserve(): void {}
 
   move(from: number, to: number): void {
@@ -117,7 +125,7 @@ export class ExporterSession implements WhisperBackend {
   }
 }
 
-/** The past for the next run; keys and values of the audio come out of the first run alone. */
+/** Returns the past for the next run; only the first run returns keys and values of the audio. */
 function kept(slot: Slot, outputs: InferenceSession.OnnxValueMapType, isFirst: boolean): Map<string, Tensor> {
   const past = new Map(slot.past);
   for (const [name, value] of Object.entries(outputs))
