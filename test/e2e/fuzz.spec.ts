@@ -2,15 +2,26 @@ import type { OpenApiDocument } from '#service-kit';
 import { allServices, startStack, type ServiceName, type TestStack } from '#testing';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hostileDocument, type HostileDocument } from './helpers/fuzz/documents.js';
 import { hostileChat } from './helpers/fuzz/hostile.js';
 import { Random } from './helpers/fuzz/random.js';
 import { makeRequest, operationsOf, type FuzzRequest, type Operation } from './helpers/fuzz/requests.js';
+import { figuresOf, ProcessWatch } from './helpers/fuzz/watch-processes.js';
 
 /** Over all services; `npm run fuzz` sends 10,000. */
 const requests = Number(process.env['FUZZ_REQUESTS'] ?? 300);
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
+/** The whole run goes twice over all services: the first time for what a process keeps once, the second one must add nothing. */
+const isWhole = requests >= 10_000;
+const passes = isWhole ? [1, 2] : [1];
 const concurrency = 8;
+const timeout = 3_600_000;
 const timeoutMs = 60_000;
+/** Documents are read in processes with a limit of time, and embedded. */
+const documentTimeoutMs = 180_000;
+const hostileDocuments = Math.max(6, Math.ceil(requests / 200));
+/** Seconds that an event loop may be held; a machine that does other work in between is slower. */
+const longestHold = isWhole ? 1 : 2;
 
 /** What is wrong with these has no field: the body as a whole, its type, a path, a key. */
 const withoutField = new Set([
@@ -22,13 +33,25 @@ const withoutField = new Set([
   'rate_limit_exceeded',
   'overloaded',
 ]);
-const honest = new Set(['service_unavailable', 'overloaded']);
+/** Answers of a service that is full or waits for another one: they say when to come back. */
+function isHonestRefusal({ status, headers }: Response, text: string): boolean {
+  return status === 503 && headers.get('retry-after') !== null && text.includes('"service_unavailable"');
+}
 
 let stack: TestStack;
+let watch: ProcessWatch;
+const memory: Map<ServiceName, number>[] = [];
 beforeAll(async () => {
   stack = await startStack();
+  watch = new ProcessWatch(stack);
+  // What the start took is no matter here.
+  await watch.ask();
+  watch.longestHolds.clear();
 });
-afterAll(() => stack?.stop());
+afterAll(async () => {
+  watch?.stop();
+  await stack?.stop();
+});
 
 interface ErrorBody {
   error?: { message?: unknown; code?: string; param?: string | null } | string;
@@ -45,6 +68,7 @@ async function faultOf(service: ServiceName, request: FuzzRequest, validates: Va
   });
   const text = await answer.text();
   const { status } = answer;
+  if (operation.path === '/metrics') watch.note(service, figuresOf(text));
   const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
   if (status < 400) {
     const schema = operation.answers[String(status)];
@@ -53,8 +77,8 @@ async function faultOf(service: ServiceName, request: FuzzRequest, validates: Va
   if (!isJson) return `${status} without JSON: ${text.slice(0, 200)}`;
   const { error } = JSON.parse(text) as ErrorBody;
   const { code = '', param } = typeof error === 'object' ? error : {};
-  if (status >= 500)
-    return status === 503 && honest.has(code) ? undefined : `${status}: ${text.slice(0, 300)}`;
+  if (status >= 500) return isHonestRefusal(answer, text) ? undefined : `${status}: ${text.slice(0, 300)}`;
+  if (status === 429 && answer.headers.get('retry-after') === null) return `429 without Retry-After`;
   const named = typeof param === 'string' && param !== '';
   return named || withoutField.has(code) || !request.isObject
     ? undefined
@@ -77,66 +101,163 @@ function validatorOf(document: OpenApiDocument): Validate {
   };
 }
 
-describe.each(allServices)('%s', (service) => {
-  it(
-    'answers whatever is sent: no 5xx, no crash, each 4xx names its field',
-    { timeout: 3_600_000 },
-    async () => {
-      const { url } = stack.service(service);
-      const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
-      const operations = operationsOf(document);
-      const validates = validatorOf(document);
-      const random = new Random(seed);
-      const share = Math.ceil((requests * (service === 'gateway' ? 3 : 1)) / (allServices.length + 2));
-      const queue = Array.from({ length: share }, (_unused, index) =>
-        makeRequest(operations[index % operations.length] ?? operations[0]!, document, random),
-      );
-      const faults: string[] = [];
-      const work = async () => {
-        for (let request = queue.pop(); request; request = queue.pop()) {
-          const { operation, url: path, body } = request;
-          const fault = await faultOf(service, request, validates).catch((error: unknown) => String(error));
-          if (fault === undefined) continue;
-          const sent = body ? new TextDecoder().decode(body).slice(0, 300) : '';
-          faults.push(`${operation.method} ${path.slice(0, 120)} ${sent}\n   ${fault}`);
-        }
-      };
-      await Promise.all(Array.from({ length: concurrency }, work));
-      expect([...new Set(faults)].slice(0, 40).join('\n')).toBe('');
+/** Requests of the service's own document, with things wrong with them. Answers what was wrong with the answers. */
+async function fuzzOperations(service: ServiceName, pass: number): Promise<string[]> {
+  const { url } = stack.service(service);
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+  const operations = operationsOf(document);
+  const validates = validatorOf(document);
+  const random = new Random(seed + pass);
+  const weight = service === 'gateway' ? 3 : 1;
+  const share = Math.ceil((requests * weight) / (allServices.length + 2) / passes.length);
+  const queue = Array.from({ length: share }, (_unused, index) =>
+    makeRequest(operations[index % operations.length] ?? operations[0]!, document, random),
+  );
+  const faults = new Set<string>();
+  await workThrough(queue, concurrency, async (request) => {
+    const { operation, url: path, body } = request;
+    const fault = await faultOf(service, request, validates).catch(String);
+    if (fault === undefined) return;
+    const sent = body ? new TextDecoder().decode(body).slice(0, 300) : '';
+    faults.add(`${operation.method} ${path.slice(0, 120)} ${sent}\n   ${fault}`);
+  });
+  return [...faults];
+}
+
+/** Asks the gateway. Answers what was wrong with the answer: everything but an answer, a refusal, and "come back later". */
+async function ask(
+  path: string,
+  init: RequestInit,
+  limitMs = timeoutMs,
+): Promise<{ fault?: string; status: number }> {
+  try {
+    const signal = AbortSignal.timeout(limitMs);
+    const answer = await fetch(stack.service('gateway').url + path, { method: 'POST', ...init, signal });
+    const text = await answer.text();
+    const { status } = answer;
+    const isAnswer = status < 500 || isHonestRefusal(answer, text);
+    return { status, ...(!isAnswer && { fault: `${status} ${text.slice(0, 300)}` }) };
+  } catch (error) {
+    return { status: 0, fault: String(error) };
+  }
+}
+
+const json = (body: object): RequestInit => ({
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+const chat = (body: object) => ask('/v1/chat/completions', json(body));
+
+async function fuzzChats(pass: number): Promise<string[]> {
+  const random = new Random(seed + pass);
+  const chats = Array.from({ length: Math.ceil(requests / 5 / passes.length) }, () => hostileChat(random));
+  const faults: string[] = [];
+  await workThrough(chats, 2, async (body) => {
+    const { fault } = await chat(body);
+    if (fault) faults.push(`${JSON.stringify(body).slice(0, 300)}\n   ${fault}`);
+  });
+  return faults;
+}
+
+function ingest({ filename, content }: HostileDocument): [path: string, init: RequestInit] {
+  const form = new FormData();
+  form.append('files', new Blob([new Uint8Array(content)]), filename);
+  return ['/v1/dataprep/ingest', { body: form }];
+}
+
+function readInResponse({ filename, content }: HostileDocument): [path: string, init: RequestInit] {
+  const data = `data:application/octet-stream;base64,${Buffer.from(content).toString('base64')}`;
+  const file = { type: 'input_file', filename, file_data: data };
+  const input = [{ role: 'user', content: [file, { type: 'input_text', text: 'What is it?' }] }];
+  return ['/v1/responses', json({ model: 'nano-chat', input, max_output_tokens: 3, store: false })];
+}
+
+/** Answers what was wrong, and which statuses there were. */
+async function fuzzDocuments(pass: number): Promise<{ faults: string[]; statuses: Set<number> }> {
+  const random = new Random(seed + pass);
+  const documents = Array.from({ length: hostileDocuments }, () => hostileDocument(random));
+  const faults: string[] = [];
+  const statuses = new Set<number>();
+  await workThrough(documents, 3, async (document) => {
+    const [path, init] = random.pick([ingest, readInResponse])(document);
+    const { status, fault } = await ask(path, init, documentTimeoutMs);
+    statuses.add(status);
+    const { filename, content } = document;
+    const begin = Buffer.from(content.subarray(0, 60)).toString();
+    if (fault) faults.push(`${path} ${filename} ${begin}\n   ${fault}`);
+  });
+  return { faults, statuses };
+}
+
+async function workThrough<Item>(
+  items: Item[],
+  width: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const next = async () => {
+    for (let item = items.pop(); item !== undefined; item = items.pop()) await work(item);
+  };
+  await Promise.all(Array.from({ length: width }, next));
+}
+
+describe.each(passes)('pass %s', (pass) => {
+  it.each(allServices)(
+    '%s answers whatever is sent: no 5xx, no crash, each 4xx names its field',
+    { timeout },
+    async (service) => {
+      expect((await fuzzOperations(service, pass)).slice(0, 40).join('\n')).toBe('');
       // Nothing restarts a service here: one that crashed would not answer.
-      expect((await fetch(`${url}/live`)).status).toBe(200);
+      expect((await fetch(`${stack.service(service).url}/live`)).status).toBe(200);
     },
   );
-});
 
-describe('chats that ask for more than they look like', () => {
-  it('are answered or refused, and hold up no other', { timeout: 3_600_000 }, async () => {
-    const { url } = stack.service('gateway');
-    const random = new Random(seed);
-    const queue = Array.from({ length: Math.ceil(requests / 5) }, () => hostileChat(random));
-    const faults: string[] = [];
-    const ask = async (body: object) => {
-      const answer = await fetch(`${url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      return { status: answer.status, text: await answer.text() };
-    };
-    const work = async () => {
-      for (let body = queue.pop(); body; body = queue.pop()) {
-        const { status, text } = await ask(body).catch((error: unknown) => ({
-          status: 0,
-          text: String(error),
-        }));
-        if (status !== 200 && (status < 400 || status >= 500))
-          faults.push(`${JSON.stringify(body).slice(0, 300)}\n   ${status} ${text.slice(0, 300)}`);
-      }
-    };
-    await Promise.all([work(), work()]);
-    expect(faults.join('\n')).toBe('');
-    const plain = { model: 'nano-chat', messages: [{ role: 'user', content: 'hi' }], max_tokens: 3 };
-    expect(await ask(plain)).toMatchObject({ status: 200 });
+  it(
+    'chats that ask for more than they look like are answered or refused, and hold up no other',
+    { timeout },
+    async () => {
+      expect((await fuzzChats(pass)).join('\n')).toBe('');
+      const plain = { model: 'nano-chat', messages: [{ role: 'user', content: 'hi' }], max_tokens: 3 };
+      expect(await chat(plain)).toEqual({ status: 200 });
+    },
+  );
+
+  it(
+    'documents that ask for more than they look like are read or refused, and hold up no other',
+    { timeout },
+    async () => {
+      const { faults, statuses } = await fuzzDocuments(pass);
+      expect(faults.join('\n')).toBe('');
+      expect([...statuses]).toContain(400);
+      const plain = { filename: 'plain.txt', content: Buffer.from('MegaNest speaks over NATS.') };
+      expect(await ask(...ingest(plain))).toEqual({ status: 200 });
+    },
+  );
+
+  it.runIf(isWhole)('memory settles', { timeout }, async () => {
+    memory.push(await watch.settledMemory());
+    expect(memory).toHaveLength(pass);
   });
 });
+
+describe('the processes', () => {
+  it('held their event loops for no longer than the bound', async () => {
+    await watch.ask();
+    const holds = Object.fromEntries(watch.longestHolds);
+    if (isWhole) console.log('longest holds in seconds', holds);
+    expect(Object.entries(holds).filter(([, seconds]) => !(seconds < longestHold))).toEqual([]);
+  });
+
+  it.runIf(isWhole)('take the memory that they took after the first pass', () => {
+    const [first, last] = [memory[0]!, memory[1]!];
+    const grown = allServices.map((service) => {
+      const [before, after] = [first.get(service) ?? 0, last.get(service) ?? Infinity];
+      return { service, before: megabytes(before), after: megabytes(after), ratio: after / before };
+    });
+    console.log('resident memory in MiB', grown);
+    expect(grown.filter(({ ratio }) => ratio > 1.1)).toEqual([]);
+  });
+});
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1024 / 1024);
+}
