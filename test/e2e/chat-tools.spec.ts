@@ -91,9 +91,22 @@ describe('tools in chat completions', () => {
     });
   });
 
-  it('are nothing that a mega service calls', async () => {
-    const request = client.chat.completions.create({
+  it('are called by the model of a mega service, which sees its passages', async () => {
+    const completion = await client.chat.completions.create({
       model: 'chatqna',
+      messages: ask('use add {"a": 1}'),
+      tools: [add],
+    });
+    expect(completion.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { tool_calls: [{ function: { name: 'add', arguments: '{"a": 1}' } }] },
+    });
+    expect(stack.witness.asked).toMatchObject({ tools: [{ name: 'add' }], documents: [{}, {}] });
+  });
+
+  it('are nothing that a mega service with a guard behind its model calls', async () => {
+    const request = client.chat.completions.create({
+      model: 'chatqna-guarded',
       messages: ask('What is tea?'),
       tools: [add],
     });

@@ -197,3 +197,41 @@ describe('an engine that does not keep to what it is asked', () => {
     expect((await respond({ text: { format } })).status).toBe(200);
   });
 });
+
+describe('a mega service in front of an engine that calls tools', () => {
+  const model = 'chatqna';
+  const question = 'What does passage one say?';
+
+  it('calls tools, and answers from passages and their results', async () => {
+    answers(lookUp('look', '{"n":1}'));
+    const tools = [strictTool('look')];
+    const first = await respond({ model, input: question, tools });
+    expect(first.status).toBe(200);
+    expect((first.json()['output'] as object[]).slice(-1)).toMatchObject([
+      { type: 'function_call', name: 'look', arguments: '{"n":1}' },
+    ]);
+    expect(first.asked[0]).toMatchObject({ tools: [{ function: { name: 'look' } }] });
+    expect(lastText(first.asked[0]!)).toMatch('Passage 1 says 1.');
+    const call = (first.json()['output'] as { call_id: string }[]).at(-1);
+    const result = { type: 'function_call_output', call_id: call?.call_id, output: 'seven' };
+    answers({ text: 'It says 1 [1], and seven.' });
+    const next = await respond({
+      model,
+      input: [{ role: 'user', content: question }, call, result],
+      tools,
+    });
+    expect(next.json()).toMatchObject({ status: 'completed', output_text: 'It says 1 [1], and seven.' });
+    expect(next.asked[0]?.messages.at(-1)).toMatchObject({ role: 'tool', content: 'seven' });
+    expect(lastText(next.asked[0]!)).toMatch('Passage 1 says 1.');
+  });
+
+  it('writes JSON, checked as that of the engine itself', async () => {
+    const response_format = { type: 'json_schema', json_schema: { name: 'answer', schema } };
+    answers({ text: 'one' }, { text: '{"n": 1}' });
+    const { json, asked } = await chat({ model, messages: question, response_format });
+    expect(json()).toMatchObject({ model, choices: [{ message: { content: '{"n": 1}' } }] });
+    expect(asked).toHaveLength(2);
+    answers({ text: 'one' }, { text: 'two' });
+    expect((await chat({ model, messages: question, response_format })).status).toBe(502);
+  });
+});

@@ -42,7 +42,7 @@ let stack: TestStack;
 let watch: ProcessWatch;
 const memory: Map<ServiceName, number>[] = [];
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ env: { LLM_TOOLS: 'true' } });
   watch = new ProcessWatch(stack);
   // What the start took is no matter here.
   await watch.ask();

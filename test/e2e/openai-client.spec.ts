@@ -15,7 +15,7 @@ let client: OpenAI;
 let url: string;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ env: { LLM_TOOLS: 'true' } });
   url = stack.service('gateway').url;
   client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
   const rules = `# Company rules\n\n## Vacation\n\n${fact} Vacation requests must be sent to the manager two weeks in advance.`;

@@ -91,3 +91,58 @@ describe('responses of the bundled models', () => {
     for (const response of ended) assertValid(response);
   });
 });
+
+describe('tools for a model that calls none', () => {
+  const weather = { name: 'get_weather', parameters: { type: 'object', properties: {} } };
+  const inChat = { tools: [{ type: 'function', function: weather }] };
+  const inResponse = { tools: [{ type: 'function', ...weather, strict: false }] };
+  const ask = async (path: string, body: object) => {
+    const answer = await fetch(stack.service('gateway').url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: llm, max_tokens: 20, ...body }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, text, ignored: answer.headers.get('x-meganest-ignored') };
+  };
+  const messages = 'What is the weather in Paris?';
+
+  it('are named as ignored, and it answers as without them', async () => {
+    const chat = await ask('/v1/chat/completions', { messages, ...inChat });
+    const plain = await ask('/v1/chat/completions', { messages });
+    expect(chat).toMatchObject({ status: 200, ignored: 'tools' });
+    const contentOf = (text: string) =>
+      (JSON.parse(text) as OpenAI.ChatCompletion).choices[0]?.message.content;
+    expect(contentOf(chat.text)).toBe(contentOf(plain.text));
+    const response = await ask('/v1/responses', { input: messages, max_output_tokens: 20, ...inResponse });
+    expect(response).toMatchObject({ status: 200, ignored: expect.stringMatching(/\btools\b/) as string });
+    const none = await ask('/v1/chat/completions', { messages, ...inChat, tool_choice: 'none' });
+    expect(none.ignored).toBeNull();
+  });
+
+  it.each([
+    ['/v1/chat/completions', { messages, ...inChat, tool_choice: 'required' }],
+    [
+      '/v1/chat/completions',
+      { messages, ...inChat, tool_choice: { type: 'function', function: { name: 'get_weather' } } },
+    ],
+    ['/v1/responses', { input: messages, ...inResponse, tool_choice: 'required' }],
+    [
+      '/v1/responses',
+      { input: messages, ...inResponse, tool_choice: { type: 'function', name: 'get_weather' } },
+    ],
+  ])('are a 400 in %s where a call is demanded: %#', async (path, body) => {
+    const { status, text } = await ask(path, body);
+    expect(status).toBe(400);
+    expect(JSON.parse(text)).toMatchObject({
+      error: { param: 'tool_choice', code: 'unsupported_parameter' },
+    });
+  });
+
+  it('are as before a mega service whose model calls none', async () => {
+    const chat = await ask('/v1/chat/completions', { messages: question, ...inChat, model: 'chatqna' });
+    expect(chat.status).toBe(400);
+    const response = await ask('/v1/responses', { input: question, ...inResponse, model: 'chatqna' });
+    expect(response).toMatchObject({ status: 200, ignored: expect.stringMatching(/\btools\b/) as string });
+  });
+});

@@ -174,9 +174,15 @@ describe('text.format', () => {
     });
   });
 
-  it('is nothing that a mega service has', async () => {
+  it('is held to by the model of a mega service', async () => {
     const format = { type: 'json_object' as const };
-    const request = create({ model: 'chatqna', input: 'x', text: { format } });
+    await create({ model: 'chatqna', input: 'What is tea?', text: { format } });
+    expect(stack.witness.asked).toMatchObject({ constraint: { type: 'json_object' }, documents: [{}, {}] });
+  });
+
+  it('is nothing that a mega service with a guard behind its model has', async () => {
+    const format = { type: 'json_object' as const };
+    const request = create({ model: 'chatqna-guarded', input: 'What is tea?', text: { format } });
     expect(await failureOf(request)).toMatchObject({ status: 400, param: 'text.format' });
   });
 });

@@ -37,6 +37,7 @@ const ownOfServices = [
   'LLM_API_KEY',
   'LLM_MODALITIES',
   'LLM_CONTEXT_LENGTH',
+  'LLM_TOOLS',
   'READER_MODEL_ID',
   'TEI_API_KEY',
   'ASR_API_KEY',

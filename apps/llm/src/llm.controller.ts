@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  callableTools,
   chatCompletionChunkSchema,
   chatCompletionRequestSchema,
   chatCompletionSchema,
@@ -36,8 +37,9 @@ export class LlmController {
     @Call() call: HttpCall,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { messages, model, parameters, extra, stream, includeUsage, legacyFunctions } = chat;
-    const ignored = ignoredFields(extra);
+    const { model, extra, stream, includeUsage, legacyFunctions } = chat;
+    const { request: asked, ignored: unused } = callableTools(chat, this.llm.model);
+    const ignored = [...ignoredFields(extra), ...unused];
     // The gateway knows what the template makes of it; here the template's own variables are at hand.
     if (chat.reasoningEffort) ignored.push(chat.reasoningEffort.field);
     ignored.push(...unusedLabels(chat.labels, this.llm.model));
@@ -45,13 +47,13 @@ export class LlmController {
     if (model != null && model !== this.llm.model.id) ignored.push('model');
     setIgnored(reply, ignored);
     const request = {
-      ...parameters,
-      messages,
+      ...chat.parameters,
+      messages: chat.messages,
       documents,
       chat_template: chatTemplate,
-      tools: chat.tools,
-      tool_choice: chat.toolChoice,
-      parallel_tool_calls: chat.parallelToolCalls,
+      tools: asked.tools,
+      tool_choice: asked.toolChoice,
+      parallel_tool_calls: asked.parallelToolCalls,
       chat_template_kwargs: chat.chatTemplateKwargs,
       labels: chat.labels,
       whole: !stream,

@@ -17,6 +17,8 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
     .default(['text']),
   /** Tokens of prompt and answer that the model behind LLM_ENDPOINT takes, where its engine does not say. */
   LLM_CONTEXT_LENGTH: count(64).optional(),
+  /** Whether the model calls tools: auto says yes where its chat template knows tools, or an engine has it. */
+  LLM_TOOLS: z.enum(['auto', 'true', 'false']).default('auto'),
   /** Sent to that server as a bearer token. */
   LLM_API_KEY: z.string().optional(),
 });

@@ -24,6 +24,7 @@ import { ThreadCheck } from './thread-check.js';
 import { TokenTally } from './token-tally.js';
 import { watchEngine } from './watch-engine.js';
 import { templateVariables } from './tools/plan-calls.js';
+import { detectToolFormat } from './tools/tool-format.js';
 
 /** Writes answers; both the HTTP and the NATS side go through it. */
 @Injectable()
@@ -61,6 +62,7 @@ export class LlmService implements OnApplicationShutdown {
       ...info,
       ...(Object.keys(defaults).length > 0 && { defaults }),
       ...(this.settings.writes === false && { followsInstructions: false }),
+      ...(!this.#callsTools && { callsTools: false }),
       ...(template && { templateVariables: templateVariables(template.source) }),
     };
   }
@@ -88,6 +90,12 @@ export class LlmService implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.generator.close(), this.answerer?.close(), this.#forms.close()]);
+  }
+
+  /** An engine elsewhere brings tools to its model by itself. */
+  get #callsTools(): boolean {
+    const { template } = this.generator;
+    return this.settings.callsTools ?? (!template || detectToolFormat(template.source).inTemplate);
   }
 
   async *#answer(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {

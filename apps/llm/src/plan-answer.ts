@@ -39,7 +39,16 @@ export async function planAnswer(
   generator: Model,
   forms: FormChecker,
 ): Promise<AnswerPlan> {
-  const { messages, documents, chat_template, labels, model: _model, whole: _whole, ...rest } = request;
+  const {
+    messages,
+    documents,
+    documents_told,
+    chat_template,
+    labels,
+    model: _model,
+    whole: _whole,
+    ...rest
+  } = request;
   const { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint, ...given } = rest;
   const ofCaller = withoutUndefined(given);
   const plain = { ...settings.parameters, ...ofCaller };
@@ -68,8 +77,7 @@ export async function planAnswer(
     return plan(prompt, plain, passThrough);
   }
   const choices = plain.n ?? 1;
-  if (turns.at(-1)?.role === 'tool') {
-    // The passages stand in the results of a tool already, numbered.
+  if (documents_told) {
     const passages = documents.map(({ id, text }, index) => passageOf(index + 1, id, text));
     const newCheck = () => new CitationCheck(passages);
     return plan(turns, plain, (events, usageSoFar) =>

@@ -1,4 +1,4 @@
-import { type Tool, type ToolChoice, invalidField } from '#contracts';
+import { MegaNestError, type ModelInfo, type Tool, type ToolChoice, invalidField } from '#contracts';
 import { z } from 'zod';
 
 const toolName = z
@@ -92,6 +92,25 @@ export function chatTools(fields: ToolFields): ChatTools {
     ...(single !== undefined && { parallelToolCalls: single }),
     ...(functions && { legacyFunctions: true }),
   };
+}
+
+/**
+ * A request for a model, without the tools that it cannot call, and the names of the fields that have no effect so. Errors:
+ * unsupported_parameter where a call is demanded.
+ */
+export function callableTools<Request extends ChatTools>(
+  request: Request,
+  { id, callsTools }: Pick<ModelInfo, 'id' | 'callsTools'>,
+): { request: Request; ignored: string[] } {
+  const { tools, toolChoice, legacyFunctions } = request;
+  if (!tools || callsTools !== false) return { request, ignored: [] };
+  const [field, choice] = legacyFunctions ? ['functions', 'function_call'] : ['tools', 'tool_choice'];
+  if (toolChoice?.mode === 'required') {
+    const detail = `${choice}: the model ${id} cannot call tools`;
+    throw new MegaNestError('unsupported_parameter', { detail, param: choice });
+  }
+  const { tools: _tools, toolChoice: _choice, parallelToolCalls: _parallel, ...rest } = request;
+  return { request: rest as Request, ignored: toolChoice?.mode === 'none' ? [] : [field] };
 }
 
 /** Where in a chat completion request a field of one of the model's tools stands: `tools[0].custom.format.grammar.…`. */

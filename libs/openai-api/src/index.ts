@@ -9,7 +9,7 @@ export {
   rerankResponseSchema,
 } from './answers.js';
 export { type CompletionToolCall, type ToolCallPiece } from './chat-calls.js';
-export { chatToolParam } from './chat-tools.js';
+export { callableTools, chatToolParam } from './chat-tools.js';
 export { messagesSchema, toChatMessages, wireMessage } from './chat-messages.js';
 export {
   chatCompletionRequestSchema,

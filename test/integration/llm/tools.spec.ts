@@ -7,7 +7,8 @@ let service: TestService;
 
 beforeAll(async () => {
   nats = await startNats();
-  service = await startService('llm', { NATS_URL: nats.url });
+  // It is not said to call tools, for it does not do so wisely.
+  service = await startService('llm', { NATS_URL: nats.url, LLM_TOOLS: 'true' });
 });
 afterAll(async () => {
   await service?.stop();

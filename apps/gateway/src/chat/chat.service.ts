@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { MegaNestError, type ChatMessage, type GenerationChunk, type ModelInfo, type Tool } from '#contracts';
 import { pickParameters, type MegaServiceDefinition, type RunReceipt } from '#dag';
 import {
+  callableTools,
   chatToolParam,
   ignoredFields,
   namingToolParams,
@@ -14,6 +15,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { MegaServiceRunner, type Attachments } from '../mega-services/mega-service-runner.js';
+import type { AnswerForm } from '../mega-services/mega-service-request.js';
 import { assertGivesAnswers, givesAnswers } from '../mega-services/nodes/output-kind.js';
 import { inNamesOfHere } from '../mega-services/reference-names.js';
 import { assertSearchable } from '../mega-services/searched-question.js';
@@ -38,6 +40,8 @@ export interface ChatRun {
 export interface PreparedChat {
   /** A mega service answers, which finds its own documents and calls no tools. */
   isMegaService: boolean;
+  /** The model calls the tools of the caller. */
+  callsTools: boolean;
   /** The model sees. */
   takesImages: boolean;
   ignored: string[];
@@ -67,21 +71,24 @@ export class ChatService {
     return { ...run, ignored, chunks: namingToolParams(run.chunks, chatToolParam) };
   }
 
-  /** Errors: model_not_found, unsupported_parameter, service_unavailable. */
-  async prepare(asked: ChatCompletionRequest, call: HttpCall): Promise<PreparedChat> {
+  /** `toolsFollow`: the request that is started has tools, this one not yet. Errors: model_not_found, unsupported_parameter, service_unavailable. */
+  async prepare(asked: ChatCompletionRequest, call: HttpCall, toolsFollow = false): Promise<PreparedChat> {
     const request = { ...asked, model: await this.models.named(asked.model, 'answers', call) };
     const definition = request.model ? this.megaServices.find(request.model) : this.megaServices.default();
     if (definition) {
       assertGivesAnswers(definition);
       assertSearchable(definition, request.messages);
-      const { ignored } = this.#megaServiceParameters(definition, request);
+      const hasForm = toolsFollow || hasOtherForm(request);
+      const takesForms = hasForm && (await this.models.takesForms(definition, call));
+      const { ignored } = this.#megaServiceParameters(definition, request, takesForms);
       ignored.push(...(await this.#unfollowed(definition, request, call)));
       const revision = await this.models.fingerprint(definition, call);
       const start: PreparedChat['start'] = (...args) => ({
-        ...this.#runMegaService(definition, revision, ...args),
+        ...this.#runMegaService({ definition, revision, takesForms }, ...args),
         ignored,
       });
-      return { isMegaService: true, takesImages: false, ignored, unenforcedGrammars: () => [], start };
+      const abilities = { isMegaService: true, callsTools: takesForms, takesImages: false };
+      return { ...abilities, ignored, unenforcedGrammars: () => [], start };
     }
     if (this.environment.MEGA_SERVICES_ONLY) throw this.#unknownModel(request.model ?? '');
     const info = await this.models.llmNamed(request.model, call);
@@ -92,11 +99,14 @@ export class ChatService {
     const thinking = planThinking(request, info);
     const { extra, labels } = request;
     const ignored = [...ignoredFields(extra), ...thinking.ignored, ...unusedLabels(labels, info)];
-    ignored.push(...unfollowedPrompts(request.messages, info));
-    const start: PreparedChat['start'] = (given, ...rest) =>
-      this.#generate(info, ignored, { ...given, chatTemplateKwargs: thinking.kwargs }, ...rest);
+    ignored.push(...unfollowedPrompts(request.messages, info), ...callableTools(request, info).ignored);
+    const start: PreparedChat['start'] = (given, ...rest) => {
+      const { request: asking } = callableTools(given, info);
+      return this.#generate(info, ignored, { ...asking, chatTemplateKwargs: thinking.kwargs }, ...rest);
+    };
     const unenforced = (tools: readonly Tool[]) => unenforcedGrammars(tools, info);
-    return { isMegaService: false, takesImages, ignored, unenforcedGrammars: unenforced, start };
+    const abilities = { isMegaService: false, callsTools: info.callsTools !== false, takesImages };
+    return { ...abilities, ignored, unenforcedGrammars: unenforced, start };
   }
 
   /** Errors: unsupported_parameter, invalid_request; those of the nodes surface in the chunks. */
@@ -108,26 +118,25 @@ export class ChatService {
   ): Promise<ChatRun> {
     if (!attachments?.files?.length) assertSearchable(definition, request.messages);
     const revision = await this.models.fingerprint(definition, call);
-    const run = this.#runMegaService(definition, revision, request, call, attachments);
+    const takesForms = hasOtherForm(request) && (await this.models.takesForms(definition, call));
+    const run = this.#runMegaService({ definition, revision, takesForms }, request, call, attachments);
     return { ...run, ignored: [...run.ignored, ...(await this.#unfollowed(definition, request, call))] };
   }
 
   #runMegaService(
-    definition: MegaServiceDefinition,
-    revision: string,
+    { definition, revision, takesForms }: AskedMegaService,
     request: ChatCompletionRequest,
     call: HttpCall,
     attachments?: Attachments,
   ): ChatRun {
-    const { parameters, ignored } = this.#megaServiceParameters(definition, request);
-    const { chunks, documents, receipt } = this.runner.run(
-      definition,
-      request.messages,
-      parameters,
-      call,
-      attachments,
-    );
-    const identity = { ...newIdentity(definition.name), revision, documents };
+    const { parameters, ignored } = this.#megaServiceParameters(definition, request, takesForms);
+    const form = takesForms ? answerForm(request) : undefined;
+    const { chunks, documents, receipt } = this.runner.run(definition, request.messages, parameters, call, {
+      ...attachments,
+      ...(form && { form }),
+    });
+    const { legacyFunctions } = request;
+    const identity = { ...newIdentity(definition.name), revision, documents, legacyFunctions };
     return {
       identity,
       ignored,
@@ -136,9 +145,13 @@ export class ChatService {
     };
   }
 
-  #megaServiceParameters(definition: MegaServiceDefinition, request: ChatCompletionRequest) {
+  #megaServiceParameters(
+    definition: MegaServiceDefinition,
+    request: ChatCompletionRequest,
+    takesForms: boolean,
+  ) {
     const { constraint, ...given } = request.parameters;
-    assertPlainAnswer(definition.name, request, constraint);
+    if (!takesForms) assertPlainAnswer(definition.name, request, constraint);
     assertTakesImages(request.messages, textOnly);
     const extra = inNamesOfHere(request.extra);
     const parameters = pickParameters(definition, { ...extra, ...given });
@@ -178,6 +191,33 @@ export class ChatService {
     const available = [...megaServices.map(({ name }) => name), ...llm].join(', ');
     return new MegaNestError('model_not_found', { model, available, param: 'model' });
   }
+}
+
+interface AskedMegaService {
+  definition: MegaServiceDefinition;
+  revision: string;
+  /** Its model calls tools and writes other forms than sentences. */
+  takesForms: boolean;
+}
+
+/** A request asks for something else than sentences. */
+function hasOtherForm({ tools, parameters }: ChatCompletionRequest): boolean {
+  return tools !== undefined || parameters.constraint !== undefined;
+}
+
+function answerForm({
+  tools,
+  toolChoice,
+  parallelToolCalls,
+  parameters,
+  stream,
+}: ChatCompletionRequest): AnswerForm {
+  const { constraint } = parameters;
+  return {
+    ...(tools && { tools, tool_choice: toolChoice, parallel_tool_calls: parallelToolCalls }),
+    ...(constraint && { constraint }),
+    ...(stream !== true && { whole: true }),
+  };
 }
 
 function isInstruction({ role }: ChatMessage): boolean {

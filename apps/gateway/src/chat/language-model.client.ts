@@ -94,6 +94,7 @@ function generateRequest(request: ChatCompletionRequest): RequestOf<typeof gener
     parallel_tool_calls: parallelToolCalls,
     chat_template_kwargs: chatTemplateKwargs,
     documents,
+    ...(documents && messages.at(-1)?.role === 'tool' && { documents_told: true }),
     labels,
     ...(stream !== true && { whole: true }),
   };

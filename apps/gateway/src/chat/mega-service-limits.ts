@@ -2,7 +2,7 @@ import { MegaNestError, type OutputConstraint } from '#contracts';
 import type { ChatCompletionRequest } from '#openai-api';
 
 /**
- * A mega service answers in sentences that its own nodes check: it calls no tools, and its text has no other form.
+ * A mega service whose model calls no tools, or has other nodes behind it, answers in sentences.
  * Errors: unsupported_parameter that says so.
  */
 export function assertPlainAnswer(

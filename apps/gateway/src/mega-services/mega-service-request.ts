@@ -1,4 +1,4 @@
-import type { ChatMessage, embed, FileReference, RequestOf } from '#contracts';
+import type { ChatMessage, embed, FileReference, generate, RequestOf } from '#contracts';
 import type { NodeContext } from '#dag';
 import type { CallOptions, RpcClient } from '#messaging';
 
@@ -7,6 +7,12 @@ export interface Conversation {
   query: string;
   messages: ChatMessage[];
 }
+
+/** Tools that the model may call, and the form of its text. */
+export type AnswerForm = Pick<
+  RequestOf<typeof generate>,
+  'tools' | 'tool_choice' | 'parallel_tool_calls' | 'constraint' | 'whole'
+>;
 
 /** What starts a mega service. */
 export interface MegaServiceRequest extends Conversation {
@@ -17,6 +23,8 @@ export interface MegaServiceRequest extends Conversation {
   patience?: CallOptions['patience'];
   /** Uploaded with the request; they lie in the object store until it has ended. */
   files?: readonly FileReference[];
+  /** What the answer has to be beside sentences, where the model answers as the last node. */
+  form?: AnswerForm;
   /** The whole request for vectors, where that is what is asked for. */
   embeddings?: Pick<RequestOf<typeof embed>, 'inputs' | 'model'>;
 }

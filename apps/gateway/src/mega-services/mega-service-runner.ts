@@ -21,7 +21,7 @@ export interface MegaServiceRun {
 }
 
 /** What a request brings beside its conversation. */
-export type Attachments = Pick<MegaServiceRequest, 'files' | 'embeddings'>;
+export type Attachments = Pick<MegaServiceRequest, 'files' | 'embeddings' | 'form'>;
 
 /** Runs a mega service for a conversation. */
 @Injectable()

@@ -83,6 +83,16 @@ export class ModelCatalog {
     }
   }
 
+  /**
+   * Whether the model of a mega service calls the caller's tools and writes the forms that a caller asks for: it answers as the
+   * last node, and is able to. False where it is away.
+   */
+  async takesForms(definition: MegaServiceDefinition, options: CallOptions): Promise<boolean> {
+    if (definition.nodes.get(definition.output)?.target.service !== 'llm') return false;
+    const info = await this.modelOf(definition, options);
+    return info !== undefined && info.callsTools !== false;
+  }
+
   /** All models of services that run now. */
   async list(): Promise<ServedModel[]> {
     const methods = [describeLlmModel, describeEmbeddingModel, describeRerankingModel];

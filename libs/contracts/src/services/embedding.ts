@@ -36,6 +36,7 @@ export const modelInfoSchema = z.object({
     .boolean()
     .optional()
     .describe('False: it quotes and follows no system prompt; language models only'),
+  callsTools: z.boolean().optional().describe('False: it calls no tools; language models only'),
   templateVariables: z
     .array(z.string())
     .optional()

@@ -229,6 +229,7 @@ export const generate = defineMethod({
   request: generationParametersSchema.extend({
     messages: z.array(chatMessageSchema).min(1),
     documents: z.array(retrievedDocumentSchema).optional(),
+    documents_told: z.boolean().optional().describe('The results of tools hold the documents, numbered'),
     model: z.string().optional(),
     tools: z.array(toolSchema).max(512).optional(),
     tool_choice: toolChoiceSchema.optional(),

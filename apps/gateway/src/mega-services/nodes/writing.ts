@@ -18,6 +18,7 @@ export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
   const documents = context.inputs['documents'] as RetrievedDocument[] | undefined;
   const request: RequestOf<typeof generate> = {
     ...context.parameters,
+    ...call.request.form,
     messages: conversationOf(call).messages,
   };
   // None found is not the same as none looked for.

@@ -1,4 +1,5 @@
 import type { ModelInfo } from '#contracts';
+import type { MegaServiceDefinition } from '#dag';
 import type { ImageUse, StoredItem } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
@@ -31,6 +32,13 @@ export class ModelAbilities {
     if (modalities.includes('image')) return 'take';
     const use = wanted ?? this.environment.RESPONSES_IMAGE_INPUT;
     return use === 'describe' ? 'describe' : { refuse: modalities };
+  }
+
+  /** Whether the model of a response calls tools; one that is away is taken to do so, which shows when it is asked. */
+  async callsTools(definition: MegaServiceDefinition | undefined, call: HttpCall): Promise<boolean> {
+    if (definition) return this.models.takesForms(definition, call);
+    const info = await this.models.llm(call).catch(() => undefined);
+    return info?.callsTools !== false;
   }
 
   /** The model that a request's name stands for. Errors: service_unavailable. */

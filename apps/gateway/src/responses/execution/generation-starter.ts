@@ -11,6 +11,7 @@ import { ContextWindow } from '../context/context-window.js';
 import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
 import { namingInput } from '../context/naming-input.js';
 import { ServerToolSources } from '../tools/server-tool-sources.js';
+import { choosableTargets, toolChoice } from '../tools/tool-choice.js';
 import { toolLoop, type GenerationTurn } from '../tools/tool-loop.js';
 
 /** Pause before an overloaded engine is asked again, where it did not say. */
@@ -47,8 +48,8 @@ export class GenerationStarter {
   }
 
   async #prepare(plan: ResponsePlan, call: HttpCall, patient: boolean): Promise<ResponseGeneration> {
-    const prepared = await this.chat.prepare(plan.job.chat, call);
     const own = modelTools(plan.initial.tools);
+    const prepared = await this.chat.prepare(plan.job.chat, call, own.tools.length > 0);
     const ignored = [...prepared.ignored, ...prepared.unenforcedGrammars(own.tools)].map(inResponseNames);
     if (!prepared.isMegaService) {
       const preparation = { plan, call, prepared, patient };
@@ -59,7 +60,7 @@ export class GenerationStarter {
     if (plan.job.warmUp) return { ignored, receipt: () => undefined, steps: noAnswer() };
     let receipt: (() => RunReceipt) | undefined;
     const open = async () => {
-      const run = await this.#runMegaService(plan.job, prepared, call);
+      const run = await this.#runMegaService(plan, prepared, call);
       receipt = run.receipt;
       return run;
     };
@@ -80,7 +81,7 @@ export class GenerationStarter {
    */
   async *#warmUp({ plan: { job, initial }, call, prepared }: Preparation): AsyncGenerator<MachineStep> {
     const parameters = { ...job.chat.parameters, max_tokens: 1 };
-    const { tools } = modelTools(initial.tools);
+    const tools = prepared.callsTools ? modelTools(initial.tools).tools : [];
     const turn: GenerationTurn = { messages: job.chat.messages, tools, documents: [], number: 0 };
     try {
       const chat = { ...job.chat, parameters };
@@ -112,11 +113,11 @@ export class GenerationStarter {
     const include = new Set(job.include);
     const atEnd = (work: () => Promise<void>) => void endings.push(work);
     const { toolItems: items, chat } = job;
-    const { takesImages } = prepared;
+    const { takesImages, callsTools } = prepared;
     const context = { owner, include, items, messages: chat.messages, secrets, atEnd, call, takesImages };
     const findSource = (type: string) => this.sources.find(type);
     try {
-      yield* toolLoop({ response: initial, context, findSource, generate });
+      yield* toolLoop({ response: initial, context, callsTools, findSource, generate });
     } finally {
       await Promise.allSettled(endings.map((work) => work()));
     }
@@ -140,11 +141,18 @@ export class GenerationStarter {
   }
 
   /** The language model refuses what is too long by itself; a mega service would drop turns unasked. */
-  async #runMegaService({ chat, truncation }: GenerationJob, prepared: PreparedChat, call: HttpCall) {
+  async #runMegaService({ job, initial }: ResponsePlan, prepared: PreparedChat, call: HttpCall) {
+    const { chat, truncation } = job;
     const { messages: all, parameters } = chat;
     const messages =
       all.length > 1 ? await this.window.fit(all, truncation, parameters.max_tokens, call) : all;
-    const run = prepared.start({ ...chat, messages }, call);
+    const asked = { ...chat, messages };
+    const { tools, targets } = modelTools(initial.tools);
+    if (prepared.callsTools && tools.length > 0) {
+      const choice = toolChoice(initial.tool_choice, choosableTargets(targets));
+      Object.assign(asked, { tools, toolChoice: choice });
+    }
+    const run = prepared.start(asked, call);
     return { ...run, chunks: namingInput(run.chunks) };
   }
 }

@@ -74,7 +74,10 @@ export class ResponsePlanner {
     if (compaction && definition) throw compactsNothing(isTrigger);
     const findSource = (type: string) => this.sources.find(type);
     const asked = { ...settings, tools: withAdditionalTools(settings.tools, [...earlier, ...now]) };
-    const unusedTools = planTools(asked, { findSource, isMegaService: definition !== undefined });
+    const isMegaService = definition !== undefined;
+    const hasForm = asked.tools.length > 0 || settings.text.format.type !== 'text';
+    const callsTools = hasForm ? await this.abilities.callsTools(definition, call) : !isMegaService;
+    const unusedTools = planTools(asked, { findSource, isMegaService, callsTools });
     const { tools, secrets: toolSecrets } = separateSecrets(asked.tools);
     const defaults = definition ? undefined : await this.abilities.defaults(call);
     const initial = newResponse({

@@ -16,11 +16,17 @@ const source: ServerToolSource = {
   },
 };
 
-function plan(body: Record<string, unknown>, isMegaService = false): string[] {
+function plan(body: Record<string, unknown>, isMegaService = false, callsTools = !isMegaService): string[] {
   const { settings } = createResponseSchema.parse({ input: 'x', ...body });
   return planTools(settings, {
-    findSource: (type) => (type === 'mcp' ? source : undefined),
+    findSource: (type) =>
+      type === 'mcp'
+        ? source
+        : type === 'search'
+          ? { ...source, type, check: () => {}, worksUncalled: true }
+          : undefined,
     isMegaService,
+    callsTools,
   });
 }
 
@@ -72,6 +78,21 @@ describe('planTools', () => {
   it('checks entries by their source', () => {
     const wrong = [{ type: 'web_search' }, { type: 'mcp' }];
     expect(() => plan({ tools: wrong })).toThrow(expect.objectContaining({ param: 'tools[1]' }));
+  });
+
+  it('takes tools where the model of a mega service calls them, and names those of servers', () => {
+    expect(plan({ tools }, true, true)).toEqual(['tools.web_search', 'tools.local_shell', 'tools.mcp']);
+    expect(plan({ text: { format: { type: 'json_object' } } }, true, true)).toEqual([]);
+  });
+
+  it('has no use for tools where the model calls none, but for those that work uncalled', () => {
+    expect(plan({ tools }, false, false)).toEqual(['tools', 'tools.web_search', 'tools.local_shell']);
+    expect(plan({ tools: [{ type: 'mcp', server_label: 'sums' }] }, false, false)).toEqual(['tools']);
+    expect(plan({ tools: [{ type: 'search' }], tool_choice: 'required' }, false, false)).toEqual([]);
+    for (const tool_choice of ['required', { type: 'function', name: 'add' }])
+      expect(() => plan({ tools, tool_choice }, false, false)).toThrow(
+        expect.objectContaining({ code: 'unsupported_parameter', param: 'tool_choice' }),
+      );
   });
 
   it('has no use for tools where a mega service answers, and says so', () => {

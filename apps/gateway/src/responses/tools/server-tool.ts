@@ -74,6 +74,8 @@ export interface OpenedTools {
 export interface ServerToolSource {
   /** The `type` of the entries, e.g. `mcp`. */
   readonly type: string;
+  /** It does its work for a model that calls no tools, too. */
+  readonly worksUncalled?: boolean;
   /** Checks an entry before the response begins. Errors: invalid_request with a path below `param` (`tools[2]`). */
   check(entry: ResponseTool, param: string): void;
   /**

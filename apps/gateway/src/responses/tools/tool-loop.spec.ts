@@ -77,10 +77,11 @@ interface Setup {
   turns: Turn[];
   source: ServerToolSource;
   body?: Record<string, unknown>;
+  callsTools?: boolean;
 }
 
 /** Runs a response to its end: what the model was asked, and the log. */
-async function run({ turns, source, body = {} }: Setup) {
+async function run({ turns, source, body = {}, callsTools = true }: Setup) {
   const { settings } = createResponseSchema.parse({
     input: 'How much?',
     tools: [
@@ -107,13 +108,26 @@ async function run({ turns, source, body = {} }: Setup) {
   const machine = new ResponseMachine(response);
   const log: ResponseEvent[] = [...machine.create(), ...machine.progress()];
   const findSource = (type: string) => (type === source.type ? source : undefined);
-  for await (const step of toolLoop({ response, context, findSource, generate }))
+  for await (const step of toolLoop({ response, context, callsTools, findSource, generate }))
     log.push(...machine.take(step));
   log.push(...machine.end());
   return { asked, log, output: responseFromEvents(log).output, response: responseFromEvents(log) };
 }
 
 describe('toolLoop', () => {
+  it('offers nothing to a model that calls no tools, and opens only those that work uncalled', async () => {
+    const { asked } = await run({ turns: ['Hm.'], source: sourceOf(scriptedTool('add')), callsTools: false });
+    expect(asked).toMatchObject([{ tools: [] }]);
+    const tools = [{ type: 'mcp', server_label: 'sums' }];
+    const open = await run({
+      turns: ['Hm.'],
+      source: { ...sourceOf(scriptedTool('add')), worksUncalled: true },
+      body: { tools },
+      callsTools: false,
+    });
+    expect(open.asked).toMatchObject([{ tools: [{ name: 'add' }] }]);
+  });
+
   it('runs what the model calls and tells it the result until it answers', async () => {
     const { asked, output, response, log } = await run({
       turns: [[['add', '{"a":2}']], 'It is 5.'],

@@ -1,6 +1,7 @@
 import type { ChatMessage, GenerationChunk, RetrievedDocument, Tool, ToolCall, ToolChoice } from '#contracts';
 import {
   modelTools,
+  type CallTarget,
   type MachineStep,
   type ResponseObject,
   type ResponseTool,
@@ -28,6 +29,8 @@ export interface GenerationTurn {
 export interface ToolLoopOptions {
   response: ResponseObject;
   context: Omit<ToolContext, 'documents' | 'response'>;
+  /** The model calls tools; for one that does not, only those are opened that work without a call. */
+  callsTools: boolean;
   findSource: (type: string) => ServerToolSource | undefined;
   generate: (turn: GenerationTurn) => AsyncIterable<GenerationChunk>;
 }
@@ -44,13 +47,17 @@ interface NamedTool extends Choosable {
  */
 export async function* toolLoop(options: ToolLoopOptions): AsyncGenerator<MachineStep, void, void> {
   const { response, generate } = options;
-  const own = modelTools(response.tools);
+  const all = modelTools(response.tools);
+  const own = options.callsTools ? all : { ...all, tools: [], targets: new Map<string, CallTarget>() };
   const documents: RetrievedDocument[] = [];
   const context: ToolContext = { ...options.context, response, documents };
   const messages = [...context.messages];
   const opened = yield* openAll(own.others, options, { context, documents, messages, taken: own.targets });
   const { servers, done } = opened;
-  const first = toolChoice(response.tool_choice, [...choosableTargets(own.targets), ...servers, ...done]);
+  const choosable = [...choosableTargets(own.targets), ...servers, ...done];
+  const first: ToolChoice = options.callsTools
+    ? toolChoice(response.tool_choice, choosable)
+    : { mode: 'auto' };
   let left = response.max_tool_calls ?? Infinity;
   for (let number = 0; ; number += 1) {
     const offered = left > 0 && number < mostTurns - 1 ? servers : [];
@@ -99,7 +106,7 @@ interface AllOpened {
 
 async function* openAll(
   entries: readonly ResponseTool[],
-  { findSource }: Pick<ToolLoopOptions, 'findSource'>,
+  { findSource, callsTools }: Pick<ToolLoopOptions, 'findSource' | 'callsTools'>,
   { context, documents, messages, taken }: LoopState,
 ): AsyncGenerator<ToolStep, AllOpened, void> {
   const servers: NamedTool[] = [];
@@ -108,6 +115,7 @@ async function* openAll(
   for (const entry of entries) {
     const source = findSource(entry.type);
     if (!source || context.response.tool_choice === 'none') continue;
+    if (!callsTools && !source.worksUncalled) continue;
     const opened = yield* source.open(entry, context);
     messages.push(...(opened.messages ?? []));
     if (opened.documents) yield { type: 'documents', documents: opened.documents };

@@ -18,12 +18,13 @@ import { numberedPassages, toDocument, toSearchResult, withinWords } from './sho
 const wordsPerToken = 0.25;
 
 /**
- * `file_search` over vector stores. A model that can call tools searches when it wants to. For one whose chat template
- * knows no tools the user's question is searched first, and the answer is written from what was found.
+ * `file_search` over vector stores. A model that can call tools searches when it wants to. For one that
+ * calls none the user's question is searched first, and the answer is written from what was found.
  */
 @Injectable()
 export class FileSearchSource implements ServerToolSource {
   readonly type = 'file_search';
+  readonly worksUncalled = true;
 
   constructor(
     @Inject(VectorStoresRepository) private readonly stores: VectorStoresRepository,
@@ -41,7 +42,7 @@ export class FileSearchSource implements ServerToolSource {
     for (const id of tool.vector_store_ids)
       await requireStore(this.stores, context.owner, id, 'living', 'tools');
     const model = await this.rpc.request(describeLlmModel, {}, context.call);
-    if (callsTools(model)) return { tools: [this.#serverTool(tool, model)] };
+    if (model.callsTools !== false) return { tools: [this.#serverTool(tool, model)] };
     const question = questionOf(context.messages);
     if (question === '') return { tools: [] };
     const found = yield* this.#search(tool, [question], context);
@@ -97,11 +98,6 @@ export class FileSearchSource implements ServerToolSource {
     yield { type: 'item_done', item: { ...item, status: 'completed', results } };
     return found;
   }
-}
-
-/** An engine without a template of its own here brings tools to its model by itself. */
-function callsTools({ templateVariables }: ModelInfo): boolean {
-  return templateVariables === undefined || templateVariables.includes('tools');
 }
 
 function readQueries(input: string): string[] | undefined {
