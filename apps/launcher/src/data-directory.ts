@@ -25,8 +25,8 @@ export async function prepareDataDirectory(path: string): Promise<void> {
   const probe = join(path, `.writable-${process.pid}`);
   try {
     await makeDirectory(path);
-    await writeFile(probe, '');
-    await rm(probe);
+    // A full disk still has names for empty files.
+    await writeFile(probe, Buffer.alloc(4_096)).finally(() => rm(probe, { force: true }));
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     throw new EnvironmentError(

@@ -9,6 +9,7 @@ const retryableStates = new Set(['40001', '40P01']);
 const timedOutState = '57014';
 /** An entry of an index has a size: a name, an id or a link was too long. */
 const tooLargeState = '54000';
+const diskFullState = '53100';
 const networkCodes = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|ENOENT$)/;
 /** The driver's own errors carry no code. */
 const driverMessages =
@@ -32,7 +33,8 @@ export function isRetryableError(error: unknown): boolean {
 }
 
 /**
- * What callers see of a failed statement: `service_unavailable` naming postgres where the database is away,
+ * What callers see of a failed statement: `service_unavailable` naming postgres where the database is away
+ * or its disk is full,
  * `deadline_exceeded` where a statement ran into its limit, `invalid_request` where a value is too long for an index, else
  * `internal_error` with the SQLSTATE. The database's own words may hold data of others: they are the cause, which the log has.
  */
@@ -49,6 +51,14 @@ export function toMegaNestError(error: unknown): MegaNestError {
   }
   if (isConnectionError(error)) {
     return new MegaNestError('service_unavailable', { service, detail, retryAfter: 1, cause: error });
+  }
+  if (codeOf(error) === diskFullState) {
+    return new MegaNestError('service_unavailable', {
+      service,
+      detail: 'its disk is full',
+      retryAfter: 10,
+      cause: error,
+    });
   }
   if (codeOf(error) === tooLargeState) {
     const tooLong = 'A name or an id in the request is too long to be stored.';
