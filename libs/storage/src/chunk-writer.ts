@@ -21,17 +21,20 @@ export interface ChunkOwner {
   metadata?: Record<string, unknown>;
 }
 
-/** Refuses what no search could compare. Errors: invalid_request at `chunks.N.embedding`. */
-export function requireFittingEmbeddings(chunks: readonly NewChunk[]): void {
-  const dimensions = chunks[0]?.embedding.length ?? 0;
-  chunks.forEach((chunk, position) => requireFittingEmbedding(chunk, position, dimensions));
-}
-
-function requireFittingEmbedding(chunk: NewChunk, position: number, dimensions: number): void {
-  const param = `chunks[${position}].embedding`;
-  requireUsableVector(chunk.embedding, param);
-  if (chunk.embedding.length === dimensions) return;
-  throw invalidField(param, `has ${chunk.embedding.length} dimensions, the first chunk has ${dimensions}`);
+/**
+ * Refuses what no search could compare; `first` is the position of the first of these chunks in its document, `dimensions`
+ * the width of the document's vectors. Errors: invalid_request at `chunks[N].embedding`.
+ */
+export function requireFittingEmbeddings(
+  chunks: readonly NewChunk[],
+  { first, dimensions }: { first: number; dimensions: number },
+): void {
+  for (const [index, { embedding }] of chunks.entries()) {
+    const param = `chunks[${first + index}].embedding`;
+    requireUsableVector(embedding, param);
+    if (embedding.length !== dimensions)
+      throw invalidField(param, `has ${embedding.length} dimensions, the first chunk has ${dimensions}`);
+  }
 }
 
 /** Inserts chunks that follow each other from `firstPosition` on, in one statement: a hundred or so at most. */
@@ -43,6 +46,17 @@ export async function insertChunks(
 ): Promise<void> {
   if (chunks.length === 0) return;
   const parameters = new SqlParameters();
+  const statement = insertChunksStatement(parameters, owner, chunks, firstPosition);
+  await transaction.execute(statement, parameters.values);
+}
+
+/** The statement of {@link insertChunks}, for one that does more; at least one chunk. */
+export function insertChunksStatement(
+  parameters: SqlParameters,
+  owner: ChunkOwner,
+  chunks: readonly NewChunk[],
+  firstPosition: number,
+): string {
   const shared = [owner.id, owner.collection, owner.owner ?? null].map((value) => parameters.add(value));
   const rows = chunks.map((chunk, index) => {
     const position = firstPosition + index;
@@ -56,10 +70,7 @@ export async function insertChunks(
     ];
     return `(${columns.join(', ')})`;
   });
-  await transaction.execute(
-    `INSERT INTO chunks (id, document_id, collection, owner, position, text, metadata, embedding) VALUES ${rows.join(', ')}`,
-    parameters.values,
-  );
+  return `INSERT INTO chunks (id, document_id, collection, owner, position, text, metadata, embedding) VALUES ${rows.join(', ')}`;
 }
 
 function chunkMetadata(owner: ChunkOwner, chunk: NewChunk, position: number): Record<string, unknown> {

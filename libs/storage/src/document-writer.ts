@@ -1,16 +1,17 @@
 import { MegaNestError } from '#contracts';
-import { insertChunks, type NewChunk } from './chunk-writer.js';
+import { insertChunks, insertChunksStatement, type NewChunk } from './chunk-writer.js';
 import type { Database } from './database.js';
+import type { DocumentRoom } from './document-room.js';
 import type { DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
 import { toPostgresJson } from './postgres-text.js';
-import type { Transaction } from './transaction.js';
+import { SqlParameters, type SqlValue, type Transaction } from './transaction.js';
 
 /** A document whose id and collection are decided. */
-type WrittenDocument = NewDocument & {
+export type WrittenDocument = NewDocument & {
   id: string;
   collection: string;
-  /** Of all documents of its owner; 0: no bound. */
-  maxBytes: number;
+  /** Bounds what its owner keeps. */
+  room: DocumentRoom;
 };
 
 /** Inserting so many takes a fraction of a second, also where every vector goes into an index. */
@@ -39,22 +40,31 @@ export async function writeAtOnce(
 ): Promise<ReplaceOutcome> {
   const present = await findLocked(transaction, document);
   if (present && isSame(present, document)) return unchanged(present);
-  await insertPending(transaction, document, chunks);
-  await insertChunks(transaction, document, chunks, 0);
-  return publish(transaction, document, present);
+  await document.room.require(transaction, document, bytesOf(chunks));
+  if (present) await remove(transaction, present.id);
+  await insertVisible(transaction, document, chunks);
+  return { documentId: document.id, chunks: chunks.length, outcome: present ? 'replaced' : 'added' };
 }
 
-/** Writes a large document: pending, in parts, then visible in one step. What was written goes when it fails. */
+/**
+ * Writes a large document part by part as the parts come: pending at first, then visible in one step. What was written goes
+ * when a part fails or cannot be made.
+ */
 export async function writeInParts(
   database: Database,
   document: WrittenDocument,
-  chunks: readonly NewChunk[],
+  parts: AsyncIterable<readonly NewChunk[]>,
 ): Promise<ReplaceOutcome> {
-  await database.transaction((transaction) => insertPending(transaction, document, chunks));
+  let written = 0;
   try {
-    for (let start = 0; start < chunks.length; start += chunksPerTransaction) {
-      const part = chunks.slice(start, start + chunksPerTransaction);
-      await database.transaction((transaction) => insertChunks(transaction, document, part, start));
+    for await (const part of parts) {
+      await database.transaction(async (transaction) => {
+        await document.room.require(transaction, document, bytesOf(part));
+        if (written === 0) await insertPending(transaction, document, part);
+        else await growPending(transaction, document, part);
+        await insertChunks(transaction, document, part, written);
+      });
+      written += part.length;
     }
     return await database.transaction(async (transaction) => {
       const present = await findLocked(transaction, document);
@@ -93,6 +103,52 @@ async function publish(
   return { documentId: id, chunks: row?.chunks ?? 0, outcome: present ? 'replaced' : 'added' };
 }
 
+const documentColumns = `id, collection, filename, source, content_hash, mime_type, bytes, metadata,
+  embedding_model, embedding_dimensions, owner, stored_bytes`;
+
+function documentValues(document: WrittenDocument, chunks: readonly NewChunk[]): SqlValue[] {
+  return [
+    document.id,
+    document.collection,
+    document.filename,
+    document.source ?? null,
+    document.contentHash,
+    document.mimeType,
+    document.bytes,
+    toPostgresJson(document.metadata ?? {}),
+    document.embeddingModel,
+    chunks[0]?.embedding.length ?? 0,
+    document.owner ?? null,
+    bytesOf(chunks),
+  ];
+}
+
+/** The document, its chunks and their counts in one statement: a small document costs few round trips. */
+async function insertVisible(
+  transaction: Transaction,
+  document: WrittenDocument,
+  chunks: readonly NewChunk[],
+): Promise<void> {
+  const parameters = new SqlParameters();
+  const values = documentValues(document, chunks).map((value) => parameters.add(value));
+  const stored =
+    chunks.length > 0
+      ? `${insertChunksStatement(parameters, document, chunks, 0)} RETURNING length(search) AS lexemes`
+      : 'SELECT 0 AS lexemes WHERE false';
+  await transaction.execute(
+    `WITH stored AS (${stored})
+     INSERT INTO documents (${documentColumns}, chunk_count, lexeme_count)
+     SELECT ${castDocumentValues(values)}, count(*), coalesce(sum(lexemes), 0) FROM stored`,
+    parameters.values,
+  );
+}
+
+/** Parameters of a SELECT have no column that tells their types. */
+function castDocumentValues(values: readonly string[]): string {
+  const types = 'uuid text text text text text bigint jsonb text integer text bigint'.split(' ');
+  return values.map((value, index) => `${value}::${types[index]}`).join(', ');
+}
+
 async function insertPending(
   transaction: Transaction,
   document: WrittenDocument,
@@ -101,52 +157,32 @@ async function insertPending(
   await transaction.execute(
     `DELETE FROM documents WHERE pending_since < now() - interval '${abandonedAfter}'`,
   );
-  const storedBytes = bytesOf(chunks);
-  await requireRoom(transaction, document, storedBytes);
+  const values = documentValues(document, chunks);
   await transaction.execute(
-    `INSERT INTO documents (id, collection, filename, source, content_hash, mime_type, bytes, metadata,
-                            embedding_model, embedding_dimensions, owner, stored_bytes, pending_since)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now())`,
-    [
-      document.id,
-      document.collection,
-      document.filename,
-      document.source ?? null,
-      document.contentHash,
-      document.mimeType,
-      document.bytes,
-      toPostgresJson(document.metadata ?? {}),
-      document.embeddingModel,
-      chunks[0]?.embedding.length ?? 0,
-      document.owner ?? null,
-      storedBytes,
-    ],
+    `INSERT INTO documents (${documentColumns}, pending_since)
+     VALUES (${values.map((_value, index) => `$${index + 1}`).join(', ')}, now())`,
+    values,
   );
+}
+
+/** Counts another part; `pending_since` then tells that its writer still lives. Errors: service_unavailable. */
+async function growPending(
+  transaction: Transaction,
+  { id }: WrittenDocument,
+  chunks: readonly NewChunk[],
+): Promise<void> {
+  const grown = await transaction.execute(
+    'UPDATE documents SET stored_bytes = stored_bytes + $2, pending_since = now() WHERE id = $1',
+    [id, bytesOf(chunks)],
+  );
+  if (grown === 1) return;
+  const detail = 'the document was removed while it was written';
+  throw new MegaNestError('service_unavailable', { service: 'postgres', detail, retryAfter: 1 });
 }
 
 /** Passages and their vectors. */
 function bytesOf(chunks: readonly NewChunk[]): number {
   return chunks.reduce((sum, { text, embedding }) => sum + Buffer.byteLength(text) + embedding.byteLength, 0);
-}
-
-/** Errors: payload_too_large where the owner, or all who share, would have too much; the document's predecessor does not count. */
-async function requireRoom(
-  transaction: Transaction,
-  { owner, collection, filename, maxBytes }: WrittenDocument,
-  more: number,
-): Promise<void> {
-  if (maxBytes === 0) return;
-  await transaction.query(`SELECT pg_advisory_xact_lock(hashtext('documents'), hashtext($1))`, [owner ?? '']);
-  const [row] = await transaction.query<{ bytes: string }>(
-    `SELECT coalesce(sum(stored_bytes), 0) AS bytes FROM documents
-     WHERE owner IS NOT DISTINCT FROM $1 AND NOT (collection = $2 AND filename = $3 AND pending_since IS NULL)`,
-    [owner ?? null, collection, filename],
-  );
-  if (Number(row?.bytes) + more <= maxBytes) return;
-  throw new MegaNestError('payload_too_large', {
-    what: `What is stored of documents, with ${filename},`,
-    limit: `${maxBytes} bytes of DOCUMENTS_LIMIT_BYTES; delete some`,
-  });
 }
 
 async function remove(transaction: Transaction, id: string): Promise<void> {

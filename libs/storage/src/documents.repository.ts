@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { defaultCollection, type StoredChunk, type StoredDocument } from '#contracts';
 import { requireFittingEmbeddings, type NewChunk } from './chunk-writer.js';
 import type { Database } from './database.js';
-import { chunksPerTransaction, findVersion, writeAtOnce, writeInParts } from './document-writer.js';
+import { DocumentRoom } from './document-room.js';
+import {
+  chunksPerTransaction,
+  findVersion,
+  writeAtOnce,
+  writeInParts,
+  type WrittenDocument,
+} from './document-writer.js';
 import type { DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
 import { analyzeIfGrown } from './statistics.js';
 import type { SqlValue } from './transaction.js';
@@ -43,31 +50,46 @@ function toStoredDocument({ created_at, bytes, ...row }: StoredDocumentRow): Sto
 
 /** Documents and their chunks. A reader sees a document whole or not at all. */
 export class DocumentsRepository {
+  readonly #room: DocumentRoom;
+
   /** `maxBytes`: of the passages and vectors of one owner, or of those that all share; 0: no bound. */
   constructor(
     private readonly database: Database,
-    private readonly maxBytes = 0,
-  ) {}
+    maxBytes = 0,
+  ) {
+    this.#room = new DocumentRoom(maxBytes);
+  }
 
   /**
    * Stores a document with its chunks in place of the one of the same name in its collection, or leaves everything
-   * as it is where the same content is there. Of two uploads of one name the one that ends later stays. A large
-   * document is written in several transactions, so that others get their turn in between (PGlite has one session);
-   * it shows only with the last one, which also removes its predecessor.
-   * Errors: invalid_request for unusable or unequal embeddings, payload_too_large, service_unavailable.
+   * as it is where the same content is there. Of two uploads of one name the one that ends later stays. Chunks may come
+   * batch by batch: a large document is written while its later chunks are made, in several transactions, so that
+   * others get their turn in between (PGlite has one session); it shows only with the last one, which also removes its
+   * predecessor. Errors: invalid_request for unusable or unequal embeddings, payload_too_large, service_unavailable; those
+   * of the chunks' source.
    */
-  async replaceDocument(document: NewDocument, chunks: readonly NewChunk[]): Promise<ReplaceOutcome> {
-    requireFittingEmbeddings(chunks);
+  async replaceDocument(
+    document: NewDocument,
+    chunks: readonly NewChunk[] | AsyncIterable<readonly NewChunk[]>,
+  ): Promise<ReplaceOutcome> {
+    const { collection = defaultCollection, id = randomUUID() } = document;
+    const stored = { ...document, id, collection, room: this.#room };
+    let written = 0;
+    const parts = partsOf(chunks, (count) => (written = count));
+    const outcome = await this.#write(stored, parts).finally(() => parts.return());
+    if (outcome.outcome !== 'unchanged') await analyzeIfGrown(this.database, written);
+    return outcome;
+  }
+
+  async #write(document: WrittenDocument, parts: AsyncGenerator<NewChunk[], void, void>) {
+    const first = await parts.next();
+    const chunks = first.value ?? [];
     const dimensions = chunks[0]?.embedding.length ?? 0;
     if (dimensions > 0) await ensureVectorIndex(this.database, dimensions);
-    const { collection = defaultCollection, id = randomUUID() } = document;
-    const stored = { ...document, id, collection, maxBytes: this.maxBytes };
-    const outcome =
-      chunks.length <= chunksPerTransaction
-        ? await this.database.transaction((transaction) => writeAtOnce(transaction, stored, chunks))
-        : await writeInParts(this.database, stored, chunks);
-    if (outcome.outcome !== 'unchanged') await analyzeIfGrown(this.database, chunks.length);
-    return outcome;
+    const second = await parts.next();
+    if (second.done)
+      return this.database.transaction((transaction) => writeAtOnce(transaction, document, chunks));
+    return writeInParts(this.database, document, following([chunks, second.value], parts));
   }
 
   /** The document of that name, if there is one: compare its hash before embedding anything. */
@@ -163,4 +185,33 @@ export class DocumentsRepository {
       ),
     );
   }
+}
+
+/** Groups chunks into parts of one transaction each and checks their vectors; tells how many there were. */
+async function* partsOf(
+  chunks: readonly NewChunk[] | AsyncIterable<readonly NewChunk[]>,
+  onCount: (count: number) => void,
+): AsyncGenerator<NewChunk[], void, void> {
+  const batches = Symbol.asyncIterator in chunks ? chunks : [chunks];
+  let waiting: NewChunk[] = [];
+  let count = 0;
+  let dimensions: number | undefined;
+  for await (const batch of batches) {
+    dimensions ??= batch[0]?.embedding.length;
+    requireFittingEmbeddings(batch, { first: count, dimensions: dimensions ?? 0 });
+    count += batch.length;
+    onCount(count);
+    waiting.push(...batch);
+    for (; waiting.length > chunksPerTransaction; waiting = waiting.slice(chunksPerTransaction))
+      yield waiting.slice(0, chunksPerTransaction);
+  }
+  if (waiting.length > 0) yield waiting;
+}
+
+async function* following<Item>(
+  first: readonly Item[],
+  rest: AsyncIterable<Item>,
+): AsyncGenerator<Item, void, void> {
+  yield* first;
+  yield* rest;
 }

@@ -1,6 +1,7 @@
-import type { IngestedDocument, IngestProgress } from '#contracts';
+import { eventsOf } from '#batching';
+import { MegaNestError, type IngestedDocument, type IngestProgress } from '#contracts';
 import type { CallOptions } from '#messaging';
-import type { DocumentsRepository, NewChunk } from '#storage';
+import type { DocumentsRepository, NewChunk, ReplaceOutcome } from '#storage';
 import type { DocumentChunk } from '../chunking/chunk-document.js';
 import type { LoadedDocument } from './document-loader.js';
 import { embeddingTexts, headingPath, meanVector } from './embedding-text.js';
@@ -10,7 +11,7 @@ import type { PreparedDocument } from './prepare-document.js';
 
 type PassedOn = CallOptions & { signal: AbortSignal; deadline: number };
 
-/** Embeds a prepared document and stores it whole, in one transaction at the very end. */
+/** Embeds a prepared document and stores it; a large one is written while its later chunks are embedded. It shows whole. */
 export class DocumentWriter {
   constructor(
     private readonly embedding: EmbeddingClient,
@@ -28,9 +29,6 @@ export class DocumentWriter {
       const { id, chunks } = content.unchanged;
       return { documentId: id, filename, chunks, outcome: 'unchanged' };
     }
-    const chunks = yield* this.#embed(filename, content.prepared, context, call);
-    yield { stage: 'storing', filename, completed: 0, total: chunks.length };
-    call.signal.throwIfAborted();
     const { collection, owner, metadata, embeddingModel } = context;
     const facts = {
       collection,
@@ -43,34 +41,66 @@ export class DocumentWriter {
       metadata,
       embeddingModel,
     };
-    const stored = await this.documents.replaceDocument(facts, chunks);
-    yield { stage: 'storing', filename, completed: chunks.length, total: chunks.length };
+    const total = content.prepared.chunks.length;
+    const store = async (onEvent: (event: IngestProgress) => void, signal: AbortSignal) => {
+      const progress = (stage: 'embedding' | 'storing', completed: number) =>
+        onEvent({ stage, filename, completed, total });
+      const chunks = this.#embed(content.prepared, context, { ...call, signal }, (completed) =>
+        progress('embedding', completed),
+      );
+      const outcome = await this.documents.replaceDocument(
+        facts,
+        thenCall(chunks, () => progress('storing', 0)),
+      );
+      progress('storing', total);
+      return outcome;
+    };
+    let storing: Promise<ReplaceOutcome> | undefined;
+    try {
+      yield* eventsOf<IngestProgress>((...given) => (storing = store(...given)), call.signal);
+    } finally {
+      // Work that is left early has to clean up before the next begins.
+      await storing?.catch(() => undefined);
+    }
+    const stored = await storing;
+    if (!stored) throw new MegaNestError('cancelled');
     return { ...stored, filename };
   }
 
+  /** The chunks with their vectors, batch by batch; `onProgress` hears how many are ready. */
   async *#embed(
-    filename: string,
     document: PreparedDocument,
     { maxEmbeddedWords }: IngestContext,
     call: PassedOn,
-  ): AsyncGenerator<IngestProgress, NewChunk[], void> {
-    const total = document.chunks.length;
+    onProgress: (completed: number) => void,
+  ): AsyncGenerator<NewChunk[], void, void> {
     const texts = document.chunks.map((chunk) => embeddingTexts(chunk, maxEmbeddedWords));
     const vectors: Float32Array[] = [];
-    const chunks: NewChunk[] = [];
-    yield { stage: 'embedding', filename, completed: 0, total };
+    let completed = 0;
+    onProgress(0);
     for await (const batch of this.embedding.embedAll(texts.flat(), call)) {
       vectors.push(...batch);
-      for (let chunk = document.chunks[chunks.length]; chunk; chunk = document.chunks[chunks.length]) {
-        const windows = texts[chunks.length]?.length ?? 0;
+      const chunks: NewChunk[] = [];
+      for (let chunk = document.chunks[completed]; chunk; chunk = document.chunks[completed]) {
+        const windows = texts[completed]?.length ?? 0;
         if (vectors.length < windows) break;
         const embedding = meanVector(vectors.splice(0, windows));
         chunks.push({ text: chunk.text, metadata: chunkMetadata(document, chunk), embedding });
+        completed += 1;
       }
-      yield { stage: 'embedding', filename, completed: chunks.length, total };
+      onProgress(completed);
+      yield chunks;
     }
-    return chunks;
+    if (call.signal.aborted) throw new MegaNestError('cancelled');
   }
+}
+
+async function* thenCall<Item>(
+  items: AsyncIterable<Item>,
+  end: () => void,
+): AsyncGenerator<Item, void, void> {
+  yield* items;
+  end();
 }
 
 /** What a chunk knows of itself; names as in the contracts' ChunkMetadata, and a guessed encoding. */
