@@ -39,6 +39,7 @@ describe('Database', () => {
       '0008-bytes-being-written',
       '0009-user-records',
       '0010-jobs-that-go-on',
+      '0011-bytes-of-owners',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

@@ -179,6 +179,32 @@ describe('DocumentsRepository', () => {
     expect(await documents.count()).toEqual({ documents: 1, chunks: 600 });
   });
 
+  it('writes while later chunks are made, and leaves nothing of a document whose chunks fail', async () => {
+    const part = (start: number) =>
+      Array.from({ length: 30 }, (_unused, index) => ({ text: 't', embedding: vector(1, start + index, 0) }));
+    const pendingBytes = () =>
+      storage.database.transaction(async (transaction) => {
+        const [row] = await transaction.query<{ bytes: string }>(
+          'SELECT coalesce(sum(stored_bytes), 0) AS bytes FROM documents WHERE pending_since IS NOT NULL',
+        );
+        return Number(row?.bytes);
+      });
+    async function* failing() {
+      yield part(0);
+      yield part(30);
+      expect(await pendingBytes()).toBeGreaterThan(0);
+      throw new Error('the engine broke');
+    }
+    await expect(documents.replaceDocument(document('a.txt'), failing())).rejects.toThrow('the engine broke');
+    expect(await pendingBytes()).toBe(0);
+    async function* whole() {
+      await Promise.resolve();
+      yield part(0);
+      yield part(30);
+    }
+    expect(await documents.replaceDocument(document('a.txt'), whole())).toMatchObject({ chunks: 60 });
+  });
+
   it('keeps collections apart, lists and deletes', async () => {
     await documents.replaceDocument(document('a.txt'), oneChunk);
     const { documentId } = await documents.replaceDocument(
