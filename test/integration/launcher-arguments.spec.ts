@@ -55,7 +55,7 @@ it('shows the reason of a service that cannot start, without a stack', async () 
   });
   expect(code).toBe(1);
   expect(output).toMatch(
-    /^llm +\| the service cannot start: http:\/\/127\.0\.0\.1:9\/acme\/missing.* cannot be reached/m,
+    /^llm +\| the service cannot start: http:\/\/127\.0\.0\.1:9\/api\/models\/acme\/missing.* cannot be reached/m,
   );
   expect(output).not.toMatch(/^ +at |\| +at /m);
 });

@@ -39,6 +39,8 @@ export class HubServer {
   token: string | undefined;
   /** Hashes that the hub states instead of the true ones, by the end of the file's name. */
   readonly wrongHashes = new Map<string, string>();
+  /** Commits that the hub states instead of those of the content, by id. */
+  readonly commits = new Map<string, string>();
   /** Sizes that the hub states instead of the true ones, by the end of the file's name. */
   readonly wrongSizes = new Map<string, number>();
   private readonly waiting = new Map<string, () => void>();
@@ -83,6 +85,8 @@ export class HubServer {
 
   /** The commit of a model: it changes with any of its files. */
   commitOf(id: string): string {
+    const stated = this.commits.get(id);
+    if (stated !== undefined) return stated;
     const hash = createHash('sha1');
     for (const name of this.filesOf(id)) hash.update(name).update(this.hashesOf(`${id}/${name}`).sha1);
     return hash.digest('hex');

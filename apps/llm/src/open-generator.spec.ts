@@ -1,32 +1,26 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot } from '#paths';
 import { loadProfile, readEnvironment } from '#service-kit';
 import { createTemporaryDirectory } from '#testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { HubServer } from '../../../test/support/hub-server.js';
 import { llmEnvironmentSchema } from './llm.environment.js';
 import { selectSettings } from './llm.settings.js';
 import { openGenerator } from './open-generator.js';
 
 let folder: { path: string; remove(): Promise<void> };
-let hub: Server;
-let authorization: string | undefined;
+let hub: HubServer;
 
 /** A hub that has one model, under a name of its own. */
 beforeAll(async () => {
   folder = await createTemporaryDirectory();
-  hub = createServer((request, response) => {
-    authorization = request.headers.authorization;
-    const file = request.url!.replace('/acme/tiny-chat/resolve/main', join(projectRoot, 'models/nano-chat'));
-    if (existsSync(file)) createReadStream(file).pipe(response);
-    else response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve) => hub.listen(0, '127.0.0.1', resolve));
+  const model = join(folder.path, 'hub/acme/tiny-chat');
+  await cp(join(projectRoot, 'models/nano-chat'), model, { recursive: true });
+  hub = await HubServer.start(join(folder.path, 'hub'));
 });
 afterAll(async () => {
-  hub.close();
+  await hub.close();
   await folder.remove();
 });
 
@@ -37,12 +31,12 @@ const environmentOf = (variables: NodeJS.ProcessEnv) =>
 it('fetches the model of the hub that LLM_MODEL_ID names, in every profile', async () => {
   const environment = environmentOf({
     LLM_MODEL_ID: 'acme/tiny-chat',
-    HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
+    HF_ENDPOINT: hub.url,
     HF_TOKEN: 'secret',
   });
   const generator = await openGenerator(environment, profile);
   expect(generator.info.id).toBe('acme/tiny-chat');
-  expect(authorization).toBe('Bearer secret');
+  expect(hub.requests.map(({ authorization }) => authorization)).toContain('Bearer secret');
   await generator.close();
 });
 

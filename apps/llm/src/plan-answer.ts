@@ -53,7 +53,8 @@ export async function planAnswer(
   const ofCaller = withoutUndefined(given);
   const plain = { ...settings.parameters, ...ofCaller };
   const turns = messages.map(withKnownRole);
-  const callOptions = { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint };
+  const grounded = documents !== undefined && documents.length > 0;
+  const callOptions = { tools, tool_choice, parallel_tool_calls, chat_template_kwargs, constraint, grounded };
   const plan = (
     prompt: readonly ChatMessage[],
     parameters: GenerationParameters,
@@ -85,9 +86,9 @@ export async function planAnswer(
     );
   }
   const parameters = { ...settings.parameters, ...settings.grounding.parameters, ...ofCaller };
-  const grounded = await groundOn(documents, { turns, chat_template, parameters, settings, generator });
-  const newCheck = () => new CitationCheck(grounded.passages);
-  return plan(grounded.messages, parameters, (events, usageSoFar) =>
+  const prompt = await groundOn(documents, { turns, chat_template, parameters, settings, generator });
+  const newCheck = () => new CitationCheck(prompt.passages);
+  return plan(prompt.messages, parameters, (events, usageSoFar) =>
     checkAnswers(events, { choices, newCheck, usageSoFar }),
   );
 }

@@ -185,6 +185,11 @@ describe('planCalls', () => {
       enable_thinking: false,
     });
     expect(planCalls([question], {}, qwen).chatTemplateKwargs).toBeUndefined();
+    const quoting = { grounded: true };
+    expect(planCalls([question], quoting, qwen).chatTemplateKwargs).toEqual({ enable_thinking: false });
+    expect(planCalls([question], quoting, plain).chatTemplateKwargs).toBeUndefined();
+    const asked = { ...quoting, chat_template_kwargs: { enable_thinking: true } };
+    expect(planCalls([question], asked, qwen).chatTemplateKwargs).toEqual({ enable_thinking: true });
   });
 
   it('tells thoughts, text and calls apart, and counts the tokens of thoughts', async () => {

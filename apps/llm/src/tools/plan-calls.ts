@@ -16,7 +16,10 @@ import { detectToolFormat } from './tool-format.js';
 export type CallOptions = Pick<
   GenerateRequest,
   'tools' | 'tool_choice' | 'parallel_tool_calls' | 'chat_template_kwargs' | 'constraint'
->;
+> & {
+  /** The answer is quoted from passages: thoughts would only use up its tokens. */
+  grounded?: boolean;
+};
 
 /** How the model is asked with its tools, and how its answer is read. */
 export interface CallPlan {
@@ -124,11 +127,12 @@ function nativePlan(
 
 /** Whoever is held to a form from the first token on cannot think first, so the template is told not to, where it can. */
 function templateKwargs(
-  { chat_template_kwargs: given = {}, constraint }: CallOptions,
+  { chat_template_kwargs: given = {}, constraint, grounded = false }: CallOptions,
   source: string,
   required: boolean,
 ): Record<string, unknown> {
-  const mustNotThink = (required || constraint !== undefined) && /\benable_thinking\b/.test(source);
+  const mustNotThink =
+    (required || grounded || constraint !== undefined) && /\benable_thinking\b/.test(source);
   return mustNotThink ? { enable_thinking: false, ...given } : { ...given };
 }
 

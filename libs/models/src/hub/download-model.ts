@@ -1,7 +1,7 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { ModelLoadOptions } from '../model/load-options.js';
-import { ModelLoadError } from '../model/model-load-error.js';
+import { ModelLoadError, ModelNotFoundError } from '../model/model-load-error.js';
 import { DownloadLock } from './download-lock.js';
 import { bytesAtHand, fetchBlob } from './fetch-blob.js';
 import { HubApi, type HubFile } from './hub-api.js';
@@ -124,7 +124,7 @@ class Download {
     this.files = files;
     const { id } = this.model;
     const missing = missingFile((file) => files.has(file));
-    if (missing !== undefined) throw new ModelLoadError(`The hub model "${id}" has no ${missing}.`);
+    if (missing !== undefined) throw new ModelNotFoundError(`The hub model "${id}" has no ${missing}.`);
     await this.fetch(smallFiles.filter((file) => files.has(file)));
     const weights = await this.chooseWeights();
     this.totalBytes = this.sizeOf([...this.fetched, ...weights]);
@@ -146,7 +146,7 @@ class Download {
     }
     const graph = findGraph(new Set(this.files.keys()), this.options.weightTypes);
     if (graph !== undefined) return graph;
-    throw new ModelLoadError(
+    throw new ModelNotFoundError(
       `The hub model "${id}" has neither safetensors that can be compiled nor an ONNX graph.`,
     );
   }

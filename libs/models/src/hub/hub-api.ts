@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { ModelLoadError } from '../model/model-load-error.js';
+import { ModelLoadError, ModelNotFoundError } from '../model/model-load-error.js';
 import { insideModel, type HubModel } from './hub-cache.js';
 
 /** A file of a model at one commit. */
@@ -35,15 +35,12 @@ export interface HubAccess {
 
 const mostRedirects = 5;
 /** Tries in a row that bring nothing. */
-const mostFailures = 6;
+const mostFailures = 5;
 const firstPauseMs = 500;
 /** A hub that wants a longer pause is not waited for. */
 const longestPauseMs = 300_000;
 /** A connection that brings nothing for so long counts as broken. */
 const silenceMs = 60_000;
-
-/** The hub said that something is not there or not allowed: a further try would hear the same. */
-export class HubRefusal extends ModelLoadError {}
 
 /** A pause that the hub asks for. */
 class TryLater extends Error {
@@ -135,10 +132,9 @@ export class HubApi {
     const pauseMs = error instanceof TryLater ? error.pauseMs : firstPauseMs * 2 ** Math.max(failures - 1, 0);
     if (failures >= mostFailures || pauseMs > longestPauseMs) {
       const asked = pauseMs > longestPauseMs ? ` It asks for a pause of ${Math.ceil(pauseMs / 1000)} s.` : '';
-      throw new ModelLoadError(
-        `${url} cannot be reached while loading "${this.model.id}": ${reason}.${asked}`,
-        { cause: error },
-      );
+      throw new ModelLoadError(`${url} cannot be reached while loading "${this.model.id}".${asked}`, {
+        cause: new Error(reason),
+      });
     }
     this.access.onNotice?.(`${this.model.id}: ${reason}; next try in ${(pauseMs / 1000).toFixed(1)} s`);
     await delay(pauseMs, undefined, { signal: this.access.signal });
@@ -174,7 +170,7 @@ export class HubApi {
     if (status === 429 || status === 503)
       throw new TryLater(`the hub answers ${status}`, retryAfterMs(response.headers.get('retry-after')));
     if (status >= 500 || status === 408 || status === 416) throw new Error(`the hub answers ${status}`);
-    throw new HubRefusal(`The hub answered ${status} for ${url}.${this.hint(status)}`);
+    throw new ModelNotFoundError(`The hub answered ${status} for ${url}.${this.hint(status)}`);
   }
 
   private hint(status: number): string {

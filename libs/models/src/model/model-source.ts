@@ -3,7 +3,7 @@ import path from 'node:path';
 import { downloadModel, type CompileCheck } from '../hub/download-model.js';
 import { parseHubId } from '../hub/hub-cache.js';
 import type { ModelLoadOptions } from './load-options.js';
-import { ModelLoadError } from './model-load-error.js';
+import { ModelNotFoundError } from './model-load-error.js';
 import { projectRoot } from '#paths';
 
 /** A model folder in Hugging Face layout, found or downloaded. */
@@ -15,7 +15,7 @@ export interface ModelDirectory {
 
 /**
  * Finds a model: a bundled name (`nano-chat`), a local folder, or a hub id (`organization/name`, with
- * `@revision` for a branch, tag or commit other than `main`; only with `allowHub`, or offline when a cache has it). Throws ModelLoadError that says what was looked for.
+ * `@revision` for a branch, tag or commit other than `main`; only with `allowHub`, or offline when a cache has it). Throws ModelNotFoundError that says what was looked for.
  */
 export async function resolveModel(
   source: string,
@@ -27,7 +27,7 @@ export async function resolveModel(
   if (existsSync(source)) return { id: path.basename(path.resolve(source)), directory: path.resolve(source) };
   const model = parseHubId(source, options.revision);
   if (model) return { id: model.id, directory: await downloadModel(model, options, canCompile) };
-  throw new ModelLoadError(
+  throw new ModelNotFoundError(
     `The model "${source}" is neither a bundled model (${bundled}) nor a folder (${path.resolve(source)}) nor an organization/name id of the hub.`,
   );
 }
