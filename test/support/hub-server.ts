@@ -155,11 +155,15 @@ export class HubServer {
     if (until <= from) return void response.destroy();
     const stream = createReadStream(source, { start: from, end: until - 1 });
     stream.pipe(response, { end: fault === undefined });
-    if (fault) stream.on('end', () => this.breakOff(fault, response));
+    if (fault) stream.on('end', () => this.breakOff(fault, response, readFileSync(source).subarray(until)));
   }
 
-  private breakOff(fault: Fault, response: ServerResponse): void {
+  private breakOff(fault: Fault, response: ServerResponse, rest: Buffer): void {
     if (fault.kind === 'break') return void response.socket?.end();
+    // A byte now and then, so that the connection does not look dead.
+    let sent = 0;
+    const drip = setInterval(() => response.write(rest.subarray(sent, (sent += 1))), 5_000);
+    response.once('close', () => clearInterval(drip));
     this.held.push(response);
     this.waiting.get(fault.file)?.();
     return undefined;

@@ -13,7 +13,7 @@ Options:
   --print-config   every variable with the value that it would have, secrets masked
 
 Settings are environment variables, e.g. GATEWAY_PORT=9999 npm start. The usual ones:
-  MEGANEST_PROFILE=bundled    hub fetches real models from the Hugging Face hub
+  MEGANEST_PROFILE=bundled    hub-small, hub or hub-large fetch real models from the Hugging Face hub
   LLM_MODEL_ID                a bundled name, a folder or a hub id (organization/name)
   LLM_ENDPOINT                a server with OpenAI's API in place of a local model, e.g. http://localhost:11434/v1
   API_KEYS                    comma list of keys; needed for a public HOST

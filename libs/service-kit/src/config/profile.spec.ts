@@ -14,6 +14,8 @@ describe('loadProfile', () => {
   });
 
   it('lists the profiles when the name is unknown', () => {
-    expect(() => loadProfile('cloud')).toThrow(/MEGANEST_PROFILE: .*"cloud".*bundled, hub-large, hub-small, hub/);
+    expect(() => loadProfile('cloud')).toThrow(
+      /MEGANEST_PROFILE: .*"cloud".*bundled, hub-large, hub-small, hub/,
+    );
   });
 });
