@@ -29,6 +29,8 @@ export interface ChatCompletionChoice {
     tool_calls?: CompletionToolCall[];
     /** Answers the deprecated `functions`. */
     function_call?: { name: string; arguments: string };
+    /** The spoken answer, with its text as the transcript; `content` is null then. */
+    audio?: { id: string; data: string; expires_at: number; transcript: string };
     /** What the model thought, under the name that vLLM, SGLang and DeepSeek use. */
     reasoning_content?: string;
   };
@@ -62,12 +64,25 @@ export interface ChatCompletionChunk {
       tool_calls?: ToolCallPiece[];
       function_call?: { name?: string; arguments: string };
       reasoning_content?: string;
+      audio?: { id: string; data?: string; transcript?: string; expires_at?: number };
     };
     logprobs: ChoiceLogprobs | null;
     finish_reason: FinishReason | null;
   }[];
   usage?: CompletionUsage | null;
 }
+
+/** A piece of an answer, with what is said of it where it is spoken. */
+export type SpokenChunk = GenerationChunk & {
+  audio?: {
+    id: string;
+    /** A piece of the audio. */
+    data?: Buffer;
+    transcript?: string;
+    /** Unix seconds. */
+    expiresAt?: number;
+  };
+};
 
 /** What all bodies of one completion share. */
 export interface CompletionIdentity {
@@ -85,7 +100,7 @@ export interface CompletionIdentity {
 
 /** Gathers a stream of chunks into one `chat.completion`. */
 export async function collectChatCompletion(
-  chunks: AsyncIterable<GenerationChunk>,
+  chunks: AsyncIterable<SpokenChunk>,
   identity: CompletionIdentity,
 ): Promise<ChatCompletion> {
   const choices = new Map<number, OpenChoice>();
@@ -102,7 +117,7 @@ export async function collectChatCompletion(
 
 /** Turns a stream of chunks into `chat.completion.chunk` objects, the last one with the usage where it was asked for. */
 export async function* chatCompletionChunks(
-  chunks: AsyncIterable<GenerationChunk>,
+  chunks: AsyncIterable<SpokenChunk>,
   identity: CompletionIdentity,
   includeUsage: boolean,
 ): AsyncGenerator<ChatCompletionChunk> {
@@ -122,9 +137,10 @@ export async function* chatCompletionChunks(
     const pieces = started.get(chunk.choice) ?? new CallPieces();
     started.set(chunk.choice, pieces);
     if (chunk.reasoning) yield frame([deltaChoice(chunk.choice, { reasoning_content: chunk.reasoning })]);
+    if (chunk.audio) yield frame([deltaChoice(chunk.choice, { audio: audioDelta(chunk.audio) })]);
     if (chunk.refusal) {
       if (chunk.text) yield frame([deltaChoice(chunk.choice, { refusal: chunk.text })]);
-    } else if (chunk.text || chunk.logprobs) {
+    } else if (!chunk.audio && (chunk.text || chunk.logprobs)) {
       yield frame([deltaChoice(chunk.choice, { content: chunk.text }, logprobsObject(chunk.logprobs))]);
     }
     for (const call of chunk.toolCalls ?? [])
@@ -140,6 +156,15 @@ function deltaChoice(
   logprobs: ChoiceLogprobs | null = null,
 ) {
   return { index, delta, logprobs, finish_reason: null };
+}
+
+function audioDelta({ id, data, transcript, expiresAt }: NonNullable<SpokenChunk['audio']>) {
+  return {
+    id,
+    ...(data && { data: data.toString('base64') }),
+    ...(transcript !== undefined && { transcript }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+  };
 }
 
 function finalChoice(
@@ -168,16 +193,22 @@ interface OpenChoice {
   choice: ChatCompletionChoice;
   text: string;
   calls: GatheredCalls;
+  /** The pieces of a spoken answer. */
+  speech: Buffer[];
 }
 
 function finishedChoice(
-  { choice, text, calls }: OpenChoice,
+  { choice, text, calls, speech }: OpenChoice,
   identity: CompletionIdentity,
 ): ChatCompletionChoice {
   const { message } = choice;
   const all = calls.all;
   const saysElse = all.length > 0 || message.refusal !== null;
   message.content = text === '' && saysElse ? null : text;
+  if (message.audio) {
+    message.content = null;
+    message.audio.data = Buffer.concat(speech).toString('base64');
+  }
   const [first] = all;
   if (identity.legacyFunctions && first?.type === 'function') message.function_call = first.function;
   else if (first) message.tool_calls = all;
@@ -193,15 +224,27 @@ function choiceAt(choices: Map<number, OpenChoice>, index: number): OpenChoice {
     logprobs: null,
     finish_reason: 'stop',
   };
-  const open = { choice, text: '', calls: new GatheredCalls() };
+  const open = { choice, text: '', calls: new GatheredCalls(), speech: [] };
   choices.set(index, open);
   return open;
 }
 
-function extendChoice(open: OpenChoice, chunk: GenerationChunk, identity: CompletionIdentity): void {
+function extendSpeech(
+  { choice: { message }, speech }: OpenChoice,
+  audio: NonNullable<SpokenChunk['audio']>,
+): void {
+  const { id, data, transcript = '', expiresAt } = audio;
+  message.audio ??= { id, data: '', expires_at: 0, transcript: '' };
+  message.audio.transcript += transcript;
+  if (expiresAt !== undefined) message.audio.expires_at = expiresAt;
+  if (data) speech.push(data);
+}
+
+function extendChoice(open: OpenChoice, chunk: SpokenChunk, identity: CompletionIdentity): void {
   const { choice } = open;
   if (chunk.refusal) choice.message.refusal = (choice.message.refusal ?? '') + chunk.text;
   else open.text += chunk.text;
+  if (chunk.audio) extendSpeech(open, chunk.audio);
   for (const call of chunk.toolCalls ?? []) open.calls.add(call);
   if (chunk.reasoning)
     choice.message.reasoning_content = (choice.message.reasoning_content ?? '') + chunk.reasoning;

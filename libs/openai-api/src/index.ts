@@ -26,6 +26,7 @@ export {
   type ChatCompletionChunk,
   type CompletionIdentity,
   type CompletionUsage,
+  type SpokenChunk,
 } from './chat-response.js';
 export {
   embeddingRequestSchema,

@@ -12,6 +12,6 @@ import { RemoteTranscription } from './remote-transcription.js';
     { provide: Transcription, useClass: RemoteTranscription },
     { provide: Synthesis, useClass: RemoteSynthesis },
   ],
-  exports: [Transcription],
+  exports: [Transcription, Synthesis],
 })
 export class AudioModule {}

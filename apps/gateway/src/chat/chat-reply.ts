@@ -1,12 +1,20 @@
-import type { GenerationChunk } from '#contracts';
 import type { RunReceipt } from '#dag';
-import { chatCompletionChunks, collectChatCompletion, dataFrames, errorFrame } from '#openai-api';
+import {
+  chatCompletionChunks,
+  collectChatCompletion,
+  dataFrames,
+  errorFrame,
+  type SpokenChunk,
+} from '#openai-api';
 import { sendEventStream, setIgnored } from '#service-kit';
 import type { FastifyReply } from 'fastify';
 import type { ChatRun } from './chat.service.js';
 
+/** A chat under way, whose answer may be spoken. */
+type SpokenRun = Omit<ChatRun, 'chunks'> & { chunks: AsyncIterable<SpokenChunk> };
+
 /** Writes a chat as one `chat.completion`. */
-export async function sendChatCompletion(reply: FastifyReply, run: ChatRun): Promise<void> {
+export async function sendChatCompletion(reply: FastifyReply, run: SpokenRun): Promise<void> {
   const completion = await collectChatCompletion(run.chunks, run.identity);
   setHeaders(reply, run);
   await reply.status(200).send(completion);
@@ -15,7 +23,7 @@ export async function sendChatCompletion(reply: FastifyReply, run: ChatRun): Pro
 /** Writes a chat as server-sent `chat.completion.chunk` events, ended by `[DONE]`. */
 export async function sendChatStream(
   reply: FastifyReply,
-  run: ChatRun,
+  run: SpokenRun,
   includeUsage: boolean,
 ): Promise<void> {
   const chunks = withHeaders(reply, run);
@@ -27,7 +35,7 @@ export async function sendChatStream(
 }
 
 /** Sets the headers when the first chunk is there: by then it is known where the time went. */
-export async function* withHeaders(reply: FastifyReply, run: ChatRun): AsyncGenerator<GenerationChunk> {
+export async function* withHeaders(reply: FastifyReply, run: SpokenRun): AsyncGenerator<SpokenChunk> {
   let first = true;
   for await (const chunk of run.chunks) {
     if (first) setHeaders(reply, run);
@@ -36,7 +44,7 @@ export async function* withHeaders(reply: FastifyReply, run: ChatRun): AsyncGene
   }
 }
 
-function setHeaders(reply: FastifyReply, { ignored, receipt }: ChatRun): void {
+function setHeaders(reply: FastifyReply, { ignored, receipt }: SpokenRun): void {
   setIgnored(reply, ignored);
   if (receipt) void reply.header('server-timing', serverTiming(receipt()));
 }

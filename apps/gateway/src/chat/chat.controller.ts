@@ -4,6 +4,7 @@ import {
   chatCompletionSchema,
   type ChatCompletionRequest,
 } from '#openai-api';
+import { Synthesis } from '#audio-api';
 import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, Inject, Post, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -11,11 +12,16 @@ import { AudioPartsGuard } from '../audio/audio-parts.guard.js';
 import { Owner } from '../auth/owner.js';
 import { FilePartsGuard } from '../input-files/file-parts.guard.js';
 import { StoredCompletionsService } from './stored/stored-completions.service.js';
+import { speakAlong, speakWhole } from './spoken/speak-along.js';
+import { takeSpokenWish } from './spoken/spoken-wish.js';
 import { sendChatCompletion, sendChatStream } from './chat-reply.js';
 
 @Controller()
 export class ChatController {
-  constructor(@Inject(StoredCompletionsService) private readonly completions: StoredCompletionsService) {}
+  constructor(
+    @Inject(StoredCompletionsService) private readonly completions: StoredCompletionsService,
+    @Inject(Synthesis) private readonly synthesis: Synthesis,
+  ) {}
 
   @Post(['v1/chat/completions', 'chat/completions'])
   @UseGuards(AudioPartsGuard, FilePartsGuard)
@@ -25,14 +31,19 @@ export class ChatController {
     events: chatCompletionChunkSchema,
   })
   async complete(
-    @Body(new SchemaPipe(chatCompletionRequestSchema)) request: ChatCompletionRequest,
+    @Body(new SchemaPipe(chatCompletionRequestSchema)) body: ChatCompletionRequest,
     @Owner() owner: string,
     @Call() call: HttpCall,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    const { request, wish } = takeSpokenWish(body);
     const run = await this.completions.start(owner, request, call);
-    await (request.stream
-      ? sendChatStream(reply, run, request.includeUsage)
-      : sendChatCompletion(reply, run));
+    const { chunks } = run;
+    if (request.stream) {
+      const spoken = wish ? speakAlong(chunks, wish, this.synthesis, call) : chunks;
+      return sendChatStream(reply, { ...run, chunks: spoken }, request.includeUsage);
+    }
+    const spoken = wish ? speakWhole(chunks, wish, this.synthesis, call) : chunks;
+    return sendChatCompletion(reply, { ...run, chunks: spoken });
   }
 }

@@ -6,11 +6,18 @@ import { ObjectStore } from '#messaging';
 import { chatCompletionRequestSchema, type ChatCompletionRequest } from '#openai-api';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 
 /** A request as its client sent it, its files already in the object store. */
 export interface ReceivedMegaServiceRequest {
   chat: ChatCompletionRequest;
   files: FileReference[];
+  /** The question came as the reference sends speech: `audio` in base64. */
+  isSpoken: boolean;
+  /** The answer is to be spoken too: `"audio"` among `modalities`. */
+  speaks: boolean;
+  /** The reference's name of a voice. */
+  voice?: string;
   /** Removes the files from the object store. */
   readonly discard: () => Promise<void>;
 }
@@ -42,7 +49,9 @@ export class MegaServiceBody {
       if (typeof body?.['audio'] === 'string') files.push(await this.#storeAudio(body['audio']));
       refuseUnreadFiles(files, definition);
       const fields = form ? typedFields(form.fields, definition) : withoutAudio(body);
-      return { chat: chatOf(fields, files.length > 0), files, discard };
+      const isSpoken = typeof body?.['audio'] === 'string';
+      const { rest, ...speech } = isSpoken ? takeSpeech(fields) : { rest: fields, speaks: false };
+      return { chat: chatOf(rest, files.length > 0), files, isSpoken, ...speech, discard };
     } catch (error) {
       await discard();
       throw error;
@@ -60,6 +69,17 @@ export class MegaServiceBody {
 function withoutAudio(body: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const { audio, ...rest } = body;
   return typeof audio === 'string' ? rest : { ...body };
+}
+
+const speechSchema = z.looseObject({
+  voice: z.string().min(1).max(64).nullish(),
+  modalities: z.array(z.enum(['text', 'audio'])).nullish(),
+});
+
+/** How the answer to a spoken question is to be spoken, and the fields beside that. */
+function takeSpeech(fields: Readonly<Record<string, unknown>>) {
+  const { voice, modalities, ...rest } = parseOrThrow(speechSchema, fields);
+  return { rest, speaks: modalities?.includes('audio') ?? false, ...(voice && { voice }) };
 }
 
 /** Files that no node reads would be dropped silently. */

@@ -1,6 +1,7 @@
+import { Synthesis } from '#audio-api';
 import type { GenerationChunk } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
-import { doneFrame, errorFrame } from '#openai-api';
+import { collectChatCompletion, doneFrame, errorFrame, type SpokenChunk } from '#openai-api';
 import { Call, HiddenRoute, noRoute, sendEventStream, type HttpCall, setIgnored } from '#service-kit';
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -9,7 +10,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { outputKindOf } from '../mega-services/nodes/output-kind.js';
 import { sendChatCompletion, serverTiming, withHeaders } from '../chat/chat-reply.js';
-import { ChatService } from '../chat/chat.service.js';
+import { ChatService, type ChatRun } from '../chat/chat.service.js';
+import { speakWhole } from '../chat/spoken/speak-along.js';
+import type { SpokenWish } from '../chat/spoken/spoken-wish.js';
 import { MegaServiceBody, type ReceivedMegaServiceRequest } from '../mega-services/mega-service-body.js';
 import { MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
 import { pythonBytesLiteral } from './python-bytes.js';
@@ -25,6 +28,7 @@ export class MegaServiceController {
     @Inject(MegaServiceBody) private readonly bodies: MegaServiceBody,
     @Inject(ChatService) private readonly chat: ChatService,
     @Inject(MegaServiceOutputs) private readonly outputs: MegaServiceOutputs,
+    @Inject(Synthesis) private readonly synthesis: Synthesis,
     @Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost<FastifyAdapter>,
   ) {
     const postPaths = { has: (path: string) => this.megaServices.findByPath(path) !== undefined };
@@ -58,11 +62,24 @@ export class MegaServiceController {
       await reply.status(200).header('server-timing', serverTiming(receipt)).send(body);
       return;
     }
-    const { chat, files } = received;
+    const { chat, files, voice } = received;
     const run = await this.chat.runMegaService(definition, chat, call, { files });
-    if (chat.stream === false)
-      return sendChatCompletion(reply, { ...run, chunks: refusalsAsText(run.chunks) });
+    const wish = { voice: voice === 'default' ? undefined : voice, format: 'wav' as const };
+    if (chat.stream === undefined && received.isSpoken) {
+      const { choices } = await collectChatCompletion(this.#spoken(run, wish, call), run.identity);
+      const [audio = ''] = choices.flatMap(({ message }) => message.audio?.data ?? []);
+      setIgnored(reply, run.ignored);
+      return void (await reply.status(200).type('application/json').send(JSON.stringify(audio)));
+    }
+    if (chat.stream === false) {
+      const chunks = received.speaks ? this.#spoken(run, wish, call) : refusalsAsText(run.chunks);
+      return sendChatCompletion(reply, { ...run, chunks });
+    }
     await sendEventStream(reply, legacyFrames(withHeaders(reply, run)), errorFrame);
+  }
+
+  #spoken({ chunks }: ChatRun, wish: SpokenWish, call: HttpCall): AsyncIterable<SpokenChunk> {
+    return speakWhole(refusalsAsText(chunks), wish, this.synthesis, call);
   }
 }
 

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AudioModule } from '../audio/audio.module.js';
 import { ChatModule } from '../chat/chat.module.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
 import { AsyncApiController } from './async-api.controller.js';
@@ -9,7 +10,7 @@ import { ReceiptsController } from './receipts.controller.js';
 
 /** Listings, run reports, and mega services under the paths of their files. */
 @Module({
-  imports: [ChatModule, MegaServicesModule],
+  imports: [AudioModule, ChatModule, MegaServicesModule],
   controllers: [ListController, ReceiptsController, AsyncApiController, MegaServiceController],
   providers: [MegaServicePaths],
 })

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { beginSpeech, finishSpeech, pcmWav, type Synthesis } from '#audio-api';
+import { AsyncQueue, eventsOf } from '#batching';
+import { maxSpeechCharacters, MegaNestError, type GenerationChunk, type SpeechFormat } from '#contracts';
+import type { SpokenChunk } from '#openai-api';
+import type { HttpCall } from '#service-kit';
+import { SentenceReader, spokenForm } from './sentence-reader.js';
+import type { SpokenWish } from './spoken-wish.js';
+
+/** What is sent with the answer cannot be asked for again, so that it has expired at once. */
+const expiresAt = () => Math.floor(Date.now() / 1000);
+
+/**
+ * Speaks an answer sentence by sentence while it is written. Text goes on at once as the transcript; pieces of 16-bit
+ * samples, 24,000 a second, follow as they are spoken, and the last chunk comes at the end of the speech. Errors: those of
+ * the chunks and of `tts.synthesize`.
+ */
+export async function* speakAlong(
+  chunks: AsyncIterable<GenerationChunk>,
+  wish: Pick<SpokenWish, 'voice'>,
+  synthesis: Synthesis,
+  call: HttpCall,
+): AsyncGenerator<SpokenChunk, void, void> {
+  const id = `audio_${randomUUID().replaceAll('-', '')}`;
+  yield* eventsOf<SpokenChunk>(async (emit, left) => {
+    const signal = AbortSignal.any([call.signal, left]);
+    const sentences = new AsyncQueue<string>();
+    const speaking = speak(sentences, { ...wish, format: 'pcm' }, synthesis, { ...call, signal }, (bytes) =>
+      emit({ choice: 0, text: '', audio: { id, data: bytes } }),
+    );
+    // Its failure is awaited below; the answer is read to its end or to that.
+    speaking.catch(() => undefined);
+    const last: SpokenChunk[] = [];
+    const reader = new SentenceReader();
+    await Promise.race([
+      speaking.then(() => undefined),
+      (async () => {
+        for await (const chunk of chunks) {
+          if (chunk.finishReason || chunk.usage) last.push({ ...chunk, text: '' });
+          else if (!chunk.text || chunk.refusal) emit(chunk);
+          if (!chunk.text) continue;
+          if (!chunk.refusal) emit({ ...withoutEnd(chunk), audio: { id, transcript: chunk.text } });
+          for (const sentence of reader.push(chunk.text)) sentences.push(sentence);
+        }
+        sentences.push(reader.finish());
+        sentences.end();
+        await speaking;
+      })(),
+    ]);
+    for (const chunk of last) emit({ ...chunk, audio: { id, expiresAt: expiresAt() } });
+  }, call.signal);
+}
+
+/** The rest of the chunk comes after the speech. */
+function withoutEnd({ choice, text, logprobs }: GenerationChunk): SpokenChunk {
+  return { choice, text, ...(logprobs && { logprobs }) };
+}
+
+async function speak(
+  sentences: AsyncIterable<string>,
+  { voice, format }: { voice?: string; format: SpeechFormat },
+  synthesis: Synthesis,
+  call: HttpCall,
+  take: (bytes: Buffer) => void,
+): Promise<void> {
+  for await (const sentence of sentences) {
+    for (
+      let rest = spokenForm(sentence);
+      /[\p{L}\p{N}]/u.test(rest);
+      rest = rest.slice(maxSpeechCharacters)
+    ) {
+      const request = { input: rest.slice(0, maxSpeechCharacters), voice, format, speed: 1 };
+      const begun = await begin(request, synthesis, call);
+      for await (const { bytes } of begun.pieces) if (bytes.length > 0) take(bytes);
+    }
+  }
+}
+
+/** Errors name the fields of a chat. */
+async function begin(
+  request: Parameters<Synthesis['synthesize']>[0],
+  synthesis: Synthesis,
+  call: HttpCall,
+): ReturnType<typeof beginSpeech> {
+  try {
+    return await beginSpeech(synthesis.synthesize(request, call));
+  } catch (error) {
+    if (!(error instanceof MegaNestError) || error.param !== 'voice') throw error;
+    throw MegaNestError.fromBody({ ...error.toBody(), param: 'audio.voice' });
+  }
+}
+
+const encoded: Partial<Record<SpokenWish['format'], SpeechFormat>> = {
+  mp3: 'mp3',
+  flac: 'flac',
+  opus: 'opus',
+};
+
+/**
+ * Speaks an answer that is sent as a whole: samples are spoken while it is written, other files are made of the whole text.
+ * Errors: as {@link speakAlong}; invalid_request for a text that is too long for such a file.
+ */
+export async function* speakWhole(
+  chunks: AsyncIterable<GenerationChunk>,
+  wish: SpokenWish,
+  synthesis: Synthesis,
+  call: HttpCall,
+): AsyncGenerator<SpokenChunk, void, void> {
+  const format = encoded[wish.format];
+  if (format === undefined) {
+    yield* asOneFile(speakAlong(chunks, wish, synthesis, call), wish.format === 'wav');
+    return;
+  }
+  const id = `audio_${randomUUID().replaceAll('-', '')}`;
+  let text = '';
+  for await (const chunk of chunks) {
+    if (!chunk.refusal) text += chunk.text;
+    yield chunk.refusal ? chunk : { ...chunk, audio: { id, transcript: chunk.text } };
+  }
+  const input = spokenForm(text);
+  if (!/[\p{L}\p{N}]/u.test(input)) return;
+  if (input.length > maxSpeechCharacters) {
+    const detail = `audio.format: an answer of ${input.length} characters is too long for ${wish.format}; use wav or pcm16`;
+    throw new MegaNestError('invalid_request', { detail, param: 'audio.format' });
+  }
+  const begun = await begin({ input, voice: wish.voice, format, speed: 1 }, synthesis, call);
+  yield { choice: 0, text: '', audio: { id, data: await finishSpeech(begun), expiresAt: expiresAt() } };
+}
+
+/** Samples a second of `pcm`. */
+const sampleRate = 24_000;
+
+async function* asOneFile(
+  chunks: AsyncIterable<SpokenChunk>,
+  isWav: boolean,
+): AsyncGenerator<SpokenChunk, void, void> {
+  const pieces: Buffer[] = [];
+  let id = '';
+  for await (const chunk of chunks) {
+    id = chunk.audio?.id ?? id;
+    if (chunk.audio?.data) pieces.push(chunk.audio.data);
+    else yield chunk;
+  }
+  if (pieces.length === 0) return;
+  const pcm = Buffer.concat(pieces);
+  const data = isWav ? Buffer.from(pcmWav(new Int16Array(new Uint8Array(pcm).buffer), sampleRate)) : pcm;
+  yield { choice: 0, text: '', audio: { id, data } };
+}
