@@ -76,9 +76,13 @@ export class DocumentsRepository {
     const stored = { ...document, id, collection, room: this.#room };
     let written = 0;
     const parts = partsOf(chunks, (count) => (written = count));
-    const outcome = await this.#write(stored, parts).finally(() => parts.return());
-    if (outcome.outcome !== 'unchanged') await analyzeIfGrown(this.database, written);
-    return outcome;
+    try {
+      const outcome = await this.#write(stored, parts);
+      if (outcome.outcome !== 'unchanged') await analyzeIfGrown(this.database, written);
+      return outcome;
+    } finally {
+      await parts.return();
+    }
   }
 
   async #write(document: WrittenDocument, parts: AsyncGenerator<NewChunk[], void, void>) {
