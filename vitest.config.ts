@@ -10,6 +10,12 @@ const common = {
   expect: { poll: { timeout: 60_000, interval: 50 } },
 };
 
+/** `npm run test:cluster`: the e2e specs on native Postgres, NATS with users and TLS, two of each service. */
+const isCluster = process.env.MEGANEST_TEST_CLUSTER === 'true';
+
+/** What makes no sense there: specs that start embedded servers of their own, since these are what they test. */
+const notOnClusters = ['test/e2e/launcher.spec.ts', 'test/e2e/responses-outage.spec.ts'];
+
 export default defineConfig({
   test: {
     projects: [
@@ -39,6 +45,8 @@ export default defineConfig({
           ...common,
           name: 'e2e',
           include: ['test/e2e/**/*.spec.ts'],
+          exclude: isCluster ? notOnClusters : [],
+          globalSetup: isCluster ? ['test/support/cluster-setup.ts'] : [],
           testTimeout: 240_000,
           hookTimeout: 300_000,
           // Two at a time: while one waits for its processes to start, the other has the processor.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { cleanEnvironment, createTemporaryDirectory, repositoryRoot } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postJson } from './helpers/http.js';
+import { fetchOfAny, postJson } from './helpers/http.js';
 import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';
 
 const template = join(repositoryRoot, 'templates/service');
@@ -53,7 +53,11 @@ const ask = (body: object) =>
 
 /** The gateway looks for new services every two seconds. */
 async function untilServed(): Promise<void> {
-  await expect.poll(async () => (await ask({})).status, { interval: 200 }).toBe(200);
+  for (const instance of stack.gateway.instances) {
+    const status = async () =>
+      (await postJson(`${instance}/v1/chat/completions`, { model: 'loud', messages: 'Say it again' })).status;
+    await expect.poll(status, { interval: 200 }).toBe(200);
+  }
 }
 
 describe('services of one’s own', () => {
@@ -83,7 +87,8 @@ describe('services of one’s own', () => {
       'keyword-filter': { word: 'string' },
       megaphone: { mark: 'string' },
     });
-    const receipt = await fetch(`${stack.gateway.url}/v1/receipts/${answer.headers.get('x-request-id')}`);
+    const path = `/v1/receipts/${answer.headers.get('x-request-id')}`;
+    const receipt = await fetchOfAny(stack.gateway.instances, path);
     expect(await receipt.json()).toMatchObject({
       receipt: {
         nodes: [

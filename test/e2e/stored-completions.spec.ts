@@ -85,7 +85,12 @@ describe('stored chat completions', () => {
 
 describe('RATE_LIMIT_PER_MINUTE', () => {
   it('answers 429 beyond it, to each key by itself, and never to a health probe', async () => {
-    const gateway = await stack.startGateway({ RATE_LIMIT_PER_MINUTE: '2', API_KEYS: 'one,two' });
+    const gateway = await stack.startGateway({
+      RATE_LIMIT_PER_MINUTE: '2',
+      API_KEYS: 'one,two',
+      // The limit is that of one gateway.
+      GATEWAY_PORT: '0',
+    });
     const body = { model, messages: 'Hello' };
     const request = (key: string) =>
       postJson(`${gateway.url}/v1/chat/completions`, body, { authorization: `Bearer ${key}` });

@@ -8,6 +8,7 @@ import {
   type RequestOf,
   type RpcMethod,
 } from '#contracts';
+import { Logger } from '@nestjs/common';
 import { headers, type Msg, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
 import { Call, type ReplySink } from './call.js';
 import { defaultTimeoutMs, type CallOptions } from './call-options.js';
@@ -36,7 +37,10 @@ export class RpcClient {
   constructor(private readonly connection: MessagingConnection) {
     this.#inbox = connection.newInbox();
     this.#subscription = connection.nats.subscribe(`${this.#inbox}.*.*`, {
-      callback: (_error, message) => this.#dispatch(message),
+      callback: (error, message) => {
+        if (error) new Logger('nats').error(`no answer can be received: ${error.message}`);
+        else this.#dispatch(message);
+      },
     });
     this.#watch = new InstanceWatch({
       publish: (subject, reply) => connection.nats.publish(subject, undefined, { reply }),

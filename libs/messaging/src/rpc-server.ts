@@ -111,13 +111,16 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     const { nats } = this.connection;
     this.#listening = [
       nats.subscribe(allCancellations, {
-        callback: (_error, message) => this.#running.cancel(message.subject.split('.').at(-1) ?? ''),
+        callback: (error, message) =>
+          this.#hear(error, () => this.#running.cancel(message.subject.split('.').at(-1) ?? '')),
       }),
       nats.subscribe(aliveSubject(service), {
-        callback: (_error, message) => void message.respond(this.#instance),
+        callback: (error, message) => this.#hear(error, () => message.respond(this.#instance)),
       }),
       // Nothing to do: that somebody listens is the answer.
-      nats.subscribe(aliveSubject(service, this.#instance), { callback: () => undefined }),
+      nats.subscribe(aliveSubject(service, this.#instance), {
+        callback: (error) => this.#hear(error, () => undefined),
+      }),
     ];
     this.#heartbeat = setInterval(() => this.#sendHeartbeats(), firstHeartbeatMs).unref();
     this.#service = await new Svcm(nats).add({
@@ -133,11 +136,17 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     await nats.flush();
   }
 
+  /** The server refuses a subscription that its permissions do not allow, and says so in place of a message. */
+  #hear(error: Error | null, act: () => unknown): void {
+    if (error) this.logger.error(`the ${this.options.service} service cannot be called: ${error.message}`);
+    else act();
+  }
+
   #addEndpoint(method: RpcMethod, handler: MessageHandler): void {
     this.#service?.addEndpoint(method.method, {
       subject: method.subject,
       handler: (error, message) => {
-        if (!error) void this.#answer(method, handler, message);
+        this.#hear(error, () => void this.#answer(method, handler, message));
       },
     });
   }

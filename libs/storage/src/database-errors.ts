@@ -11,9 +11,11 @@ const timedOutState = '57014';
 const tooLargeState = '54000';
 const diskFullState = '53100';
 const networkCodes = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|ENOENT$)/;
+/** Of TLS: a certificate that is not trusted, another name, no common protocol. */
+const tlsCodes = /^(ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|EPROTO$)/;
 /** The driver's own errors carry no code. */
 const driverMessages =
-  /^(Connection terminated|timeout exceeded when|Query read timeout|Client has encountered)/;
+  /^(Connection terminated|timeout exceeded when|Query read timeout|Client has encountered|The server does not support SSL)/;
 
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
@@ -23,7 +25,7 @@ function codeOf(error: unknown): string {
 /** True where the connection itself failed (refused, reset, closed, shut down), so that a new one may work. */
 export function isConnectionError(error: unknown): boolean {
   const code = codeOf(error);
-  if (unavailableStates.test(code) || networkCodes.test(code)) return true;
+  if ([unavailableStates, networkCodes, tlsCodes].some((codes) => codes.test(code))) return true;
   return code === '' && error instanceof Error && driverMessages.test(error.message);
 }
 

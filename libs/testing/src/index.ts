@@ -1,6 +1,7 @@
 export { freePort } from '#local-stack';
 export { bundleProgram } from './bundle-program.js';
 export { cacheDirectory, repositoryRoot } from './cache-directory.js';
+export { isCluster } from './cluster.js';
 export { natsUsers, type NatsUsers } from './nats-users.js';
 export { startNats, type TestNats } from './start-nats.js';
 export { postgresTemplate, startPostgres, type TestPostgres } from './start-postgres.js';

@@ -1,5 +1,6 @@
 import { findNatsServer, startNatsServer, type NatsServer, type NatsServerOptions } from '#local-stack';
 import { cacheDirectory } from './cache-directory.js';
+import { clusterNats, isCluster, noteUsers } from './cluster.js';
 import { createTemporaryDirectory } from './temporary-directory.js';
 
 /** A nats-server for one test file. */
@@ -21,20 +22,27 @@ export async function startNats(
     cacheDirectory,
   });
   const directory = await createTemporaryDirectory();
+  const cluster = isCluster && configuration === undefined ? clusterNats() : undefined;
+  const refused: string[] = [];
   const server = await startNatsServer({
     program,
     dataDirectory: directory.path,
-    configuration,
+    configuration: configuration ?? cluster?.configuration,
     jetStream,
     port,
-    onLine,
+    onLine: (line) => {
+      if (cluster && / Violation /.test(line.text)) refused.push(line.text);
+      onLine?.(line);
+    },
   });
+  if (cluster) noteUsers(server.url, cluster.users);
   return {
     url: server.url,
     server,
     stop: async () => {
       await server.stop();
       await directory.remove();
+      if (refused.length > 0) throw new Error(`NATS refused what a service needs:\n${refused.join('\n')}`);
     },
   };
 }

@@ -7,12 +7,16 @@ import {
   whenReadyOrStopped,
   type SupervisedProcess,
 } from '#local-stack';
+import { startBalancer } from './balancer.js';
+import { isCluster, natsVariables } from './cluster.js';
 
 /** A service of apps/ as a process of its own. */
 export interface TestService {
   /** http://127.0.0.1:… */
   url: string;
-  process: SupervisedProcess;
+  /** The address of each process behind `url`: one, or two on a cluster. */
+  instances: readonly string[];
+  process: Pick<SupervisedProcess, 'pid' | 'signal' | 'whenFinished'>;
   /** What it printed so far, line by line. */
   output: readonly string[];
   /** Ends it as Ctrl-C would, waiting for its end. */
@@ -34,10 +38,46 @@ export function cleanEnvironment(): NodeJS.ProcessEnv {
 
 /**
  * Starts `node dist/<app>.js` (needs a build) on a random port unless `env` names one, and waits until
- * GET /ready answers 200. Errors: StartFailedError with the service's last lines.
+ * GET /ready answers 200. On a cluster: two of them behind a balancer, unless `env` names the port (0 is a free one); what is done to the one that is returned
+ * happens to both. Errors: StartFailedError with the service's last lines.
  */
 export async function startService(app: string, env: NodeJS.ProcessEnv = {}): Promise<TestService> {
+  if (!isCluster || env[portVariable(app)] !== undefined) return startInstance(app, env, []);
   const output: string[] = [];
+  const [first, second] = await Promise.all([
+    startInstance(app, env, output),
+    startInstance(app, env, output),
+  ]);
+  const balancer = await startBalancer([first.url, second.url]);
+  return {
+    url: balancer.url,
+    instances: [first.url, second.url],
+    process: onBoth(first.process, second.process),
+    output,
+    stop: async () => {
+      await Promise.all([first.stop(), second.stop()]);
+      await balancer.close();
+    },
+    kill: async () => {
+      await Promise.all([first.kill(), second.kill()]);
+      await balancer.close();
+    },
+  };
+}
+
+/** The first of two processes, with signals for both. */
+function onBoth(first: TestService['process'], second: TestService['process']): TestService['process'] {
+  return {
+    pid: first.pid,
+    signal: (signal) => {
+      first.signal(signal);
+      second.signal(signal);
+    },
+    whenFinished: () => Promise.all([first.whenFinished(), second.whenFinished()]).then(([exit]) => exit),
+  };
+}
+
+async function startInstance(app: string, env: NodeJS.ProcessEnv, output: string[]): Promise<TestService> {
   let url = '';
   const service = superviseProcess({
     name: app,
@@ -48,6 +88,7 @@ export async function startService(app: string, env: NodeJS.ProcessEnv = {}): Pr
       HOST: '127.0.0.1',
       [portVariable(app)]: '0',
       SHUTDOWN_GRACE_MS: '4000',
+      ...natsVariables(app, env.NATS_URL),
       ...env,
       LOG_LEVEL: 'info',
     },
@@ -62,6 +103,7 @@ export async function startService(app: string, env: NodeJS.ProcessEnv = {}): Pr
   await whenReadyOrStopped(service);
   return {
     url,
+    instances: [url],
     process: service,
     output,
     stop: () => service.stop(),

@@ -22,3 +22,15 @@ export async function postJson(
     body: text ? (JSON.parse(text) as unknown) : undefined,
   };
 }
+
+/** The answer of the instance that knows: what one process keeps in its memory, the others do not have. */
+export async function fetchOfAny(
+  instances: readonly string[],
+  path: string,
+  init?: RequestInit,
+): Promise<Response> {
+  let answer = await fetch(instances[0] + path, init);
+  for (const instance of instances.slice(1))
+    if (answer.status === 404) answer = await fetch(instance + path, init);
+  return answer;
+}

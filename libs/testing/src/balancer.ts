@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** Gives the requests of one address to several servers in turn, as a load balancer in front of gateways does. */
+export interface Balancer {
+  /** http://127.0.0.1:… */
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Starts a balancer before servers at `urls`; streams, aborts and WebSockets pass through. */
+export async function startBalancer(urls: readonly string[]): Promise<Balancer> {
+  const agent = new Agent({ keepAlive: true });
+  const targets = urls.map((url) => new URL(url));
+  let turn = 0;
+  const next = () => targets[turn++ % targets.length]!;
+  const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) =>
+    forward(next(), agent, incoming, outgoing),
+  );
+  server.on('upgrade', (incoming, socket, head) => tunnel(next(), incoming, socket, head));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      agent.destroy();
+      await once(server, 'close');
+    },
+  };
+}
+
+function forward(target: URL, agent: Agent, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const { method, url: path, rawHeaders: headers } = incoming;
+  const { hostname, port } = target;
+  const upstream = request({ hostname, port, method, path, headers, agent });
+  upstream.on('response', (response) => {
+    outgoing.writeHead(response.statusCode ?? 502, response.statusMessage, response.rawHeaders);
+    // The head of a stream leaves before its first event.
+    outgoing.flushHeaders();
+    response.pipe(outgoing);
+    response.on('error', () => outgoing.destroy());
+    response.on('aborted', () => outgoing.destroy());
+  });
+  upstream.on('error', () => outgoing.destroy());
+  outgoing.on('close', () => upstream.destroy());
+  incoming.pipe(upstream);
+}
+
+function tunnel(
+  target: URL,
+  { method, url, rawHeaders }: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
+  const upstream = connect(Number(target.port), target.hostname, () => {
+    const lines = [`${method} ${url} HTTP/1.1`];
+    for (let index = 0; index < rawHeaders.length; index += 2)
+      lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
+    upstream.write(`${lines.join('\r\n')}\r\n\r\n`);
+    upstream.write(head);
+    upstream.pipe(socket).pipe(upstream);
+  });
+  const end = () => {
+    upstream.destroy();
+    socket.destroy();
+  };
+  for (const side of [upstream, socket]) side.on('error', end).on('close', end);
+}
