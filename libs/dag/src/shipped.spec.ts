@@ -7,7 +7,8 @@ import {
   rerankingParametersSchema,
   retrievalParametersSchema,
 } from '#contracts';
-import { createServiceRegistry, loadMegaServices, parseMegaService } from './index.js';
+import { createServiceRegistry, parseMegaService } from './index.js';
+import { loadMegaServices } from './reload/watch.js';
 
 const documents = 'documents';
 

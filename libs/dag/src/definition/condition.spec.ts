@@ -33,7 +33,7 @@ describe('compileCondition', () => {
   });
 
   it.each([
-    ['request.n', 'gives no boolean'],
+    ['request.n', 'does not return a boolean'],
     ['parameters.absent == 1', 'No such key: absent'],
     ['request.constructor == 1', 'No such key: constructor'],
     ['request["__proto__"] == 1', 'No such key: __proto__'],

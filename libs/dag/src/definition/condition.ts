@@ -1,25 +1,28 @@
 import { Environment, type ASTNode } from '@marcbachmann/cel-js';
 
-/** What a condition can see; each is a map. */
+/** The variables of a condition; each is a map. */
 export interface ConditionContext {
   /** The request that started the mega service. */
   request: unknown;
-  /** Effective parameters: those of all nodes, the node's own in front. */
+  /** Effective parameters of all nodes; the node's own take precedence. */
   parameters: Readonly<Record<string, unknown>>;
-  /** Outputs of the nodes before it, by name; one that was skipped without a stand-in is absent. */
+  /** Outputs of the ancestors, by name; a node that was skipped without a bypass is absent. */
   outputs: Readonly<Record<string, unknown>>;
 }
 
-/** A compiled `when`. */
+/** A compiled `when` expression. */
 export interface Condition {
   readonly source: string;
-  /** Names that it reads as `outputs.<name>`. */
+  /** Names read as `outputs.<name>`. */
   readonly outputs: readonly string[];
-  /** Throws an Error where the expression reads something absent or its value is no boolean. */
+  /** Errors: Error if the expression reads a missing value or its value is not a boolean. */
   evaluate(context: ConditionContext): boolean;
 }
 
-/** CEL with three variables; no function reaches outside the expression, and its size is bounded. */
+/**
+ * CEL with three variables. Functions cannot access anything outside the expression, and the size of expressions is
+ * limited.
+ */
 const environment = new Environment({
   homogeneousAggregateLiterals: false,
   enableOptionalTypes: true,
@@ -29,7 +32,10 @@ const environment = new Environment({
   .registerVariable('parameters', 'map')
   .registerVariable('outputs', 'map');
 
-/** Numbers of a request are doubles to CEL and literals like 2 are integers; arithmetic may mix them here. */
+/**
+ * Numbers of a request are doubles in CEL, and literals like 2 are integers; these overloads allow arithmetic on
+ * both.
+ */
 const arithmetic: Record<string, (left: number, right: number) => number> = {
   '+': (left, right) => left + right,
   '-': (left, right) => left - right,
@@ -42,25 +48,25 @@ for (const [operator, calculate] of Object.entries(arithmetic)) {
   environment.registerOperator(`int ${operator} double: double`, mixed);
 }
 
-/** Compiles a `when`; throws an Error that says in one line what is wrong with the expression. */
+/** Compiles a `when` expression. Errors: Error with a message of one line. */
 export function compileCondition(source: string): Condition {
   const evaluate = inOneLine(() => environment.parse(source));
   const check = evaluate.check();
   if (!check.valid) throw new Error(check.error?.summary ?? 'the expression is not valid');
   if (check.type !== 'bool' && check.type !== 'dyn')
-    throw new Error(`the expression gives a value of type ${check.type}, not a boolean`);
+    throw new Error(`the expression returns a value of type ${check.type}, not a boolean`);
   return {
     source,
     outputs: [...readOutputs(evaluate.ast)],
     evaluate(context) {
       const value: unknown = inOneLine(() => evaluate({ ...context }) as unknown);
-      if (typeof value !== 'boolean') throw new Error(`"${source}" gives no boolean`);
+      if (typeof value !== 'boolean') throw new Error(`"${source}" does not return a boolean`);
       return value;
     },
   };
 }
 
-/** The interpreter's messages draw the place in the expression below their first line. */
+/** The interpreter's messages mark the position in further lines; only the first line is kept. */
 function inOneLine<Result>(action: () => Result): Result {
   try {
     return action();

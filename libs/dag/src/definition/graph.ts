@@ -1,7 +1,7 @@
 /** Direct predecessors of each node, by name. */
 export type Predecessors = ReadonlyMap<string, readonly string[]>;
 
-/** A cycle as the names along it, the first repeated at the end; undefined where there is none. */
+/** Returns a cycle as the names along it, with the first repeated at the end; undefined if there is not any. */
 export function findCycle(predecessors: Predecessors): string[] | undefined {
   const finished = new Set<string>();
   const path: string[] = [];
@@ -24,7 +24,7 @@ export function findCycle(predecessors: Predecessors): string[] | undefined {
   return undefined;
 }
 
-/** Names in an order in which every node comes after its predecessors; the graph has no cycle. */
+/** Returns the names in topological order. The graph must not have a cycle. */
 export function sortTopologically(predecessors: Predecessors): string[] {
   const sorted = new Set<string>();
   const visit = (node: string): void => {
@@ -36,7 +36,10 @@ export function sortTopologically(predecessors: Predecessors): string[] {
   return [...sorted];
 }
 
-/** Ancestors of a node, nearest first: element 0 are the direct predecessors, each name only at its least distance. */
+/**
+ * Returns the ancestors of a node by distance: element 0 is the direct predecessors. Each name appears only at its
+ * minimum distance.
+ */
 export function ancestorLevels(predecessors: Predecessors, node: string): string[][] {
   const seen = new Set<string>();
   const levels: string[][] = [];
@@ -50,7 +53,7 @@ export function ancestorLevels(predecessors: Predecessors, node: string): string
   return levels;
 }
 
-/** The reverse of the predecessors: direct followers of each node. */
+/** Returns the direct followers of each node. */
 export function followersOf(predecessors: Predecessors): Map<string, string[]> {
   const followers = new Map<string, string[]>([...predecessors.keys()].map((name) => [name, []]));
   for (const [node, before] of predecessors) {

@@ -1,25 +1,27 @@
 import { ancestorLevels, type Predecessors } from './graph.js';
 import type { InputPort, ServiceKind } from './service-kind.js';
 
-/** A node's wish to have its inputs resolved: its kind, what the YAML maps, and what lies before it. */
+/** A node whose inputs are to be resolved: its kind, the `inputs` of the YAML, and its predecessors. */
 export interface PortRequest {
   node: string;
   kind: ServiceKind;
   /** The `inputs` of the YAML: port to node. */
   mapped: Readonly<Record<string, string>>;
   predecessors: Predecessors;
-  /** Kind of the output of a node; undefined where its service is unknown. */
+  /** Returns the kind of a node's output; undefined if its service is unknown. */
   outputKindOf: (node: string) => string | undefined;
 }
 
+/** The node of each port, and the problems. */
 export interface ResolvedPorts {
   inputs: Record<string, string>;
   problems: { field: string; message: string }[];
 }
 
 /**
- * Finds the node that feeds each port: the one that `inputs` names, else the only direct predecessor whose output
- * fits, else the only nearest ancestor that fits. Two that fit equally are a problem, never a merge.
+ * Resolves each port to a node: the one in `inputs`, otherwise the only direct predecessor with a matching output,
+ * otherwise the only nearest ancestor with a matching output. Several equal candidates are a problem; outputs are
+ * never merged.
  */
 export function resolveInputPorts(request: PortRequest): ResolvedPorts {
   const resolved: ResolvedPorts = { inputs: {}, problems: [] };

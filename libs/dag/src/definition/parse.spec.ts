@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { define, parse } from '../fixtures.js';
+import { define, parse } from '../dag.fixture.js';
 import { MegaServiceDefinitionError } from './problems.js';
 
 function problemsOf(yaml: string): string[] {
@@ -132,9 +132,9 @@ describe('parseMegaService', () => {
       'node "a": stream: two streaming nodes, "a" and "b": only one stream reaches the client',
     ],
     [
-      'a stream that nobody reads',
+      'an unread stream',
       nodes('a: { service: llm, stream: true }', 'b: { service: step, after: [a] }'),
-      'node "a": stream: only the output node "b" can stream to the client, and no node reads this stream',
+      'node "a": stream: only the output node "b" can stream to the client, and this stream is not read by another node',
     ],
     [
       'a stream with two readers',
@@ -181,13 +181,13 @@ describe('parseMegaService', () => {
     [
       'two last nodes',
       nodes('a: { service: step }', 'b: { service: step }'),
-      'output: "a" and "b" all come last; say which one answers',
+      'output: "a" and "b" all come last; name the one that answers',
     ],
     ['an unknown output', `${nodes('a: { service: step }')}\noutput: b`, 'output: there is no node "b"'],
     [
       'an optional node that others cannot do without',
       nodes('a: { service: retrieval, optional: true }', 'r: { service: reranking, after: [a] }'),
-      'node "a": optional: "r" needs its output at "documents", and "retrieval" has nothing that stands in for its output',
+      'node "a": optional: "r" needs its output at "documents", and "retrieval" does not have an input that can replace its output',
     ],
     [
       'an optional output node',
@@ -202,7 +202,7 @@ describe('parseMegaService', () => {
     [
       'a condition of another type',
       nodes('a: { service: step, when: "1 + 1" }'),
-      'node "a": when: the expression gives a value of type int, not a boolean',
+      'node "a": when: the expression returns a value of type int, not a boolean',
     ],
     [
       'a condition on an unknown variable',
@@ -220,7 +220,7 @@ describe('parseMegaService', () => {
         'a: { service: llm, stream: true }',
         'b: { service: sentence-guard, after: [a], when: "size(outputs.a) > 0" }',
       ),
-      'node "b": when: outputs.a: that node still streams when this is decided',
+      'node "b": when: outputs.a: that node still streams when the condition is evaluated',
     ],
     [
       'a fallback with an unknown service',

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 
-/** One thing wrong with a definition, and where. */
+/** A problem of a definition, and its position. */
 export interface DefinitionProblem {
   file: string;
   node?: string;
-  /** Path of the field within the node, or within the file where no node is named. */
+  /** Path of the field within the node, or within the file if `node` is absent. */
   field?: string;
   message: string;
 }
 
-/** Thrown when a mega service's file is not valid; the message lists every problem, one a line. */
+/** Thrown if a mega service's file is invalid; the message lists every problem, one per line. */
 export class MegaServiceDefinitionError extends Error {
   override readonly name = 'MegaServiceDefinitionError';
 
@@ -18,7 +18,7 @@ export class MegaServiceDefinitionError extends Error {
   }
 }
 
-/** True where a file waits for a service that nobody has announced; the other mistakes in it may follow from that. */
+/** True if a file uses a service that was not announced yet; its other problems may be consequences. */
 export function lacksService(error: Error): boolean {
   if (!(error instanceof MegaServiceDefinitionError)) return false;
   return error.problems.some(({ message }) => message.startsWith('unknown service'));
@@ -30,7 +30,7 @@ export function formatProblem({ file, node, field, message }: DefinitionProblem)
   return [...place.filter(Boolean), message].join(': ');
 }
 
-/** Collects the problems of one file, so that an author sees all of them at once. */
+/** Collects the problems of a file, so that its author sees all of them at once. */
 export class ProblemList {
   readonly problems: DefinitionProblem[] = [];
 

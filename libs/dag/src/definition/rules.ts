@@ -4,7 +4,10 @@ import type { NodeDefinition, NodeTarget } from './types.js';
 
 type Nodes = ReadonlyMap<string, NodeDefinition>;
 
-/** The node whose output answers the request: the one that is named, else the only one that nothing follows. */
+/**
+ * Returns the node whose output answers the request: the one named by `output`, otherwise the only one without
+ * followers.
+ */
 export function findOutput(
   named: string | undefined,
   nodes: Nodes,
@@ -18,13 +21,13 @@ export function findOutput(
   const last = [...nodes.values()].filter((node) => node.followers.length === 0).map(({ name }) => name);
   if (last.length === 1) return last[0];
   const names = last.map((name) => `"${name}"`).join(' and ');
-  problems.add(`${names} all come last; say which one answers with output: …`, { field: 'output' });
+  problems.add(`${names} all come last; name the one that answers with output: …`, { field: 'output' });
   return undefined;
 }
 
 /**
- * A stream goes from the output node to the client, or into the one node that takes it at a port for streams;
- * so at most one stream ever reaches the client.
+ * Checks that a stream goes from the output node to the client, or into one node with a port for streams, so that
+ * at most one stream reaches the client.
  */
 export function checkStreaming(nodes: Nodes, output: string, problems: ProblemList): void {
   for (const node of nodes.values()) {
@@ -37,7 +40,7 @@ export function checkStreaming(nodes: Nodes, output: string, problems: ProblemLi
     }
     for (const name of node.when?.outputs ?? []) {
       if (!readsStream(node, name)) continue;
-      const message = `outputs.${name}: that node still streams when this is decided`;
+      const message = `outputs.${name}: that node still streams when the condition is evaluated`;
       problems.add(message, { node: node.name, field: 'when' });
     }
   }
@@ -59,11 +62,11 @@ function checkStreamingNode(node: NodeDefinition, nodes: Nodes, output: string, 
   const other = [...nodes.values()].find((candidate) => candidate.stream && candidate !== node);
   const message = other
     ? `two streaming nodes, "${node.name}" and "${other.name}": only one stream reaches the client`
-    : `only the output node "${output}" can stream to the client, and no node reads this stream`;
+    : `only the output node "${output}" can stream to the client, and this stream is not read by another node`;
   problems.add(message, place);
 }
 
-/** True when the follower reads the named node's stream while it runs. */
+/** True if the follower reads the named node's stream while it runs. */
 export function readsStream(follower: NodeDefinition, name: string): boolean {
   return streamPorts(follower.target).some(([port]) => follower.target.inputs[port] === name);
 }
@@ -72,12 +75,12 @@ function streamPorts({ kind }: NodeTarget): [string, InputPort][] {
   return Object.entries(kind.inputs).filter(([, port]) => port.stream !== undefined);
 }
 
-/** A node that may be skipped needs a stand-in for its output where somebody cannot do without it. */
+/** Checks that a node that may be skipped has a bypass input if its output is required. */
 export function checkSkipping(nodes: Nodes, output: string, problems: ProblemList): void {
   for (const node of nodes.values()) {
-    if (!node.optional || hasStandIn(node)) continue;
+    if (!node.optional || hasBypass(node)) continue;
     const place = { node: node.name, field: 'optional' };
-    const why = `"${node.target.service}" has nothing that stands in for its output`;
+    const why = `"${node.target.service}" does not have an input that can replace its output`;
     if (node.name === output) problems.add(`the output node cannot be optional: ${why}`, place);
     for (const follower of nodes.values()) {
       const port = requiredPort(follower, node.name);
@@ -87,7 +90,7 @@ export function checkSkipping(nodes: Nodes, output: string, problems: ProblemLis
   }
 }
 
-function hasStandIn({ target }: NodeDefinition): boolean {
+function hasBypass({ target }: NodeDefinition): boolean {
   const { passThrough } = target.kind;
   return passThrough !== undefined && target.inputs[passThrough] !== undefined;
 }
@@ -101,7 +104,7 @@ function requiredPort({ target, fallback }: NodeDefinition, source: string): str
   return undefined;
 }
 
-/** A hedge that comes after the timeout never comes. */
+/** Checks that a hedge starts before the timeout. */
 export function checkTimes(nodes: Nodes, problems: ProblemList): void {
   for (const { name: node, hedgeAfterMs = 0, timeoutMs = Infinity } of nodes.values()) {
     if (hedgeAfterMs < timeoutMs) continue;

@@ -4,8 +4,8 @@ const nodeNameSchema = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'a node name is letters, digits, - and _, and begins with a letter');
 
-/** A longer timer would end at once. */
-const longestTimerMs = 2 ** 31 - 1;
+/** Maximum delay of a timer; a longer one fires at once. */
+const maxTimerMs = 2 ** 31 - 1;
 
 const paramsSchema = z.record(z.string(), z.unknown());
 
@@ -16,11 +16,11 @@ const nodeSchema = z.strictObject({
   params: paramsSchema.default({}),
   locked: z.union([z.literal(true), z.array(z.string().min(1))]).default([]),
   optional: z.boolean().default(false),
-  timeoutMs: z.int().min(1).max(longestTimerMs).optional(),
+  timeoutMs: z.int().min(1).max(maxTimerMs).optional(),
   retry: z
     .strictObject({ attempts: z.int().min(1).max(10), backoffMs: z.int().min(0).max(60_000).default(100) })
     .default({ attempts: 1, backoffMs: 100 }),
-  hedgeAfterMs: z.int().min(1).max(longestTimerMs).optional(),
+  hedgeAfterMs: z.int().min(1).max(maxTimerMs).optional(),
   when: z.string().min(1).optional(),
   fallback: z
     .strictObject({ service: z.string().min(1).optional(), params: paramsSchema.default({}) })
@@ -28,10 +28,10 @@ const nodeSchema = z.strictObject({
   stream: z.boolean().default(false),
 });
 
-/** A node as the YAML has it, defaults filled in. */
+/** A node of the YAML, with defaults. */
 export type NodeSource = z.output<typeof nodeSchema>;
 
-/** The YAML of a mega service, before its services, inputs and conditions are looked up. */
+/** Schema of a mega service's YAML, before services, inputs and conditions are resolved. */
 export const megaServiceSchema = z.strictObject({
   name: z
     .string()
@@ -41,7 +41,7 @@ export const megaServiceSchema = z.strictObject({
     .regex(/^\/[\w./-]+$/, 'a path begins with / and has letters, digits, . _ - and /')
     .optional(),
   description: z.string().min(1),
-  /** Body of a request to paste, for the listing of the services. */
+  /** Example request body for the listing of mega services. */
   example: z.record(z.string(), z.unknown()).optional(),
   output: nodeNameSchema.optional(),
   nodes: z
@@ -49,4 +49,5 @@ export const megaServiceSchema = z.strictObject({
     .refine((nodes) => Object.keys(nodes).length > 0, 'a mega service has at least one node'),
 });
 
+/** A mega service as parsed from YAML. */
 export type MegaServiceSource = z.output<typeof megaServiceSchema>;

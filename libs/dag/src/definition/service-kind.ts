@@ -1,39 +1,40 @@
 import type { z } from 'zod';
 
-/** What a node of this service takes at one named input. */
+/** A named input of a service. */
 export interface InputPort {
-  /** Kind of value it takes, e.g. `documents`; matched with the output kind of the nodes before it. */
+  /** Kind of the value, e.g. `documents`; matched with the output kinds of preceding nodes. */
   kind: string;
-  /** The service also runs without it. Default false. */
+  /** The service also runs without this input. Default false. */
   optional?: boolean;
   /**
-   * The port takes a running stream (AsyncIterable) and its node starts at the stream's first chunk. `sentences`:
-   * the chunks' texts are regrouped into whole sentences first. Absent: the port takes the finished output.
+   * The port takes a running stream (AsyncIterable), and its node starts at the stream's first chunk. `sentences`:
+   * texts are regrouped into whole sentences first. Absent: the port takes the complete output.
    */
   stream?: 'chunks' | 'sentences';
 }
 
-/** A service that nodes can name: its named inputs, its kind of output and the parameters a request may set. */
+/** A service that nodes can use: its inputs, its kind of output, and the parameters that a request may set. */
 export interface ServiceKind {
   service: string;
   inputs: Readonly<Record<string, InputPort>>;
   /** Kind of the output, e.g. `embedding`, `documents`, `answer`. */
   output: string;
-  /** The listed parameters, with ranges, descriptions and (where there is one) defaults. */
+  /** The listed parameters, with ranges, descriptions and optional defaults. */
   parameters: z.ZodObject;
-  /** When a node is skipped, what arrived at this port stands in for its output. */
+  /** The input whose value replaces the output if the node is skipped. */
   passThrough?: string;
-  /** It can hand its output on as a stream (`stream: true` in the YAML). */
+  /** The service can stream its output (`stream: true` in the YAML). */
   streaming?: boolean;
-  /** Makes the output from the chunks of a stream; by default the output is the array of chunks. */
+  /** Converts the chunks of a stream to the output; default: the array of chunks. */
   collect?: (chunks: readonly unknown[]) => unknown;
 }
 
+/** Service kinds by name. */
 export type ServiceRegistry = ReadonlyMap<string, ServiceKind>;
 
 /**
- * The services that mega services may use, by name. Throws an Error for two services of one name and for a
- * `passThrough` that is no input of the output's kind.
+ * Creates the registry of services that mega services may use. Errors: Error for a duplicate name, and for a
+ * `passThrough` that is not an input of the output's kind.
  */
 export function createServiceRegistry(kinds: readonly ServiceKind[]): ServiceRegistry {
   const registry = new Map<string, ServiceKind>();

@@ -1,25 +1,54 @@
 import { z } from 'zod';
-import type { Predecessors } from './graph.js';
-import { resolveInputPorts } from './input-ports.js';
-import { megaServiceKind } from './mega-service-kind.js';
-import type { ProblemList } from './problems.js';
-import type { NodeSource } from './schema.js';
 import type { ServiceKind, ServiceRegistry } from './service-kind.js';
 import type { MegaServiceDefinition, NodeTarget } from './types.js';
+import type { Predecessors } from './graph.js';
+import { resolveInputPorts } from './input-ports.js';
+import type { ProblemList } from './problems.js';
+import type { NodeSource } from './schema.js';
 
-/** Where the names of services are looked up: the services first, then the other mega services. */
+/**
+ * Converts a mega service to a service kind, so that a node of another mega service can use it. Its input is the
+ * request, its output that of its output node, and it lists the parameters of all its nodes; their defaults stay
+ * with the nodes.
+ */
+function megaServiceKind(definition: MegaServiceDefinition): ServiceKind {
+  const output = definition.nodes.get(definition.output);
+  if (!output) throw new Error(`"${definition.name}" does not have an output node`);
+  const { kind } = output.target;
+  return {
+    service: definition.name,
+    inputs: {},
+    output: kind.output,
+    parameters: mergeParameters(definition),
+    streaming: output.stream,
+    collect: kind.collect,
+  };
+}
+
+/** Lists the names and values that may be set; the nodes parse the values. */
+function mergeParameters(definition: MegaServiceDefinition): z.ZodObject {
+  const targets = [...definition.nodes.values()].flatMap(({ target, fallback }) => [
+    target,
+    fallback ?? target,
+  ]);
+  const shapes = targets.map(({ kind }) => kind.parameters.shape);
+  return z.object(Object.assign({}, ...shapes.toReversed()) as z.ZodRawShape);
+}
+
+/** Lookup of service names: first services, then other mega services. */
 export interface ServiceLookup {
   readonly registry: ServiceRegistry;
-  /** The mega service of a name; throws an Error where it cannot be used (it is broken, or calls itself). */
+  /** Returns a mega service by name. Errors: Error if it cannot be used (it is invalid or calls itself). */
   readonly megaService?: (name: string) => MegaServiceDefinition | undefined;
 }
 
+/** A service or a mega service. */
 export interface FoundService {
   kind: ServiceKind;
   megaService?: MegaServiceDefinition;
 }
 
-/** The service or mega service of a name; undefined where there is none. */
+/** Finds a service or mega service by name; undefined if it does not exist. */
 export function findService(lookup: ServiceLookup, name: string): FoundService | undefined {
   const kind = lookup.registry.get(name);
   if (kind) return { kind };
@@ -27,9 +56,10 @@ export function findService(lookup: ServiceLookup, name: string): FoundService |
   return megaService && { kind: megaServiceKind(megaService), megaService };
 }
 
+/** A target to resolve. */
 export interface TargetRequest {
   node: string;
-  /** What the YAML says: the node itself, or its fallback in the node's place. */
+  /** The YAML of the node, or of its fallback. */
   source: Pick<NodeSource, 'service' | 'params' | 'inputs'>;
   /** Path of these fields within the node: empty, or `fallback.`. */
   prefix: string;
@@ -39,7 +69,7 @@ export interface TargetRequest {
   problems: ProblemList;
 }
 
-/** Resolves what a node calls; undefined (the problem was noted before) where its service is unknown. */
+/** Resolves the target of a node; undefined if its service is unknown (that problem is recorded earlier). */
 export function resolveTarget(request: TargetRequest): NodeTarget | undefined {
   const { node, source, prefix, services, predecessors, outputKindOf, problems } = request;
   const found = services.get(source.service);
@@ -51,7 +81,7 @@ export function resolveTarget(request: TargetRequest): NodeTarget | undefined {
   return { service: source.service, ...found, inputs: ports.inputs, params: source.params };
 }
 
-/** Each parameter by itself: those that are missing here may come with the request. */
+/** Checks each parameter alone; missing ones may come with the request. */
 function checkParams(kind: ServiceKind, { node, source, prefix, problems }: TargetRequest): void {
   const { shape } = kind.parameters;
   for (const [name, value] of Object.entries(source.params)) {

@@ -1,7 +1,7 @@
 /**
- * What an AbortController does, for the engine's own use: a run has two for each node, most of which nobody outside ever
- * looks at, and a signal costs more than the rest of a node's bookkeeping together. A real one is made when a runner
- * asks for it.
+ * A light AbortController for internal use. A run has two for each node, most of them are never observed from
+ * outside, and a signal costs more than the rest of a node's bookkeeping together. A real AbortController is
+ * created on demand.
  */
 export class AbortScope {
   private readonly listeners = new Set<() => void>();
@@ -12,12 +12,12 @@ export class AbortScope {
     return this.cause !== undefined;
   }
 
-  /** Why it was aborted; undefined before. */
+  /** The reason; undefined until aborted. */
   get reason(): Error | undefined {
     return this.cause;
   }
 
-  /** For those outside; the same one each time. */
+  /** The AbortSignal for runners; the same one each time. */
   get signal(): AbortSignal {
     if (!this.controller) {
       this.controller = new AbortController();
@@ -26,7 +26,7 @@ export class AbortScope {
     return this.controller.signal;
   }
 
-  /** Only the first reason counts. */
+  /** Aborts; only the first reason counts. */
   abort(reason: Error): void {
     if (this.cause) return;
     this.cause = reason;
@@ -36,12 +36,12 @@ export class AbortScope {
     for (const listener of listeners) listener();
   }
 
-  /** Calls the listener once, when it is aborted; never, where that has happened already. */
+  /** Calls the listener once on abort; never if that has happened already. */
   onAbort(listener: () => void): void {
     this.listeners.add(listener);
   }
 
-  /** Forgets a listener. */
+  /** Removes a listener. */
   off(listener: () => void): void {
     this.listeners.delete(listener);
   }

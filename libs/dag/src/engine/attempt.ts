@@ -4,22 +4,24 @@ import { AbortScope } from './abort-scope.js';
 import { NodeTimeoutError } from './errors.js';
 import { startTimer, untilAborted } from './timers.js';
 
-/** What an attempt gave: a finished output, or a stream whose first chunk is there. */
+/** Result of an attempt: a complete output, or a stream with its first chunk. */
 export type Production = { kind: 'value'; value: unknown } | { kind: 'stream'; stream: OpenStream };
 
+/** An attempt in progress. */
 export interface RunningAttempt {
   readonly production: Promise<Production>;
-  /** Stops it; the production rejects with the reason, unless it is there already. */
+  /** Stops it; `production` rejects with the reason unless it has settled. */
   abort(reason: Error): void;
 }
 
+/** An attempt to start. */
 export interface AttemptRequest {
   node: NodeDefinition;
-  /** Makes one output of the chunks when the node does not hand its stream on. */
+  /** Converts the chunks to one output if the node does not stream. */
   collect: (chunks: unknown[]) => unknown;
   /** Calls the runner with the attempt's own scope and deadline. */
   call: (scope: AbortScope, deadline: number | undefined) => Promise<unknown> | AsyncIterable<unknown>;
-  /** The node's. */
+  /** Scope of the node. */
   scope: AbortScope;
   /** The request's deadline in epoch milliseconds. */
   deadline: number | undefined;
@@ -66,7 +68,7 @@ async function collectAll(
   return { kind: 'value', value: collect(chunks) };
 }
 
-/** The rest of a stream; `timeoutMs` now bounds the wait for each chunk. */
+/** The rest of a stream; `timeoutMs` limits the wait for each chunk. */
 export class OpenStream {
   constructor(
     private readonly scope: AttemptScope,
@@ -74,7 +76,7 @@ export class OpenStream {
     private result: IteratorResult<unknown>,
   ) {}
 
-  /** Gives every chunk, from the first, to `onChunk`; rejects with what ended the stream before its time. */
+  /** Passes every chunk to `onChunk`. Rejects with the error that ended the stream early. */
   async pump(onChunk: (chunk: unknown) => void): Promise<void> {
     try {
       while (!this.result.done) {
@@ -90,16 +92,19 @@ export class OpenStream {
     }
   }
 
-  /** Stops a stream that nobody wants. */
+  /** Stops an unused stream. */
   discard(reason: Error): void {
     this.scope.abort(reason);
     closeIterator(this.iterator);
   }
 }
 
-/** What stops one attempt: its own time, and the end of its node. */
+/** Stops an attempt: at its timeout, and at the end of its node. */
 class AttemptScope {
-  /** Epoch milliseconds that the runner is told; of a stream the request's, as `timeoutMs` does not bound its whole. */
+  /**
+   * Deadline for the runner in epoch milliseconds. For a stream it is the request's deadline, because `timeoutMs`
+   * does not limit the whole stream.
+   */
   readonly deadline: number | undefined;
   readonly own = new AbortScope();
   private stopTimer = (): void => {};
@@ -117,7 +122,7 @@ class AttemptScope {
     return untilAborted(promise, this.own, discard);
   }
 
-  /** Starts `timeoutMs` anew; where the request's deadline comes first, that one is left to the run. */
+  /** Restarts `timeoutMs`. If the request's deadline comes first, the run handles that. */
   restartTimer(): void {
     this.stopTimer();
     const { node, deadline = Infinity } = this.request;
@@ -126,7 +131,7 @@ class AttemptScope {
     this.stopTimer = startTimer(node.timeoutMs, () => this.own.abort(this.timeout()));
   }
 
-  /** A service that was given the attempt's own deadline may report it before our timer does. */
+  /** A service may report the attempt's deadline before this timer fires. */
   explain(thrown: unknown): Error {
     const ranOut = thrown instanceof MegaNestError && thrown.code === 'deadline_exceeded';
     if (ranOut && this.deadline !== this.request.deadline) return this.timeout();
@@ -163,11 +168,11 @@ function closeIterable(value: unknown): void {
   if (isAsyncIterable(value)) closeIterator(value[Symbol.asyncIterator]());
 }
 
-/** Its answer is not awaited: a generator that is stuck answers only once its own wait ends. */
+/** Not awaited: a blocked generator returns only when its pending await settles. */
 function closeIterator(iterator: AsyncIterator<unknown>): void {
   try {
     iterator.return?.()?.then(undefined, () => {});
   } catch {
-    // A `return` that throws has nothing to tell: the stream is over for us.
+    // An error in `return` does not matter: the stream is closed.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The chunks of a stream, kept so that each reader sees them from the first one on, however late it comes (a retry
- * of the node that reads them, a consumer that looks once the answer is there). Writing never waits.
+ * Buffers the chunks of a stream, so that each reader sees all of them, however late it starts (a retry of a
+ * reading node, a consumer that reads after the result). Writing never blocks.
  */
 export class ChunkBuffer {
   readonly chunks: unknown[] = [];
@@ -22,25 +22,25 @@ export class ChunkBuffer {
     this.wake();
   }
 
-  /** Readers get the error after the chunks that came before it. */
+  /** Readers get the error after the buffered chunks. */
   fail(error: Error): void {
     if (!this.state.over) this.state = { over: true, error };
     this.wake();
   }
 
-  /** `onLeave` is called once, when a reader stops before it has seen the end. */
+  /** Returns a new reader. `onLeave` is called once if it stops before the end. */
   read(onLeave?: () => void): AsyncIterableIterator<unknown> {
     return new ChunkReader(this, onLeave);
   }
 
-  /** What a reader at this position gets now; undefined: it has to wait. */
+  /** Returns the result at this position; undefined if the reader has to wait. */
   poll(position: number): IteratorResult<unknown> | Error | undefined {
     if (position < this.chunks.length) return { done: false, value: this.chunks[position] };
     if (!this.state.over) return undefined;
     return this.state.error ?? { done: true, value: undefined };
   }
 
-  /** Calls back once, at the next change; the returned function takes that back. */
+  /** Calls back once, at the next change; the returned function cancels the callback. */
   onChange(callback: () => void): () => void {
     this.waiting.add(callback);
     return () => this.waiting.delete(callback);
@@ -73,7 +73,7 @@ class ChunkReader implements AsyncIterableIterator<unknown> {
     return new Promise((resolve, reject) => this.deliver(resolve, reject));
   }
 
-  /** Takes effect at once, also while a `next` is waiting. */
+  /** Takes effect at once, also while a `next` is pending. */
   return(): Promise<IteratorResult<unknown>> {
     this.leave();
     return Promise.resolve(finished);

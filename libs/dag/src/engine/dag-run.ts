@@ -2,19 +2,25 @@ import { MegaNestError } from '#contracts';
 import { readsStream } from '../definition/rules.js';
 import type { MegaServiceDefinition } from '../definition/types.js';
 import { resolveParameters, type NodeParameters } from '../parameters/resolve.js';
-import { decide, type RunView } from './decide.js';
-import { Deferred } from './deferred.js';
+import { planNode, type RunView } from './plan-node.js';
+import { Deferred, startTimer } from './timers.js';
 import { nameNode } from './errors.js';
-import { NodeRecord, type Cut } from './node-record.js';
-import { NodeWorker } from './node-worker.js';
+import { NodeRecord, type SkipReach } from './node-record.js';
+import { NodeExecutor } from './node-executor.js';
 import { ReadyQueue } from './ready-queue.js';
-import type { RunReceipt, SettledState } from './receipt.js';
+import {
+  type RunReceipt,
+  type SettledState,
+  type NodeContext,
+  type RunEvent,
+  type RunHandle,
+  type RunOptions,
+  type ShortCircuit,
+  isShortCircuit,
+} from './types.js';
 import { RunAnswer } from './run-answer.js';
-import { startTimer } from './timers.js';
-import type { NodeContext, RunEvent, RunHandle, RunOptions, Verdict } from './types.js';
-import { isVerdict } from './verdict.js';
 
-/** One run of a mega service: which node may start, and how the run ends. */
+/** One run of a mega service: it starts nodes that are ready, and ends the run. */
 export class DagRun {
   private readonly records: ReadonlyMap<string, NodeRecord>;
   private readonly answer: RunAnswer;
@@ -25,10 +31,10 @@ export class DagRun {
   private parameters: ReadonlyMap<string, NodeParameters> = new Map();
   private state: RunReceipt['state'] = 'running';
   private runMs?: number;
-  private worker?: NodeWorker;
-  private verdict?: Verdict;
+  private executor?: NodeExecutor;
+  private shortCircuit?: ShortCircuit;
   private unsettled: number;
-  /** Nodes whose work has not unwound yet, settled or not. */
+  /** Number of nodes whose work has not finished, settled or not. */
   private working = 0;
   private stopTimer = (): void => {};
 
@@ -44,7 +50,7 @@ export class DagRun {
     const { definition, parameters = {} } = this.options;
     try {
       this.parameters = resolveParameters(definition, parameters);
-      this.worker = this.createWorker();
+      this.executor = this.createExecutor();
       this.watchForEnd();
       this.queue.startRoots();
     } catch (error) {
@@ -53,10 +59,13 @@ export class DagRun {
     return this.handle();
   }
 
-  /** The output, or the verdict that took its place: an outer run ends by an inner one's verdict too. */
-  async resultOrVerdict(): Promise<unknown> {
+  /**
+   * Returns the output, or the short-circuit that replaced it: a short-circuit of a nested run also ends the outer
+   * run.
+   */
+  async resultOrShortCircuit(): Promise<unknown> {
     const result = await this.answer.result;
-    return this.verdict ?? result;
+    return this.shortCircuit ?? result;
   }
 
   private handle(): RunHandle {
@@ -76,9 +85,9 @@ export class DagRun {
     return { megaService: this.options.definition.name, state, startedAt, runMs, nodes };
   }
 
-  private createWorker(): NodeWorker {
+  private createExecutor(): NodeExecutor {
     const { options, records, parameters, answer } = this;
-    return new NodeWorker({
+    return new NodeExecutor({
       options,
       records,
       parameters,
@@ -115,7 +124,7 @@ export class DagRun {
     const nested = new DagRun({ definition, request, parameters, run, signal, ...times, onEvent });
     const handle = nested.start();
     record.nestedReceipt = () => nested.receipt();
-    return record.node.stream ? handle.stream : nested.resultOrVerdict();
+    return record.node.stream ? handle.stream : nested.resultOrShortCircuit();
   }
 
   // From ready to running
@@ -123,11 +132,11 @@ export class DagRun {
   private begin(record: NodeRecord): void {
     if (record.settled) return;
     try {
-      const decision = decide(record, this.view());
-      if (decision.kind === 'run') void this.work(record, (worker) => worker.run(record));
-      else if (decision.kind === 'fail') this.fail(record, decision.error);
-      else if (decision.standIn) this.skipOrStandIn(record, decision.why, decision.cut);
-      else this.skip(record, decision.why, decision.cut);
+      const plan = planNode(record, this.view());
+      if (plan.kind === 'run') void this.work(record, (executor) => executor.run(record));
+      else if (plan.kind === 'fail') this.fail(record, plan.error);
+      else if (plan.bypass) this.skipOrBypass(record, plan.why, plan.skipReach);
+      else this.skip(record, plan.why, plan.skipReach);
     } catch (error) {
       this.fail(record, error);
     }
@@ -152,14 +161,14 @@ export class DagRun {
 
   private async work(
     record: NodeRecord,
-    task: (worker: NodeWorker) => Promise<unknown>,
+    task: (executor: NodeExecutor) => Promise<unknown>,
     skipped?: string,
   ): Promise<void> {
-    if (!this.worker) return;
+    if (!this.executor) return;
     this.working++;
     if (skipped === undefined) record.start();
     try {
-      const value = await task(this.worker);
+      const value = await task(this.executor);
       if (skipped === undefined) this.complete(record, value);
       else this.skip(record, skipped, undefined, { value });
     } catch (error) {
@@ -173,10 +182,10 @@ export class DagRun {
   private complete(record: NodeRecord, value: unknown): void {
     if (record.settled) return;
     record.output = { value };
-    const verdict = isVerdict(value) ? value : undefined;
-    const answers = verdict !== undefined && 'answer' in verdict;
-    if (verdict) record.cut = 'verdict';
-    if (answers) this.verdict = verdict;
+    const shortCircuit = isShortCircuit(value) ? value : undefined;
+    const answers = shortCircuit !== undefined && 'answer' in shortCircuit;
+    if (shortCircuit) record.skipReach = 'short-circuit';
+    if (answers) this.shortCircuit = shortCircuit;
     this.settle(record, 'ok');
     if (answers) this.cancelTheRest(record.node.name);
   }
@@ -186,7 +195,7 @@ export class DagRun {
     const { node } = record;
     const known = MegaNestError.from(thrown, node.target.service);
     if (node.optional && !record.stream) {
-      this.skipOrStandIn(record, known.message);
+      this.skipOrBypass(record, known.message);
       return;
     }
     const error = nameNode(known, node, this.options.definition.nodes.values());
@@ -195,17 +204,17 @@ export class DagRun {
     this.stop(error, `node "${node.name}" failed`);
   }
 
-  private skipOrStandIn(record: NodeRecord, why: string, cut?: Cut): void {
-    const standIn = this.worker?.standIn(record);
-    if (standIn && 'stream' in standIn)
-      void this.work(record, (worker) => worker.forward(record, standIn.stream), why);
-    else this.skip(record, why, cut, standIn);
+  private skipOrBypass(record: NodeRecord, why: string, skipReach?: SkipReach): void {
+    const bypass = this.executor?.bypass(record);
+    if (bypass && 'stream' in bypass)
+      void this.work(record, (executor) => executor.forward(record, bypass.stream), why);
+    else this.skip(record, why, skipReach, bypass);
   }
 
-  private skip(record: NodeRecord, why: string, cut?: Cut, output?: { value: unknown }): void {
+  private skip(record: NodeRecord, why: string, skipReach?: SkipReach, output?: { value: unknown }): void {
     if (record.settled) return;
     record.output = output;
-    if (!output) record.cut = cut;
+    if (!output) record.skipReach = skipReach;
     this.settle(record, 'skipped', why);
   }
 
@@ -215,7 +224,7 @@ export class DagRun {
     this.emit({ type: 'node-settled', node: record.node.name, state, why });
   }
 
-  /** The node has ended in a way that lets others go on. */
+  /** The node ended, and its followers may start. */
   private settle(record: NodeRecord, state: 'ok' | 'skipped', why?: string): void {
     this.mark(record, state, why);
     this.queue.releaseFollowers(record);
@@ -224,7 +233,7 @@ export class DagRun {
     if (this.unsettled === 0) this.finish();
   }
 
-  /** A stream whose readers have all settled runs for nobody. */
+  /** Stops a stream after all its readers have settled. */
   private stopUnreadStreams({ node }: NodeRecord): void {
     for (const name of node.after) {
       const source = this.records.get(name);
@@ -241,7 +250,7 @@ export class DagRun {
     this.breakStream(record, reason);
   }
 
-  /** Readers inside the run wait no longer; the client's stream is ended by the run itself. */
+  /** Ends the stream for readers in the run; the run itself ends the client's stream. */
   private breakStream({ stream }: NodeRecord, error: Error): void {
     if (stream !== this.answer.chunks) stream?.fail(error);
   }
@@ -250,7 +259,7 @@ export class DagRun {
 
   private readonly cancel = (): void => this.stop(new MegaNestError('cancelled'));
 
-  /** A reason that is an error of ours (a shutdown, an outer node's timeout) is what the run ends with. */
+  /** If the reason is a MegaNestError (a shutdown, an outer node's timeout), the run ends with it. */
   private readonly followSignal = (): void => {
     const reason: unknown = this.options.signal?.reason;
     this.stop(reason instanceof MegaNestError ? reason : new MegaNestError('cancelled', { cause: reason }));
@@ -262,13 +271,15 @@ export class DagRun {
     return new MegaNestError('deadline_exceeded', { detail: names && ` while waiting for ${names}` });
   }
 
-  /** A verdict has answered: what lies below it is skipped, what runs beside it is stopped. */
-  private cancelTheRest(judge: string): void {
+  /** After a short-circuit with an answer: skips all descendants of the node and stops all concurrent nodes. */
+  private cancelTheRest(origin: string): void {
     for (const record of this.records.values()) {
       if (record.settled) continue;
-      const below = record.node.after.some((before) => this.records.get(before)?.cut === 'verdict');
-      if (below) this.skip(record, `cut by the verdict of "${judge}"`, 'verdict');
-      else this.cancelNode(record, `"${judge}" answered in its place`);
+      const below = record.node.after.some(
+        (before) => this.records.get(before)?.skipReach === 'short-circuit',
+      );
+      if (below) this.skip(record, `short-circuited by "${origin}"`, 'short-circuit');
+      else this.cancelNode(record, `"${origin}" answered in its place`);
     }
     this.finish();
   }
@@ -287,8 +298,8 @@ export class DagRun {
     if (this.state !== 'running') return;
     const { name, output } = this.options.definition;
     try {
-      if (this.verdict) this.answer.giveVerdict(this.verdict.answer);
-      else this.answer.giveOutput(this.records.get(output));
+      if (this.shortCircuit) this.answer.endEarly(this.shortCircuit.answer);
+      else this.answer.endWithOutput(this.records.get(output));
     } catch (error) {
       this.stop(MegaNestError.from(error, name));
       return;
@@ -312,7 +323,16 @@ export class DagRun {
     try {
       this.options.onEvent?.(event);
     } catch {
-      // A listener that throws must not change the run that it watches.
+      // A listener's error must not affect the run.
     }
   }
+}
+
+/**
+ * Runs a mega service for one request. Every node starts when its predecessors have finished; branches run
+ * concurrently. The first failure of a required node, a cancellation or the deadline stops the run. Never throws:
+ * invalid parameters also reject the result (unsupported_parameter, invalid_request).
+ */
+export function runDag(options: RunOptions): RunHandle {
+  return new DagRun(options).start();
 }

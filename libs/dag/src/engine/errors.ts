@@ -1,7 +1,7 @@
 import { MegaNestError, type ErrorCode } from '#contracts';
 import type { NodeDefinition } from '../definition/types.js';
 
-/** An attempt took longer than its node's `timeoutMs`; unlike the request's own deadline it may be tried again. */
+/** An attempt exceeded its node's `timeoutMs`; unlike the request's deadline it may be retried. */
 export class NodeTimeoutError extends MegaNestError {
   constructor(node: NodeDefinition) {
     const detail = `: node "${node.name}" took longer than ${node.timeoutMs} ms`;
@@ -16,16 +16,13 @@ const retryableCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'bad_upstream',
 ]);
 
-/** True where another attempt, perhaps on another instance, may succeed. */
+/** True if another attempt, perhaps on another instance, may succeed. */
 export function isRetryable(error: unknown): boolean {
   if (error instanceof NodeTimeoutError) return true;
   return error instanceof MegaNestError && retryableCodes.has(error.code);
 }
 
-/**
- * The error as it leaves the run. A server error names its node where the service alone does not tell which one
- * failed, because several nodes use it.
- */
+/** Adds the node's name to a server error if several nodes use the same service. */
 export function nameNode(error: MegaNestError, node: NodeDefinition, nodes: Iterable<NodeDefinition>) {
   const { service } = node.target;
   const sharing = [...nodes].filter((other) => other.target.service === service).length;

@@ -5,21 +5,25 @@ import type { Production, RunningAttempt } from './attempt.js';
 import { isRetryable } from './errors.js';
 import { sleep, startTimer } from './timers.js';
 
+/** A node to execute. */
 export interface NodeExecution {
   node: NodeDefinition;
-  /** Starts one attempt; `fallback` tells which parameters it takes. */
+  /** Starts one attempt; `fallback` selects the fallback's parameters. */
   launch: (target: NodeTarget, fallback: boolean) => RunningAttempt;
   scope: AbortScope;
   /** The request's deadline in epoch milliseconds. */
   deadline: number | undefined;
 }
 
+/** Result of a node, and the call that produced it. */
 export interface Executed {
   production: Production;
   from?: 'fallback' | 'hedge';
 }
 
-/** Runs a node by its policies: retries with back-off, hedging, then the fallback. Rejects with the last error. */
+/**
+ * Runs a node with its policies: retries with back-off, hedging, then the fallback. Rejects with the last error.
+ */
 export async function executeNode(execution: NodeExecution): Promise<Executed> {
   const { node, scope } = execution;
   try {
@@ -46,17 +50,16 @@ async function executeTarget(execution: NodeExecution, target: NodeTarget, fallb
   }
 }
 
-/** A service that wants to be left alone for longer is not waited for; the caller is told to come back. */
-const longestAskedMs = 5000;
+/** A longer Retry-After is passed on to the caller instead of being waited out. */
+const maxRetryAfterMs = 5000;
 
 /**
- * Doubles with each attempt, between half and the whole of it at random, and is at least what the error asks for;
- * undefined where that is too long.
+ * Exponential back-off with jitter (half to full), at least the error's Retry-After; undefined if that is too long.
  */
 function backoffMs(retry: RetryPolicy, attempt: number, error: unknown): number | undefined {
   const whole = retry.backoffMs * 2 ** (attempt - 1);
   const askedMs = error instanceof MegaNestError ? (error.retryAfter ?? 0) * 1000 : 0;
-  return askedMs > longestAskedMs ? undefined : Math.max(whole * (0.5 + Math.random() / 2), askedMs);
+  return askedMs > maxRetryAfterMs ? undefined : Math.max(whole * (0.5 + Math.random() / 2), askedMs);
 }
 
 async function attemptOnce(
@@ -67,7 +70,10 @@ async function attemptOnce(
   return new Hedge(launch, hedgeAfterMs).outcome;
 }
 
-/** Two attempts, the second only if the first is slow; the first success wins and the other one is aborted. */
+/**
+ * Two attempts, of which the second starts if the first is slow. The first success wins, and the other attempt is
+ * aborted.
+ */
 class Hedge {
   readonly outcome: Promise<Executed>;
   private readonly running = new Set<RunningAttempt>();
@@ -106,7 +112,7 @@ class Hedge {
     this.resolve(executed);
   }
 
-  /** While the other attempt runs, only an error that it would meet too decides. */
+  /** While the other attempt runs, only an error that it would also get is final. */
   private fail(attempt: RunningAttempt, error: unknown): void {
     this.running.delete(attempt);
     if (this.over || (this.running.size > 0 && isRetryable(error))) return;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MegaNestError, type ErrorCode } from '#contracts';
-import { after, define, hang, readAll, runWith } from '../fixtures.js';
+import { after, define, hang, readAll, runWith } from '../dag.fixture.js';
 import type { NodeContext } from './types.js';
 
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MegaNestError } from '#contracts';
 import { parseMegaService } from '../definition/parse.js';
-import { define, hang, readAll, registry, runWith, statesOf } from '../fixtures.js';
+import { define, hang, readAll, registry, runWith, statesOf } from '../dag.fixture.js';
 import { listParameters } from '../parameters/list.js';
 import type { MegaServiceDefinition } from '../definition/types.js';
 import type { RunEvent } from './types.js';
@@ -105,7 +105,7 @@ describe('a nested mega service', () => {
     expect(run.receipt().nodes[0]).toMatchObject({ from: 'fallback', nested: { state: 'ok' } });
   });
 
-  it('ends the outer one with its verdict', async () => {
+  it('ends the outer one with its short-circuit', async () => {
     const guard = define('guard: { service: guard }', 'retrieval: { service: retrieval, after: [guard] }');
     const definition = outer(guard, 'search: { service: inner }', 'llm: { service: llm, after: [search] }');
     const run = runWith(definition, { guard: () => ({ cut: true, answer: 'No.' }) });

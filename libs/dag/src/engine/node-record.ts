@@ -1,26 +1,26 @@
 import type { NodeDefinition } from '../definition/types.js';
 import { AbortScope } from './abort-scope.js';
 import type { ChunkBuffer } from './chunk-buffer.js';
-import type { NodeReceipt, NodeState, RunReceipt, SettledState } from './receipt.js';
+import type { NodeReceipt, NodeState, RunReceipt, SettledState } from './types.js';
 
-/** `condition` cuts the node and what depends only on it; `verdict` everything below. */
-export type Cut = 'condition' | 'verdict';
+/** Descendants to skip: `condition`: those that depend only on this node; `short-circuit`: all. */
+export type SkipReach = 'condition' | 'short-circuit';
 
-/** One node of one run: what it waits for, what it gave, what its receipt says. */
+/** The state of one node in one run. */
 export class NodeRecord {
-  /** Direct predecessors that have not settled (or, where it reads a stream, not begun to stream). */
+  /** Direct predecessors that have not settled (or, if it reads their stream, not started to stream). */
   readonly waitingFor: Set<string>;
-  /** Aborts this node alone. */
+  /** Aborts only this node. */
   readonly scope = new AbortScope();
   state: NodeState = 'waiting';
-  /** Undefined: it gave none (yet), or was skipped without a stand-in. */
+  /** Undefined: it does not have an output (yet), or was skipped without a bypass. */
   output?: { value: unknown };
   /** The chunks, once it streams. */
   stream?: ChunkBuffer;
-  /** It should have streamed and gave a finished output; its stream holds that as the only chunk. */
-  gaveWhole = false;
-  /** Set when what lies below it is skipped too. */
-  cut?: Cut;
+  /** A streaming node returned a complete output; its stream has that as the only chunk. */
+  streamedWhole = false;
+  /** Set if descendants are skipped too. */
+  skipReach?: SkipReach;
   attempts = 0;
   from?: 'fallback' | 'hedge';
   nestedReceipt?: () => RunReceipt;

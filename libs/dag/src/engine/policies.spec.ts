@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MegaNestError, type ErrorCode } from '#contracts';
-import { after, define, hang, runWith } from '../fixtures.js';
+import { after, define, hang, runWith } from '../dag.fixture.js';
 import type { NodeContext } from './types.js';
 
 const start = Date.parse('2026-11-20T12:00:00Z');

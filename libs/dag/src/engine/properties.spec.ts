@@ -3,8 +3,8 @@ import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MegaNestError } from '#contracts';
 import type { NodeDefinition } from '../definition/types.js';
-import { planOf, start, type Deed, type Plan } from '../random-plans.js';
-import { Scenario, type Outcome } from '../random-run.js';
+import { planOf, start, type Deed, type Plan } from '../random-plans.fixture.js';
+import { Scenario, type Outcome } from '../random-run.fixture.js';
 
 const everything: Deed['end'][] = [
   ...(['give', 'give', 'give', 'give', 'stream', 'stream'] as const),

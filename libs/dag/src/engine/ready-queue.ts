@@ -1,14 +1,14 @@
 import { readsStream } from '../definition/rules.js';
 import type { NodeRecord } from './node-record.js';
 
-/** Finds the nodes whose predecessors have all finished and begins them one after the other. */
+/** Starts the nodes whose predecessors have all finished, one after the other. */
 export class ReadyQueue {
   private readonly ready: NodeRecord[] = [];
   private draining = false;
 
   constructor(
     private readonly records: ReadonlyMap<string, NodeRecord>,
-    /** Must not throw. It may release further nodes, whose turn then comes after it. */
+    /** Must not throw. It may release further nodes, which start after it. */
     private readonly begin: (record: NodeRecord) => void,
   ) {}
 
@@ -17,12 +17,12 @@ export class ReadyQueue {
     this.drain();
   }
 
-  /** The node has finished; takes effect with the next {@link drain}. */
+  /** Records that the node has finished; takes effect with the next {@link drain}. */
   releaseFollowers({ node }: NodeRecord): void {
     for (const name of node.followers) this.release(name, node.name);
   }
 
-  /** The node's stream has begun, which is what those that read it wait for. */
+  /** Records that the node's stream has begun, for the nodes that read it. */
   releaseReaders({ node }: NodeRecord): void {
     for (const name of node.followers) {
       const follower = this.records.get(name);

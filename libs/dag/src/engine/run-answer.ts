@@ -1,13 +1,13 @@
 import { MegaNestError } from '#contracts';
 import type { MegaServiceDefinition } from '../definition/types.js';
 import { ChunkBuffer } from './chunk-buffer.js';
-import { Deferred } from './deferred.js';
+import { Deferred } from './timers.js';
 import type { NodeRecord } from './node-record.js';
-import { collectorOf } from './node-worker.js';
+import { collectorOf } from './node-executor.js';
 
-/** What a run gives its caller: a stream and a result, which end alike. */
+/** The results of a run for its caller: a stream and a promise, which end alike. */
 export class RunAnswer {
-  /** The output node's chunks; open until the whole run has ended. */
+  /** The output node's chunks; open until the run has ended. */
   readonly chunks = new ChunkBuffer();
   private readonly deferred = new Deferred<unknown>();
 
@@ -17,15 +17,15 @@ export class RunAnswer {
     return this.deferred.promise;
   }
 
-  /** Ends with the output of the output node; throws invalid_request where that was skipped. */
-  giveOutput(record: NodeRecord | undefined): void {
+  /** Ends with the output of the output node. Errors: invalid_request if that node was skipped. */
+  endWithOutput(record: NodeRecord | undefined): void {
     if (!record?.output) throw noAnswer(this.definition, record?.receipt().why);
     if (!record.stream) this.chunks.push(record.output.value);
     this.end(record.output.value);
   }
 
-  /** Ends with a verdict's answer: a chunk where the output node streams. */
-  giveVerdict(answer: unknown): void {
+  /** Ends with the answer of a short-circuit: a chunk if the output node streams. */
+  endEarly(answer: unknown): void {
     const node = this.definition.nodes.get(this.definition.output);
     const value = node?.stream ? collectorOf(node.target)([answer]) : answer;
     this.chunks.push(answer);
@@ -44,6 +44,6 @@ export class RunAnswer {
 }
 
 function noAnswer({ name }: MegaServiceDefinition, why = 'its output node was skipped'): MegaNestError {
-  const detail = `The mega service ${name} has no answer to this request (${why}).`;
+  const detail = `The mega service ${name} does not have an answer to this request (${why}).`;
   return new MegaNestError('invalid_request', { detail });
 }

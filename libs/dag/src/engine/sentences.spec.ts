@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readAll } from '../fixtures.js';
+import { readAll } from '../dag.fixture.js';
 import { splitSentences, type TextChunk } from './sentences.js';
 
 interface Chunk extends TextChunk {

@@ -1,18 +1,18 @@
 import { splitSentences as sentencesOf } from '#text';
 
-/** A piece of text on its way; `choice` tells parallel answers apart, other fields ride along. */
+/** A chunk of streamed text; `choice` is the index of the completion, other fields are passed along. */
 export interface TextChunk {
   text: string;
   choice?: number;
 }
 
-/** A sentence can only have ended where one of these came. */
+/** A sentence can end only at one of these characters. */
 const sentenceEnd = /[.!?…。！？؟।\n]/u;
 
 /**
- * Regroups a stream of text into whole sentences, per choice, as soon as the next one begins; what is left comes at
- * the end. A chunk without text (usage, finish reason) goes on after the text before it. A sentence carries the
- * fields of the last chunk that it was made of, and their `logprobs` joined.
+ * Regroups streamed text into whole sentences, per choice, each when the next one begins; the rest comes at the
+ * end. A chunk without text (usage, finish reason) follows the text before it. A sentence has the fields of its
+ * last chunk, and the joined `logprobs` of its chunks.
  */
 export async function* splitSentences<Chunk extends TextChunk>(
   chunks: AsyncIterable<Chunk>,
@@ -29,12 +29,14 @@ export async function* splitSentences<Chunk extends TextChunk>(
   for (const sentence of open.values()) yield* sentence.flush();
 }
 
-/** The text of one choice that has not made a whole sentence yet. */
+/** Incomplete text of one choice. */
 class OpenSentence<Chunk extends TextChunk> {
   private text = '';
   private chunks: Chunk[] = [];
 
-  /** Gives the sentences that this chunk completes; all of them, when the chunk is the last of its choice. */
+  /**
+   * Adds a chunk; returns the sentences that it completes, or all of them if it is the last chunk of its choice.
+   */
   add(chunk: Chunk): Chunk[] {
     this.text += chunk.text;
     this.chunks.push(chunk);

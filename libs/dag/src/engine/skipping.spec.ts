@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MegaNestError } from '#contracts';
 import { parseMegaService } from '../definition/parse.js';
 import { createServiceRegistry } from '../definition/service-kind.js';
-import { define, hang, parse, readAll, registry, runWith, statesOf } from '../fixtures.js';
+import { define, hang, parse, readAll, registry, runWith, statesOf } from '../dag.fixture.js';
 
 const fail = () => Promise.reject(new MegaNestError('internal_error', { service: 'step', detail: 'boom' }));
 
@@ -23,7 +23,7 @@ describe('a condition', () => {
     expect(statesOf(run)).toEqual({ retrieval: 'ok', reranking: 'ok', llm: 'ok' });
   });
 
-  it('that is false skips the node; where something stands in for it, those below go on', async () => {
+  it('that is false skips the node; a bypass input replaces its output for the followers', async () => {
     const run = runWith(conditional, { retrieval: () => [], llm: ({ inputs }) => inputs.documents });
     expect(await run.result).toEqual([]);
     expect(statesOf(run)).toEqual({ retrieval: 'ok', reranking: 'skipped', llm: 'ok' });
@@ -58,13 +58,13 @@ describe('a condition', () => {
     expect(whyOf(run, 'fusion')).toBe('its input "second" is missing: "far" was skipped');
   });
 
-  it('that cuts the output node leaves no answer, and the error says why', async () => {
+  it('that skips the output node is an error with the reason', async () => {
     const run = runWith(define('a: { service: step, when: "false" }'));
     await expect(run.result).rejects.toMatchObject({
       code: 'invalid_request',
-      message: 'The mega service test has no answer to this request (when: false).',
+      message: 'The mega service test does not have an answer to this request (when: false).',
     });
-    await expect(readAll(run.stream)).rejects.toThrow('no answer');
+    await expect(readAll(run.stream)).rejects.toThrow('does not have an answer');
     expect((await run.settled).state).toBe('failed');
   });
 
@@ -125,7 +125,7 @@ describe('an optional node', () => {
   });
 });
 
-describe('a verdict', () => {
+describe('a short-circuit', () => {
   const guarded = define(
     'guard: { service: guard }',
     'embedding: { service: embedding }',
@@ -145,7 +145,7 @@ describe('a verdict', () => {
       retrieval: 'skipped',
       llm: 'skipped',
     });
-    expect(whyOf(run, 'llm')).toBe('cut by the verdict of "guard"');
+    expect(whyOf(run, 'llm')).toBe('short-circuited by "guard"');
     expect(whyOf(run, 'embedding')).toBe('"guard" answered in its place');
     expect(run.calls.map(({ node }) => node)).toEqual(['guard', 'embedding']);
   });
@@ -172,7 +172,7 @@ describe('a verdict', () => {
     const run = runWith(definition, { guard: () => ({ cut: true }) });
     expect(await run.result).toBe("main's output");
     expect(statesOf(run)).toEqual({ guard: 'ok', main: 'ok', join: 'skipped', below: 'skipped' });
-    expect(whyOf(run, 'below')).toBe('cut by the verdict of "guard"');
+    expect(whyOf(run, 'below')).toBe('short-circuited by "guard"');
   });
 
   it('whose answer cannot be made an output fails the run', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MegaNestError } from '#contracts';
-import { define, hang, readAll, runWith, statesOf } from '../fixtures.js';
-import { Deferred } from './deferred.js';
+import { define, hang, readAll, runWith, statesOf } from '../dag.fixture.js';
+import { Deferred } from './timers.js';
 import type { NodeContext } from './types.js';
 import type { TextChunk } from './sentences.js';
 
@@ -199,7 +199,7 @@ describe('a stream into a following node', () => {
     expect(await run.result).toBe(2);
   });
 
-  it('stands in for an optional node that fails', async () => {
+  it('replaces an optional node that fails', async () => {
     const optional = define(
       'llm: { service: llm, stream: true }',
       'guard: { service: sentence-guard, after: [llm], stream: true, optional: true }',

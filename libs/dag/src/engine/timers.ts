@@ -1,16 +1,30 @@
 import type { AbortScope } from './abort-scope.js';
-import { Deferred } from './deferred.js';
 
-/** The longest delay that setTimeout takes; a longer one would fire at once. */
-const longestDelayMs = 2 ** 31 - 1;
+/** A promise that is settled from outside; an unobserved rejection is not reported as unhandled. */
+export class Deferred<Value> {
+  readonly promise: Promise<Value>;
+  resolve: (value: Value) => void = () => {};
+  reject: (error: Error) => void = () => {};
 
-/** Runs the action after so many milliseconds (at most 24.8 days); the returned function stops the timer. */
+  constructor() {
+    this.promise = new Promise<Value>((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+    this.promise.catch(() => {});
+  }
+}
+
+/** Maximum delay of setTimeout; a longer one fires at once. */
+const maxDelayMs = 2 ** 31 - 1;
+
+/** Runs the action after a delay of at most 24.8 days; the returned function stops the timer. */
 export function startTimer(delayMs: number, action: () => void): () => void {
-  const timer = setTimeout(action, Math.min(Math.max(delayMs, 0), longestDelayMs));
+  const timer = setTimeout(action, Math.min(Math.max(delayMs, 0), maxDelayMs));
   return () => clearTimeout(timer);
 }
 
-/** Waits; rejects with the scope's reason when it is aborted. Leaves neither timer nor listener behind. */
+/** Waits; rejects with the scope's reason if it is aborted. Timer and listener are always removed. */
 export async function sleep(delayMs: number, scope: AbortScope): Promise<void> {
   const elapsed = new Deferred<void>();
   const stop = startTimer(delayMs, () => elapsed.resolve());
@@ -18,8 +32,8 @@ export async function sleep(delayMs: number, scope: AbortScope): Promise<void> {
 }
 
 /**
- * The promise's outcome, or a rejection with the scope's reason as soon as that is aborted. What the promise gives
- * after that goes to `discard`; its late failure is dropped.
+ * Returns the promise's outcome, or rejects with the scope's reason when it is aborted. A later value goes to
+ * `discard`; a later error is dropped.
  */
 export function untilAborted<Value>(
   promise: Promise<Value>,

@@ -1,84 +1,133 @@
 import type { MegaServiceDefinition } from '../definition/types.js';
 import type { ParameterValues } from '../parameters/resolve.js';
-import type { RunReceipt, SettledState } from './receipt.js';
 
-/** What a node's runner is given. */
+/** The context of a call to a node's runner. */
 export interface NodeContext {
-  /** Name of the mega service that the node belongs to (the inner one, where they are nested). */
+  /** Name of the node's mega service (the inner one if nested). */
   readonly megaService: string;
   readonly node: string;
   /** Service to call: the node's, or its fallback's. */
   readonly service: string;
   /**
-   * What arrived at each port: the output of the node that feeds it, or (at a port for streams) an AsyncIterable.
-   * An optional port that nothing feeds, or whose node was skipped without a stand-in, is absent.
+   * The value of each port: the output of its source node, or (at a port for streams) an AsyncIterable. An optional
+   * port is absent if it does not have a source, or if its source was skipped without a bypass.
    */
   readonly inputs: Readonly<Record<string, unknown>>;
   /** The request that started the mega service, the same for every node. */
   readonly request: unknown;
-  /** Effective and validated. */
+  /** Effective, validated parameters. */
   readonly parameters: ParameterValues;
-  /** Aborted when the attempt is no longer wanted; its reason says why. */
+  /** Aborted when the attempt is no longer needed; its reason is an Error. */
   readonly signal: AbortSignal;
-  /** Epoch milliseconds at which this attempt is given up; undefined: never. */
+  /** Deadline of this attempt in epoch milliseconds; undefined: never. */
   readonly deadline: number | undefined;
   /** 1 for the first attempt; counts retries, hedges and fallbacks of this node. */
   readonly attempt: number;
-  /** Adds to the node's receipt, e.g. `{ queuedMs, model, revision, documentIds }`. `queuedMs` has a field of its own. */
+  /**
+   * Adds details to the node's receipt, e.g. `{ queuedMs, model, revision, documentIds }`. `queuedMs` has a field
+   * of its own.
+   */
   readonly report: (details: Readonly<Record<string, unknown>>) => void;
 }
 
 /**
- * Calls the service of a node. It gives one output, or an AsyncIterable of chunks (directly or as the promise's
- * value). It must stop when the signal aborts. An output `{ cut: true, answer }` is a verdict: see {@link Verdict}.
+ * Calls the service of a node. It returns one output, or an AsyncIterable of chunks (directly or in the promise).
+ * It must stop when the signal aborts. An output `{ cut: true, answer }` short-circuits: see {@link ShortCircuit}.
  */
 export type NodeRunner = (context: NodeContext) => Promise<unknown> | AsyncIterable<unknown>;
 
 /**
- * An output of a node that cuts everything below it. With `answer` the run ends there and this is its answer: in
- * the shape of a chunk where the output node streams, else in the shape of the output.
+ * An output that skips all descendants of its node. With `answer` it also ends the run with this answer: in the
+ * shape of a chunk if the output node streams, otherwise in the shape of its output.
  */
-export interface Verdict {
+export interface ShortCircuit {
   readonly cut: true;
   readonly answer?: unknown;
 }
 
-/** What happens in a run; nodes of nested mega services are named `outer/inner`. */
+/** An event of a run; nodes of nested mega services are named `outer/inner`. */
 export type RunEvent =
   | { type: 'attempt-started'; node: string; attempt: number; service: string }
   | { type: 'attempt-failed'; node: string; attempt: number; error: Error }
   | { type: 'stream-started'; node: string }
   | { type: 'node-settled'; node: string; state: SettledState; why?: string };
 
+/** Options of a run. */
 export interface RunOptions {
   definition: MegaServiceDefinition;
   request: unknown;
-  /** The request's own parameters, by flat name (see pickParameters). Default none. */
+  /** Parameters of the request, by flat name (see pickParameters). Default: empty. */
   parameters?: ParameterValues;
   run: NodeRunner;
   /** Cancels the run. */
   signal?: AbortSignal;
   /** Epoch milliseconds at which the run fails with deadline_exceeded. Default never. */
   deadline?: number;
-  /** The deadline as it is now, where pieces of the answer put it off. */
+  /** The current deadline, if chunks of the answer extend it. */
   currentDeadline?: () => number;
-  /** Must not throw; what it throws is dropped. */
+  /** Listener; its errors are ignored. */
   onEvent?: (event: RunEvent) => void;
 }
 
 /** A running mega service. */
 export interface RunHandle {
   /**
-   * The chunks of the output node where it streams, else its one output. Ends when the whole run has ended and
-   * throws what made it fail. Leaving it early (break, return) cancels the run.
+   * The chunks of the output node if it streams, otherwise its one output. It ends after the whole run has ended,
+   * and throws the run's error. Leaving the iteration early cancels the run.
    */
   readonly stream: AsyncIterable<unknown>;
-  /** The output, of a stream the collected chunks. Rejects with a MegaNestError. Never an unhandled rejection. */
+  /** The output; of a stream the collected chunks. Rejects with a MegaNestError, which is never unhandled. */
   readonly result: Promise<unknown>;
-  /** Resolves, never rejects, when nothing of the run is left: no node, timer or listener. */
+  /** Resolves (never rejects) when all nodes, timers and listeners of the run have ended. */
   readonly settled: Promise<RunReceipt>;
-  /** The receipt as it is now. */
+  /** Returns the current receipt. */
   receipt(): RunReceipt;
-  /** Stops every node; the result rejects with `cancelled`. Does nothing after the end. */
+  /** Stops all nodes; the result rejects with `cancelled`. Does nothing after the end. */
   cancel(): void;
+}
+
+/** State of a node. `waiting` and `running` occur only during the run. */
+export type NodeState = 'waiting' | 'running' | SettledState;
+
+/** Final state of a node. */
+export type SettledState = 'ok' | 'skipped' | 'failed' | 'cancelled';
+
+/** Report of a node: its final state and its times. */
+export interface NodeReceipt {
+  node: string;
+  service: string;
+  state: NodeState;
+  /** Reason for skipping, failing or cancelling it. */
+  why?: string;
+  /** Epoch milliseconds; absent if it never ran. */
+  startedAt?: number;
+  /** Milliseconds in the service's queue, as reported by its runner. */
+  queuedMs: number;
+  /** Milliseconds from start to end, including retries and waits between them. */
+  runMs: number;
+  /** Milliseconds from start to the first chunk; streaming nodes only. */
+  firstChunkMs?: number;
+  /** Number of calls of the service. */
+  attempts: number;
+  /** Set if the output is from the fallback or the hedge. */
+  from?: 'fallback' | 'hedge';
+  /** Details reported by the runner: documents, model, tokens. */
+  details?: Record<string, unknown>;
+  /** Receipt of a nested mega service. */
+  nested?: RunReceipt;
+}
+
+/** Report of a run: the times of its nodes in topological order. */
+export interface RunReceipt {
+  megaService: string;
+  state: 'running' | 'ok' | 'failed' | 'cancelled';
+  /** Epoch milliseconds. */
+  startedAt: number;
+  runMs: number;
+  nodes: NodeReceipt[];
+}
+
+/** True for an output that short-circuits. */
+export function isShortCircuit(output: unknown): output is ShortCircuit {
+  return typeof output === 'object' && output !== null && 'cut' in output && output.cut === true;
 }

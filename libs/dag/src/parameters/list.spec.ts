@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { define } from '../fixtures.js';
+import { define } from '../dag.fixture.js';
 import { listParameters } from './list.js';
 
 const rag = define(

@@ -1,27 +1,28 @@
 import { z } from 'zod';
 import type { MegaServiceDefinition, NodeDefinition, NodeTarget } from '../definition/types.js';
 
+/** JSON type of a parameter. */
 export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
 
-/** A parameter that a request may set, as `/v1/list_parameters` shows it. */
+/** A parameter that a request may set, as listed by `/v1/list_parameters`. */
 export interface ListedParameter {
   name: string;
-  /** Node that it sets; a name that several nodes list appears once for each of them. */
+  /** Its node; a name that several nodes have is listed once for each of them. */
   node: string;
   type: ParameterType;
   description?: string;
-  /** What holds when the request does not set it: the YAML's value, else the service's default. */
+  /** Value without a request's value: the YAML's, otherwise the service's default. */
   default?: unknown;
   /** JSON Schema (range, allowed values, alternatives of the type). */
   schema: Readonly<Record<string, unknown>>;
 }
 
-/** The parameters of each node of a mega service, nodes in running order. */
+/** Lists the parameters of each node of a mega service, in topological order. */
 export function listParameters(definition: MegaServiceDefinition): ListedParameter[] {
   return [...definition.nodes.values()].flatMap(listNodeParameters);
 }
 
-/** Those of the usual target, then those that only its fallback has and does not fix itself. */
+/** Parameters of the target, then those that only the fallback has and does not set itself. */
 function listNodeParameters({ name, target, fallback, locked }: NodeDefinition): ListedParameter[] {
   const isFree = (listed: ListedParameter) => !locked.has(listed.name);
   const usual = listTargetParameters(name, target).filter(isFree);
@@ -41,7 +42,7 @@ function listTargetParameters(node: string, target: NodeTarget): ListedParameter
   });
 }
 
-/** Names of a nested mega service appear once, for the outer node, whatever number of its nodes list them. */
+/** A name of a nested mega service is listed once, for the outer node. */
 function listNestedParameters(
   node: string,
   megaService: MegaServiceDefinition,
@@ -73,13 +74,13 @@ function describe(name: string, node: string, zodSchema: z.core.$ZodType): Liste
   };
 }
 
-/** Zod writes the range of safe integers where a schema has none of its own; that tells a reader nothing. */
+/** Removes the range of safe integers, which Zod adds to a schema without a range. */
 function dropSafeIntegerRange(schema: { minimum?: number; maximum?: number }): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 }
 
-/** The JSON type; of several alternatives the first. */
+/** Returns the JSON type; of several alternatives the first. */
 function typeOf({ type, anyOf, oneOf }: z.core.JSONSchema.BaseSchema): ParameterType {
   if (typeof type === 'string' && type !== 'null') return type;
   const first = (anyOf ?? oneOf)?.[0];

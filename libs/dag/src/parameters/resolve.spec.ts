@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { define, runWith } from '../fixtures.js';
+import { define, runWith } from '../dag.fixture.js';
 import { listParameters } from './list.js';
 import { pickParameters, resolveParameters } from './resolve.js';
 
@@ -58,7 +58,7 @@ describe('resolveParameters', () => {
   });
 
   it('refuses a name that no node lists and a value out of range, by name', async () => {
-    expect(() => resolve({ top_n: 1 })).toThrow('top_n is no parameter of test');
+    expect(() => resolve({ top_n: 1 })).toThrow('test has no parameter "top_n"');
     expect(() => resolve({ k: 300 })).toThrow(expect.objectContaining({ status: 400, param: 'k' }) as Error);
     const run = runWith(rag, {}, { parameters: { k: 300 } });
     await expect(run.result).rejects.toMatchObject({ code: 'invalid_request', param: 'k' });
@@ -97,7 +97,7 @@ describe('locked parameters', () => {
       'llm.echo': true,
     };
     expect(pickParameters(confined, body)).toEqual({ k: 9 });
-    expect(() => resolveParameters(confined, { max_tokens: 5 })).toThrow(/max_tokens is no parameter/);
+    expect(() => resolveParameters(confined, { max_tokens: 5 })).toThrow(/has no parameter "max_tokens"/);
     expect(resolveParameters(confined, { k: 9 }).get('retrieval')?.target).toEqual({
       k: 9,
       search_type: 'hybrid',

@@ -1,17 +1,18 @@
 import { MegaNestError, parseOrThrow } from '#contracts';
 import type { MegaServiceDefinition, NodeDefinition, NodeTarget } from '../definition/types.js';
 
+/** Parameter values by name. */
 export type ParameterValues = Readonly<Record<string, unknown>>;
 
-/** The parameters of one node for one request: of its usual target, and of its fallback where it has one. */
+/** Parameters of one node for one request: for its target, and for its fallback. */
 export interface NodeParameters {
   target: ParameterValues;
   fallback?: ParameterValues;
 }
 
 /**
- * Takes what a mega service lists out of a request's body: `k`, or `retrieval.k` for the one node only.
- * Absent and null are unset; 0, false and '' are values. Other fields are left alone.
+ * Picks the parameters of a mega service from a request's body: `k`, or `retrieval.k` for one node. Missing and
+ * null are unset; 0, false and '' are values. Other fields are ignored.
  */
 export function pickParameters(definition: MegaServiceDefinition, body: ParameterValues): ParameterValues {
   const listed = listedNames(definition);
@@ -21,8 +22,8 @@ export function pickParameters(definition: MegaServiceDefinition, body: Paramete
 }
 
 /**
- * Effective parameters of each node: the request's where they are not locked, else the YAML's, else the service's default.
- * Throws unsupported_parameter for a name that no node lists and invalid_request for a value out of range;
+ * Computes the effective parameters of each node: the request's unless locked, otherwise the YAML's, otherwise the
+ * service's default. Errors: unsupported_parameter for an unknown name, invalid_request for an invalid value;
  * `param` is the name.
  */
 export function resolveParameters(
@@ -32,7 +33,7 @@ export function resolveParameters(
   const listed = listedNames(definition);
   const unknown = Object.keys(overrides).find((name) => !listed.has(name));
   if (unknown !== undefined) {
-    const detail = `${unknown} is no parameter of ${definition.name}`;
+    const detail = `${definition.name} has no parameter "${unknown}"`;
     throw new MegaNestError('unsupported_parameter', { detail, param: unknown });
   }
   return new Map(
@@ -45,13 +46,13 @@ function resolveNodeParameters(node: NodeDefinition, overrides: ParameterValues)
   const own = ownOverrides(target, node, overrides);
   const usual = parseParameters(target, { ...target.params, ...own });
   if (!fallback) return { target: usual };
-  // What a fallback sets is why it is one (another model, fewer tokens): it wins over the request.
+  // A fallback's own parameters define it (another model, fewer tokens), so they take precedence over the request.
   const inherited = fallback.service === target.service ? target.params : {};
   const others = { ...inherited, ...ownOverrides(fallback, node, overrides), ...fallback.params };
   return { target: usual, fallback: parseParameters(fallback, others) };
 }
 
-/** The overrides that a target lists and that are not locked; `node.name` wins over `name`. */
+/** Overrides that a target has and that are not locked; `node.name` takes precedence over `name`. */
 function ownOverrides(
   { kind }: NodeTarget,
   { name: node, locked }: NodeDefinition,
@@ -65,7 +66,7 @@ function ownOverrides(
   return own;
 }
 
-/** A nested mega service gets the values as they came: its own nodes parse them, with their own defaults. */
+/** A nested mega service gets unparsed values: its nodes parse them, with their own defaults. */
 function parseParameters({ kind, megaService }: NodeTarget, values: ParameterValues): ParameterValues {
   if (megaService === undefined) return parseOrThrow(kind.parameters, values);
   resolveParameters(megaService, values);

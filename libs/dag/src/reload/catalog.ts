@@ -1,27 +1,26 @@
-import { compileMegaService } from '../definition/compile.js';
-import { readMegaServiceSource } from '../definition/parse.js';
+import { compileMegaService, readMegaServiceSource } from '../definition/parse.js';
 import type { MegaServiceSource } from '../definition/schema.js';
 import type { ServiceRegistry } from '../definition/service-kind.js';
 import type { MegaServiceDefinition } from '../definition/types.js';
 
-/** A YAML file as it was read, or why it could not be. */
+/** A YAML file's content, or the error of reading it. */
 export interface MegaServiceFile {
-  /** Name within the directory. */
+  /** Name in the directory. */
   file: string;
   text: string | Error;
 }
 
-/** The mega services of a directory at one moment; never changed, only replaced. */
+/** An immutable snapshot of the mega services of a directory. */
 export interface MegaServiceCatalog {
   /** By name. */
   readonly definitions: ReadonlyMap<string, MegaServiceDefinition>;
-  /** Why a file is not in force, by file. Where it was valid before, that version still serves. */
+  /** Errors by file. If an earlier version was valid, it stays in use. */
   readonly errors: ReadonlyMap<string, Error>;
 }
 
 /**
- * Compiles all files together, since mega services may name each other. A file that is not valid keeps the version
- * it had in `previous`; all others take effect.
+ * Compiles all files together, because mega services may use each other. An invalid file keeps its version in
+ * `previous`; all others take effect.
  */
 export function buildCatalog(
   files: readonly MegaServiceFile[],
@@ -40,7 +39,7 @@ class CatalogBuilder {
   private readonly entries = new Map<string, Entry>();
   private readonly definitions = new Map<string, MegaServiceDefinition>();
   private readonly errors = new Map<string, Error>();
-  /** Names being compiled, outermost first: a repeated one is a mega service that contains itself. */
+  /** Names in compilation, outermost first; a repeated name is a cycle. */
   private readonly path: string[] = [];
 
   constructor(
@@ -71,7 +70,7 @@ class CatalogBuilder {
     this.entries.set(source.name, { file, source });
   }
 
-  /** The mega service of a name, compiled when it is first asked for; undefined where there is none. */
+  /** Returns a mega service by name, compiled on first use; undefined if it does not exist. */
   private find(name: string): MegaServiceDefinition | undefined {
     const known = this.definitions.get(name);
     const entry = this.entries.get(name);
@@ -97,7 +96,7 @@ class CatalogBuilder {
       throw new Error(`mega services contain each other: ${cycle.join(' → ')}`);
     }
     const definition = this.find(name);
-    if (!definition && this.entries.has(name)) throw new Error(`mega service "${name}" is not valid itself`);
+    if (!definition && this.entries.has(name)) throw new Error(`mega service "${name}" is not valid`);
     return definition;
   }
 

@@ -2,10 +2,9 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { registry, runWith } from '../fixtures.js';
+import { registry, runWith } from '../dag.fixture.js';
 import type { MegaServiceCatalog } from './catalog.js';
-import { loadMegaServices } from './load.js';
-import { watchMegaServices, type MegaServiceWatcher } from './watch.js';
+import { loadMegaServices, watchMegaServices, type MegaServiceWatcher } from './watch.js';
 
 let directory: string;
 let watcher: MegaServiceWatcher | undefined;
@@ -79,7 +78,7 @@ describe('loadMegaServices', () => {
     const catalog = await loadMegaServices(directory, registry);
     expect(catalog.definitions.size).toBe(0);
     expect(errorsOf(catalog)).toEqual({
-      'a.yaml': 'a.yaml: node "a": service: mega service "two" is not valid itself',
+      'a.yaml': 'a.yaml: node "a": service: mega service "two" is not valid',
       'b.yaml': 'b.yaml: node "a": service: mega services contain each other: one → two → one',
     });
   });

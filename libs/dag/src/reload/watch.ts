@@ -1,30 +1,66 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { watch, type FSWatcher } from 'node:fs';
 import type { ServiceRegistry } from '../definition/service-kind.js';
+import { buildCatalog, type MegaServiceCatalog, type MegaServiceFile } from './catalog.js';
 import { startTimer } from '../engine/timers.js';
-import { buildCatalog, type MegaServiceCatalog } from './catalog.js';
-import { readMegaServiceFiles } from './load.js';
 
+/**
+ * Loads every *.yaml and *.yml of a directory. An invalid file becomes an entry of `errors` and does not affect the
+ * others. Rejects if the directory cannot be read.
+ */
+export async function loadMegaServices(
+  directory: string,
+  registry: ServiceRegistry,
+): Promise<MegaServiceCatalog> {
+  return buildCatalog(await readMegaServiceFiles(directory), registry);
+}
+
+/** Files ordered by name, so that of two with the same name the first always takes precedence. */
+export async function readMegaServiceFiles(directory: string): Promise<MegaServiceFile[]> {
+  const names = (await readdir(directory)).filter((name) => /^[^.].*\.ya?ml$/.test(name)).sort();
+  const files = await Promise.all(names.map((file) => readOne(directory, file)));
+  return files.filter((file) => file !== undefined);
+}
+
+/** Undefined if the file was deleted after the listing. */
+async function readOne(directory: string, file: string): Promise<MegaServiceFile | undefined> {
+  try {
+    return { file, text: await readFile(join(directory, file), 'utf8') };
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    return { file, text: new Error(`${file}: ${String(error)}`, { cause: error }) };
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+/** Options of {@link watchMegaServices}. */
 export interface WatchOptions {
   directory: string;
   registry: ServiceRegistry;
-  /** Called after each change of a file, with what is in force now. Must not throw. */
+  /** Called with the new catalog after each change of a file. Must not throw. */
   onChange?: (catalog: MegaServiceCatalog) => void;
-  /** Milliseconds of quiet before the files are read: editors write in several steps. Default 100. */
+  /**
+   * Milliseconds without a change before the files are read, because editors write in several steps. Default 100.
+   */
   quietMs?: number;
 }
 
 /** The mega services of a directory, kept up to date. */
 export interface MegaServiceWatcher {
-  /** What is in force now; a run that has started keeps the definition it was given. */
+  /** The current catalog; a run keeps the definition that it started with. */
   current(): MegaServiceCatalog;
-  /** Reads the files at once: where the file system reports no changes, or when the registry has grown. */
+  /** Reads the files now: for file systems that do not report changes, and after the registry has changed. */
   reload(): Promise<MegaServiceCatalog>;
   close(): void;
 }
 
 /**
- * Loads the mega services of a directory and replaces them as a whole whenever a file changes. A file that breaks
- * keeps its earlier version and is listed in `errors`. Rejects where the directory cannot be read at the start.
+ * Loads the mega services of a directory and replaces the catalog whenever a file changes. An invalid file keeps
+ * its earlier version and is listed in `errors`. Rejects if the directory cannot be read at the start.
  */
 export async function watchMegaServices(options: WatchOptions): Promise<MegaServiceWatcher> {
   const watcher = new DirectoryWatcher(options);
@@ -37,12 +73,12 @@ class DirectoryWatcher implements MegaServiceWatcher {
   private seen = '';
   private watcher?: FSWatcher;
   private stopTimer = (): void => {};
-  /** Reloads one after the other, so that an older reading never replaces a newer one. */
+  /** Reloads run one after the other, so that an older reading never replaces a newer one. */
   private reloading: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: WatchOptions) {}
 
-  /** Watches before it reads: a change in between is seen as an event. */
+  /** Watches before reading, so that a change in between is seen. */
   async open(): Promise<void> {
     this.watcher = watch(this.options.directory, { persistent: false }, () => this.schedule());
     this.watcher.on('error', (error) => {
@@ -88,7 +124,7 @@ class DirectoryWatcher implements MegaServiceWatcher {
     if (changed) this.options.onChange?.(this.catalog);
   }
 
-  /** True when a file was other than at the last reading. */
+  /** True if a file has changed since the last reading. */
   private async read(): Promise<boolean> {
     const files = await readMegaServiceFiles(this.options.directory);
     const seen = JSON.stringify(files.map(({ file, text }) => [file, String(text)]));
@@ -98,7 +134,7 @@ class DirectoryWatcher implements MegaServiceWatcher {
     return true;
   }
 
-  /** The directory itself cannot be read: everything stays as it is, and says so. */
+  /** If the directory cannot be read, the catalog stays and the error is added. */
   private keepAll(thrown: unknown): true {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     this.seen = '';

@@ -6,7 +6,7 @@ import {
   type ReplyOf,
   invalidField,
 } from '#contracts';
-import type { Verdict } from '#dag';
+import type { ShortCircuit } from '#dag';
 import { conversationOf, questionOf, type Conversation, type NodeCall } from '../mega-service-request.js';
 import { guardAnswers } from './guard-answers.js';
 
@@ -22,7 +22,7 @@ interface Said {
  * Judges what the request says, all turns of it, whatever their roles. A blocked turn ends the run, the rule's message answers
  * in its place; what is redacted is redacted for everything that follows.
  */
-export async function callGuardrail(call: NodeCall): Promise<Conversation | Verdict> {
+export async function callGuardrail(call: NodeCall): Promise<Conversation | ShortCircuit> {
   const { client, options } = call;
   const { messages } = conversationOf(call);
   const asked = messages.flatMap(textsOf);

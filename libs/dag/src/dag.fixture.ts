@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { parseMegaService } from './definition/parse.js';
 import { createServiceRegistry, type ServiceKind } from './definition/service-kind.js';
 import type { MegaServiceDefinition } from './definition/types.js';
-import { runDag } from './engine/run-dag.js';
+import { runDag } from './engine/dag-run.js';
 import type { NodeContext, RunHandle, RunOptions } from './engine/types.js';
 
-/** Services of the tests: the shapes of the real ones, plus joins, guards and steps that take and give text. */
+/** Services of the tests: like the real ones, and joins, guards and text steps. */
 const kinds: ServiceKind[] = [
   {
     service: 'embedding',
@@ -68,23 +68,23 @@ const kinds: ServiceKind[] = [
 
 export const registry = createServiceRegistry(kinds);
 
-/** A definition from the lines of its `nodes`. */
+/** Parses a definition from the lines of its `nodes`. */
 export function define(...nodes: string[]): MegaServiceDefinition {
   return parse(`nodes:\n${nodes.map((node) => `  ${node}`).join('\n')}`);
 }
 
-/** A definition from YAML that lacks only name and description. */
+/** Parses a definition from YAML without name and description. */
 export function parse(yaml: string, file = 'test.yaml'): MegaServiceDefinition {
   return parseMegaService(`name: test\ndescription: A test.\n${yaml}`, file, { registry });
 }
 
-/** What each node of a test does, by name; a node without an entry gives `<node>'s output`. */
-export type Behaviours = Record<string, (context: NodeContext) => unknown>;
+/** Behavior of each node of a test, by name; a node without an entry returns `<node>'s output`. */
+export type Behaviors = Record<string, (context: NodeContext) => unknown>;
 
-/** Runs a definition with fake services; the handle also tells which contexts the runner saw. */
+/** Runs a definition with fake services; the handle also has the contexts of all calls. */
 export function runWith(
   definition: MegaServiceDefinition,
-  behaviours: Behaviours = {},
+  behaviours: Behaviors = {},
   options: Partial<RunOptions> = {},
 ): RunHandle & { calls: NodeContext[] } {
   const calls: NodeContext[] = [];
@@ -97,26 +97,26 @@ export function runWith(
   return Object.assign(handle, { calls });
 }
 
-/** State and reason of each node, in topological order. */
+/** Returns state and reason of each node, in topological order. */
 export function statesOf(handle: RunHandle): Record<string, string> {
   return Object.fromEntries(handle.receipt().nodes.map(({ node, state }) => [node, state]));
 }
 
-/** All chunks of a stream. */
+/** Reads all chunks of a stream. */
 export async function readAll(stream: AsyncIterable<unknown>): Promise<unknown[]> {
   const chunks: unknown[] = [];
   for await (const chunk of stream) chunks.push(chunk);
   return chunks;
 }
 
-/** A promise that rejects when the signal aborts and never resolves: a service that hangs but obeys. */
+/** A service that hangs until the signal aborts. */
 export function hang({ signal }: NodeContext): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
 }
 
-/** A service that answers after so many milliseconds, unless it is stopped. */
+/** A service that returns a value after a delay, unless it is aborted. */
 export function after(delayMs: number, value: unknown) {
   return ({ signal }: NodeContext) =>
     new Promise((resolve, reject) => {

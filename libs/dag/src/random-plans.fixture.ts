@@ -4,11 +4,11 @@ import { parseMegaService } from './definition/parse.js';
 import { createServiceRegistry } from './definition/service-kind.js';
 import type { MegaServiceDefinition } from './definition/types.js';
 
-/** When every random run starts, in epoch milliseconds. */
+/** Start of every random run. */
 export const start = Date.parse('2026-11-20T12:00:00Z');
 const text = { kind: 'text' };
 
-/** Its input stands in for `pass`, `need` cannot do without it, and `relay` reads it as a stream. */
+/** The input of `pass` can replace its output, `need` requires its input, and `relay` reads it as a stream. */
 const registry = createServiceRegistry([
   {
     service: 'pass',
@@ -29,11 +29,11 @@ const registry = createServiceRegistry([
   },
 ]);
 
-/** What one attempt of a node does, and after how many milliseconds. */
+/** Outcome of one attempt of a node, and its delay in milliseconds. */
 export interface Deed {
   afterMs: number;
   end: 'give' | 'retryable' | 'fatal' | 'throw' | 'hang' | 'cut' | 'answer' | 'stream' | 'break';
-  /** A deaf attempt does not listen to its signal. */
+  /** The attempt ignores its signal. */
   deaf: boolean;
 }
 
@@ -49,11 +49,11 @@ export interface Plan {
     fallback: boolean;
     deeds: Deed[];
   }[];
-  /** The last node reads the one before it as a stream. */
+  /** The last node reads its predecessor as a stream. */
   relay: boolean;
   cancelAtMs: number | undefined;
   deadlineMs: number | undefined;
-  /** Chunks after which the consumer leaves; undefined: it reads to the end. */
+  /** Number of chunks after which the consumer leaves; undefined: never. */
   leaveAfter: number | undefined;
 }
 
@@ -62,7 +62,7 @@ const deed = (ends: Deed['end'][]) =>
 
 const maybe = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: undefined, freq: 3 });
 
-/** Plans of one to nine nodes whose attempts end in one of these ways. */
+/** Generates plans of one to nine nodes with these outcomes of attempts. */
 export function planOf(ends: Deed['end'][]): fc.Arbitrary<Plan> {
   const node = fc.record({
     after: fc.array(fc.nat(8), { maxLength: 4 }),
@@ -84,7 +84,7 @@ export function planOf(ends: Deed['end'][]): fc.Arbitrary<Plan> {
   });
 }
 
-/** The definition of a plan: node i follows some of the nodes before it; the last one answers. */
+/** Returns the definition of a plan: node i follows some of the previous nodes; the last one answers. */
 export function definitionOf({ nodes, relay }: Plan): MegaServiceDefinition {
   const last = nodes.length - 1;
   const sources = nodes.map((node, index) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MegaNestError } from '#contracts';
-import { define, hang, readAll, runWith, statesOf } from '../fixtures.js';
+import { define, hang, readAll, runWith, statesOf } from '../dag.fixture.js';
 
 const chatqna = define(
   'embedding: { service: embedding }',

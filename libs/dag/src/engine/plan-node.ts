@@ -1,52 +1,53 @@
 import { MegaNestError } from '#contracts';
-import type { Cut, NodeRecord } from './node-record.js';
+import type { SkipReach, NodeRecord } from './node-record.js';
 
-/** What the scheduler needs to know of a run in order to decide about a node. */
+/** The parts of a run that {@link planNode} uses. */
 export interface RunView {
   readonly records: ReadonlyMap<string, NodeRecord>;
   readonly request: unknown;
   /** Epoch milliseconds. */
   readonly deadline: number | undefined;
-  /** Parameters of all nodes, the named node's in front. */
+  /** Returns the parameters of all nodes; the named node's take precedence. */
   parametersSeenBy(node: string): Readonly<Record<string, unknown>>;
 }
 
-export type Decision =
+/** What happens to a node whose predecessors have finished. */
+export type NodePlan =
   | { kind: 'run' }
   | { kind: 'fail'; error: MegaNestError }
-  /** `standIn`: what arrived at its passThrough port may replace its output; `cut` holds where nothing does. */
-  | { kind: 'skip'; why: string; standIn: boolean; cut: Cut | undefined };
+  /** `bypass`: the value at its passThrough port may replace its output; otherwise `skipReach` applies. */
+  | { kind: 'skip'; why: string; bypass: boolean; skipReach: SkipReach | undefined };
 
-/** Milliseconds that an optional node without a timeout of its own must have left. */
-const leastBudgetMs = 250;
+/** Minimum remaining milliseconds for an optional node without a timeout. */
+const minBudgetMs = 250;
 
-/** Decides about a node whose predecessors have all finished. */
-export function decide(record: NodeRecord, view: RunView): Decision {
+/** Plans a node whose predecessors have all finished: run, fail or skip. */
+export function planNode(record: NodeRecord, view: RunView): NodePlan {
   return (
-    cutFromAbove(record, view) ??
+    shortCircuited(record, view) ??
     missingInput(record, view) ??
     shortBudget(record, view) ??
     unmetCondition(record, view) ?? { kind: 'run' }
   );
 }
 
-function cutFromAbove({ node }: NodeRecord, { records }: RunView): Decision | undefined {
+function shortCircuited({ node }: NodeRecord, { records }: RunView): NodePlan | undefined {
   const before = node.after.flatMap((name) => records.get(name) ?? []);
-  const judge = before.find(({ cut }) => cut === 'verdict');
-  if (judge) return skip(`cut by the verdict of "${originOfVerdict(judge, records)}"`, 'verdict');
-  if (before.length === 0 || !before.every(({ cut }) => cut === 'condition')) return undefined;
+  const origin = before.find(({ skipReach }) => skipReach === 'short-circuit');
+  if (origin) return skip(`short-circuited by "${originOf(origin, records)}"`, 'short-circuit');
+  if (before.length === 0 || !before.every(({ skipReach }) => skipReach === 'condition')) return undefined;
   return skip(`follows only ${before.map(({ node: { name } }) => `"${name}"`).join(', ')}`, 'condition');
 }
 
-/** The node that gave the verdict: the cut record itself, or the one further up. */
-function originOfVerdict(record: NodeRecord, records: ReadonlyMap<string, NodeRecord>): string {
+/** The node that short-circuited: the record itself, or one of its ancestors. */
+function originOf(record: NodeRecord, records: ReadonlyMap<string, NodeRecord>): string {
   if (record.state === 'ok') return record.node.name;
   const before = record.node.after.flatMap((name) => records.get(name) ?? []);
-  const above = before.find(({ cut }) => cut === 'verdict');
-  return above ? originOfVerdict(above, records) : record.node.name;
+  const above = before.find(({ skipReach }) => skipReach === 'short-circuit');
+  return above ? originOf(above, records) : record.node.name;
 }
 
-function missingInput({ node }: NodeRecord, { records }: RunView): Decision | undefined {
+function missingInput({ node }: NodeRecord, { records }: RunView): NodePlan | undefined {
   const { kind, inputs } = node.target;
   for (const [port, { optional }] of Object.entries(kind.inputs)) {
     const source = inputs[port];
@@ -58,22 +59,22 @@ function missingInput({ node }: NodeRecord, { records }: RunView): Decision | un
   return undefined;
 }
 
-function shortBudget({ node }: NodeRecord, { deadline }: RunView): Decision | undefined {
+function shortBudget({ node }: NodeRecord, { deadline }: RunView): NodePlan | undefined {
   if (!node.optional || deadline === undefined) return undefined;
   const leftMs = deadline - Date.now();
-  const neededMs = node.timeoutMs ?? leastBudgetMs;
+  const neededMs = node.timeoutMs ?? minBudgetMs;
   if (leftMs >= neededMs) return undefined;
   const why = `the deadline is near: ${leftMs} ms left, ${neededMs} ms needed`;
-  return { kind: 'skip', why, standIn: true, cut: undefined };
+  return { kind: 'skip', why, bypass: true, skipReach: undefined };
 }
 
-function unmetCondition({ node }: NodeRecord, view: RunView): Decision | undefined {
+function unmetCondition({ node }: NodeRecord, view: RunView): NodePlan | undefined {
   if (!node.when) return undefined;
   const { request } = view;
   const parameters = view.parametersSeenBy(node.name);
   try {
     if (node.when.evaluate({ request, parameters, outputs: outputsOf(view) })) return undefined;
-    return { kind: 'skip', why: `when: ${node.when.source}`, standIn: true, cut: 'condition' };
+    return { kind: 'skip', why: `when: ${node.when.source}`, bypass: true, skipReach: 'condition' };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const detail = `the condition of node "${node.name}" could not be decided: ${reason}`;
@@ -88,6 +89,6 @@ function outputsOf({ records }: RunView): Record<string, unknown> {
   return outputs;
 }
 
-function skip(why: string, cut: Cut): Decision {
-  return { kind: 'skip', why, standIn: false, cut };
+function skip(why: string, skipReach: SkipReach): NodePlan {
+  return { kind: 'skip', why, bypass: false, skipReach };
 }

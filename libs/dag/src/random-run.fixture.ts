@@ -1,19 +1,19 @@
 import { MegaNestError } from '#contracts';
 import type { MegaServiceDefinition } from './definition/types.js';
-import { runDag } from './engine/run-dag.js';
+import { runDag } from './engine/dag-run.js';
 import type { NodeContext, RunEvent, RunHandle } from './engine/types.js';
-import { definitionOf, start, type Deed, type Plan } from './random-plans.js';
+import { definitionOf, start, type Deed, type Plan } from './random-plans.fixture.js';
 
 export interface Call {
   node: string;
   context: NodeContext;
-  /** All nodes before it had settled or, for a reader of a stream, begun to stream. */
+  /** All its predecessors had settled or, if it reads their stream, begun to stream. */
   inputsReady: boolean;
-  /** True when the run had ended already. */
+  /** The run had already ended. */
   late: boolean;
 }
 
-/** The fake clock that the test runs under. */
+/** The fake clock of the test. */
 export interface VirtualClock {
   runAll(): Promise<unknown>;
   countTimers(): number;
@@ -21,7 +21,7 @@ export interface VirtualClock {
 
 export type Outcome = { value: unknown } | { error: unknown };
 
-/** One run of a plan with services that do as planned, and a record of all that happened. */
+/** Runs a plan with fake services and records all events. */
 export class Scenario {
   readonly definition: MegaServiceDefinition;
   readonly calls: Call[] = [];
@@ -32,7 +32,7 @@ export class Scenario {
   readonly handle: RunHandle;
   readonly streaming = new Set<string>();
   openStreams = 0;
-  /** Timers of the engine that were still set when the run said that nothing is left. */
+  /** Timers of the engine that were set when the run reported its end. */
   timersLeft = 0;
   over = false;
   private ownTimers = 0;
@@ -50,7 +50,7 @@ export class Scenario {
     if (plan.cancelAtMs !== undefined) this.startTimer(() => this.caller.abort(), plan.cancelAtMs);
   }
 
-  /** Lets the clock run until nothing is left to happen; gives the result, or the error that took its place. */
+  /** Advances the clock until the run has ended; returns its result or its error. */
   async play(clock: VirtualClock): Promise<Outcome> {
     const reading = this.readStream();
     const outcome = this.handle.result.then(
@@ -76,7 +76,7 @@ export class Scenario {
         if (this.read.length === leaveAfter) break;
       }
     } catch {
-      // The result rejects with the same error, which is what the properties look at.
+      // The result rejects with the same error, which the properties check.
     }
   }
 
@@ -129,7 +129,7 @@ export class Scenario {
     }
   }
 
-  /** Waits, for ever without a time; without a signal nothing ends the wait before its time. */
+  /** Waits; without a time forever, and without a signal to the end. */
   private pause(delayMs: number | undefined, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const clear = delayMs === undefined ? undefined : this.startTimer(resolve, delayMs);

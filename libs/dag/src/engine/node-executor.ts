@@ -1,37 +1,55 @@
-import type { MegaServiceDefinition, NodeTarget } from '../definition/types.js';
+import type { NodeTarget, MegaServiceDefinition } from '../definition/types.js';
+import type { NodeRecord } from './node-record.js';
+import { splitSentences, type TextChunk } from './sentences.js';
 import type { NodeParameters } from '../parameters/resolve.js';
 import type { AbortScope } from './abort-scope.js';
 import { startAttempt, type OpenStream, type RunningAttempt } from './attempt.js';
 import { ChunkBuffer } from './chunk-buffer.js';
 import { executeNode } from './execute-node.js';
-import { gatherInputs } from './inputs.js';
-import type { NodeRecord } from './node-record.js';
 import type { NodeContext, RunEvent, RunOptions } from './types.js';
 
-/** Runs the definition of a nested mega service for one attempt of its node. */
+type Records = ReadonlyMap<string, NodeRecord>;
+
+/** Collects the inputs of a target; each call gets a new reader of a stream. */
+function gatherInputs({ kind, inputs }: NodeTarget, records: Records): Record<string, unknown> {
+  const gathered: Record<string, unknown> = {};
+  for (const [port, wanted] of Object.entries(kind.inputs)) {
+    const source = records.get(inputs[port] ?? '');
+    if (wanted.stream && source?.stream) gathered[port] = readStream(source.stream.read(), wanted.stream);
+    else if (!wanted.stream && source?.output) gathered[port] = source.output.value;
+  }
+  return gathered;
+}
+
+function readStream(chunks: AsyncIterable<unknown>, unit: 'chunks' | 'sentences'): AsyncIterable<unknown> {
+  return unit === 'chunks' ? chunks : splitSentences(chunks as AsyncIterable<TextChunk>);
+}
+
+/** Runs a nested mega service for one attempt of its node. */
 export type NestedRunner = (
   definition: MegaServiceDefinition,
   record: NodeRecord,
   context: NodeContext,
 ) => Promise<unknown> | AsyncIterable<unknown>;
 
-export interface WorkerOptions {
+/** Options of {@link NodeExecutor}. */
+export interface ExecutorOptions {
   options: RunOptions;
   records: ReadonlyMap<string, NodeRecord>;
   parameters: ReadonlyMap<string, NodeParameters>;
-  /** Takes the chunks of the output node. */
+  /** Receives the chunks of the output node. */
   answer: ChunkBuffer;
   runNested: NestedRunner;
-  /** The first chunk of a node is there. */
+  /** Called at the first chunk of a node. */
   onStream: (record: NodeRecord) => void;
   emit: (event: RunEvent) => void;
 }
 
-/** Does the work of single nodes; the order of the nodes is none of its business. */
-export class NodeWorker {
-  constructor(private readonly worker: WorkerOptions) {}
+/** Executes single nodes; it does not know their order. */
+export class NodeExecutor {
+  constructor(private readonly worker: ExecutorOptions) {}
 
-  /** Runs a node by its policies and, where it streams, to the end of its stream; resolves to its output. */
+  /** Runs a node with its policies, to the end of its stream if it streams; resolves to its output. */
   async run(record: NodeRecord): Promise<unknown> {
     const { node, scope } = record;
     const { production, from } = await executeNode({
@@ -46,17 +64,17 @@ export class NodeWorker {
     return this.pump(record, production.stream, target);
   }
 
-  /** The output of a skipped node: what arrived at its passThrough port; undefined where there is nothing. */
-  standIn(record: NodeRecord): { value: unknown } | { stream: ChunkBuffer } | undefined {
+  /** Returns the value at a skipped node's passThrough port as its output; undefined if there is not any. */
+  bypass(record: NodeRecord): { value: unknown } | { stream: ChunkBuffer } | undefined {
     const { kind, inputs } = record.node.target;
     const port = kind.passThrough;
     const source = port === undefined ? undefined : this.worker.records.get(inputs[port] ?? '');
     if (port === undefined || !source) return undefined;
-    if (!kind.inputs[port]?.stream || source.gaveWhole) return source.output;
+    if (!kind.inputs[port]?.stream || source.streamedWhole) return source.output;
     return source.stream && { stream: source.stream };
   }
 
-  /** Hands another node's stream on as this node's own, to its end; a run that stops breaks that stream too. */
+  /** Forwards another node's stream as this node's own; if the run stops, it breaks that stream too. */
   async forward(record: NodeRecord, source: ChunkBuffer): Promise<unknown> {
     const buffer = this.openStream(record);
     for await (const chunk of source.read()) buffer.push(chunk);
@@ -79,7 +97,7 @@ export class NodeWorker {
     return buffer;
   }
 
-  /** The answer's buffer stays open until the whole run has ended. */
+  /** The answer's buffer stays open until the run has ended. */
   private closeStream(record: NodeRecord, buffer: ChunkBuffer, target: NodeTarget): unknown {
     if (buffer !== this.worker.answer) buffer.end();
     return collectorOf(target)([...buffer.chunks]);
@@ -89,7 +107,7 @@ export class NodeWorker {
   private keepValue(record: NodeRecord, value: unknown): unknown {
     const isOutput = record.node.name === this.worker.options.definition.output;
     if (!record.node.stream || isOutput) return value;
-    record.gaveWhole = true;
+    record.streamedWhole = true;
     record.stream = new ChunkBuffer();
     record.stream.push(value);
     record.stream.end();
@@ -149,7 +167,7 @@ interface ContextRequest {
   deadline: number | undefined;
 }
 
-/** How the chunks of a target make its output. */
+/** Returns the function that converts a target's chunks to its output. */
 export function collectorOf({ kind }: NodeTarget): (chunks: readonly unknown[]) => unknown {
   return kind.collect ?? ((chunks) => chunks);
 }
