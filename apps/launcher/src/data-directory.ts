@@ -26,7 +26,11 @@ export async function prepareDataDirectory(path: string): Promise<void> {
   try {
     await makeDirectory(path);
     // A full disk still has names for empty files.
-    await writeFile(probe, Buffer.alloc(4_096)).finally(() => rm(probe, { force: true }));
+    try {
+      await writeFile(probe, Buffer.alloc(4_096));
+    } finally {
+      await rm(probe, { force: true });
+    }
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     throw new EnvironmentError(

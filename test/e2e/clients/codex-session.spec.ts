@@ -101,6 +101,8 @@ const isOfChild = ({ messages }: EngineBody) =>
   JSON.stringify(messages).includes('that you are the child.') &&
   !JSON.stringify(messages).includes('Write a long file.');
 
+const textOf = (content: unknown) => (typeof content === 'string' ? content : JSON.stringify(content ?? ''));
+
 /** Goes through the steps by the number of outputs that have come back; its children say who they are. */
 function model(body: EngineBody): EngineTurn {
   if (isOfChild(body)) return { text: 'I am the child.' };
@@ -111,7 +113,7 @@ function model(body: EngineBody): EngineTurn {
   const call = {
     id: `call_${outputs.length}`,
     name,
-    arguments: JSON.stringify(input(String(outputs.at(-1)?.content ?? ''))),
+    arguments: JSON.stringify(input(textOf(outputs.at(-1)?.content))),
   };
   return { calls: [call] };
 }

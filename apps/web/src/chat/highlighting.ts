@@ -17,7 +17,7 @@ export function hasCode(answer: string): boolean {
 export function useHighlighter(wanted: boolean): Plugins {
   const [plugins, setPlugins] = useState(loaded);
   useEffect(() => {
-    if (!wanted || plugins) return;
+    if (!wanted || plugins) return undefined;
     let gone = false;
     const load = async () => {
       const { highlightCode } = await import('./highlight-code');

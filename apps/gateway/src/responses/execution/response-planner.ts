@@ -1,3 +1,4 @@
+import type { MegaServiceDefinition } from '#dag';
 import { ImageBudget, MegaNestError, type ChatMessage, invalidField } from '#contracts';
 import {
   assertCallsAnswered,
@@ -67,9 +68,6 @@ export class ResponsePlanner {
     const now = await this.reader.read(inputItems, { ...options, path: 'input' });
     assertCallsAnswered(earlier, now);
     const { messages, skipped } = conversationOf(settings.instructions, { earlier, now, images });
-    const searches = [...(definition?.nodes.values() ?? [])].some(
-      ({ target }) => target.service === 'retrieval',
-    );
     const compaction = compactionOf(request, isTrigger, [...earlier, ...now]);
     if (compaction && definition) throw compactsNothing(isTrigger);
     const findSource = (type: string) => this.sources.find(type);
@@ -97,7 +95,7 @@ export class ResponsePlanner {
       job: {
         chat: chatRequestOf(request, messages),
         truncation: settings.truncation,
-        searchQuery: searches ? questionOf(messages) : null,
+        searchQuery: searches(definition) ? questionOf(messages) : null,
         includeSearchResults: include.has('file_search_call.results'),
         include: [...include],
         ...(warmUp && { warmUp }),
@@ -106,6 +104,10 @@ export class ResponsePlanner {
       },
     };
   }
+}
+
+function searches(definition: MegaServiceDefinition | undefined): boolean {
+  return [...(definition?.nodes.values() ?? [])].some(({ target }) => target.service === 'retrieval');
 }
 
 /** `compaction_trigger` is no item but an order, and must come last. */
