@@ -12,11 +12,12 @@ import {
 import { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '#paths';
-import { randomNumbers } from './checkpoint/checkpoint.fixture.js';
+import { randomNumbers, randomTensors, writeCheckpoint } from './checkpoint/checkpoint.fixture.js';
 import { compileDecoder } from './decoder/compile-decoder.js';
 import { compileEncoder } from './encoder/compile-encoder.js';
 import { exportModel } from './export-model.js';
 import { decodeGreedily } from './decoder/greedy-driver.fixture.js';
+import { decoderShapes } from './decoder/reference-decoder.fixture.js';
 
 const bundled = join(projectRoot, 'models');
 const published = '../shared/models/tinystories-656k';
@@ -37,30 +38,71 @@ const open = (path: string): Promise<InferenceSession> =>
   InferenceSession.create(path, { intraOpNumThreads: 1 });
 const options = { dtype: 'fp32', local_files_only: true } as const;
 
+/** Continues prompts by greedy decoding, with the serving graph and with transformers.js on the exporters' graph. */
+async function compareContinuations(directory: string): Promise<void> {
+  const name = basename(directory);
+  const compiled = await compileDecoder(directory, { cacheDir, weights: 'fp32', kv: 'float' });
+  await exportModel(directory, join(folder, name));
+  const model = await AutoModelForCausalLM.from_pretrained(name, options);
+  const random = randomNumbers(9);
+  const prompts = [4, 19, 40, 70].map((length) =>
+    Array.from({ length }, () => 3 + Math.floor(((random() + 1) / 2) * (compiled.vocabularySize - 3))),
+  );
+  const answers = await decodeGreedily(await open(compiled.onnxPath), compiled, prompts, 20);
+  for (const [index, prompt] of prompts.entries()) {
+    const inputs = { input_ids: ids(prompt), attention_mask: ids(prompt.map(() => 1)) };
+    const output = (await model.generate({ ...inputs, max_new_tokens: 20, do_sample: false })) as Tensor;
+    const expected = Array.from(output.data as BigInt64Array, Number).slice(prompt.length);
+    // transformers.js ends at the end-of-text token; the driver goes on.
+    expect(answers[index]!.slice(0, expected.length)).toEqual(expected);
+  }
+  await model.dispose();
+}
+
 describe.each([join(bundled, 'nano-chat'), published])('the decoder in %s', (directory) => {
   it.skipIf(!existsSync(directory))(
     'continues prompts like transformers.js on the same weights',
     { timeout: 60_000 },
-    async () => {
-      const name = basename(directory);
-      const compiled = await compileDecoder(directory, { cacheDir, weights: 'fp32', kv: 'float' });
-      await exportModel(directory, join(folder, name));
-      const model = await AutoModelForCausalLM.from_pretrained(name, options);
-      const random = randomNumbers(9);
-      const prompts = [4, 19, 40, 70].map((length) =>
-        Array.from({ length }, () => 3 + Math.floor(((random() + 1) / 2) * (compiled.vocabularySize - 3))),
-      );
-      const answers = await decodeGreedily(await open(compiled.onnxPath), compiled, prompts, 20);
-      for (const [index, prompt] of prompts.entries()) {
-        const inputs = { input_ids: ids(prompt), attention_mask: ids(prompt.map(() => 1)) };
-        const output = (await model.generate({ ...inputs, max_new_tokens: 20, do_sample: false })) as Tensor;
-        const expected = Array.from(output.data as BigInt64Array, Number).slice(prompt.length);
-        // transformers.js ends at the end-of-text token; the driver goes on.
-        expect(answers[index]!.slice(0, expected.length)).toEqual(expected);
-      }
-      await model.dispose();
-    },
+    () => compareContinuations(directory),
   );
+});
+
+describe.each([
+  {
+    model_type: 'smollm3',
+    architectures: ['SmolLM3ForCausalLM'],
+    no_rope_layers: [1, 0],
+    tie_word_embeddings: true,
+  },
+  {
+    model_type: 'granite',
+    architectures: ['GraniteForCausalLM'],
+    attention_multiplier: 0.2,
+    embedding_multiplier: 6,
+    residual_multiplier: 0.22,
+    logits_scaling: 4,
+    tie_word_embeddings: false,
+  },
+])('a $model_type of random weights', (family) => {
+  it('continues prompts like transformers.js on the same weights', { timeout: 60_000 }, async () => {
+    const config = {
+      ...family,
+      hidden_size: 48,
+      num_hidden_layers: 2,
+      num_attention_heads: 6,
+      num_key_value_heads: 2,
+      head_dim: 8,
+      intermediate_size: 64,
+      vocab_size: 96,
+      max_position_embeddings: 256,
+      rms_norm_eps: 1e-6,
+      rope_theta: 10_000,
+      eos_token_id: 0,
+    };
+    const directory = join(folder, 'random', config.model_type);
+    await writeCheckpoint(directory, config, randomTensors(decoderShapes(config), 11));
+    await compareContinuations(directory);
+  });
 });
 
 describe('the bundled encoders', () => {

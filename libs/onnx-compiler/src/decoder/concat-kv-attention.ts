@@ -28,12 +28,14 @@ export class ConcatKvAttention implements AttentionWriter {
 
   attend(layer: number, { queries, keys, values }: Projections): string {
     const { graph, shape, rotary, positions } = this;
-    const { heads, kvHeads, headDim } = shape;
-    const query = this.splitHeads(rotary.rotate(queries, positions, heads), heads);
-    const key = this.append(layer, 'key', this.splitHeads(rotary.rotate(keys, positions, kvHeads), kvHeads));
+    const { heads, kvHeads, headDim, scale = headDim ** -0.5 } = shape;
+    const rotated = (part: string, count: number): string =>
+      shape.rotatedLayers?.[layer] === false ? part : rotary.rotate(part, positions, count);
+    const query = this.splitHeads(rotated(queries, heads), heads);
+    const key = this.append(layer, 'key', this.splitHeads(rotated(keys, kvHeads), kvHeads));
     const value = this.append(layer, 'value', this.splitHeads(values, kvHeads));
     const transposed = graph.op('Transpose', [this.repeat(key)], { attributes: { perm: [0, 1, 3, 2] } });
-    const products = graph.op('Mul', [graph.op('MatMul', [query, transposed]), graph.float(headDim ** -0.5)]);
+    const products = graph.op('Mul', [graph.op('MatMul', [query, transposed]), graph.float(scale)]);
     const weights = graph.op('Softmax', [graph.op('Add', [products, this.mask])], {
       attributes: { axis: -1 },
     });

@@ -18,17 +18,31 @@ export interface DecoderShape {
   readonly rope: RotaryEmbedding;
   /** The output matrix is the embedding matrix. */
   readonly tiedEmbeddings: boolean;
+  /** Of the products of queries and keys; default 1 / √headDim. */
+  readonly scale?: number;
+  /** SmolLM3: whether a layer rotates queries and keys; absent where all do. */
+  readonly rotatedLayers?: readonly boolean[];
+  /** Granite: factors of the embeddings, of what each block adds, and of the logits. */
+  readonly embeddingFactor?: number;
+  readonly residualFactor?: number;
+  readonly logitsFactor?: number;
 }
 
 /** The parts of a decoder's shape that attention over a cache needs. */
 export type AttentionShape = Pick<
   DecoderShape,
-  'hiddenSize' | 'layers' | 'heads' | 'kvHeads' | 'headDim' | 'vocabularySize' | 'contextLength'
+  | 'hiddenSize'
+  | 'layers'
+  | 'heads'
+  | 'kvHeads'
+  | 'headDim'
+  | 'vocabularySize'
+  | 'contextLength'
+  | 'scale'
+  | 'rotatedLayers'
 > & {
-  /** Absent if positions are added to the token embeddings. */
+  /** Absent where positions are added to the tokens. */
   readonly rope?: RotaryEmbedding;
-  /** Scale of the products of queries and keys; default 1 / √headDim. */
-  readonly scale?: number;
 };
 
 const ropeSchema = z.looseObject({
@@ -58,10 +72,16 @@ const configSchema = z.looseObject({
   use_sliding_window: z.boolean().optional(),
   partial_rotary_factor: z.number().optional(),
   quantization_config: z.unknown().optional(),
+  no_rope_layers: z.array(z.int()).nullish(),
+  no_rope_layer_interval: z.int().positive().default(4),
+  attention_multiplier: z.number().positive().optional(),
+  embedding_multiplier: z.number().positive().optional(),
+  residual_multiplier: z.number().positive().optional(),
+  logits_scaling: z.number().positive().optional(),
 });
 type Config = z.infer<typeof configSchema>;
 
-const supportedTypes = new Set(['llama', 'mistral', 'qwen2', 'qwen3']);
+const supportedTypes = new Set(['llama', 'mistral', 'qwen2', 'qwen3', 'smollm3', 'granite']);
 
 /** Rotary tables are constants of the graph; this limits their size. */
 const maxContextLength = 32_768;
@@ -116,6 +136,25 @@ function toShape(config: Config, rope: RotaryEmbedding): DecoderShape {
     normEpsilon: config.rms_norm_eps,
     rope,
     tiedEmbeddings: config.tie_word_embeddings,
+    ...(config.model_type === 'smollm3' && { rotatedLayers: rotatedLayers(config) }),
+    ...(config.model_type === 'granite' && graniteFactors(config)),
+  };
+}
+
+/** SmolLM3 leaves positions out of every fourth layer, unless its config.json lists others. */
+function rotatedLayers(config: Config): boolean[] {
+  const every = config.no_rope_layer_interval;
+  return Array.from({ length: config.num_hidden_layers }, (_, layer) =>
+    config.no_rope_layers ? config.no_rope_layers[layer] !== 0 : (layer + 1) % every !== 0,
+  );
+}
+
+function graniteFactors(config: Config) {
+  return {
+    scale: config.attention_multiplier ?? 1,
+    embeddingFactor: config.embedding_multiplier ?? 1,
+    residualFactor: config.residual_multiplier ?? 1,
+    logitsFactor: 1 / (config.logits_scaling ?? 1),
   };
 }
 

@@ -45,6 +45,18 @@ const families: Record<string, Partial<ReferenceConfig>> = {
   'a Llama with linear scaling': { rope_scaling: { rope_type: 'linear', factor: 4 } },
   'a Mistral': { model_type: 'mistral' },
   'a Qwen2 with biases and tied embeddings': { model_type: 'qwen2', tie_word_embeddings: true },
+  'a SmolLM3 whose second layer has no positions': {
+    model_type: 'smollm3',
+    no_rope_layers: [1, 0],
+    tie_word_embeddings: true,
+  },
+  'a Granite with its factors': {
+    model_type: 'granite',
+    attention_multiplier: 0.2,
+    embedding_multiplier: 6,
+    residual_multiplier: 0.22,
+    logits_scaling: 4,
+  },
   'a Qwen3 with normed heads wider than hidden / heads': { model_type: 'qwen3', head_dim: 16 },
 };
 

@@ -58,11 +58,14 @@ class DecoderGraphWriter {
     const { graph, shape, weights, options } = this;
     const inputIds = graph.input('input_ids', 'int64', ['batch', 'tokens']);
     const attention = options.attention(graph, shape, inputIds);
-    let state = lookUp(graph, weights.embedding(), inputIds, options.linear);
+    let state = this.scaled(
+      lookUp(graph, weights.embedding(), inputIds, options.linear),
+      shape.embeddingFactor,
+    );
     for (let index = 0; index < shape.layers; index++)
       state = this.layer(index, state, weights.layer(index), attention);
     const normed = this.norm(attention.selectRows(state), weights.finalNorm());
-    const logits = this.linear.multiply(normed, weights.languageModelHead());
+    const logits = this.scaled(this.linear.multiply(normed, weights.languageModelHead()), shape.logitsFactor);
     attention.declareOutputs(graph.op('Identity', [logits], { output: 'logits' }));
     return graph.build('decoder');
   }
@@ -75,9 +78,11 @@ class DecoderGraphWriter {
   ): string {
     const { graph } = this;
     const attended = attention.attend(index, this.projections(state, weights));
-    const middle = graph.op('Add', [state, this.project(attended, weights.output)]);
+    const { residualFactor } = this.shape;
+    const added = this.scaled(this.project(attended, weights.output), residualFactor);
+    const middle = graph.op('Add', [state, added]);
     const forwarded = this.feedForward(this.norm(middle, weights.feedForwardNorm), weights);
-    return graph.op('Add', [middle, forwarded]);
+    return graph.op('Add', [middle, this.scaled(forwarded, residualFactor)]);
   }
 
   private projections(state: string, weights: DecoderLayerWeights): Projections {
@@ -96,6 +101,10 @@ class DecoderGraphWriter {
     const [gate = '', up = ''] = graph.split(joint, [feedForward, feedForward], 2);
     const activated = graph.op('Mul', [gate, graph.op('Sigmoid', [gate])]);
     return this.project(graph.op('Mul', [activated, up]), weights.down);
+  }
+
+  private scaled(value: string, factor = 1): string {
+    return factor === 1 ? value : this.graph.op('Mul', [value, this.graph.float(factor)]);
   }
 
   private project(input: string, { weight, bias }: LinearWeights): string {

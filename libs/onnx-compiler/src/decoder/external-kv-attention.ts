@@ -59,9 +59,9 @@ export class ExternalKvAttention implements AttentionWriter {
 
   attend(layer: number, { queries, keys, values }: Projections): string {
     const { heads, kvHeads } = this.shape;
-    const newKeys = this.splitHeads(this.rotated(keys, kvHeads));
+    const newKeys = this.splitHeads(this.rotated(layer, keys, kvHeads));
     const newValues = this.splitHeads(values);
-    const grouped = this.groupQueries(this.rotated(queries, heads));
+    const grouped = this.groupQueries(this.rotated(layer, queries, heads));
     const raised = [newKeys, newValues].map((part) =>
       this.graph.op('Unsqueeze', [part, this.graph.int64([0])]),
     );
@@ -76,8 +76,9 @@ export class ExternalKvAttention implements AttentionWriter {
     return this.mergeHeads(this.attendInt8(grouped, held, past, past.scales));
   }
 
-  /** Returns the value unchanged if positions are added to the token embeddings. */
-  private rotated(value: string, heads: number): string {
+  /** Returns the value unchanged if positions are added to the token embeddings, or if the layer does not use them. */
+  private rotated(layer: number, value: string, heads: number): string {
+    if (this.shape.rotatedLayers?.[layer] === false) return value;
     return this.rotary?.rotate(value, this.positions, heads) ?? value;
   }
 

@@ -22,6 +22,12 @@ export interface ReferenceConfig {
     readonly original_max_position_embeddings?: number;
   };
   readonly tie_word_embeddings: boolean;
+  /** SmolLM3: 0 where a layer does not rotate. */
+  readonly no_rope_layers?: readonly number[];
+  readonly attention_multiplier?: number;
+  readonly embedding_multiplier?: number;
+  readonly residual_multiplier?: number;
+  readonly logits_scaling?: number;
 }
 
 /** Names and shapes of a decoder's tensors; Qwen2 has biases, Qwen3 norms of heads. */
@@ -64,13 +70,20 @@ export function referenceLogits(
   ids: readonly number[],
 ): Vector[] {
   const embedding = tensors['model.embed_tokens.weight']!;
-  let states = ids.map((id) => row(embedding, id));
+  let states = ids.map((id) => scaled(row(embedding, id), config.embedding_multiplier));
   for (let index = 0; index < config.num_hidden_layers; index++)
     states = layer(config, tensors, `model.layers.${index}`, states);
   const head = config.tie_word_embeddings ? embedding : tensors['lm_head.weight']!;
   return states.map((state) =>
-    linear({ 'head.weight': head }, 'head', rmsNorm(tensors, 'model.norm', state, config.rms_norm_eps)),
+    scaled(
+      linear({ 'head.weight': head }, 'head', rmsNorm(tensors, 'model.norm', state, config.rms_norm_eps)),
+      1 / (config.logits_scaling ?? 1),
+    ),
   );
+}
+
+function scaled(vector: Vector, factor = 1): Vector {
+  return vector.map((value) => value * factor);
 }
 
 function layer(
@@ -90,12 +103,18 @@ function layer(
     const attended = queries[token]!.flatMap((query, head) => {
       const visible = (all: readonly Vector[][]): Vector[] =>
         all.slice(0, token + 1).map((position) => position[Math.floor(head / group)]!);
-      return attend(query, visible(keys), visible(values));
+      // `attend` divides by the root of the width.
+      const factor = (config.attention_multiplier ?? config.head_dim ** -0.5) * config.head_dim ** 0.5;
+      return attend(scaled(query, factor), visible(keys), visible(values));
     });
-    const middle = add(state, linear(tensors, `${attention}.o_proj`, attended));
+    const residual = config.residual_multiplier;
+    const middle = add(state, scaled(linear(tensors, `${attention}.o_proj`, attended), residual));
     return add(
       middle,
-      feedForward(tensors, name, rmsNorm(tensors, `${name}.post_attention_layernorm`, middle, epsilon)),
+      scaled(
+        feedForward(tensors, name, rmsNorm(tensors, `${name}.post_attention_layernorm`, middle, epsilon)),
+        residual,
+      ),
     );
   });
 }
@@ -112,7 +131,8 @@ function project(
       const normed = tensors[`${name}_norm.weight`]
         ? rmsNorm(tensors, `${name}_norm`, head, config.rms_norm_eps)
         : head;
-      return rotate(config, normed, position);
+      const layer = Number(/layers\.(\d+)\./.exec(name)?.[1]);
+      return config.no_rope_layers?.[layer] === 0 ? normed : rotate(config, normed, position);
     }),
   );
 }
