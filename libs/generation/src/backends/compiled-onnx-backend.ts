@@ -1,7 +1,7 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { createSession, type SessionSettings } from '#models';
 import type { CompiledDecoder } from '#onnx-compiler';
-import type { DecoderBackend, ForwardItem, HeldBytes, SequenceOptions } from './decoder-backend.js';
+import type { DecoderBackend, ForwardItem, HeldBytes, SequenceOptions } from '../decoder-backend.js';
 import {
   KvSequence,
   type SequenceOwner,

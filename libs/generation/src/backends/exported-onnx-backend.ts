@@ -1,6 +1,6 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { ModelLoadError, createSession, type SessionSettings, toFloat32, type DecoderConfig } from '#models';
-import type { DecoderBackend, DecoderSequence, ForwardItem, HeldBytes } from './decoder-backend.js';
+import type { DecoderBackend, DecoderSequence, ForwardItem, HeldBytes } from '../decoder-backend.js';
 
 /** The KV cache that one pass returned. It is immutable and shared by forks; the last `release` frees it. */
 class SharedCache {

@@ -1,6 +1,6 @@
 import { chooseEngine } from '#models';
 import { compileDecoder, compileConcatKvDecoder } from '#onnx-compiler';
-import type { DecoderBackend } from './decoder-backend.js';
+import type { DecoderBackend } from '../decoder-backend.js';
 import { CompiledOnnxBackend } from './compiled-onnx-backend.js';
 import { bytesPerPosition } from '../kv-cache/kv-cache.js';
 import { ExportedOnnxBackend } from './exported-onnx-backend.js';

@@ -7,7 +7,7 @@ import { TokenVocabulary, type DecoderConfig } from '#models';
 import { compileDecoder, exportDecoder } from '#onnx-compiler';
 import { randomTensors, writeCheckpoint } from '../../../onnx-compiler/src/checkpoint/checkpoint.fixture.js';
 import { decoderShapes } from '../../../onnx-compiler/src/decoder/reference-decoder.fixture.js';
-import type { DecoderBackend } from '../backends/decoder-backend.js';
+import type { DecoderBackend } from '../decoder-backend.js';
 import { CompiledOnnxBackend } from '../backends/compiled-onnx-backend.js';
 import { ExportedOnnxBackend } from '../backends/exported-onnx-backend.js';
 import { GenerationScheduler } from '../scheduling/generation-scheduler.js';

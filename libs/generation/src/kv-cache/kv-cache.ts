@@ -1,6 +1,6 @@
 import { Tensor } from 'onnxruntime-node';
 import type { CompiledDecoder } from '#onnx-compiler';
-import type { DecoderSequence } from '../backends/decoder-backend.js';
+import type { DecoderSequence } from '../decoder-backend.js';
 
 /** The parts of a compiled decoder that determine the layout of its cache. */
 export type CacheShape = Pick<CompiledDecoder, 'layers' | 'kvHeads' | 'headDim' | 'kv'>;

@@ -3,9 +3,9 @@ import { Detokeniser, type TokenVocabulary } from '#models';
 import type { TokenConstraint } from '#grammar';
 import { StopMatcher } from './stop-matcher.js';
 import type { SampledToken, Sampler } from '../sampling/sampler.js';
-import type { DecoderSequence, ForwardItem } from '../backends/decoder-backend.js';
+import type { DecoderSequence, ForwardItem } from '../decoder-backend.js';
 import type { GenerationEvent } from '../generator-interface.js';
-import type { PromptLookup } from '../scheduling/prompt-lookup.js';
+import type { PromptLookup } from '../sampling/prompt-lookup.js';
 
 /** A token of a completion. */
 export interface CompletionToken {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { GenerationParameters } from '#contracts';
 import { projectRoot } from '#paths';
 import { TokenVocabulary } from '#models';
-import type { DecoderBackend, DecoderSequence, ForwardItem } from '../backends/decoder-backend.js';
+import type { DecoderBackend, DecoderSequence, ForwardItem } from '../decoder-backend.js';
 import { GenerationScheduler, PrefillPacer } from './generation-scheduler.js';
 import type { GenerationEvent } from '../generator-interface.js';
 

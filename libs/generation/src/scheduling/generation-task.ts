@@ -10,9 +10,9 @@ import {
   type Drafting,
   BestOf,
 } from '../output/completion.js';
-import type { DecoderBackend, DecoderSequence, ForwardItem } from '../backends/decoder-backend.js';
+import type { DecoderBackend, DecoderSequence, ForwardItem } from '../decoder-backend.js';
 import type { GenerationEvent } from '../generator-interface.js';
-import { PromptLookup } from './prompt-lookup.js';
+import { PromptLookup } from '../sampling/prompt-lookup.js';
 
 /** A request to the scheduler. */
 export interface GenerationWork {

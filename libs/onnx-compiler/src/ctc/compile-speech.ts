@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { compileOnce } from '../compile-cache.js';
 import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
 import type { IntegerKernel } from '../onnx/graph-builder.js';
-import type { LinearMode } from '../onnx/linear.js';
+import type { LinearMode } from '../quantization/linear.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';
 import { readSpeechShape } from './speech-config.js';

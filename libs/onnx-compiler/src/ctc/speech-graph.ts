@@ -1,6 +1,6 @@
 import type { NormWeights } from '../encoder/encoder-weights.js';
 import { GraphBuilder, type IntegerKernel } from '../onnx/graph-builder.js';
-import { LinearLayers, type LinearMode } from '../onnx/linear.js';
+import { LinearLayers, type LinearMode } from '../quantization/linear.js';
 import { type LinearWeights, linearWeights, type Matrix, matrix } from '../checkpoint/weights.js';
 import type { Graph } from '../onnx/onnx-file.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';

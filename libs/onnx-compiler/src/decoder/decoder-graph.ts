@@ -1,6 +1,6 @@
 import type { DecoderShape } from './decoder-config.js';
 import type { DecoderLayerWeights, DecoderWeights } from './decoder-weights.js';
-import { lookUp, type LinearMode, LinearLayers } from '../onnx/linear.js';
+import { lookUp, type LinearMode, LinearLayers } from '../quantization/linear.js';
 import { GraphBuilder, type IntegerKernel } from '../onnx/graph-builder.js';
 import type { LinearWeights, Matrix } from '../checkpoint/weights.js';
 import type { Graph } from '../onnx/onnx-file.js';

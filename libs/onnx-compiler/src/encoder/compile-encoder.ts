@@ -9,7 +9,7 @@ import {
 import { type EncoderGraphOptions, type EncoderHead, buildEncoderGraph } from './encoder-graph.js';
 import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
 import type { IntegerKernel } from '../onnx/graph-builder.js';
-import type { LinearMode } from '../onnx/linear.js';
+import type { LinearMode } from '../quantization/linear.js';
 import { EncoderWeights } from './encoder-weights.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';

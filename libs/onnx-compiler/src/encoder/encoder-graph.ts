@@ -1,6 +1,6 @@
 import { type EncoderShape, type GraphPooling, activations } from './encoder-config.js';
 import type { EncoderLayerWeights, EncoderWeights, NormWeights } from './encoder-weights.js';
-import { lookUp, LinearLayers, type LinearMode } from '../onnx/linear.js';
+import { lookUp, LinearLayers, type LinearMode } from '../quantization/linear.js';
 import { GraphBuilder, microsoft, type IntegerKernel } from '../onnx/graph-builder.js';
 import type { LinearWeights, Matrix } from '../checkpoint/weights.js';
 import type { Graph } from '../onnx/onnx-file.js';

@@ -2,7 +2,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { queryScales } from './compile-whisper.js';
 import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
-import { lookUp, LinearLayers } from '../onnx/linear.js';
+import { lookUp, LinearLayers } from '../quantization/linear.js';
 import { GraphBuilder } from '../onnx/graph-builder.js';
 import { type Graph, writeOnnxFile } from '../onnx/onnx-file.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';

@@ -1,7 +1,7 @@
 import { activations } from '../encoder/encoder-config.js';
 import type { NormWeights } from '../encoder/encoder-weights.js';
 import type { GraphBuilder } from '../onnx/graph-builder.js';
-import type { LinearLayers } from '../onnx/linear.js';
+import type { LinearLayers } from '../quantization/linear.js';
 import type { LinearWeights, Matrix } from '../checkpoint/weights.js';
 import type { WhisperShape } from './whisper-config.js';
 import type { WhisperLayerWeights } from './whisper-weights.js';

@@ -1,5 +1,5 @@
 import { ExternalKvAttention } from '../decoder/external-kv-attention.js';
-import { lookUp, LinearLayers } from '../onnx/linear.js';
+import { lookUp, LinearLayers } from '../quantization/linear.js';
 import { GraphBuilder, microsoft } from '../onnx/graph-builder.js';
 import type { Graph } from '../onnx/onnx-file.js';
 import { WhisperBlocks } from './whisper-blocks.js';

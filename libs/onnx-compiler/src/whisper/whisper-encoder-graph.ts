@@ -1,5 +1,5 @@
 import { GraphBuilder, microsoft, type IntegerKernel } from '../onnx/graph-builder.js';
-import { LinearLayers, type LinearMode } from '../onnx/linear.js';
+import { LinearLayers, type LinearMode } from '../quantization/linear.js';
 import type { Graph } from '../onnx/onnx-file.js';
 import { WhisperBlocks } from './whisper-blocks.js';
 import type { WhisperShape } from './whisper-config.js';

@@ -1,6 +1,6 @@
-import { type GraphBuilder, microsoft } from './graph-builder.js';
+import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
 import { type Matrix, transpose } from '../checkpoint/weights.js';
-import { quantizeLazily, quantizeRowsInGraph, rowRanges } from '../quantization/quantize.js';
+import { quantizeLazily, quantizeRowsInGraph, rowRanges } from './quantize.js';
 
 /**
  * Looks up rows of a table by int64 ids: `[…]` → `[…, columns]`. With int8 weights the table is int8 with one scale
