@@ -18,5 +18,5 @@ sh "$here/fetch.sh" "$work/fetched"
 mkdir -p models/nano-asr
 cp "$work/float/config.json" "$work/float/preprocessor_config.json" "$work/float/vocab.json" "$work/float/lm.bin" models/nano-asr/
 npm run build
-node tools/quantize-checkpoint.mjs "$work/float" models/nano-asr
-node tools/evaluate-speech.mjs models/nano-asr "$work/sets/sentences" "$work/sets/voice" "$work/sets/noisy" "$work/sets/digits"
+node dist/quantize-checkpoint.js "$work/float" models/nano-asr
+node dist/evaluate-speech.js models/nano-asr "$work/sets/sentences" "$work/sets/voice" "$work/sets/noisy" "$work/sets/digits"

@@ -1,7 +1,7 @@
 """Writes a checkpoint of train.py (or a safetensors file of its weights) as a Hugging Face model folder in float32.
 
 Usage: python3 export.py CHECKPOINT(.pt or .safetensors) TARGET_DIR
-The folder is then rounded to int8: node tools/quantize-checkpoint.mjs TARGET_DIR models/nano-reader
+The folder is then rounded to int8: node dist/quantize-checkpoint.js TARGET_DIR models/nano-reader
 """
 import json, os, struct, sys
 import numpy as np, torch
