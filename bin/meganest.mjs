@@ -2,7 +2,13 @@
 /** `npx meganest <command>`: the programs of this folder, as `npm run build` made them. */
 import { existsSync } from 'node:fs';
 
-const programs = { start: 'launcher', ingest: 'ingest', doctor: 'doctor', models: 'models' };
+const programs = {
+  start: 'launcher',
+  ingest: 'ingest',
+  doctor: 'doctor',
+  models: 'models',
+  backup: 'backup',
+};
 const [command = '', ...rest] = process.argv.slice(2);
 const program = programs[command];
 if (!program) {

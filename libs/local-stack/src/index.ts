@@ -41,3 +41,4 @@ export {
   type SupervisionOptions,
 } from './processes/supervise.js';
 export { identifyProcess, isRunning, type ProcessIdentity } from './processes/process-identity.js';
+export { databaseCopy, embeddedLock } from './postgres/file-names.js';

@@ -1,10 +1,15 @@
-/** The embedded Postgres as a process: `node main.js <data directory> <port> [<template>]`. */
+/**
+ * The embedded Postgres as a process: `node main.js <data directory> <port> [<template>]`. SIGUSR2 copies the database to `pgdata-copy` in its
+ * directory while it runs (`npm run backup`).
+ */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { acquireFileLock } from '../processes/file-lock.js';
 import '../processes/exit-with-parent.js';
 import { ensureDatabaseFiles } from './database-files.js';
+import { databaseCopy, embeddedLock } from './file-names.js';
+import { Housekeeping } from './housekeeping.js';
 import { openDatabase } from './open-database.js';
 import { startWireServer } from './wire-server.js';
 
@@ -21,13 +26,16 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
-const { positionals } = parseArgs({ allowPositionals: true });
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { 'vacuum-every': { type: 'string', default: '300000' } },
+});
 const [dataDirectory, port = '0', template] = positionals;
 if (dataDirectory === undefined) fail(new Error('usage: main.js <data directory> <port> [<template>]'));
 
 await mkdir(dataDirectory, { recursive: true });
 // Two of these on one directory would destroy it.
-const lock = await acquireFileLock(join(dataDirectory, 'embedded-postgres.lock'), {
+const lock = await acquireFileLock(join(dataDirectory, embeddedLock), {
   holder: 'embedded Postgres',
 }).catch(fail);
 const files = join(dataDirectory, 'pgdata');
@@ -41,10 +49,19 @@ const server = await startWireServer({
   onFatal: fail,
 }).catch(fail);
 
+const housekeeping = new Housekeeping({
+  database,
+  scheduler: server.scheduler,
+  files,
+  vacuumEveryMs: Number(values['vacuum-every']),
+  report: print,
+});
+
 let stopping = false;
 async function stop(): Promise<void> {
   if (stopping) return;
   stopping = true;
+  housekeeping.stop();
   await server.stop();
   await database.close();
   await lock.release();
@@ -53,4 +70,5 @@ async function stop(): Promise<void> {
 
 process.on('SIGTERM', () => void stop().catch(fail));
 process.on('SIGINT', () => void stop().catch(fail));
+process.on('SIGUSR2', () => void housekeeping.copyTo(join(dataDirectory, databaseCopy)));
 print({ level: 'info', msg: 'listening', url: `postgres://postgres@127.0.0.1:${server.port}/postgres` });

@@ -20,6 +20,8 @@ export interface SessionSchedulerOptions {
   onFatal(error: Error): void;
 }
 
+/** In place of a client's id. */
+const maintenance = -1;
 /** Message types of the Postgres protocol, version 3. */
 const terminate = 'X'.charCodeAt(0);
 const query = 'Q'.charCodeAt(0);
@@ -65,6 +67,16 @@ export class SessionScheduler {
       return Promise.resolve(0);
     }
     return this.schedule(clientId, () => this.execute(refuseCopyFromClient(bytes), onData));
+  }
+
+  /** Runs work on the database itself, between the transactions of clients. Errors: those of the work, which are no end of the database. */
+  async maintain(work: () => Promise<void>): Promise<void> {
+    let failure: unknown;
+    await this.schedule(maintenance, async () => {
+      await work().catch((error: unknown) => (failure = error));
+      this.release();
+    });
+    if (failure !== undefined) throw failure;
   }
 
   /** Forgets what a client that left still had waiting. */

@@ -15,6 +15,8 @@ export interface EmbeddedPostgresOptions {
   port?: number;
   /** An empty database to copy instead of creating one; made on first use. For tests, which need many. */
   template?: string;
+  /** Milliseconds between two looks whether space is worth being taken back. Default 300,000. */
+  vacuumEveryMs?: number;
   /** Ends a start that nobody waits for any more. */
   signal?: AbortSignal;
   restart?: SupervisionOptions['restart'];
@@ -45,6 +47,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       options.dataDirectory,
       String(port),
       ...(options.template === undefined ? [] : [options.template]),
+      ...(options.vacuumEveryMs === undefined ? [] : ['--vacuum-every', String(options.vacuumEveryMs)]),
     ],
     lifeline: 'stdin',
     readiness: async (child) => {

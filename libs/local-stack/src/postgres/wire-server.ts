@@ -15,6 +15,7 @@ export interface WireServerOptions {
 
 export interface WireServer {
   port: number;
+  scheduler: SessionScheduler;
   /** Closes every connection, then the port. */
   stop(): Promise<void>;
 }
@@ -72,6 +73,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
   const port = await listen(server, options.port);
   return {
     port,
+    scheduler,
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       await scheduler.close();
