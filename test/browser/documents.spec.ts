@@ -16,15 +16,12 @@ afterAll(async () => {
   await stack?.stop();
 });
 
+const file = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+
 describe('the documents page', () => {
   it('takes files, says why one failed, shows the chunks of another, deletes it and takes it back', async () => {
     const { page, problems } = await openPage(browser, `${url}/#/documents`);
     await page.getByText('There are no documents yet').waitFor();
-    const file = (name: string, text: string) => ({
-      name,
-      mimeType: 'text/plain',
-      buffer: Buffer.from(text),
-    });
     await page
       .getByLabel('Choose files')
       .and(page.locator('input'))
@@ -45,5 +42,33 @@ describe('the documents page', () => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await table.getByRole('link', { name: 'engine.txt' }).waitFor();
     expect(problems).toEqual([]);
+  });
+
+  it('goes on with a file that was sent before a reload, and names one that was not', async () => {
+    const { page } = await openPage(browser, `${url}/#/documents`);
+    const input = page.getByLabel('Choose files').and(page.locator('input'));
+    const uploads = page.getByRole('region', { name: 'Uploads' });
+    const embedding = stack.service('embedding').process;
+    embedding.signal('SIGSTOP');
+    try {
+      await input.setInputFiles([file('harbor.txt', 'The harbor is closed in January.')]);
+      await expect
+        .poll(() => page.evaluate<string>("localStorage.getItem('meganest-uploads') ?? ''"))
+        .toContain('"jobId"');
+      await page.reload();
+      await uploads.locator('[data-state=working]', { hasText: 'harbor.txt' }).waitFor();
+    } finally {
+      embedding.signal('SIGCONT');
+    }
+    await uploads.locator('[data-state=done]', { hasText: 'harbor.txt' }).waitFor();
+    // This one never gets to the gateway.
+    await page.route('**/dataprep/ingest*', () => undefined);
+    await input.setInputFiles([file('lost.txt', 'Nothing of this arrives.')]);
+    await uploads.locator('[data-state=sending]', { hasText: 'lost.txt' }).waitFor();
+    await page.reload();
+    const lost = uploads.locator('[data-state=failed]', { hasText: 'lost.txt' });
+    expect(await lost.getByRole('alert').textContent()).toContain('closed before the file was sent');
+    await uploads.getByRole('button', { name: 'Clear finished' }).click();
+    await uploads.waitFor({ state: 'detached' });
   });
 });

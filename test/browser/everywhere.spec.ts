@@ -150,6 +150,47 @@ describe('every page', () => {
 });
 
 describe('an answer', () => {
+  it('has its calls of tools folded, and its code colored', async () => {
+    const { id } = await client.conversations.create({
+      metadata: { title: 'Tools' },
+      items: [
+        { type: 'message', role: 'user', content: 'What is the weather?' },
+        { type: 'function_call', call_id: 'call_1', name: 'get_weather', arguments: '{"town":"Lisbon"}' },
+        { type: 'function_call_output', call_id: 'call_1', output: 'sunny' },
+        { type: 'message', role: 'assistant', content: 'Sunny.\n\n```js\nconst sun = true;\n```' },
+      ],
+    });
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const { page, problems } = await openPage(browser, `${url}/#/chat/${id}`, { permissions });
+    const call = page.locator('details', { hasText: 'Tool: get_weather' });
+    expect(await call.getByText('Lisbon').isVisible()).toBe(false);
+    await call.locator('summary').click();
+    await call.getByText('Lisbon').waitFor();
+    await page.locator('.hljs-keyword', { hasText: 'const' }).waitFor();
+    await page.getByRole('button', { name: 'Copy the code' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('moves nothing that is on the page while it is written', async () => {
+    const { page } = await openPage(browser, url);
+    const ask = async (question: string) => {
+      await page.getByRole('textbox', { name: 'Question' }).fill(question);
+      await page.keyboard.press('Enter');
+      const turn = page.getByRole('article', { name: question });
+      await turn.getByRole('button', { name: 'Copy the answer' }).waitFor();
+    };
+    await ask('When are the lamps switched off?');
+    await page.evaluate(`window.shifts = 0;
+      new PerformanceObserver((list) => {
+        for (const { value } of list.getEntries()) window.shifts += value;
+      }).observe({ type: 'layout-shift' });`);
+    await ask('Where are the lamps?');
+    const shifts = await page.evaluate<number>('window.shifts');
+    console.log(`layout shift of an answer: ${shifts.toFixed(3)}`);
+    expect(shifts).toBeLessThan(0.1);
+  });
+
   it('runs no script, loads nothing of other hosts and leads to no script', async () => {
     const attack = [
       '<script>window.hit = 1</script><img src=x onerror="window.hit = 2"><svg onload="window.hit = 3"></svg>',

@@ -191,6 +191,11 @@ describe('the doctor', () => {
       () => undefined,
       (error: unknown) => error as { code: number; stdout: string },
     );
+    expect(failure?.stdout).toContain('"ports"');
+    const alone = promisify(execFile)(process.execPath, [entry, '--json', '--without-services'], {
+      env: { ...cleanEnvironment(), ...configured },
+    });
+    await expect(alone).rejects.toMatchObject({ stdout: expect.not.stringContaining('"ports"') as string });
     expect(failure?.code).toBe(1);
     expect(JSON.parse(failure?.stdout ?? '')).toMatchObject({ healthy: false });
   });

@@ -7,6 +7,7 @@ import { ConfigModule } from './config/config.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DataprepModule } from './dataprep/dataprep.module.js';
+import { DoctorModule } from './doctor/doctor.module.js';
 import { FilesModule } from './files/files.module.js';
 import { GatewayHealth } from './gateway-health.js';
 import { MegaServicesModule } from './mega-services/mega-services.module.js';
@@ -44,6 +45,7 @@ export class GatewayModule {
         ChatModule,
         ConversationsModule,
         DataprepModule,
+        DoctorModule,
         FilesModule,
         MegaServicesModule,
         ModelsModule,

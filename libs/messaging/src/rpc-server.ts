@@ -25,6 +25,9 @@ import {
   heartbeatMs,
 } from './wire.js';
 
+/** Numbers that a service watches, by name and label. */
+export type ServiceLoad = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
 export interface RpcServerOptions {
   /** Also the queue group: each request goes to one of the instances. */
   service: string;
@@ -49,12 +52,18 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   #listening: Subscription[] = [];
   #heartbeat: NodeJS.Timeout | undefined;
   #stopped: Promise<unknown> | undefined;
+  #load: () => Promise<ServiceLoad> = () => Promise.resolve({});
 
   constructor(
     private readonly connection: MessagingConnection,
     private readonly options: RpcServerOptions,
   ) {
     super();
+  }
+
+  /** Has discovery show what the service is busy with. */
+  showLoad(read: () => Promise<ServiceLoad>): void {
+    this.#load = read;
   }
 
   /** Calls that are being worked on now. */
@@ -129,6 +138,8 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       description,
       queue: service,
       metadata,
+      // Statistics are told for each endpoint; the load is that of all.
+      statsHandler: ({ subject }) => (subject === this.#firstSubject ? this.#load() : Promise.resolve(null)),
     });
     for (const [pattern, handler] of this.messageHandlers)
       this.#addEndpoint(methodOf(handler.extras, pattern), handler);
@@ -140,6 +151,11 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   #hear(error: Error | null, act: () => unknown): void {
     if (error) this.logger.error(`the ${this.options.service} service cannot be called: ${error.message}`);
     else act();
+  }
+
+  get #firstSubject(): string | undefined {
+    const [first] = this.messageHandlers;
+    return first && methodOf(first[1].extras, first[0]).subject;
   }
 
   #addEndpoint(method: RpcMethod, handler: MessageHandler): void {

@@ -1,5 +1,7 @@
 import { Svcm, type ServiceStats } from '@nats-io/services';
+import { z } from 'zod';
 import type { MessagingConnection } from './connection.js';
+import type { ServiceLoad } from './rpc-server.js';
 
 /** One running instance of a service, as NATS's service discovery shows it. */
 export interface ServiceInstance {
@@ -10,9 +12,13 @@ export interface ServiceInstance {
   metadata: Record<string, string>;
   requests: number;
   errors: number;
+  /** What it is busy with, by the names of its gauges. */
+  load: ServiceLoad;
 }
 
 const maxWaitMs = 300;
+/** Services of others may show anything. */
+const loadSchema = z.record(z.string(), z.record(z.string(), z.number())).catch({});
 
 /** Finds the running instances of all MegaNest services. */
 export class ServiceDirectory {
@@ -40,5 +46,6 @@ function toInstance(stats: ServiceStats): ServiceInstance {
     metadata: stats.metadata ?? {},
     requests: endpoints.reduce((sum, endpoint) => sum + endpoint.num_requests, 0),
     errors: endpoints.reduce((sum, endpoint) => sum + endpoint.num_errors, 0),
+    load: loadSchema.parse(endpoints.map(({ data }) => data).find(Boolean)),
   };
 }

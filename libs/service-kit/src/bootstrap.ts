@@ -5,6 +5,7 @@ import type { CustomTransportStrategy } from '@nestjs/microservices';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { DynamicModule } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
+import { Metrics } from './metrics/metrics.js';
 import { EnvironmentError, type BaseEnvironment } from './config/environment.js';
 import { Drain } from './drain.js';
 import { Admission } from './http/admission.js';
@@ -59,6 +60,7 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
     const strategy = app.get<DrainingTransport>(options.transport);
     app.connectMicroservice({ strategy });
     drain.onBegin((over) => strategy.drain?.(over));
+    strategy.showLoad?.(() => app.get(Metrics).watched());
   }
   const stop = stopper(app, drain, environment);
   process.once('SIGTERM', stop).once('SIGINT', stop);
@@ -130,7 +132,11 @@ function assertSafeAddress(environment: BaseEnvironment): void {
 /** A transport that can stop taking calls before it is closed. */
 interface DrainingTransport extends CustomTransportStrategy {
   drain?(over: AbortSignal): Promise<void>;
+  /** What the service is busy with, for discovery. */
+  showLoad?(read: () => Promise<Load>): void;
 }
+
+type Load = Awaited<ReturnType<Metrics['watched']>>;
 
 /** Ends the process once its work is done; asked again, at once. */
 function stopper(app: NestFastifyApplication, drain: Drain, environment: BaseEnvironment): () => void {

@@ -71,6 +71,9 @@ export const instancesAnswer = z.object({
       started: z.string(),
       requests: z.int(),
       errors: z.int(),
+      load: z
+        .record(z.string(), z.record(z.string(), z.number()))
+        .describe('What it is busy with, as its metrics name it: of engines the requests and the cache'),
     }),
   ),
 });

@@ -61,13 +61,14 @@ export class ReceiptsController {
   @ApiOperation({ summary: 'The running instances of the services', answer: instancesAnswer })
   async instances(): Promise<z.output<typeof instancesAnswer>> {
     const found = await this.directory.list();
-    const instances = found.map(({ service, instanceId, version, started, requests, errors }) => ({
+    const instances = found.map(({ service, instanceId, version, started, requests, errors, load }) => ({
       service,
       instance_id: instanceId,
       version,
       started,
       requests,
       errors,
+      load,
     }));
     return { instances };
   }

@@ -11,8 +11,14 @@ import { checkDatabase, checkNats } from './check-servers.js';
 import { checkServices } from './check-services.js';
 import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
 
-/** Looks at every hop of an installation, running or only configured; changes nothing. */
-export async function examine(variables: NodeJS.ProcessEnv): Promise<Finding[]> {
+/**
+ * Looks at every hop of an installation, running or only configured; changes nothing. Without `services` the ports of this
+ * machine are left out, which those on other machines do not have.
+ */
+export async function examine(
+  variables: NodeJS.ProcessEnv,
+  { services: withServices = true } = {},
+): Promise<Finding[]> {
   let environment: LauncherEnvironment;
   try {
     environment = readLauncherEnvironment(variables);
@@ -25,7 +31,7 @@ export async function examine(variables: NodeJS.ProcessEnv): Promise<Finding[]> 
     checkNats(environment),
     checkDatabase(environment),
     checkModels(environment),
-    checkServices(environment),
+    withServices ? checkServices(environment) : { findings: [], running: new Set<string>() },
   ]);
   const index = await checkIndex(environment, {
     database: database.facts,

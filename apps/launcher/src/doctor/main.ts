@@ -3,8 +3,13 @@ import { parseArgs } from 'node:util';
 import { examine } from './examine.js';
 import { formatFinding } from './finding.js';
 
-const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
-const findings = await examine(process.env);
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    'without-services': { type: 'boolean', default: false },
+  },
+});
+const findings = await examine(process.env, { services: !values['without-services'] });
 const failed = findings.filter(({ level }) => level === 'fail').length;
 if (values.json) console.log(JSON.stringify({ healthy: failed === 0, findings }, null, 2));
 else {

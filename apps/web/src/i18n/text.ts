@@ -65,6 +65,11 @@ export function dateText(date: string | number): string {
   );
 }
 
+/** A time of the day as people read it. */
+export function clockText(date: number): string {
+  return new Intl.DateTimeFormat(language, { timeStyle: 'short' }).format(new Date(date));
+}
+
 function subscribe(notify: () => void): () => void {
   listeners.add(notify);
   return () => listeners.delete(notify);

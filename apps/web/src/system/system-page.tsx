@@ -1,14 +1,15 @@
-import { Alert, Anchor, Badge, Group, Loader, Table, Text, Title } from '@mantine/core';
+import { Anchor, Badge, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactElement, ReactNode } from 'react';
-import { apiUrl, authorization, call, messageOf } from '../api/connection';
+import type { ReactElement } from 'react';
+import { apiUrl, authorization, call } from '../api/connection';
 import { useModels } from '../api/queries';
 import { PageBar } from '../app/page-bar';
-import { dateText, numberText, useText } from '../i18n/text';
+import { dateText, numberText, sizeText, useText } from '../i18n/text';
+import { DoctorTable } from './doctor';
+import { LoadCharts } from './load';
+import { Rows, Section } from './section';
+import { followMs } from './system-queries';
 import { Downloads, type Download } from './downloads';
-
-/** How often the page reads again. */
-const followMs = 3_000;
 
 interface Health {
   status: 'healthy' | 'unhealthy';
@@ -32,6 +33,7 @@ interface Instance {
   started: string;
   requests: number;
   errors: number;
+  load?: Record<string, Record<string, number>>;
 }
 
 /** Health, instances, latencies and models. */
@@ -47,9 +49,12 @@ export default function SystemPage({ burger }: { burger: ReactElement | null }):
       <div className="body scroll" tabIndex={0}>
         <div className="wide">
           <HealthTable />
-          <InstanceTable />
+          <LoadCharts />
           <LatencyTable />
+          <EngineTable />
           <ModelTable />
+          <InstanceTable />
+          <DoctorTable />
         </div>
       </div>
     </>
@@ -102,13 +107,42 @@ function HealthTable(): ReactElement {
   );
 }
 
-function InstanceTable(): ReactElement {
-  const t = useText();
-  const { data, error } = useQuery({
+function useInstances() {
+  return useQuery({
     queryKey: ['instances'],
     queryFn: async () => (await call<{ instances: Instance[] }>('/instances')).instances,
     refetchInterval: followMs,
   });
+}
+
+/** What the engines of the language models are busy with; remote engines do not tell. */
+function EngineTable(): ReactElement {
+  const t = useText();
+  const { data, error } = useInstances();
+  const engines = (data ?? []).flatMap(({ instance_id, load }) => {
+    const { meganest_engine_requests: requests, meganest_engine_cache_bytes: cache } = load ?? {};
+    return requests && cache ? [{ instance_id, requests, cache }] : [];
+  });
+  return (
+    <Section title={t('engine')} error={error} loaded={data !== undefined}>
+      <Rows
+        heads={[t('instance'), t('running'), t('waiting'), t('cacheSequences'), t('cachePrefixes')]}
+        empty={t('noEngine')}
+        rows={engines.map(({ instance_id: id, requests, cache }) => [
+          id.slice(-8),
+          numberText(requests['running'] ?? 0),
+          numberText(requests['waiting'] ?? 0),
+          sizeText(cache['sequences'] ?? 0),
+          sizeText(cache['prefixes'] ?? 0),
+        ])}
+      />
+    </Section>
+  );
+}
+
+function InstanceTable(): ReactElement {
+  const t = useText();
+  const { data, error } = useInstances();
   return (
     <Section title={t('instances')} error={error} loaded={data !== undefined}>
       <Rows
@@ -169,76 +203,5 @@ function ModelTable(): ReactElement {
         ])}
       />
     </Section>
-  );
-}
-
-function Section({
-  title,
-  error,
-  loaded,
-  aside,
-  children,
-}: {
-  title: string;
-  error: unknown;
-  loaded: boolean;
-  aside?: ReactNode;
-  children: ReactNode;
-}): ReactElement {
-  const t = useText();
-  return (
-    <section aria-label={title}>
-      <Group mt="lg" mb="xs">
-        <Title order={2} size="h5">
-          {title}
-        </Title>
-        {aside}
-      </Group>
-      {error ? (
-        <Alert color="red" title={t('failed')}>
-          {messageOf(error)}
-        </Alert>
-      ) : null}
-      {loaded ? children : error ? null : <Loader size="sm" aria-label={t('loading')} />}
-    </section>
-  );
-}
-
-function Rows({
-  heads,
-  rows,
-  empty,
-}: {
-  heads: string[];
-  rows: ReactNode[][];
-  empty?: string;
-}): ReactElement {
-  if (rows.length === 0 && empty)
-    return (
-      <Text size="sm" c="dimmed">
-        {empty}
-      </Text>
-    );
-  return (
-    <Table.ScrollContainer minWidth={520}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            {heads.map((head) => (
-              <Table.Th key={head}>{head}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map((cells, row) => (
-            <Table.Tr key={row}>
-              {cells.map((cell, column) => (
-                <Table.Td key={heads[column]}>{cell}</Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
   );
 }

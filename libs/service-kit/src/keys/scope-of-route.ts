@@ -1,7 +1,7 @@
 import type { Scope } from './caller.js';
 
 /** Figures of the whole installation. */
-const administrative = new Set(['/metrics', '/v1/statistics']);
+const administrative = new Set(['/metrics', '/v1/statistics', '/v1/statistics/timeline', '/v1/doctor']);
 /** What only reads although it is a POST, as OPEA has it. */
 const readingDataprep = /^\/v1\/dataprep\/(get|get_file|indices)$/;
 const dataprep = /^\/v1\/dataprep(\/|$)/;

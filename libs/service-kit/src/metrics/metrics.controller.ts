@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ApiOperation } from '../openapi/api-operation.decorator.js';
 import { serviceIdentity, type ServiceIdentity } from '../service-identity.js';
 import { Metrics, type LatencyStatistics } from './metrics.js';
+import { stepSeconds } from './timeline.js';
 
 const latency = z.number().nullable().describe('Seconds');
 const statisticsSchema = z.record(
@@ -18,6 +19,19 @@ const statisticsSchema = z.record(
   }),
 );
 
+const point = z.object({
+  at: z.int().describe('Milliseconds since 1970 at which the step begins'),
+  count: z.int(),
+  errors: z.int(),
+  p50_latency: latency,
+  p99_latency: latency,
+  p50_latency_first_token: latency,
+});
+const timelineSchema = z.object({
+  step_seconds: z.int(),
+  operations: z.record(z.string(), z.array(point)).describe('Steps in which something ended, oldest first'),
+});
+
 @Controller()
 export class MetricsController {
   constructor(
@@ -32,16 +46,27 @@ export class MetricsController {
     return this.metrics.registry.metrics();
   }
 
+  @Get('v1/statistics/timeline')
+  @ApiOperation({ summary: 'The last ten minutes in steps, by operation', answer: timelineSchema })
+  timeline(): z.output<typeof timelineSchema> {
+    const operations = Object.entries(this.metrics.timeline());
+    return {
+      step_seconds: stepSeconds,
+      operations: Object.fromEntries(operations.map(([name, points]) => [this.#nameOf(name), points])),
+    };
+  }
+
+  #nameOf(operation: string): string {
+    return `opea_service@${this.identity.service}/${operation}`;
+  }
+
   /** The reference's shape: operations under `opea_service@<name>`, plus one entry per operation. */
   @Get('v1/statistics')
   @ApiOperation({ summary: 'Latencies of the last ten minutes, by operation', answer: statisticsSchema })
   async statistics(): Promise<Record<string, LatencyStatistics>> {
     const operations = await this.metrics.statistics();
     return Object.fromEntries(
-      Object.entries(operations).map(([name, latencies]) => [
-        `opea_service@${this.identity.service}/${name}`,
-        latencies,
-      ]),
+      Object.entries(operations).map(([name, latencies]) => [this.#nameOf(name), latencies]),
     );
   }
 }

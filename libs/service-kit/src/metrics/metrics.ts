@@ -1,3 +1,4 @@
+import { Timeline } from './timeline.js';
 import { Counter, Gauge, Histogram, Registry, Summary, collectDefaultMetrics } from 'prom-client';
 
 /** p50, p99 and average in seconds, in the reference implementation's field names. */
@@ -26,6 +27,8 @@ const mostEntries = 100;
  */
 export class Metrics {
   readonly registry = new Registry();
+  readonly #timeline = new Timeline();
+  readonly #watched = new Map<string, () => Promise<Readonly<Record<string, number>>>>();
   #entries: (() => void)[] = [];
   #entryTimer: NodeJS.Timeout | undefined;
   readonly #enterAll = (): void => {
@@ -89,6 +92,7 @@ export class Metrics {
       firstToken: () => {
         const seconds = elapsed();
         this.#enter(() => {
+          this.#timeline.firstToken(operation, seconds);
           this.#firstToken.observe({ operation }, seconds);
           this.#firstTokenLatencies.observe({ operation }, seconds);
         });
@@ -99,6 +103,7 @@ export class Metrics {
         const seconds = elapsed();
         this.#enter(() => {
           this.#pending.dec({ operation });
+          this.#timeline.end(operation, outcome, seconds);
           this.#duration.observe({ operation, outcome }, seconds);
           if (outcome === 'ok') this.#latencies.observe({ operation }, seconds);
         });
@@ -127,6 +132,7 @@ export class Metrics {
     read: () => Promise<Readonly<Record<string, number>>>,
   ): void {
     const { name, help, label } = gauge;
+    this.#watched.set(name, read);
     const shown = new Gauge({
       name,
       help,
@@ -144,6 +150,19 @@ export class Metrics {
   countTokens(kind: 'prompt' | 'completion', count: number): void {
     if (!Number.isFinite(count) || count < 0) return;
     this.#enter(() => this.#tokens.inc({ kind }, count));
+  }
+
+  /** What is watched now, by the names of the gauges; what cannot be read is absent. */
+  async watched(): Promise<Record<string, Readonly<Record<string, number>>>> {
+    const read = [...this.#watched].map(async ([name, values]) => [name, await values()] as const);
+    const settled = await Promise.allSettled(read);
+    return Object.fromEntries(settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
+  }
+
+  /** The last ten minutes in steps, by operation. */
+  timeline(): ReturnType<Timeline['points']> {
+    this.#enterAll();
+    return this.#timeline.points();
   }
 
   async statistics(): Promise<Record<string, LatencyStatistics>> {

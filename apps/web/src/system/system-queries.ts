@@ -1,0 +1,2 @@
+/** How often the page reads again, in milliseconds. */
+export const followMs = 3_000;
