@@ -48,19 +48,13 @@ describe('the documents page', () => {
     const { page } = await openPage(browser, `${url}/#/documents`);
     const input = page.getByLabel('Choose files').and(page.locator('input'));
     const uploads = page.getByRole('region', { name: 'Uploads' });
-    const embedding = stack.service('embedding').process;
-    embedding.signal('SIGSTOP');
-    try {
-      await input.setInputFiles([file('harbor.txt', 'The harbor is closed in January.')]);
-      await expect
-        .poll(() => page.evaluate<string>("localStorage.getItem('meganest-uploads') ?? ''"))
-        .toContain('"jobId"');
-      await page.reload();
-      await uploads.locator('[data-state=working]', { hasText: 'harbor.txt' }).waitFor();
-    } finally {
-      embedding.signal('SIGCONT');
-    }
-    await uploads.locator('[data-state=done]', { hasText: 'harbor.txt' }).waitFor();
+    const long = Array.from({ length: 4_000 }, (_none, index) => `Ship ${index} left the harbor at noon.`);
+    await input.setInputFiles([file('harbor.txt', long.join(' '))]);
+    const kept = () => page.evaluate<string>("localStorage.getItem('meganest-uploads') ?? ''");
+    await expect.poll(kept).toContain('"jobId"');
+    expect(await kept()).toContain('"state":"working"');
+    await page.reload();
+    await uploads.locator('[data-state=done]', { hasText: 'harbor.txt' }).waitFor({ timeout: 180_000 });
     // This one never gets to the gateway.
     await page.route('**/dataprep/ingest*', () => undefined);
     await input.setInputFiles([file('lost.txt', 'Nothing of this arrives.')]);

@@ -115,6 +115,7 @@ export async function startEcho(url: string, instance = 'one'): Promise<EchoInst
     logger: false,
   });
   app.connectMicroservice({ strategy: app.get(RpcServer) });
+  app.get(RpcServer).showLoad(() => Promise.resolve({ echo_calls: { started: witness.started } }));
   await app.startAllMicroservices();
   const die = async () => {
     await app.get(MessagingConnection).nats.close();

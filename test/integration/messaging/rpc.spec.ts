@@ -144,6 +144,9 @@ describe('a call over NATS', () => {
     expect(
       instances.map(({ requests }) => requests).reduce((sum, value) => sum + value, 0),
     ).toBeGreaterThanOrEqual(60);
+    expect(instances.map(({ load }) => load['echo_calls'])).toEqual(
+      instances.map(() => ({ started: expect.any(Number) as number })),
+    );
     await other.close();
   });
 });
