@@ -38,8 +38,8 @@ const open = (path: string): Promise<InferenceSession> =>
   InferenceSession.create(path, { intraOpNumThreads: 1 });
 const options = { dtype: 'fp32', local_files_only: true } as const;
 
-/** Continues prompts by greedy decoding, with the serving graph and with transformers.js on the exporters' graph. */
-async function compareContinuations(directory: string): Promise<void> {
+/** Continuations of prompts by greedy decoding, with the serving graph and with transformers.js on the exporters' graph. */
+async function continuations(directory: string): Promise<{ ours: number[][]; theirs: number[][] }> {
   const name = basename(directory);
   const compiled = await compileDecoder(directory, { cacheDir, weights: 'fp32', kv: 'float' });
   await exportModel(directory, join(folder, name));
@@ -49,21 +49,25 @@ async function compareContinuations(directory: string): Promise<void> {
     Array.from({ length }, () => 3 + Math.floor(((random() + 1) / 2) * (compiled.vocabularySize - 3))),
   );
   const answers = await decodeGreedily(await open(compiled.onnxPath), compiled, prompts, 20);
-  for (const [index, prompt] of prompts.entries()) {
+  const theirs: number[][] = [];
+  for (const prompt of prompts) {
     const inputs = { input_ids: ids(prompt), attention_mask: ids(prompt.map(() => 1)) };
     const output = (await model.generate({ ...inputs, max_new_tokens: 20, do_sample: false })) as Tensor;
-    const expected = Array.from(output.data as BigInt64Array, Number).slice(prompt.length);
-    // transformers.js ends at the end-of-text token; the driver goes on.
-    expect(answers[index]!.slice(0, expected.length)).toEqual(expected);
+    theirs.push(Array.from(output.data as BigInt64Array, Number).slice(prompt.length));
   }
   await model.dispose();
+  // transformers.js ends at the end-of-text token; the driver goes on.
+  return { ours: answers.map((answer, index) => answer.slice(0, theirs[index]!.length)), theirs };
 }
 
 describe.each([join(bundled, 'nano-chat'), published])('the decoder in %s', (directory) => {
   it.skipIf(!existsSync(directory))(
     'continues prompts like transformers.js on the same weights',
     { timeout: 60_000 },
-    () => compareContinuations(directory),
+    async () => {
+      const { ours, theirs } = await continuations(directory);
+      expect(ours).toEqual(theirs);
+    },
   );
 });
 
@@ -101,7 +105,8 @@ describe.each([
     };
     const directory = join(folder, 'random', config.model_type);
     await writeCheckpoint(directory, config, randomTensors(decoderShapes(config), 11));
-    await compareContinuations(directory);
+    const { ours, theirs } = await continuations(directory);
+    expect(ours).toEqual(theirs);
   });
 });
 
