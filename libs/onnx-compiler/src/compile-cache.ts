@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { listWeightFiles } from './checkpoint/safetensors.js';
 
 /** A part of every cache key; raise it when the written graphs change. */
-export const compilerVersion = 5;
+export const compilerVersion = 6;
 
 const descriptionFile = 'compiled.json';
 const temporaryPrefix = '.compiling-';

@@ -87,6 +87,15 @@ describe.each([
     logits_scaling: 4,
     tie_word_embeddings: false,
   },
+  {
+    model_type: 'gemma3_text',
+    architectures: ['Gemma3ForCausalLM'],
+    hidden_activation: 'gelu_pytorch_tanh',
+    sliding_window: 7,
+    layer_types: ['sliding_attention', 'full_attention'],
+    query_pre_attn_scalar: 12,
+    tie_word_embeddings: true,
+  },
 ])('a $model_type of random weights', (family) => {
   it('continues prompts like transformers.js on the same weights', { timeout: 60_000 }, async () => {
     const config = {

@@ -1,7 +1,7 @@
 import type { AttentionWriter, Projections } from './decoder-graph.js';
 import type { DecoderShape } from './decoder-config.js';
 import type { GraphBuilder } from '../onnx/graph-builder.js';
-import { RotaryTables } from './rope.js';
+import { LayerRotaries } from './rope.js';
 
 const hidden = -1e9;
 
@@ -13,7 +13,8 @@ const hidden = -1e9;
 export class ConcatKvAttention implements AttentionWriter {
   private readonly positions: string;
   private readonly mask: string;
-  private readonly rotary: RotaryTables;
+  private readonly rotary: LayerRotaries;
+  private readonly windowMask: string;
 
   constructor(
     private readonly graph: GraphBuilder,
@@ -23,20 +24,23 @@ export class ConcatKvAttention implements AttentionWriter {
     const attentionMask = graph.input('attention_mask', 'int64', ['batch', 'total']);
     this.positions = graph.input('position_ids', 'int64', ['batch', 'tokens']);
     this.mask = this.attentionBias(inputIds, attentionMask);
-    this.rotary = new RotaryTables(graph, shape);
+    this.windowMask = shape.window
+      ? this.attentionBias(inputIds, attentionMask, shape.window.size)
+      : this.mask;
+    this.rotary = new LayerRotaries(graph, shape, shape.rope);
   }
 
   attend(layer: number, { queries, keys, values }: Projections): string {
     const { graph, shape, rotary, positions } = this;
     const { heads, kvHeads, headDim, scale = headDim ** -0.5 } = shape;
-    const rotated = (part: string, count: number): string =>
-      shape.rotatedLayers?.[layer] === false ? part : rotary.rotate(part, positions, count);
+    const rotated = (part: string, count: number) => rotary.rotate(layer, part, positions, count);
     const query = this.splitHeads(rotated(queries, heads), heads);
     const key = this.append(layer, 'key', this.splitHeads(rotated(keys, kvHeads), kvHeads));
     const value = this.append(layer, 'value', this.splitHeads(values, kvHeads));
     const transposed = graph.op('Transpose', [this.repeat(key)], { attributes: { perm: [0, 1, 3, 2] } });
     const products = graph.op('Mul', [graph.op('MatMul', [query, transposed]), graph.float(scale)]);
-    const weights = graph.op('Softmax', [graph.op('Add', [products, this.mask])], {
+    const mask = shape.window?.layers[layer] ? this.windowMask : this.mask;
+    const weights = graph.op('Softmax', [graph.op('Add', [products, mask])], {
       attributes: { axis: -1 },
     });
     const attended = graph.op('MatMul', [weights, this.repeat(value)]);
@@ -57,14 +61,18 @@ export class ConcatKvAttention implements AttentionWriter {
   }
 
   /** float `[batch, 1, tokens, total]`: 0 where a query may attend, otherwise a large negative number. */
-  private attentionBias(inputIds: string, attentionMask: string): string {
+  private attentionBias(inputIds: string, attentionMask: string, window?: number): string {
     const { graph } = this;
     const length = (value: string): string =>
       graph.op('Gather', [graph.op('Shape', [value]), graph.int64Scalar(1)]);
     const [tokens, total] = [length(inputIds), length(attentionMask)];
     const range = (start: string): string => graph.op('Range', [start, total, graph.int64Scalar(1)]);
     const queries = graph.op('Unsqueeze', [range(graph.op('Sub', [total, tokens])), graph.int64([1])]);
-    const isCausal = graph.op('LessOrEqual', [range(graph.int64Scalar(0)), queries]);
+    const keys = range(graph.int64Scalar(0));
+    const isBefore = graph.op('LessOrEqual', [keys, queries]);
+    const isNear = (size: number) =>
+      graph.op('Greater', [keys, graph.op('Sub', [queries, graph.int64Scalar(size)])]);
+    const isCausal = window === undefined ? isBefore : graph.op('And', [isBefore, isNear(window)]);
     const isToken = graph.op('Cast', [attentionMask], { attributes: { to: 9 } });
     const isVisible = graph.op('And', [isCausal, graph.op('Unsqueeze', [isToken, graph.int64([1, 2])])]);
     return graph.op('Where', [isVisible, graph.float(0), graph.float(hidden)]);

@@ -45,15 +45,15 @@ describe('readDecoderShape', () => {
     expect(now.rope).toEqual({ theta: 500_000, scaling: { rope_type: 'linear', factor: 2 } });
   });
 
-  it('ends the context where a sliding window does, unless the window is switched off', async () => {
+  it('reads windows, and ends the context of a Qwen where its window does', async () => {
     expect(await read({ model_type: 'mistral', sliding_window: 1024 })).toMatchObject({
-      contextLength: 1024,
-    });
-    expect(await read({ model_type: 'mistral', sliding_window: null })).toMatchObject({
       contextLength: 4096,
+      window: { size: 1024 },
     });
+    expect((await read({ model_type: 'mistral', sliding_window: null })).window).toBeUndefined();
     const qwen = { model_type: 'qwen2', sliding_window: 1024, use_sliding_window: false };
     expect(await read(qwen)).toMatchObject({ contextLength: 4096 });
+    expect(await read({ ...qwen, use_sliding_window: true })).toMatchObject({ contextLength: 1024 });
   });
 
   it('leaves dynamic scaling out of the original context, where it changes nothing', async () => {

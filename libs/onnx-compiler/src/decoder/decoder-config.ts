@@ -22,7 +22,15 @@ export interface DecoderShape {
   readonly scale?: number;
   /** SmolLM3: whether a layer rotates queries and keys; absent where all do. */
   readonly rotatedLayers?: readonly boolean[];
-  /** Granite: factors of the embeddings, of what each block adds, and of the logits. */
+  /** Layers that attend to the last `size` positions alone, and their rotary embedding where it is another one. */
+  readonly window?: {
+    readonly size: number;
+    readonly layers: readonly boolean[];
+    readonly rope?: RotaryEmbedding;
+  };
+  /** Gemma 3: gated GELU in place of SiLU, norms that multiply by 1 + weight, and norms behind each block too. */
+  readonly isGemma?: boolean;
+  /** Granite and Gemma: factors of the embeddings, of what each block adds, and of the logits. */
   readonly embeddingFactor?: number;
   readonly residualFactor?: number;
   readonly logitsFactor?: number;
@@ -40,6 +48,7 @@ export type AttentionShape = Pick<
   | 'contextLength'
   | 'scale'
   | 'rotatedLayers'
+  | 'window'
 > & {
   /** Absent where positions are added to the tokens. */
   readonly rope?: RotaryEmbedding;
@@ -63,8 +72,9 @@ const configSchema = z.looseObject({
   vocab_size: z.int().positive(),
   max_position_embeddings: z.int().positive(),
   rms_norm_eps: z.number().positive().default(1e-6),
-  hidden_act: z.string().default('silu'),
-  tie_word_embeddings: z.boolean().default(false),
+  hidden_act: z.string().optional(),
+  hidden_activation: z.string().optional(),
+  tie_word_embeddings: z.boolean().optional(),
   rope_theta: z.number().positive().optional(),
   rope_scaling: ropeSchema.nullish(),
   rope_parameters: ropeSchema.nullish(),
@@ -72,6 +82,13 @@ const configSchema = z.looseObject({
   use_sliding_window: z.boolean().optional(),
   partial_rotary_factor: z.number().optional(),
   quantization_config: z.unknown().optional(),
+  layer_types: z.array(z.string()).nullish(),
+  sliding_window_pattern: z.int().positive().default(6),
+  rope_local_base_freq: z.number().positive().default(10_000),
+  query_pre_attn_scalar: z.number().positive().optional(),
+  attn_logit_softcapping: z.number().nullish(),
+  final_logit_softcapping: z.number().nullish(),
+  use_bidirectional_attention: z.boolean().nullish(),
   no_rope_layers: z.array(z.int()).nullish(),
   no_rope_layer_interval: z.int().positive().default(4),
   attention_multiplier: z.number().positive().optional(),
@@ -81,7 +98,8 @@ const configSchema = z.looseObject({
 });
 type Config = z.infer<typeof configSchema>;
 
-const supportedTypes = new Set(['llama', 'mistral', 'qwen2', 'qwen3', 'smollm3', 'granite']);
+const gemma = 'gemma3_text';
+const supportedTypes = new Set(['llama', 'mistral', 'qwen2', 'qwen3', 'smollm3', 'granite', gemma]);
 
 /** Rotary tables are constants of the graph; this limits their size. */
 const maxContextLength = 32_768;
@@ -107,7 +125,11 @@ function findObstacle(config: Config): string | undefined {
   const headDim = config.head_dim ?? config.hidden_size / config.num_attention_heads;
   if (!supportedTypes.has(config.model_type)) return `model_type "${config.model_type}"`;
   if (config.quantization_config) return 'quantization_config';
-  if (config.hidden_act !== 'silu') return `hidden_act "${config.hidden_act}"`;
+  const wanted = config.model_type === gemma ? 'gelu_pytorch_tanh' : 'silu';
+  const activation = config.hidden_activation ?? config.hidden_act ?? wanted;
+  if (activation !== wanted) return `hidden_act "${activation}"`;
+  if (config.attn_logit_softcapping || config.final_logit_softcapping) return 'logit softcapping';
+  if (config.use_bidirectional_attention) return 'use_bidirectional_attention';
   if (partialRotary !== undefined && partialRotary !== 1) return `partial_rotary_factor ${partialRotary}`;
   if (!Number.isInteger(headDim) || headDim % 2 === 1) return `a head dimension of ${headDim}`;
   if (config.num_attention_heads % (config.num_key_value_heads ?? 1) !== 0)
@@ -135,9 +157,11 @@ function toShape(config: Config, rope: RotaryEmbedding): DecoderShape {
     contextLength: Math.min(config.max_position_embeddings, slidingWindow(config), maxContextLength),
     normEpsilon: config.rms_norm_eps,
     rope,
-    tiedEmbeddings: config.tie_word_embeddings,
+    tiedEmbeddings: config.tie_word_embeddings ?? config.model_type === gemma,
     ...(config.model_type === 'smollm3' && { rotatedLayers: rotatedLayers(config) }),
     ...(config.model_type === 'granite' && graniteFactors(config)),
+    ...(config.model_type === 'mistral' && mistralWindow(config)),
+    ...(config.model_type === gemma && gemmaParts(config)),
   };
 }
 
@@ -158,10 +182,28 @@ function graniteFactors(config: Config) {
   };
 }
 
-/**
- * Within its window a model with sliding attention attends to all positions, so the context ends with the window.
- */
+/** Within its window a Qwen with sliding attention attends to all positions, so the context ends with the window. */
 function slidingWindow(config: Config): number {
-  const isOn = config.use_sliding_window ?? config.model_type === 'mistral';
+  const isOn = config.model_type.startsWith('qwen') && config.use_sliding_window;
   return isOn && config.sliding_window ? config.sliding_window : Number.POSITIVE_INFINITY;
+}
+
+function mistralWindow({ sliding_window: size, num_hidden_layers: layers }: Config) {
+  return size ? { window: { size, layers: Array.from({ length: layers }, () => true) } } : {};
+}
+
+/** Most layers have a window and rotate by a base of their own; each sixth one sees everything. */
+function gemmaParts(config: Config) {
+  const { layer_types: types, sliding_window: size, sliding_window_pattern: every } = config;
+  const layers = Array.from({ length: config.num_hidden_layers }, (_, layer) =>
+    types ? types[layer] === 'sliding_attention' : (layer + 1) % every !== 0,
+  );
+  const rope: RotaryEmbedding = { theta: config.rope_local_base_freq, scaling: { rope_type: 'default' } };
+  const width = config.query_pre_attn_scalar ?? config.head_dim ?? 256;
+  return {
+    isGemma: true,
+    scale: width ** -0.5,
+    embeddingFactor: Math.sqrt(config.hidden_size),
+    ...(size && { window: { size, layers, rope } }),
+  };
 }

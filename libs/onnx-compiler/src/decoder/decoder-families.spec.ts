@@ -44,6 +44,18 @@ const families: Record<string, Partial<ReferenceConfig>> = {
   },
   'a Llama with linear scaling': { rope_scaling: { rope_type: 'linear', factor: 4 } },
   'a Mistral': { model_type: 'mistral' },
+  'a Mistral with a window': { model_type: 'mistral', sliding_window: 9 },
+  'a Gemma 3 with and without windows': {
+    model_type: 'gemma3_text',
+    head_dim: 16,
+    num_key_value_heads: 1,
+    sliding_window: 7,
+    layer_types: ['sliding_attention', 'full_attention'],
+    rope_theta: 1_000_000,
+    rope_local_base_freq: 10_000,
+    query_pre_attn_scalar: 12,
+    tie_word_embeddings: true,
+  },
   'a Qwen2 with biases and tied embeddings': { model_type: 'qwen2', tie_word_embeddings: true },
   'a SmolLM3 whose second layer has no positions': {
     model_type: 'smollm3',

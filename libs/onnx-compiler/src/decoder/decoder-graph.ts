@@ -1,7 +1,7 @@
 import type { DecoderShape } from './decoder-config.js';
 import type { DecoderLayerWeights, DecoderWeights } from './decoder-weights.js';
 import { lookUp, type LinearMode, LinearLayers } from '../quantization/linear.js';
-import { GraphBuilder, type IntegerKernel } from '../onnx/graph-builder.js';
+import { GraphBuilder, microsoft, type IntegerKernel } from '../onnx/graph-builder.js';
 import type { LinearWeights, Matrix } from '../checkpoint/weights.js';
 import type { Graph } from '../onnx/onnx-file.js';
 
@@ -79,9 +79,11 @@ class DecoderGraphWriter {
     const { graph } = this;
     const attended = attention.attend(index, this.projections(state, weights));
     const { residualFactor } = this.shape;
-    const added = this.scaled(this.project(attended, weights.output), residualFactor);
+    const given = this.outputNorm(this.project(attended, weights.output), weights.attentionOutputNorm);
+    const added = this.scaled(given, residualFactor);
     const middle = graph.op('Add', [state, added]);
-    const forwarded = this.feedForward(this.norm(middle, weights.feedForwardNorm), weights);
+    const inner = this.feedForward(this.norm(middle, weights.feedForwardNorm), weights);
+    const forwarded = this.outputNorm(inner, weights.feedForwardOutputNorm);
     return graph.op('Add', [middle, this.scaled(forwarded, residualFactor)]);
   }
 
@@ -99,7 +101,9 @@ class DecoderGraphWriter {
     const { feedForward } = this.shape;
     const joint = this.project(input, weights.gateUp);
     const [gate = '', up = ''] = graph.split(joint, [feedForward, feedForward], 2);
-    const activated = graph.op('Mul', [gate, graph.op('Sigmoid', [gate])]);
+    const activated = this.shape.isGemma
+      ? graph.op('FastGelu', [gate], { domain: microsoft })
+      : graph.op('Mul', [gate, graph.op('Sigmoid', [gate])]);
     return this.project(graph.op('Mul', [activated, up]), weights.down);
   }
 
@@ -113,7 +117,7 @@ class DecoderGraphWriter {
   }
 
   private norm(value: string, weight: Matrix): string {
-    return this.graph.op('SimplifiedLayerNormalization', [value, this.vector(weight)], {
+    return this.graph.op('SimplifiedLayerNormalization', [value, this.normWeight(weight)], {
       attributes: { axis: -1, epsilon: { float: this.shape.normEpsilon } },
     });
   }
@@ -125,6 +129,16 @@ class DecoderGraphWriter {
     const { headDim } = this.shape;
     const split = graph.op('Reshape', [value, graph.int64([0, 0, heads, headDim])]);
     return graph.op('Reshape', [this.norm(split, weight), graph.int64([0, 0, heads * headDim])]);
+  }
+
+  private outputNorm(value: string, weight: Matrix | undefined): string {
+    return weight ? this.norm(value, weight) : value;
+  }
+
+  private normWeight(weight: Matrix): string {
+    if (!this.shape.isGemma) return this.vector(weight);
+    const read = async () => (await weight.read()).map((value) => 1 + value);
+    return this.graph.constant(`${weight.name}.shifted`, 'float32', [weight.rows], read);
   }
 
   private vector(weight: Matrix): string {

@@ -11,6 +11,9 @@ export interface DecoderLayerWeights {
   readonly queryNorm?: Matrix;
   readonly keyNorm?: Matrix;
   readonly output: LinearWeights;
+  /** Gemma: norms of what the blocks give, before it is added. */
+  readonly attentionOutputNorm?: Matrix;
+  readonly feedForwardOutputNorm?: Matrix;
   readonly feedForwardNorm: Matrix;
   /** Gate and up stacked. */
   readonly gateUp: LinearWeights;
@@ -51,12 +54,23 @@ export class DecoderWeights {
       queryNorm: this.optional(`${attention}.q_norm.weight`),
       keyNorm: this.optional(`${attention}.k_norm.weight`),
       output: this.stacked(`${attention}.o_proj`, [`${attention}.o_proj`]),
-      feedForwardNorm: this.tensor(`${prefix}.post_attention_layernorm.weight`),
+      ...this.blockNorms(prefix),
       gateUp: this.stacked(`${prefix}.mlp.gate_up_proj`, [
         `${prefix}.mlp.gate_proj`,
         `${prefix}.mlp.up_proj`,
       ]),
       down: this.stacked(`${prefix}.mlp.down_proj`, [`${prefix}.mlp.down_proj`]),
+    };
+  }
+
+  /** What Llama calls the norm behind the attention is the one before the feed-forward block. */
+  private blockNorms(prefix: string) {
+    const behind = this.tensor(`${prefix}.post_attention_layernorm.weight`);
+    if (!this.shape.isGemma) return { feedForwardNorm: behind };
+    return {
+      attentionOutputNorm: behind,
+      feedForwardNorm: this.tensor(`${prefix}.pre_feedforward_layernorm.weight`),
+      feedForwardOutputNorm: this.tensor(`${prefix}.post_feedforward_layernorm.weight`),
     };
   }
 

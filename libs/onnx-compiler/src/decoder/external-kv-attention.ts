@@ -2,7 +2,7 @@ import type { AttentionWriter, Projections } from './decoder-graph.js';
 import type { AttentionShape } from './decoder-config.js';
 import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
 import { quantizeRowsInGraph, rowRanges, type RowRange } from '../quantization/quantize.js';
-import { RotaryTables } from './rope.js';
+import { LayerRotaries } from './rope.js';
 import { type StepValues, buildStepValues } from './step-values.js';
 
 /** Precision of the KV cache: float32, or int8 with one scale per position and head. */
@@ -33,7 +33,7 @@ export class ExternalKvAttention implements AttentionWriter {
   private readonly scale: number;
   private readonly caches: PastCache[];
   private readonly step: StepValues;
-  private readonly rotary?: RotaryTables;
+  private readonly rotary?: LayerRotaries;
   /** New keys and values of all layers: key 0, value 0, key 1, …; each alone or in pairs, with an axis in front. */
   private readonly newKv: string[] = [];
   private readonly newScales: string[] = [];
@@ -49,7 +49,7 @@ export class ExternalKvAttention implements AttentionWriter {
     this.caches = Array.from({ length: shape.layers }, (_, layer) => this.declareCache(layer));
     this.step = buildStepValues(graph, shape, { inputIds, pastLengths, cache: this.caches[0]!.values });
     const { rope } = shape;
-    if (rope) this.rotary = new RotaryTables(graph, { ...shape, rope });
+    if (rope) this.rotary = new LayerRotaries(graph, shape, rope);
   }
 
   /** int64 `[batch, tokens]`: position of each new token in its sequence. */
@@ -68,18 +68,17 @@ export class ExternalKvAttention implements AttentionWriter {
     const past = this.caches[layer]!;
     if (!past.scales) {
       this.newKv.push(...raised);
-      return this.mergeHeads(this.attendFloat(grouped, newKeys, newValues, past));
+      return this.mergeHeads(this.attendFloat(layer, grouped, [newKeys, newValues], past));
     }
     const held = this.quantizePair(this.graph.op('Concat', raised, { attributes: { axis: 0 } }));
     this.newKv.push(held.pair);
     this.newScales.push(held.scales);
-    return this.mergeHeads(this.attendInt8(grouped, held, past, past.scales));
+    return this.mergeHeads(this.attendInt8(layer, grouped, held, { ...past, scales: past.scales }));
   }
 
-  /** Returns the value unchanged if positions are added to the token embeddings, or if the layer does not use them. */
+  /** Returns the value unchanged if positions are added to the token embeddings. */
   private rotated(layer: number, value: string, heads: number): string {
-    if (this.shape.rotatedLayers?.[layer] === false) return value;
-    return this.rotary?.rotate(value, this.positions, heads) ?? value;
+    return this.rotary?.rotate(layer, value, this.positions, heads) ?? value;
   }
 
   selectRows(hiddenState: string): string {
@@ -115,9 +114,15 @@ export class ExternalKvAttention implements AttentionWriter {
     };
   }
 
-  private attendFloat(queries: string, keys: string, values: string, past: PastCache): string {
+  private attendFloat(
+    layer: number,
+    queries: string,
+    [keys, values]: readonly [string, string],
+    past: PastCache,
+  ): string {
     const { graph, step } = this;
     const weights = this.attentionWeights(
+      layer,
       this.concatColumns([this.score(queries, keys), this.score(queries, past.keys)]),
     );
     const [newWeights = '', pastWeights = ''] = graph.splitBy(weights, step.scoreSplit, 2, 3);
@@ -135,10 +140,10 @@ export class ExternalKvAttention implements AttentionWriter {
    * them.
    */
   private attendInt8(
+    layer: number,
     queries: string,
     { pair, scales }: QuantizedPair,
-    past: PastCache,
-    pastScales: NonNullable<PastCache['scales']>,
+    { scales: pastScales, ...past }: Required<PastCache>,
   ): string {
     const { graph, step } = this;
     const [newKeys, newValues] = this.parts(pair);
@@ -151,7 +156,7 @@ export class ExternalKvAttention implements AttentionWriter {
     const transposedKeys = graph.op('Transpose', [newKeys], { attributes: { perm: [0, 1, 3, 2] } });
     const products = [query.multiply(transposedKeys), query.multiply(past.keys)];
     const scores = graph.op('Mul', [query.scale(this.concatColumns(products)), keyScales]);
-    const weights = this.attentionWeights(scores);
+    const weights = this.attentionWeights(layer, scores);
 
     const scaled = graph.op('Mul', [weights, valueScales]);
     const weight = this.quantize(scaled, exact ? rowRanges.positive : rowRanges.narrowPositive);
@@ -160,8 +165,10 @@ export class ExternalKvAttention implements AttentionWriter {
     return weight.scale(graph.op('Add', sums));
   }
 
-  private attentionWeights(scores: string): string {
-    const visible = this.graph.op('Add', [scores, this.step.mask]);
+  private attentionWeights(layer: number, scores: string): string {
+    const { step, shape } = this;
+    const mask = shape.window?.layers[layer] ? step.windowMask : step.mask;
+    const visible = this.graph.op('Add', [scores, mask]);
     return this.graph.op('Softmax', [visible], { attributes: { axis: -1 } });
   }
 

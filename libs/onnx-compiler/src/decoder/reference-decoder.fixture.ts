@@ -24,6 +24,11 @@ export interface ReferenceConfig {
   readonly tie_word_embeddings: boolean;
   /** SmolLM3: 0 where a layer does not rotate. */
   readonly no_rope_layers?: readonly number[];
+  /** Mistral and Gemma 3. */
+  readonly sliding_window?: number;
+  readonly layer_types?: readonly string[];
+  readonly rope_local_base_freq?: number;
+  readonly query_pre_attn_scalar?: number;
   readonly attention_multiplier?: number;
   readonly embedding_multiplier?: number;
   readonly residual_multiplier?: number;
@@ -45,6 +50,9 @@ export function decoderShapes(config: ReferenceConfig): Record<string, number[]>
     const attention = `${layer}.self_attn`;
     shapes[`${layer}.input_layernorm.weight`] = [hidden];
     shapes[`${layer}.post_attention_layernorm.weight`] = [hidden];
+    if (type === 'gemma3_text')
+      for (const place of ['pre', 'post'])
+        shapes[`${layer}.${place}_feedforward_layernorm.weight`] = [hidden];
     shapes[`${attention}.o_proj.weight`] = [hidden, queries];
     for (const [name, outputs] of [
       ['q_proj', queries],
@@ -54,7 +62,7 @@ export function decoderShapes(config: ReferenceConfig): Record<string, number[]>
       shapes[`${attention}.${name}.weight`] = [outputs, hidden];
       if (type === 'qwen2') shapes[`${attention}.${name}.bias`] = [outputs];
     }
-    if (type === 'qwen3')
+    if (type === 'qwen3' || type === 'gemma3_text')
       for (const name of ['q_norm', 'k_norm']) shapes[`${attention}.${name}.weight`] = [width];
     shapes[`${layer}.mlp.gate_proj.weight`] = [inner, hidden];
     shapes[`${layer}.mlp.up_proj.weight`] = [inner, hidden];
@@ -70,16 +78,36 @@ export function referenceLogits(
   ids: readonly number[],
 ): Vector[] {
   const embedding = tensors['model.embed_tokens.weight']!;
-  let states = ids.map((id) => scaled(row(embedding, id), config.embedding_multiplier));
+  let states = ids.map((id) => scaled(row(embedding, id), embeddingFactor(config)));
   for (let index = 0; index < config.num_hidden_layers; index++)
     states = layer(config, tensors, `model.layers.${index}`, states);
   const head = config.tie_word_embeddings ? embedding : tensors['lm_head.weight']!;
   return states.map((state) =>
     scaled(
-      linear({ 'head.weight': head }, 'head', rmsNorm(tensors, 'model.norm', state, config.rms_norm_eps)),
+      linear({ 'head.weight': head }, 'head', norm(config, tensors, 'model.norm', state)),
       1 / (config.logits_scaling ?? 1),
     ),
   );
+}
+
+const isGemma = (config: ReferenceConfig): boolean => config.model_type === 'gemma3_text';
+
+function embeddingFactor(config: ReferenceConfig): number | undefined {
+  return isGemma(config) ? Math.sqrt(config.hidden_size) : config.embedding_multiplier;
+}
+
+/** Whether a layer sees the last positions alone. */
+function isWindowed(config: ReferenceConfig, layer: number): boolean {
+  return config.sliding_window !== undefined && config.layer_types?.[layer] !== 'full_attention';
+}
+
+const layerOf = (name: string): number => Number(/layers\.(\d+)\b/.exec(name)?.[1]);
+
+/** Gemma's norms multiply by 1 + weight. */
+function norm(config: ReferenceConfig, tensors: FixtureTensors, name: string, vector: Vector): Vector {
+  const { shape, values } = tensors[`${name}.weight`]!;
+  const weight = { shape, values: values.map((value) => value + (isGemma(config) ? 1 : 0)) };
+  return rmsNorm({ [`${name}.weight`]: weight }, name, vector, config.rms_norm_eps);
 }
 
 function scaled(vector: Vector, factor = 1): Vector {
@@ -92,8 +120,7 @@ function layer(
   name: string,
   states: readonly Vector[],
 ): Vector[] {
-  const epsilon = config.rms_norm_eps;
-  const inputs = states.map((state) => rmsNorm(tensors, `${name}.input_layernorm`, state, epsilon));
+  const inputs = states.map((state) => norm(config, tensors, `${name}.input_layernorm`, state));
   const attention = `${name}.self_attn`;
   const queries = project(config, tensors, `${attention}.q`, inputs);
   const keys = project(config, tensors, `${attention}.k`, inputs);
@@ -101,21 +128,21 @@ function layer(
   const group = config.num_attention_heads / config.num_key_value_heads;
   return states.map((state, token) => {
     const attended = queries[token]!.flatMap((query, head) => {
+      const first = isWindowed(config, layerOf(name)) ? Math.max(0, token + 1 - config.sliding_window!) : 0;
       const visible = (all: readonly Vector[][]): Vector[] =>
-        all.slice(0, token + 1).map((position) => position[Math.floor(head / group)]!);
+        all.slice(first, token + 1).map((position) => position[Math.floor(head / group)]!);
       // `attend` divides by the root of the width.
-      const factor = (config.attention_multiplier ?? config.head_dim ** -0.5) * config.head_dim ** 0.5;
-      return attend(scaled(query, factor), visible(keys), visible(values));
+      const wanted = config.attention_multiplier ?? (config.query_pre_attn_scalar ?? config.head_dim) ** -0.5;
+      return attend(scaled(query, wanted * config.head_dim ** 0.5), visible(keys), visible(values));
     });
     const residual = config.residual_multiplier;
-    const middle = add(state, scaled(linear(tensors, `${attention}.o_proj`, attended), residual));
-    return add(
-      middle,
-      scaled(
-        feedForward(tensors, name, rmsNorm(tensors, `${name}.post_attention_layernorm`, middle, epsilon)),
-        residual,
-      ),
-    );
+    const behind = (part: string, vector: Vector): Vector =>
+      isGemma(config) ? norm(config, tensors, `${name}.${part}`, vector) : vector;
+    const given = behind('post_attention_layernorm', linear(tensors, `${attention}.o_proj`, attended));
+    const middle = add(state, scaled(given, residual));
+    const before = isGemma(config) ? 'pre_feedforward_layernorm' : 'post_attention_layernorm';
+    const inner = feedForward(config, tensors, name, norm(config, tensors, `${name}.${before}`, middle));
+    return add(middle, scaled(behind('post_feedforward_layernorm', inner), residual));
   });
 }
 
@@ -128,21 +155,26 @@ function project(
 ): Vector[][] {
   return inputs.map((input, position) =>
     heads(linear(tensors, `${name}_proj`, input), config.head_dim).map((head) => {
-      const normed = tensors[`${name}_norm.weight`]
-        ? rmsNorm(tensors, `${name}_norm`, head, config.rms_norm_eps)
-        : head;
-      const layer = Number(/layers\.(\d+)\./.exec(name)?.[1]);
-      return config.no_rope_layers?.[layer] === 0 ? normed : rotate(config, normed, position);
+      const normed = tensors[`${name}_norm.weight`] ? norm(config, tensors, `${name}_norm`, head) : head;
+      const layer = layerOf(name);
+      if (config.no_rope_layers?.[layer] === 0) return normed;
+      const theta = isWindowed(config, layer) ? config.rope_local_base_freq : undefined;
+      return rotate({ ...config, rope_theta: theta ?? config.rope_theta }, normed, position);
     }),
   );
 }
 
-function feedForward(tensors: FixtureTensors, name: string, input: Vector): Vector {
+function feedForward(config: ReferenceConfig, tensors: FixtureTensors, name: string, input: Vector): Vector {
   const gate = linear(tensors, `${name}.mlp.gate_proj`, input);
   const up = linear(tensors, `${name}.mlp.up_proj`, input);
-  const inner = gate.map((value, i) => (value / (1 + Math.exp(-value))) * up[i]!);
+  const inner = gate.map(
+    (value, i) => (isGemma(config) ? tanhGelu(value) : value / (1 + Math.exp(-value))) * up[i]!,
+  );
   return linear(tensors, `${name}.mlp.down_proj`, inner);
 }
+
+const tanhGelu = (x: number): number =>
+  0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)));
 
 /** Rotary embedding of one head: dimension i turns with dimension i + width / 2. */
 function rotate(config: ReferenceConfig, head: Vector, position: number): Vector {

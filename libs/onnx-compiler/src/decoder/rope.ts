@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AttentionShape } from './decoder-config.js';
 import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
 
 /** Supported frequency rules of rotary embeddings. `dynamic` equals `default` within the original context. */
@@ -55,21 +56,22 @@ function rotaryTable(
 }
 
 /** Cosines and sines of every position as constants of the graph, `[contextLength, headDim / 2]`. */
-export class RotaryTables {
+class RotaryTables {
   private readonly cosines: string;
   private readonly sines: string;
 
   constructor(
     private readonly graph: GraphBuilder,
     { headDim, contextLength, rope }: { headDim: number; contextLength: number; rope: RotaryEmbedding },
+    prefix = 'rotary',
   ) {
     const frequencies = inverseFrequencies(headDim, rope);
     const table = (name: string, wave: (angle: number) => number): string =>
       graph.constant(name, 'float32', [contextLength, headDim / 2], () =>
         rotaryTable(wave, contextLength, frequencies),
       );
-    this.cosines = table('rotary.cosines', Math.cos);
-    this.sines = table('rotary.sines', Math.sin);
+    this.cosines = table(`${prefix}.cosines`, Math.cos);
+    this.sines = table(`${prefix}.sines`, Math.sin);
   }
 
   /** Rotates `[batch, tokens, heads × headDim]` by int64 positions `[batch, tokens]`. */
@@ -78,5 +80,30 @@ export class RotaryTables {
       domain: microsoft,
       attributes: { num_heads: heads },
     });
+  }
+}
+
+/** The tables of each layer: those with a window may have their own. */
+export class LayerRotaries {
+  private readonly whole: RotaryTables;
+  private readonly windowed: RotaryTables;
+
+  constructor(
+    graph: GraphBuilder,
+    private readonly shape: Pick<AttentionShape, 'headDim' | 'contextLength' | 'rotatedLayers' | 'window'>,
+    rope: RotaryEmbedding,
+  ) {
+    const { window } = shape;
+    this.whole = new RotaryTables(graph, { ...shape, rope });
+    this.windowed = window?.rope
+      ? new RotaryTables(graph, { ...shape, rope: window.rope }, 'rotary.window')
+      : this.whole;
+  }
+
+  /** Returns the value unchanged if the layer does not use positions. */
+  rotate(layer: number, value: string, positions: string, heads: number): string {
+    if (this.shape.rotatedLayers?.[layer] === false) return value;
+    const tables = this.shape.window?.layers[layer] ? this.windowed : this.whole;
+    return tables.rotate(value, positions, heads);
   }
 }

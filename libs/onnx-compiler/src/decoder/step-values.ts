@@ -13,6 +13,8 @@ export interface StepValues {
    * number. Rows are ordered by head of the group, then by token; columns are the new tokens, then the cache.
    */
   readonly mask: string;
+  /** The same for layers with a window; equal to `mask` where there are none. */
+  readonly windowMask: string;
   /** int64 `[2]`: tokens and capacity, the sizes of the two parts of a row of scores. */
   readonly scoreSplit: string;
   /** int64 `[5]`: batch, KV heads, group, tokens, head dimension. */
@@ -50,10 +52,15 @@ class StepValuesWriter {
     const pastMask = graph.op('Unsqueeze', [this.mask(isPast), graph.int64([1, 2])]);
     const { kvHeads, headDim, heads } = shape;
     const rows = graph.op('Mul', [tokens, graph.int64([group])]);
-    const newMask = this.causalMask(newIndexes, tokens, rows);
+    const queryIndexes = this.queryIndexes(rows, tokens);
+    const newMask = this.causalMask(newIndexes, queryIndexes);
+    const mask = this.joinMasks([newMask, pastMask], batch, rows);
+    const positions = this.positions(newIndexes, lengths);
+    const keys = () => this.keyIndexes([newIndexes, this.range(capacity)], lengths, [batch, tokens]);
     return {
-      positions: this.positions(newIndexes, lengths),
-      mask: this.joinMasks([newMask, pastMask], batch, rows),
+      positions,
+      mask,
+      windowMask: shape.window ? this.windowMask(mask, queryIndexes, keys(), shape.window.size) : mask,
       scoreSplit: this.shapeOf([tokens, capacity]),
       groupedShape: this.shapeOf([batch, graph.int64([kvHeads, group]), tokens, graph.int64([headDim])]),
       mergedShape: this.shapeOf([batch, tokens, graph.int64([heads * headDim])]),
@@ -67,14 +74,35 @@ class StepValuesWriter {
     return graph.op('Min', [graph.op('Add', [newIndexes, lengths]), last]);
   }
 
-  /** Rows: group × tokens queries; columns: new tokens up to and including the query's own. */
-  private causalMask(newIndexes: string, tokens: string, rows: string): string {
+  /** `[group × tokens, 1]`: which of the new tokens asks in each row. */
+  private queryIndexes(rows: string, tokens: string): string {
     const { graph } = this;
-    const queryIndexes = graph.op('Unsqueeze', [
-      graph.op('Mod', [this.range(rows), tokens]),
-      graph.int64([1]),
-    ]);
-    return this.mask(graph.op('LessOrEqual', [newIndexes, queryIndexes]));
+    return graph.op('Unsqueeze', [graph.op('Mod', [this.range(rows), tokens]), graph.int64([1])]);
+  }
+
+  /** Rows: group × tokens queries; columns: new tokens up to and including the query's own. */
+  private causalMask(newIndexes: string, queryIndexes: string): string {
+    return this.mask(this.graph.op('LessOrEqual', [newIndexes, queryIndexes]));
+  }
+
+  /** `[batch, 1, 1, tokens + capacity]`: the position of each key, counted from the first new token. */
+  private keyIndexes(
+    [newIndexes, pastIndexes]: [string, string],
+    lengths: string,
+    [batch, tokens]: [string, string],
+  ): string {
+    const { graph } = this;
+    const added = graph.op('Expand', [newIndexes, this.shapeOf([batch, tokens])]);
+    const past = graph.op('Sub', [pastIndexes, lengths]);
+    const keys = graph.op('Concat', [added, past], { attributes: { axis: 1 } });
+    return graph.op('Unsqueeze', [keys, graph.int64([1, 2])]);
+  }
+
+  /** Adds to a mask that a query sees the last `size` positions alone, its own among them. */
+  private windowMask(mask: string, queryIndexes: string, keyIndexes: string, size: number): string {
+    const { graph } = this;
+    const first = graph.op('Sub', [queryIndexes, graph.int64Scalar(size)]);
+    return graph.op('Add', [mask, this.mask(graph.op('Greater', [keyIndexes, first]))]);
   }
 
   /** `[rows, tokens]` and `[batch, 1, 1, capacity]` side by side. */
