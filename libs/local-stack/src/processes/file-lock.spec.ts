@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acquireFileLock, LockHeldError } from './file-lock.js';
 
 let directory: string;
@@ -40,4 +40,41 @@ it('is taken over from a process that is gone, by one of many', async () => {
   );
   expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   expect(readdirSync(directory)).toEqual(['some.lock']);
+});
+
+describe('a holder in another container, whose process cannot be seen', () => {
+  const foreign = {
+    pid: 1,
+    startedAt: 'elsewhere',
+    nonce: 'n',
+    holder: 'a container',
+    space: 'another boot',
+  };
+
+  it('keeps the lock as long as it touches it', async () => {
+    writeFileSync(path, JSON.stringify(foreign));
+    let time = 1_000;
+    const beats = setInterval(() => utimesSync(path, time, (time += 1)), 20);
+    const second = acquireFileLock(path, { holder: 'the second', silenceMs: 2_000 });
+    await expect(second).rejects.toThrow(/held by a container/);
+    clearInterval(beats);
+    // Silent from now on: it is dead.
+    const lock = await acquireFileLock(path, { holder: 'the second', silenceMs: 200 });
+    await lock.release();
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('is told by our beats that we live', async () => {
+    const lock = await acquireFileLock(path, { holder: 'the first', silenceMs: 100 });
+    utimesSync(path, 1_000, 1_000);
+    await expect.poll(() => statSync(path).mtimeMs).toBeGreaterThan(1_000_000);
+    const { space } = JSON.parse(readFileSync(path, 'utf8')) as { space: string };
+    // Another view of the same lock: its space is not ours.
+    writeFileSync(path, JSON.stringify({ ...foreign, nonce: 'ours' }));
+    await expect(acquireFileLock(path, { holder: 'the second', silenceMs: 1_000 })).rejects.toThrow(
+      LockHeldError,
+    );
+    expect(space).toBeTypeOf('string');
+    await lock.release();
+  });
 });

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { link, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { identifyProcess, isRunning, type ProcessIdentity } from './process-identity.js';
 
 interface LockContent extends ProcessIdentity {
   nonce: string;
+  /** Where its process id means something: a boot of a machine and a namespace of processes, which a container has of its own. */
+  space?: string;
   /** What holds it, for people: "launcher". */
   holder: string;
 }
@@ -31,6 +34,56 @@ export interface FileLockOptions {
   holder: string;
   /** How long to wait for the holder to release it, in milliseconds. Default 0: fail at once. */
   waitMs?: number;
+  /** Silence after which a holder that cannot be seen from here counts as dead. Default 10,000. */
+  silenceMs?: number;
+}
+
+const defaultSilenceMs = 10_000;
+/** Signs of life of a holder in that time. */
+const beatsInSilence = 5;
+
+/** Empty where the system does not tell; then every process can be seen. */
+function processSpace(): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return '';
+  }
+}
+
+const ownSpace = processSpace();
+
+const lastBeat = (path: string): Promise<number | undefined> =>
+  stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => undefined,
+  );
+
+/** Whether the holder lives. One of another container or machine is seen by its beats alone, which are waited for. */
+async function isAlive(path: string, holder: LockContent, silenceMs: number): Promise<boolean> {
+  if ((holder.space ?? ownSpace) === ownSpace) return isRunning(holder);
+  const first = await lastBeat(path);
+  const deadline = Date.now() + silenceMs;
+  while (Date.now() < deadline) {
+    await delay(silenceMs / beatsInSilence / 2);
+    const latest = await lastBeat(path);
+    // Released meanwhile.
+    if (latest === undefined) return false;
+    if (latest !== first) return true;
+  }
+  return false;
+}
+
+/** Says until `stop` that the holder lives. */
+function beat(path: string, silenceMs: number): () => void {
+  const timer = setInterval(() => {
+    const now = new Date();
+    // A lock that is gone, or a full disk, is no reason to end.
+    void utimes(path, now, now).catch(() => undefined);
+  }, silenceMs / beatsInSilence);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 async function readLock(path: string): Promise<LockContent | undefined> {
@@ -75,21 +128,24 @@ async function tryCreate(path: string, content: LockContent): Promise<boolean> {
 
 /**
  * Takes an exclusive lock that survives as a file and dies with its process: a lock whose process is gone (kill -9)
- * is taken over. Errors: LockHeldError when a live process holds it for longer than `waitMs`.
+ * is taken over. A process of another container is not seen from here: its lock holds as long as it is touched, every two seconds. Errors: LockHeldError when a live process holds it for longer than `waitMs`.
  */
 export async function acquireFileLock(path: string, options: FileLockOptions): Promise<FileLock> {
   await mkdir(dirname(path), { recursive: true });
-  const content = { ...identifyProcess(process.pid), nonce: randomUUID(), holder: options.holder };
+  const { holder, silenceMs = defaultSilenceMs } = options;
+  const content = { ...identifyProcess(process.pid), nonce: randomUUID(), space: ownSpace, holder };
   const deadline = Date.now() + (options.waitMs ?? 0);
   while (!(await tryCreate(path, content))) {
     const current = await readLock(path);
     if (current === undefined) continue;
-    if (!isRunning(current)) await removeStale(path, current);
+    if (!(await isAlive(path, current, silenceMs))) await removeStale(path, current);
     else if (Date.now() >= deadline) throw new LockHeldError(path, current.holder, current.pid);
     else await delay(50);
   }
+  const stop = beat(path, silenceMs);
   return {
     release: async () => {
+      stop();
       if ((await readLock(path))?.nonce === content.nonce) await rm(path, { force: true });
     },
   };
