@@ -5,6 +5,9 @@ import { scriptedModel } from '../e2e/helpers/scripted-services.js';
 import { startScriptedStack, type ScriptedStack } from '../e2e/helpers/scripted-stack.js';
 import { openPage, startBrowser } from '../support/browser.js';
 import { startOtherOrigin, type OtherOrigin } from '../support/other-origin.js';
+import { recordClient } from '../support/client-matrix.js';
+
+recordClient({ client: 'openai (JavaScript), in a browser', name: 'openai' });
 
 const key = 'a-key-of-this-test-1234';
 

@@ -6,6 +6,9 @@ import { postJson } from './helpers/http.js';
 import { ingestText } from './helpers/ingest.js';
 import { schemaValidator } from './helpers/openai-schema.js';
 import { assertValidLog, collect, responseOf } from './helpers/response-events.js';
+import { recordClient } from '../support/client-matrix.js';
+
+recordClient({ client: 'openai (JavaScript)', name: 'openai' });
 
 const question = 'How many days of paid vacation do employees receive?';
 const fact = 'Employees receive 25 days of paid vacation per year.';
@@ -242,9 +245,9 @@ describe('embeddings and models through the official client', () => {
     ['a bad retrieval parameter', { messages: [{ role: 'user', content: 'What?' }], k: 0 }, 400, 'k'],
     [
       'a parameter that cannot be honoured',
-      { messages: 'What?', response_format: { type: 'json_object' } },
+      { messages: 'What?', tools: [{ type: 'web_search' }] },
       400,
-      'response_format',
+      'tools[0].type',
     ],
   ])('refuses %s', async (_name, body, status, param) => {
     const request = client.chat.completions.create(body as OpenAI.ChatCompletionCreateParamsNonStreaming);

@@ -20,6 +20,9 @@ import {
   type ResponseEvent,
 } from './helpers/response-events.js';
 import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';
+import { recordClient } from '../support/client-matrix.js';
+
+recordClient({ client: 'MCP server-everything', name: '@modelcontextprotocol/server-everything' });
 
 type Input = OpenAI.Responses.ResponseInput;
 type Mcp = OpenAI.Responses.Tool.Mcp;

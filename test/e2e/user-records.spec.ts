@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scriptedModel } from './helpers/scripted-services.js';
 import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';
 
 let stack: ScriptedStack;
@@ -48,6 +49,20 @@ describe('chat histories', () => {
     expect((await call('/v1/chathistory/delete', { user, id })).body).toBe(true);
     expect((await call('/v1/chathistory/get', { user })).body).toEqual([]);
     expect((await call(`/v1/conversations/${String(id)}`)).status).toBe(404);
+  });
+
+  it('are not stored completions, each of which is one exchange', async () => {
+    const owner = { metadata: { user: 'Eve' }, user: 'Eve' };
+    const ask = (turns: object[]) =>
+      call('/v1/chat/completions', { model: scriptedModel, messages: turns, store: true, ...owner });
+    const first = { role: 'user', content: 'count 2' };
+    await ask([first]);
+    const { body } = await ask([first, { role: 'assistant', content: '1 2 ' }, first]);
+    const stored = await call('/v1/chat/completions?metadata[user]=Eve');
+    expect((stored.body as { data: unknown[] }).data).toHaveLength(2);
+    expect((await call('/v1/chathistory/get', { user: 'Eve' })).body).toEqual([]);
+    const { id } = body as { id: string };
+    expect((await call('/v1/chathistory/get', { user: 'Eve', id })).status).toBe(404);
   });
 
   it('are conversations, and conversations that name a user are chat histories', async () => {

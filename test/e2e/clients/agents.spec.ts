@@ -4,6 +4,9 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { scriptedModel } from '../helpers/scripted-services.js';
 import { startScriptedStack, type ScriptedStack } from '../helpers/scripted-stack.js';
+import { recordClient } from '../../support/client-matrix.js';
+
+recordClient({ client: 'Agents SDK', name: '@openai/agents' });
 
 let stack: ScriptedStack;
 let runner: Runner;

@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { scriptedModel } from '../helpers/scripted-services.js';
 import { startScriptedStack, type ScriptedStack } from '../helpers/scripted-stack.js';
+import { recordClient } from '../../support/client-matrix.js';
+
+recordClient({ client: 'AI SDK', name: '@ai-sdk/openai' });
 
 let stack: ScriptedStack;
 let provider: OpenAIProvider;

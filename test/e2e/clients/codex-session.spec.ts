@@ -4,6 +4,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { codexAnswers, installCodex, startCodex, type Codex } from '../helpers/codex.js';
 import { startEngineStack, type EngineStack } from '../helpers/engine-stack.js';
 import { engineModel, type EngineBody, type EngineTurn } from '../helpers/scripted-engine.js';
+import { recordClient } from '../../support/client-matrix.js';
+
+recordClient({
+  client: 'Codex CLI, whole sessions',
+  name: '@openai/codex',
+  folder: 'test/e2e/clients/codex',
+});
 
 let stack: EngineStack;
 const started: Codex[] = [];

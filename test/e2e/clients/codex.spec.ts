@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codexAnswers, installCodex, startCodex, type Codex, type CodexSettings } from '../helpers/codex.js';
 import { scriptedModel } from '../helpers/scripted-services.js';
 import { startScriptedStack, type ScriptedStack } from '../helpers/scripted-stack.js';
+import { recordClient } from '../../support/client-matrix.js';
+
+recordClient({ client: 'Codex CLI', name: '@openai/codex', folder: 'test/e2e/clients/codex' });
 
 let stack: ScriptedStack;
 const started: Codex[] = [];

@@ -4,6 +4,9 @@ import { startNats, startService, type TestNats, type TestService } from '#testi
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordClient } from '../../support/client-matrix.js';
+
+recordClient({ client: 'openai (JavaScript), live audio', name: 'openai' });
 
 let nats: TestNats;
 let asr: TestService;

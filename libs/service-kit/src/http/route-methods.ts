@@ -41,7 +41,9 @@ export function otherMethods({ method, url, server }: FastifyRequest): string[] 
   const path = url.split('?')[0] ?? '';
   const methods = server.routeMethods?.of(path) ?? [];
   if (server.postPaths?.has(path)) methods.push('POST');
-  return [...new Set(methods)].filter((each) => each !== method);
+  // A GET that is refused here is that of a WebSocket's path, whose HEAD is of no use either.
+  const refused = method === 'GET' ? ['GET', 'HEAD'] : [method];
+  return [...new Set(methods)].filter((each) => !refused.includes(each));
 }
 
 declare module 'fastify' {

@@ -1,0 +1,30 @@
+import Fastify, { type FastifyRequest } from 'fastify';
+import { beforeAll, expect, it } from 'vitest';
+import { noteRoutes, otherMethods } from './route-methods.js';
+
+const server = Fastify();
+
+beforeAll(async () => {
+  noteRoutes(server);
+  const answer = () => 'x';
+  server.get('/files', answer).post('/files', answer).delete('/files/:id', answer);
+  server.get('/files/:id/content', answer).get('/models/*', answer).get('/socket', answer).post('*', answer);
+  server.decorate('postPaths', { has: (path) => path === '/from-a-file' });
+  await server.ready();
+});
+
+it.each([
+  ['PUT', '/files', ['GET', 'HEAD', 'POST']],
+  ['GET', '/files/file-1', ['DELETE']],
+  ['DELETE', '/files/file-1/content?x=/y', ['GET', 'HEAD']],
+  ['POST', '/models/a/b', ['GET', 'HEAD']],
+  ['GET', '/from-a-file', ['POST']],
+  // A refused GET is that of a WebSocket.
+  ['GET', '/socket', []],
+  ['GET', '/nothing', []],
+  ['GET', '/files/file-1/contents', []],
+])('names the methods beside %s of %s', (method, url, expected) => {
+  expect(otherMethods({ method, url, server } as unknown as FastifyRequest).toSorted()).toEqual(
+    expected.toSorted(),
+  );
+});
