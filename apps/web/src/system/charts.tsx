@@ -79,7 +79,7 @@ function optionsOf(
         value: (_plot: UPlot, value: number | null) => (value === null ? '–' : withUnit(value)),
         stroke: palette[color],
         width: 2,
-        points: { size: 5 },
+        points: { show: true, size: 4 },
       })),
     ],
   };
