@@ -1,6 +1,6 @@
 /**
- * Constraints over a vocabulary of 150,000 tokens: how long a new one takes until the first token, and what its compilation
- * does to an answer that is being written beside it.
+ * Constraints: how fast an answer is written under one, beside plain decoding in the same run; over a vocabulary of 150,000 tokens,
+ * how long a new one takes until the first token, and what it does to an answer that is being written beside it.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -102,6 +102,65 @@ async function longestGapDuring(generator: Generator, work: () => Promise<unknow
   return longest;
 }
 
+const answerTokens = 200;
+/** Each goes on for as long as it is let. */
+const decoded: Readonly<Record<string, OutputConstraint | undefined>> = {
+  plain: undefined,
+  'a schema with a string': {
+    type: 'json_schema',
+    schema: { type: 'object', properties: { story: { type: 'string' } }, required: ['story'] },
+  },
+  'a schema with a list of objects': {
+    type: 'json_schema',
+    schema: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { name: { type: 'string', maxLength: 30 }, age: { type: 'integer' } },
+        required: ['name', 'age'],
+      },
+    },
+  },
+  'any JSON object': { type: 'json_object' },
+};
+
+/** Tokens a second behind the first one. */
+async function decodeRate(generator: Generator, constraint: OutputConstraint | undefined): Promise<number> {
+  const messages = [
+    { role: 'user' as const, content: 'Tell me a long story about people, with their names and ages.' },
+  ];
+  const parameters = {
+    max_tokens: answerTokens,
+    ignore_eos: true,
+    temperature: 0,
+    num_assistant_tokens: 0,
+    constraint,
+  };
+  let [tokens, startedAt] = [0, 0];
+  for await (const { tokenIds } of generator.generate({ messages, parameters })) {
+    if (startedAt === 0) startedAt = performance.now();
+    else tokens += tokenIds.length;
+  }
+  return (tokens * 1000) / (performance.now() - startedAt);
+}
+
+async function decodingTable(threads: number, rounds: number): Promise<string> {
+  const options = { cacheDirectory: benchFolder, threads, engine: 'compiled' as const };
+  const generator = await loadGenerator(bundledModel('nano-chat'), options);
+  const rates = new Map(Object.keys(decoded).map((name) => [name, [] as number[]]));
+  for (const constraint of Object.values(decoded)) await decodeRate(generator, constraint);
+  for (let round = 0; round < rounds; round++)
+    for (const [name, constraint] of Object.entries(decoded))
+      rates.get(name)!.push(await decodeRate(generator, constraint));
+  await generator.close();
+  const plain = rates.get('plain')!;
+  const rows = [...rates].map(([name, measured]) => {
+    const ratios = measured.map((rate, round) => rate / plain[round]!);
+    return [name, quantile(measured, 0.5).toFixed(0), quantile(ratios, 0.5).toFixed(2)];
+  });
+  return table(['nano-chat', 'tokens a second', 'share of plain decoding'], rows);
+}
+
 export const subject: Subject = {
   async run({ threads, rounds }) {
     const folder = await makeModel();
@@ -131,6 +190,8 @@ export const subject: Subject = {
     await generator.close();
     return [
       '## Constraints',
+      `Answers of ${answerTokens} tokens, plain and constrained in turns, greedy, without guesses; the median of ${rounds} rounds:`,
+      await decodingTable(threads, rounds),
       `A vocabulary of ${vocabularySize} tokens under one small layer, ${threads} thread(s). First token without a constraint: ${plain.toFixed(0)} ms; with the very first one: ${first.toFixed(0)} ms; longest gap between tokens with nothing compiled: ${quiet.toFixed(0)} ms.`,
       table(
         [

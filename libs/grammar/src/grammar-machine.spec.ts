@@ -47,6 +47,25 @@ describe('GrammarMachine', () => {
     );
   });
 
+  it('knows the byte that ends a text on the shortest way, in grammars of many rules and deep ones', () => {
+    const closing = (machine: GrammarMachine, text: string) => {
+      let state = machine.start;
+      for (const byte of Buffer.from(text)) state = machine.step(state, byte);
+      const byte = machine.closing(state);
+      return byte === deadState ? undefined : String.fromCharCode(byte);
+    };
+    const chain = Array.from({ length: 900 }, (_unused, index) => `r${index} ::= "a" r${index + 1} | "b"`);
+    const rules = machineOf({
+      type: 'grammar',
+      grammar: `root ::= "(" r0 ")"\n${chain.join('\n')}\nr900 ::= "c"`,
+    });
+    expect(closing(rules, '(a')).toBe('b');
+    expect(closing(rules, '(ab')).toBe(')');
+    expect(closing(regex('(?:é|a){2,3}!'), 'aa')).toBe('!');
+    expect(closing(regex('(?:b|a)!'), '')).toBeUndefined();
+    expect(closing(regex(`${'(?:a'.repeat(20)}${')?'.repeat(20)}!`), 'aaa')).toBe('!');
+  });
+
   it('counts nested repetitions without writing them out', () => {
     const startedAt = performance.now();
     const machine = regex('(((((a){32}){32}){32}){32}){32}');

@@ -1,5 +1,6 @@
 import { MegaNestError, invalidField } from '#contracts';
 import { intersection, characterSet } from './regex/character-set.js';
+import { ShortestTexts } from './shortest-texts.js';
 import { repeat, type Grammar, type GrammarNode } from './grammar.js';
 import { wideSequences, type ByteRange } from './utf8-ranges.js';
 
@@ -26,6 +27,8 @@ interface State {
   /** States by byte; -1 where nothing fits, -2 where it was not asked yet. */
   next?: Int32Array;
   ends: boolean;
+  /** See {@link GrammarMachine.closing}. */
+  closing?: number;
 }
 
 /** Ways to read one beginning of a text, and steps to find what may follow it, beyond which a grammar is too ambiguous. */
@@ -60,9 +63,14 @@ export class GrammarMachine {
   private readonly bytes = new Map<string, ByteNode>();
   private readonly suffixes = new Map<readonly ByteRange[], ByteNode[]>();
   private readonly entries = new Map<object, readonly ByteNode[]>();
+  /** Bytes of the shortest text of each continuation, where it was asked for. */
+  private readonly lengths: (number | undefined)[] = [0];
   private steps = 0;
 
-  constructor(private readonly grammar: Grammar) {
+  constructor(
+    private readonly grammar: Grammar,
+    private shortest?: ShortestTexts,
+  ) {
     // The end of the text has number 0.
     this.heads.push(grammar.root);
     this.rests.push(endOfText);
@@ -76,7 +84,7 @@ export class GrammarMachine {
 
   /** An empty machine for the same grammar, and the state in it that this one's state is. */
   continued(state: number): { machine: GrammarMachine; state: number } {
-    const machine = new GrammarMachine(this.grammar);
+    const machine = new GrammarMachine(this.grammar, this.shortest);
     const kernel = this.states[state]!.kernel.map((one) => this.copyTo(machine, one));
     return { machine, state: machine.stateOf(kernel) };
   }
@@ -98,6 +106,38 @@ export class GrammarMachine {
     const from = this.states[state]!;
     if (!from.next) this.expand(from);
     return from.ends;
+  }
+
+  /**
+   * The one byte that brings the text to its end on the shortest way: the quote that ends a string, the brace that ends an object;
+   * {@link deadState} where several bytes are as short, or none is.
+   */
+  closing(state: number): number {
+    const from = this.states[state]!;
+    if (from.closing !== undefined) return from.closing;
+    if (!from.next) this.expand(from);
+    let [closing, least] = [deadState, Infinity];
+    for (const { first, last, to } of from.arcs!) {
+      const length = this.lengthOf(to);
+      if (length > least) continue;
+      const isOne = first === last && (length < least || closing === first);
+      [closing, least] = [isOne && length < Infinity ? first : deadState, length];
+    }
+    from.closing = closing;
+    return closing;
+  }
+
+  private lengthOf(given: Continuation): number {
+    this.shortest ??= new ShortestTexts(this.grammar);
+    const chain: Continuation[] = [];
+    for (let one = given; this.lengths[one] === undefined; one = this.rests[one]!) chain.push(one);
+    for (const one of chain.toReversed())
+      this.lengths[one] = this.headLength(this.heads[one]!) + this.lengths[this.rests[one]!]!;
+    return this.lengths[given]!;
+  }
+
+  private headLength(head: Node): number {
+    return head.kind === 'bytes' ? head.ranges.length - head.at : this.shortest!.of(head);
   }
 
   /** All bytes between two borders of arcs lead to the same state. */

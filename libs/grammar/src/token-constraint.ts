@@ -34,9 +34,13 @@ export class TokenConstraint {
     return ((this.mask.words[token >> 5]! >>> (token & 31)) & 1) === 1;
   }
 
-  /** Sets the logits of tokens that may not follow to −Infinity, in place; `ends` may where the text may end. */
+  /**
+   * Sets the logits of tokens that may not follow to −Infinity, in place; `ends` may where the text may end. Where it may not, their
+   * probability goes to the token on the shortest way there: a string without a limit ends where the model would.
+   */
   restrict(logits: Float32Array, ends: ReadonlySet<number>): void {
     const { mayEnd } = this;
+    if (!mayEnd && ends.size > 0) this.bringToEnd(logits, ends);
     const { words } = this.mask;
     for (let start = 0; start < logits.length; start += 32) {
       const word = words[start >> 5]!;
@@ -48,6 +52,13 @@ export class TokenConstraint {
         logits[token] = Number.NEGATIVE_INFINITY;
       }
     }
+  }
+
+  private bringToEnd(logits: Float32Array, ends: ReadonlySet<number>): void {
+    const byte = this.machine.closing(this.state);
+    const closing = byte === deadState ? -1 : this.follower.trie.tokenOf(byte);
+    if (closing < 0) return;
+    for (const end of ends) logits[closing] = sumOfLogits(logits[closing]!, logits[end] ?? -Infinity);
   }
 
   /** Moves on by a token that was allowed. */
@@ -80,4 +91,10 @@ export class TokenConstraint {
     }
     return state;
   }
+}
+
+/** The logit of either of two tokens. */
+function sumOfLogits(one: number, other: number): number {
+  const [low, high] = one < other ? [one, other] : [other, one];
+  return low === -Infinity ? high : high + Math.log1p(Math.exp(low - high));
 }

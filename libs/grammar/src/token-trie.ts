@@ -23,6 +23,7 @@ export class TokenTrie {
   private readonly tokens: Int32Array;
   private readonly ends: Int32Array;
   private readonly path: Int32Array;
+  private readonly singles = new Int32Array(256).fill(-1);
 
   /**
    * @param size Tokens that the model has logits for; the tokenizer may know fewer.
@@ -47,6 +48,7 @@ export class TokenTrie {
     });
     const kept = new Set(unique);
     this.bytesOfTokens = bytes.map((own, id) => (kept.has(id) ? own : empty));
+    for (const id of unique) if (bytes[id]!.length === 1) this.singles[bytes[id]![0]!] = id;
     const layout = layOut(unique, bytes);
     this.edges = Uint8Array.from(layout.edges);
     this.depths = Uint16Array.from(layout.depths);
@@ -58,6 +60,11 @@ export class TokenTrie {
   /** Bytes of a token; none for those that are not text. */
   bytesOf(token: number): Uint8Array {
     return this.bytesOfTokens[token]!;
+  }
+
+  /** The token that is this byte alone; -1 where there is none. */
+  tokenOf(byte: number): number {
+    return this.singles[byte]!;
   }
 
   /** The tokens that a grammar allows in a state. */
