@@ -9,6 +9,7 @@ await runMain(() => {
   const environment = readEnvironment(asrEnvironmentSchema);
   return startService({
     identity,
+    loadsModel: true,
     environment,
     port: environment.ASR_PORT,
     module: AsrModule.register(environment),

@@ -7,6 +7,7 @@ await runMain(() => {
   const environment = readEnvironment(embeddingEnvironmentSchema);
   return startService({
     identity,
+    loadsModel: true,
     environment,
     port: environment.EMBEDDING_PORT,
     module: EmbeddingModule.register(environment),

@@ -7,6 +7,7 @@ await runMain(() => {
   const environment = readEnvironment(guardrailEnvironmentSchema);
   return startService({
     identity,
+    loadsModel: true,
     environment,
     port: environment.GUARDRAIL_PORT,
     module: GuardrailModule.register(environment),

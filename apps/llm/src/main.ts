@@ -7,6 +7,7 @@ await runMain(() => {
   const environment = readEnvironment(llmEnvironmentSchema);
   return startService({
     identity,
+    loadsModel: true,
     environment,
     port: environment.LLM_PORT,
     module: LlmModule.register(environment),

@@ -7,6 +7,7 @@ await runMain(() => {
   const environment = readEnvironment(rerankingEnvironmentSchema);
   return startService({
     identity,
+    loadsModel: true,
     environment,
     port: environment.RERANKING_PORT,
     module: RerankingModule.register(environment),

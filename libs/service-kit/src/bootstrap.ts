@@ -9,6 +9,7 @@ import { Metrics } from './metrics/metrics.js';
 import { EnvironmentError, type BaseEnvironment } from './config/environment.js';
 import { Drain } from './drain.js';
 import { Admission } from './http/admission.js';
+import { listenWhileStarting } from './health/starting-server.js';
 import { HttpErrorFilter } from './http/error.filter.js';
 import { createHttpAdapter } from './http/http-adapter.js';
 import { shortestKey } from './keys/api-keys.js';
@@ -28,6 +29,8 @@ export interface ServiceOptions {
   module: Type | DynamicModule;
   /** Injection token of the transport that the RPC handlers listen on. */
   transport?: InjectionToken<CustomTransportStrategy>;
+  /** The service may download a model first, and answers probes meanwhile. */
+  loadsModel?: boolean;
   /** Last touches before the service listens, e.g. registering Fastify plugins. */
   configure?: (app: NestFastifyApplication) => Promise<void> | void;
 }
@@ -40,6 +43,9 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
   const logger = createLogger(identity.service, environment.LOG_LEVEL);
   const stopTracing = await traceTo(environment.OTEL_EXPORTER_OTLP_ENDPOINT, identity);
   const adapter = createHttpAdapter(environment, logger);
+  const isOpen = !needsKeys(environment);
+  const place = { identity, host: environment.HOST, port: options.port, isOpen };
+  const stopWaiting = options.loadsModel ? await listenWhileStarting(place) : undefined;
   const app = await NestFactory.create<NestFastifyApplication>(options.module, adapter, {
     logger: new NestLogger(logger),
     bodyParser: false,
@@ -65,6 +71,7 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
   const stop = stopper(app, drain, environment);
   process.once('SIGTERM', stop).once('SIGINT', stop);
   await app.startAllMicroservices();
+  await stopWaiting?.();
   await app.listen(options.port, environment.HOST);
   logger.info({ url: await app.getUrl() }, 'listening');
   stopWithParent(stop, logger);

@@ -24,9 +24,27 @@ export function modelOptions(environment: BaseEnvironment, profile: Profile, nam
     hubToken: environment.HF_TOKEN,
     device: environment.DEVICE,
     hangLimitMs: environment.HANG_LIMIT_MS,
-    onProgress: progressBar(writeLine),
+    onProgress: noteProgress,
     onNotice: writeLine,
   };
+}
+
+const shownProgress = progressBar(writeLine);
+const underWay = new Map<string, Download>();
+
+function noteProgress(download: Download): void {
+  shownProgress(download);
+  if (download.loadedBytes === download.totalBytes) underWay.delete(download.model);
+  else underWay.set(download.model, download);
+}
+
+/** The models that this process fetches, or waits for while another process does. */
+export function currentDownloads(): Download[] {
+  return [...underWay.values()].map(({ model, loadedBytes, totalBytes }) => ({
+    model,
+    loadedBytes,
+    totalBytes,
+  }));
 }
 
 function writeLine(line: string): void {
