@@ -7,31 +7,34 @@ import type { AudioLimits } from './audio-limits.js';
 import type { AudioFile } from './transcription.js';
 
 const fields = {
-  /** The model is chosen where the service is started; another name here has no effect. */
+  /** The model is chosen at the start of the service; another name has no effect. */
   model_name_or_path: z.string().nullish(),
   model: z.string().nullish(),
   Language: z.string().nullish().describe('ISO 639-1 code, or auto'),
   language: z.string().nullish().describe('ISO 639-1 code, or auto'),
 };
 
-/** OPEA's bodies: a URL (the specification), or the file in base64 (the reference's Whisper server). */
+/** OPEA's JSON bodies: a URL (the specification), or the file in base64 (the reference's Whisper server). */
 export const asrBodySchema = z.looseObject({
   ...fields,
   url: z.string().min(1).optional().describe('Where the audio is fetched from, or a data: URL'),
   audio: z.string().min(1).optional().describe('The audio file in base64'),
 });
 
-/** Which of OPEA's three bodies came in, and what it asks for. */
+/** A request in one of OPEA's three forms. */
 export interface AsrRequest {
   audio: AudioFile;
   language?: string;
   model?: string;
-  /** Base64 is answered as the reference's server does. */
+  /** A `base64` request gets the reference server's response. */
   form: 'url' | 'base64' | 'multipart';
   ignored: string[];
 }
 
-/** Errors: invalid_request, forbidden_url, unreachable_url, payload_too_large, each with the field as `param`. */
+/**
+ * Reads a request of any form. Errors: invalid_request, forbidden_url, unreachable_url, payload_too_large, each
+ * with the field as `param`.
+ */
 export async function readAsrRequest(
   http: FastifyRequest,
   limits: AudioLimits,
@@ -54,7 +57,9 @@ export async function readAsrRequest(
   return { audio: fetched, form: 'url', ...options };
 }
 
-/** A file in base64, with or without the head of a data URL. Errors: invalid_request, payload_too_large. */
+/**
+ * Decodes a file in base64, with or without the prefix of a data URL. Errors: invalid_request, payload_too_large.
+ */
 export function decodeBase64(
   text: string,
   { maxBytes }: Pick<AudioLimits, 'maxBytes'>,

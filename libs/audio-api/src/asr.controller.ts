@@ -1,11 +1,10 @@
-import { ApiOperation, Call, type HttpCall, setIgnored } from '#service-kit';
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { ApiOperation, Call, type HttpCall, setIgnored } from '#service-kit';
 import { asrBodySchema, readAsrRequest } from './asr-request.js';
 import { audioLimits, type AudioLimits } from './audio-limits.js';
-import { beginTranscript, finishTranscript } from './transcript.js';
-import { Transcription } from './transcription.js';
+import { beginTranscript, finishTranscript, Transcription } from './transcription.js';
 
 const answerSchema = z.object({
   text: z.string(),
@@ -20,7 +19,7 @@ export class AsrController {
     @Inject(audioLimits) private readonly limits: AudioLimits,
   ) {}
 
-  /** The audio by URL, in base64, or as a form. A model that is not the one served is named as ignored. */
+  /** Takes audio by URL, in base64, or as a form. A name of another model is reported as ignored. */
   @Post('v1/asr')
   @ApiOperation({
     summary: 'Write down what is said in an audio file: OPEA',

@@ -5,7 +5,7 @@ import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import type { AudioFile } from './transcription.js';
 
-/** A form as it came in; fields named `name[]` are lists. */
+/** The fields of a form; fields named `name[]` are lists. */
 export interface AudioForm {
   audio?: AudioFile;
   fields: Record<string, string | string[]>;
@@ -34,7 +34,7 @@ export async function readAudioForm(request: FastifyRequest, maxBytes: number): 
 
 async function addFile(form: AudioForm, part: MultipartFile, maxBytes: number): Promise<void> {
   if (!fileFields.has(part.fieldname) || form.audio)
-    throw invalidField(part.fieldname, 'one file is sent, in the field "file"');
+    throw invalidField(part.fieldname, 'send one file, in the field "file"');
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of part.file as AsyncIterable<Uint8Array>) {

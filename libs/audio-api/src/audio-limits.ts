@@ -1,10 +1,10 @@
 import { booleanSchema, bytes, milliseconds } from '#service-kit';
 
-/** Bounds of one audio file, and how one is fetched. */
+/** Limits of an audio file, and of fetching it. */
 export interface AudioLimits {
   maxBytes: number;
   linkTimeoutMs: number;
-  /** Lets URLs point to private and loopback addresses. */
+  /** URLs may point to private and loopback addresses. */
   allowPrivateLinks: boolean;
 }
 
@@ -13,7 +13,7 @@ export const audioLimits = Symbol('audioLimits');
 
 /** The variables that set the {@link AudioLimits}. */
 export const audioEnvironmentShape = {
-  /** Most bytes of one audio file, sent or fetched. */
+  /** Maximum bytes of one audio file, uploaded or fetched. */
   AUDIO_LIMIT_BYTES: bytes('held').default(100 * 1024 * 1024),
   LINK_TIMEOUT_MS: milliseconds(100).default(20_000),
   /** Lets links point to private and loopback addresses, for an intranet whose users are trusted. */

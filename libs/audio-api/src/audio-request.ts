@@ -3,13 +3,15 @@ import { z } from 'zod';
 import type { AudioForm } from './audio-form.js';
 import type { AudioFile, TranscriptionRequest } from './transcription.js';
 
+/** Formats of OpenAI's transcriptions. */
 export const responseFormats = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+/** Format of a transcription. */
 export type ResponseFormat = (typeof responseFormats)[number];
 
 const list = <Schema extends z.ZodType>(item: Schema) =>
   z.preprocess((value) => (value === undefined ? undefined : [value].flat()), z.array(item).optional());
 
-/** The fields of OpenAI's form, all of them text. */
+/** The fields of OpenAI's form; all of them are text. */
 export const transcriptionFormSchema = transcriptionParametersSchema.extend({
   model: z.string().optional(),
   temperature: z.coerce.number().min(0).max(1).optional(),
@@ -22,7 +24,7 @@ export const transcriptionFormSchema = transcriptionParametersSchema.extend({
     .default(false),
 });
 
-/** A request, and the form that its answer has. */
+/** A request, and the format of its response. */
 export interface AudioRequest {
   transcription: TranscriptionRequest;
   format: ResponseFormat;
@@ -34,7 +36,7 @@ export interface AudioRequest {
   ignored: string[];
 }
 
-/** Errors: invalid_request with the field as `param`, for fields that contradict each other too. */
+/** Parses a form. Errors: invalid_request with the field as `param`, also for contradicting fields. */
 export function parseAudioForm(form: AudioForm, task: TranscriptionRequest['task']): AudioRequest {
   const fields = parseOrThrow(transcriptionFormSchema, form.fields);
   const {
@@ -48,7 +50,7 @@ export function parseAudioForm(form: AudioForm, task: TranscriptionRequest['task
     throw invalidField('timestamp_granularities', 'needs response_format verbose_json');
   if (include && format !== 'json') throw invalidField('include', 'logprobs need response_format json');
   if (stream && format !== 'json' && format !== 'text')
-    throw invalidField('stream', `an answer in ${format} cannot be streamed; ask for json or text`);
+    throw invalidField('stream', `${format} cannot be streamed; use response_format json or text`);
   const words = granularities?.includes('word') ?? false;
   const logprobs = include?.includes('logprobs') ?? false;
   return {

@@ -1,14 +1,24 @@
-import { ApiOperation, Call, sendEventStream, type HttpCall, setIgnored } from '#service-kit';
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { ApiOperation, Call, sendEventStream, type HttpCall, setIgnored } from '#service-kit';
 import { readAudioForm } from './audio-form.js';
 import { audioLimits, type AudioLimits } from './audio-limits.js';
 import { parseAudioForm, transcriptionFormSchema } from './audio-request.js';
-import { beginTranscript, finishTranscript } from './transcript.js';
-import { transcriptErrorFrame, transcriptEventSchema, transcriptFrames } from './transcript-events.js';
-import { formatTranscript, transcriptionSchema, verboseTranscriptionSchema } from './transcript-formats.js';
-import { Transcription, type TranscriptionRequest } from './transcription.js';
+import {
+  beginTranscript,
+  finishTranscript,
+  Transcription,
+  type TranscriptionRequest,
+} from './transcription.js';
+import {
+  formatTranscript,
+  transcriptErrorFrame,
+  transcriptEventSchema,
+  transcriptFrames,
+  transcriptionSchema,
+  verboseTranscriptionSchema,
+} from './transcript-formats.js';
 
 const formSchema = transcriptionFormSchema.extend({
   file: z.string().describe('The audio file').meta({ format: 'binary' }),

@@ -4,13 +4,11 @@ export { AudioController } from './audio.controller.js';
 export { audioEnvironmentShape, audioLimits, audioLimitsOf, type AudioLimits } from './audio-limits.js';
 export { liveEnvironmentShape, serveLiveAudio } from './live/live-route.js';
 export { pcmWav } from './pcm-wav.js';
-export { beginTranscript, finishTranscript } from './transcript.js';
-export { Transcription, type AudioFile, type TranscriptionRequest } from './transcription.js';
-export { SpeechController } from './speech/speech.controller.js';
 export {
-  beginSpeech,
-  finishSpeech,
-  Synthesis,
-  type BegunSpeech,
-  type SpeechRequest,
-} from './speech/synthesis.js';
+  beginTranscript,
+  finishTranscript,
+  Transcription,
+  type TranscriptionRequest,
+} from './transcription.js';
+export { SpeechController } from './speech/speech.controller.js';
+export { beginSpeech, finishSpeech, Synthesis, type SpeechRequest } from './speech/synthesis.js';

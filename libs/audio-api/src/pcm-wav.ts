@@ -1,4 +1,4 @@
-/** A WAV file of one channel of 16-bit samples, `rate` of them a second, with the shortest head (44 bytes). */
+/** Writes a WAV file of one channel of 16-bit samples at `rate` Hz, with the shortest header (44 bytes). */
 export function pcmWav(samples: Int16Array, rate: number): Uint8Array {
   const head = Buffer.alloc(44);
   head.write('RIFF', 0);

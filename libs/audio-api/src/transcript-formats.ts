@@ -1,17 +1,26 @@
-import type { TranscriptSegment } from '#contracts';
+import { deflateSync } from 'node:zlib';
 import { z } from 'zod';
+import type { MegaNestError, TranscriptSegment } from '#contracts';
+import { errorEnvelope } from '#service-kit';
 import type { AudioRequest } from './audio-request.js';
-import { compressionRatio } from './compression-ratio.js';
-import type { Transcript } from './transcript.js';
+import { appended, type BegunTranscript, type Transcript } from './transcription.js';
+
+/** Compression ratio of a text under zlib; repetitive text has a high ratio. */
+export function compressionRatio(text: string): number {
+  const bytes = Buffer.from(text);
+  return bytes.length === 0 ? 0 : bytes.length / deflateSync(bytes).length;
+}
 
 const logprobSchema = z.object({ token: z.string(), logprob: z.number(), bytes: z.array(z.int()) });
 
+/** Response in the format `json`. */
 export const transcriptionSchema = z.object({
   text: z.string(),
   logprobs: z.array(logprobSchema).optional(),
   usage: z.object({ type: z.literal('duration'), seconds: z.int() }),
 });
 
+/** Response in the format `verbose_json`. */
 export const verboseTranscriptionSchema = z.object({
   task: z.enum(['transcribe', 'translate']),
   language: z.string().describe('Its name in English, in lower case'),
@@ -41,7 +50,7 @@ type Wishes = Pick<AudioRequest, 'format' | 'words' | 'segments' | 'logprobs'> &
   task: 'transcribe' | 'translate';
 };
 
-/** The answer in the form that was asked for: an object for the JSON forms, text for the others. */
+/** Formats a transcript: an object for the JSON formats, text for the others. */
 export function formatTranscript(transcript: Transcript, wishes: Wishes): object | string {
   if (wishes.format === 'text') return `${transcript.text}\n`;
   if (wishes.format === 'srt') return subtitles(transcript.segments);
@@ -75,7 +84,7 @@ function verbose(
 function verboseSegment({ id, start, end, text, tokens, temperature, ...rest }: TranscriptSegment) {
   return {
     id,
-    // Whisper's own measure: frames of 10 ms.
+    // Whisper's unit: frames of 10 ms.
     seek: Math.round(start * 100),
     start,
     end,
@@ -88,12 +97,12 @@ function verboseSegment({ id, start, end, text, tokens, temperature, ...rest }: 
   };
 }
 
-/** Logarithms of probabilities as OpenAI writes them, with the token's bytes. */
+/** Log probabilities in OpenAI's format, with the bytes of each token. */
 export function logprobsOf({ logprobs = [] }: TranscriptSegment) {
   return logprobs.map(({ token, logprob }) => ({ token, logprob, bytes: [...Buffer.from(token)] }));
 }
 
-/** `1` / `00:00:01,500 --> 00:00:03,000` / text / blank line. */
+/** Each segment: `1` / `00:00:01,500 --> 00:00:03,000` / text / blank line. */
 function subtitles(segments: readonly TranscriptSegment[]): string {
   return segments
     .map(
@@ -119,7 +128,7 @@ function clock(seconds: number, point: ',' | '.'): string {
   return `${hours}:${part(60_000, 60)}:${part(1000, 60)}${point}${rest}`;
 }
 
-/** What is counted: whole seconds of audio. */
+/** Usage: whole seconds of audio. */
 export function usageOf({ audio }: Transcript) {
   return { type: 'duration' as const, seconds: Math.ceil(audio.seconds) };
 }
@@ -132,4 +141,40 @@ function languageName(code: string): string {
   } catch {
     return code;
   }
+}
+
+const eventLogprobs = z
+  .array(z.object({ token: z.string(), logprob: z.number(), bytes: z.array(z.int()) }))
+  .optional();
+
+/** OpenAI's transcription events. */
+export const transcriptEventSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('transcript.text.delta'), delta: z.string(), logprobs: eventLogprobs }),
+  z.object({ type: z.literal('transcript.text.done'), text: z.string(), logprobs: eventLogprobs }),
+]);
+
+/** Yields a delta event for each segment, and the whole text at the end. */
+export async function* transcriptFrames(
+  { segments }: BegunTranscript,
+  withLogprobs: boolean,
+): AsyncGenerator<string> {
+  let text = '';
+  const all: ReturnType<typeof logprobsOf> = [];
+  for await (const segment of segments) {
+    const delta = appended(segment, text === '');
+    text += delta;
+    const own = logprobsOf(segment);
+    all.push(...own);
+    yield frame({ type: 'transcript.text.delta', delta, ...(withLogprobs && { logprobs: own }) });
+  }
+  yield frame({ type: 'transcript.text.done', text, ...(withLogprobs && { logprobs: all }) });
+}
+
+/** Formats an error within the stream. */
+export function transcriptErrorFrame(error: MegaNestError): string {
+  return `event: error\ndata: ${JSON.stringify({ type: 'error', ...errorEnvelope(error) })}\n\n`;
+}
+
+function frame(event: z.input<typeof transcriptEventSchema>): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AgreedText } from './agreed-text.js';
+import { LocalAgreement } from './live-turns.js';
 import { AudioBuffer, type TurnEvent } from './audio-buffer.js';
 
 const rate = 8_000;
@@ -83,9 +83,9 @@ describe('AudioBuffer.change', () => {
   });
 });
 
-describe('AgreedText', () => {
+describe('LocalAgreement', () => {
   it('tells words when two hypotheses agree on them, and the rest at the end', () => {
-    const text = new AgreedText();
+    const text = new LocalAgreement();
     expect(['which', 'which part', 'which port does', 'which port does'].map((one) => text.add(one))).toEqual(
       ['', 'which', '', ' port does'],
     );
@@ -94,7 +94,7 @@ describe('AgreedText', () => {
   });
 
   it('takes nothing back', () => {
-    const text = new AgreedText();
+    const text = new LocalAgreement();
     text.add('a b');
     expect(text.add('a b')).toBe('a b');
     expect(text.add('a c d')).toBe('');

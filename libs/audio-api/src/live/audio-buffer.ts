@@ -1,42 +1,44 @@
-/** Where turns begin and end. */
+/** Rules of turn detection. */
 export interface TurnRules {
-  /** 0 to 1: speech stands 18 decibels times this above the quiet around it. */
+  /** 0 to 1: speech is 18 dB times this above the noise floor. */
   threshold: number;
   /** Milliseconds of audio before the speech that belong to the turn. */
   prefixMs: number;
-  /** Milliseconds of quiet that end a turn. */
+  /** Milliseconds of silence that end a turn. */
   silenceMs: number;
 }
 
-/** A turn has begun, or has ended with its audio; times are milliseconds from the beginning of the connection's audio. */
+/**
+ * A turn has begun, or has ended with its audio; times are milliseconds from the start of the connection's audio.
+ */
 export type TurnEvent =
   | { readonly kind: 'started'; readonly at: number }
   | { readonly kind: 'stopped'; readonly at: number; readonly samples: Int16Array };
 
 const frameMs = 20;
-/** Frames of speech in a row that begin a turn. */
-const leastFrames = 3;
-/** Longer turns are cut: what is heard at once is bounded. */
-const mostTurnMs = 30_000;
-/** Decibels below full scale: nothing below is speech, and the quiet is taken for this much at first. */
+/** Consecutive frames of speech that begin a turn. */
+const minFrames = 3;
+/** Longer turns are split, which limits the audio per transcription. */
+const maxTurnMs = 30_000;
+/** Level in dB relative to full scale: quieter frames are never speech; also the initial noise floor. */
 const silence = -50;
-/** Decibels by which the quiet may rise within a second. */
+/** Maximum rise of the noise floor in dB per second. */
 const riseInASecond = 3;
 
 /**
- * Audio as it comes from a microphone. With rules it tells turns apart by loudness above the quiet; without them audio
- * is kept until it is taken.
+ * Buffers audio of a microphone. With rules it detects turns by their level above the noise floor; without rules it
+ * keeps audio until it is taken.
  */
 export class AudioBuffer {
   private frames: Int16Array[] = [];
   private rest = new Int16Array();
-  /** Frames seen. */
+  /** Number of frames so far. */
   private count = 0;
-  /** Milliseconds of audio that was taken or forgotten before it filled a frame. */
+  /** Milliseconds of audio that was taken or dropped before it filled a frame. */
   private shift = 0;
   private floor = silence;
   private speaking = false;
-  /** Frames in a row that are speech, and that are not. */
+  /** Numbers of consecutive frames with and without speech. */
   private loud = 0;
   private quiet = 0;
 
@@ -45,20 +47,17 @@ export class AudioBuffer {
     private rules: TurnRules | undefined,
   ) {}
 
-  /** Milliseconds of audio that wait. */
+  /** Milliseconds of buffered audio. */
   get milliseconds(): number {
     return this.frames.length * frameMs + (this.rest.length * 1000) / this.rate;
   }
 
-  /** True within a turn. */
+  /** True during a turn. */
   get isSpeaking(): boolean {
     return this.speaking;
   }
 
-  /**
-   * Goes on with other rules or another rate: time and the level of the quiet stay, and the audio that waits, unless it has
-   * another rate.
-   */
+  /** Changes rules or rate: time and noise floor stay, and the buffered audio unless the rate changes. */
   change(rate: number, rules: TurnRules | undefined): void {
     if (rate !== this.rate) this.#empty();
     this.rate = rate;
@@ -78,12 +77,12 @@ export class AudioBuffer {
     return events;
   }
 
-  /** The audio so far; it stays. */
+  /** Returns the buffered audio without removing it. */
   peek(): Int16Array {
     return joined(this.frames);
   }
 
-  /** The audio so far, which begins anew. */
+  /** Returns and removes the buffered audio. */
   take(): Int16Array {
     const samples = joined([...this.frames, this.rest]);
     this.#empty();
@@ -98,7 +97,7 @@ export class AudioBuffer {
     this.loud = 0;
   }
 
-  /** Milliseconds from the beginning to so many frames ago. */
+  /** Milliseconds from the start to `framesAgo` frames ago. */
   #time(framesAgo = 0): number {
     return Math.round(this.shift + (this.count - framesAgo) * frameMs);
   }
@@ -114,16 +113,16 @@ export class AudioBuffer {
   }
 
   #begin({ prefixMs }: TurnRules): TurnEvent | undefined {
-    const kept = Math.ceil(prefixMs / frameMs) + leastFrames;
+    const kept = Math.ceil(prefixMs / frameMs) + minFrames;
     this.frames = this.frames.slice(-kept);
-    if (this.loud < leastFrames) return undefined;
+    if (this.loud < minFrames) return undefined;
     this.speaking = true;
     return { kind: 'started', at: this.#time(this.frames.length) };
   }
 
   #end({ silenceMs }: TurnRules): TurnEvent | undefined {
     const isOver = this.quiet * frameMs >= silenceMs;
-    if (!isOver && this.frames.length * frameMs < mostTurnMs) return undefined;
+    if (!isOver && this.frames.length * frameMs < maxTurnMs) return undefined;
     const samples = joined(this.frames);
     this.frames = [];
     this.speaking = false;
@@ -131,7 +130,7 @@ export class AudioBuffer {
     return { kind: 'stopped', at: this.#time(), samples };
   }
 
-  /** The quiet is the lowest level of late: it falls at once and rises slowly. */
+  /** The noise floor is the lowest recent level: it falls at once and rises slowly. */
   #isLoud(frame: Int16Array, threshold: number): boolean {
     const power = frame.reduce((sum, sample) => sum + (sample / 32_768) ** 2, 0) / frame.length;
     const level = 10 * Math.log10(power + 1e-12);

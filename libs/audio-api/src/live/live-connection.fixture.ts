@@ -9,7 +9,7 @@ interface Event extends Record<string, unknown> {
   type: string;
 }
 
-/** A socket whose client is the test. */
+/** A socket; the test is its client. */
 class FakeSocket extends EventEmitter {
   readonly OPEN = 1;
   readyState = 1;
@@ -26,7 +26,7 @@ class FakeSocket extends EventEmitter {
   }
 
   close(code: number, reason: string): void {
-    // A client's close frame is read by a socket that is not paused only.
+    // Only a socket that is not paused reads a client's close frame.
     if (this.isPaused) return;
     this.closed = [code, reason];
     this.#end();
@@ -63,7 +63,7 @@ class FakeSocket extends EventEmitter {
     this.say({ type: 'input_audio_buffer.append', audio: Buffer.from(samples.buffer).toString('base64') });
   }
 
-  /** Waits for so many events of a type. */
+  /** Waits for `count` events of a type. */
   async until(type: string, count = 1): Promise<Event[]> {
     for (;;) {
       const found = this.sent.filter((event) => event.type === type);
@@ -73,7 +73,7 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-/** Hears the words of a sentence, one for each half second. */
+/** Transcribes to the words of a sentence, one per half second. */
 class FakeTranscription extends Transcription {
   override assertModel(): Promise<void> {
     return Promise.resolve();
@@ -82,7 +82,7 @@ class FakeTranscription extends Transcription {
   readonly requests: TranscriptionRequest[] = [];
   readonly calls: HttpCall[] = [];
   failure: MegaNestError | undefined;
-  /** What has to end before anything is heard. */
+  /** Transcription waits for this promise. */
   hold: Promise<void> | undefined;
 
   override async *transcribe(request: TranscriptionRequest, call: HttpCall): AsyncGenerator<TranscriptChunk> {
@@ -105,7 +105,7 @@ class FakeTranscription extends Transcription {
 
 const bounds = { maxSeconds: 60, idleMs: 60_000, turnTimeoutMs: 5_000, maxMessageBytes: 1e6 };
 
-/** A connection with a client that is the test, and a model that hears what it is told to. */
+/** Opens a connection; the test is the client, and a fake model transcribes. */
 export function connect(options: { dialect?: 'ga' | 'beta'; bounds?: Partial<LiveBounds> } = {}) {
   const socket = new FakeSocket();
   const transcription = new FakeTranscription();

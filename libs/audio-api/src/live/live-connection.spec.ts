@@ -86,7 +86,7 @@ describe('LiveConnection', () => {
     expect(socket.closed).toBeUndefined();
   });
 
-  it('tells of a turn that cannot be heard', async () => {
+  it('reports a turn that cannot be transcribed', async () => {
     const { socket, transcription } = connect();
     transcription.failure = new MegaNestError('model_not_found', { model: 'x', available: 'm' });
     socket.append(500, 0.5);
@@ -95,7 +95,7 @@ describe('LiveConnection', () => {
     expect(failed).toMatchObject({ content_index: 0, error: { code: 'model_not_found' } });
   });
 
-  it('makes a client wait that is faster than its audio is heard', async () => {
+  it('applies backpressure to a client that sends faster than its audio is transcribed', async () => {
     const { socket } = connect();
     for (let turn = 0; turn < 6; turn += 1) {
       socket.append(500, 0.5);

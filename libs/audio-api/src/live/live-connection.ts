@@ -10,59 +10,59 @@ import { LiveTurns } from './live-turns.js';
 import {
   sessionObject,
   updatedSettings,
-  usualSettings,
+  defaultSettings,
   type Dialect,
   type LiveSettings,
 } from './live-settings.js';
 import type { Transcription } from '../transcription.js';
 
-/** What one connection may take. */
+/** Limits of a connection. */
 export interface LiveBounds {
-  /** Most seconds of audio. */
+  /** Maximum seconds of audio. */
   maxSeconds: number;
-  /** Milliseconds without a message after which it is closed. */
+  /** Milliseconds without a message until it is closed. */
   idleMs: number;
   /** Deadline of a turn in milliseconds. */
   turnTimeoutMs: number;
-  /** Bytes of one message. */
+  /** Maximum bytes of one message. */
   maxMessageBytes: number;
 }
 
+/** Options of {@link LiveConnection}. */
 export interface LiveConnectionOptions {
   bounds: LiveBounds;
   dialect: Dialect;
   transcription: Transcription;
   traceparent: string;
-  /** What hears the audio, unless an update says another. */
+  /** The transcription model, unless an update names another. */
   model?: string;
 }
 
 const messageSchema = z.looseObject({ type: z.string(), event_id: z.string().max(512).optional() });
 const appendSchema = z.looseObject({ audio: z.string() });
-/** A client that says where turns end keeps so much at most, in milliseconds. */
-const mostWaitingMs = 300_000;
-/** Bytes that may wait for a client to read them; one that leaves more unread is cut off. */
-const mostUnreadBytes = 4 * 1024 * 1024;
-/** Characters of an unknown message type that are told back. */
-const mostTypeLength = 64;
+/** Maximum buffered audio if the client ends turns itself, in milliseconds. */
+const maxBufferedMs = 300_000;
+/** Maximum unread bytes of a client; above it the connection is closed. */
+const maxUnreadBytes = 4 * 1024 * 1024;
+/** Maximum characters of an unknown message type in the error. */
+const maxTypeLength = 64;
 /** WebSocket close codes (RFC 6455). */
 const closeCodes = { normal: 1000, unsupportedData: 1003, limitReached: 1008 } as const;
 
 /**
- * One client's WebSocket in the shape of OpenAI's Realtime API for transcription: audio comes in pieces, turns are told
- * apart, and each is written down, with text that is sure already while it is still being said. What runs is stopped
- * when the client goes away.
+ * One client's WebSocket with OpenAI's Realtime API for transcription: audio comes in chunks, turns are detected
+ * and transcribed, with agreed text during the turn. Work is aborted when the client disconnects.
  */
 export class LiveConnection {
   readonly #id = `sess_${randomUUID()}`;
   readonly #gone = new AbortController();
   readonly #expiresAt: number;
   readonly #turns: LiveTurns;
-  #settings: LiveSettings = usualSettings;
-  #buffer = new AudioBuffer(usualSettings.rate, usualSettings.turns);
+  #settings: LiveSettings = defaultSettings;
+  #buffer = new AudioBuffer(defaultSettings.rate, defaultSettings.turns);
   #seconds = 0;
   #idle: NodeJS.Timeout | undefined;
-  /** Turns wait to be written down. */
+  /** Turns are queued. */
   #isWaiting = false;
 
   constructor(
@@ -70,16 +70,16 @@ export class LiveConnection {
     private readonly options: LiveConnectionOptions,
   ) {
     const { bounds, dialect, transcription, model } = options;
-    if (model !== undefined) this.#settings = { ...usualSettings, model };
+    if (model !== undefined) this.#settings = { ...defaultSettings, model };
     this.#expiresAt = Date.now() + bounds.maxSeconds * 1000;
     this.#turns = new LiveTurns({
       dialect,
       transcription,
       send: (event) => this.#send(event),
       newCall: () => this.#newCall(),
-      // A client that sends faster than its audio is heard waits.
+      // Backpressure: a client that sends faster than its audio is transcribed waits.
       onBusy: (isBusy) => (isBusy ? socket.pause() : socket.resume()),
-      // One that has to wait for its text is not idle.
+      // A client that waits for its text is not idle.
       onWaiting: (isWaiting) => this.#wait(isWaiting),
     });
     socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
@@ -89,7 +89,7 @@ export class LiveConnection {
   }
 
   #receive(data: Buffer, isBinary: boolean): void {
-    // What was under way when the connection was closed.
+    // Work in progress when the connection was closed.
     if (this.socket.readyState !== this.socket.OPEN) return;
     this.#rest();
     if (isBinary) return this.#close(closeCodes.unsupportedData, 'send JSON as text');
@@ -138,7 +138,7 @@ export class LiveConnection {
     this.#tellSession('updated', ignored);
   }
 
-  /** Where the client says where turns end, all audio that waits belongs to one. */
+  /** If the client ends turns itself, all buffered audio belongs to one turn. */
   #isWithinTurn(): boolean {
     return this.#settings.turns ? this.#buffer.isSpeaking : this.#buffer.milliseconds > 0;
   }
@@ -146,21 +146,21 @@ export class LiveConnection {
   #append(base64: string): void {
     const limits = { maxBytes: this.options.bounds.maxMessageBytes };
     const { bytes } = decodeBase64(base64, limits, 'audio');
-    if (bytes.length % 2 === 1) throw invalidField('audio', 'must be whole samples of 16 bits');
+    if (bytes.length % 2 === 1) throw invalidField('audio', 'must consist of whole 16-bit samples');
     this.#admit(bytes.length / 2 / this.#settings.rate);
     const samples = new Int16Array(Uint8Array.from(bytes).buffer);
     for (const event of this.#buffer.push(samples)) this.#follow(event);
-    if (this.#buffer.isSpeaking) this.#turns.hearSoFar(this.#buffer, this.#settings);
+    if (this.#buffer.isSpeaking) this.#turns.transcribeSoFar(this.#buffer, this.#settings);
   }
 
   #admit(seconds: number): void {
     this.#seconds += seconds;
     const { maxSeconds } = this.options.bounds;
     if (this.#seconds > maxSeconds) throw new MegaNestError('websocket_connection_limit_reached');
-    if (!this.#settings.turns && this.#buffer.milliseconds + seconds * 1000 > mostWaitingMs)
+    if (!this.#settings.turns && this.#buffer.milliseconds + seconds * 1000 > maxBufferedMs)
       throw new MegaNestError('payload_too_large', {
         what: 'The audio buffer',
-        limit: `${mostWaitingMs / 1000} seconds; commit it`,
+        limit: `${maxBufferedMs / 1000} seconds; commit it`,
         param: 'audio',
       });
   }
@@ -200,11 +200,11 @@ export class LiveConnection {
   #send(event: object): void {
     if (this.socket.readyState !== this.socket.OPEN) return;
     // Such a client would not read a close frame either.
-    if (this.socket.bufferedAmount > mostUnreadBytes) return this.socket.terminate();
+    if (this.socket.bufferedAmount > maxUnreadBytes) return this.socket.terminate();
     this.socket.send(JSON.stringify({ event_id: `event_${randomUUID()}`, ...event }));
   }
 
-  /** Begins to wait for the next message, unless the client waits for its text. */
+  /** Starts the idle timer, unless the client waits for its text. */
   #rest(): void {
     clearTimeout(this.#idle);
     if (this.#isWaiting || this.#gone.signal.aborted) return;
@@ -230,5 +230,5 @@ export class LiveConnection {
 }
 
 function shortened(type: string): string {
-  return type.length > mostTypeLength ? `${type.slice(0, mostTypeLength)}…` : type;
+  return type.length > maxTypeLength ? `${type.slice(0, maxTypeLength)}…` : type;
 }

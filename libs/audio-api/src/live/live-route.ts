@@ -7,13 +7,13 @@ import { Transcription } from '../transcription.js';
 import { LiveConnection, type LiveBounds } from './live-connection.js';
 import { queriedModel } from './live-settings.js';
 
-/** The variables that bound live audio. */
+/** The variables with the limits of live audio. */
 export const liveEnvironmentShape = {
-  /** Most seconds of audio, and of time, that one connection may take. */
+  /** Maximum seconds of audio, and of time, of one connection. */
   LIVE_AUDIO_MAX_SECONDS: seconds(1).default(3_600),
-  /** A connection that sends nothing for so long is closed. */
+  /** A connection without messages for this time is closed. */
   LIVE_AUDIO_IDLE_MS: milliseconds(100).default(60_000),
-  /** Most connections with live audio open at once. */
+  /** Maximum number of concurrent connections with live audio. */
   LIVE_AUDIO_MAX_SOCKETS: count(0).default(64),
 };
 
@@ -26,15 +26,15 @@ interface LiveEnvironment {
 }
 
 /**
- * Serves live audio on GET /v1/realtime, a WebSocket. Registered before the service listens, so that
- * origins, keys and request ids hold for the upgrade as for any request.
+ * Serves live audio on GET /v1/realtime, a WebSocket. It is registered before the service listens, so that the
+ * checks of origins, keys and request ids apply to the upgrade.
  */
 export async function serveLiveAudio(
   app: NestFastifyApplication,
   environment: LiveEnvironment,
 ): Promise<void> {
   const server = app.getHttpAdapter().getInstance();
-  const { BODY_LIMIT_BYTES: maxMessageBytes, LIVE_AUDIO_MAX_SOCKETS: most } = environment;
+  const { BODY_LIMIT_BYTES: maxMessageBytes, LIVE_AUDIO_MAX_SOCKETS: maxSockets } = environment;
   if (!server.hasDecorator('websocketServer'))
     await app.register(websocket, { options: { maxPayload: maxMessageBytes } });
   const transcription = app.get(Transcription);
@@ -44,8 +44,8 @@ export async function serveLiveAudio(
       throw new MegaNestError('method_not_allowed', { method: 'GET', path: '/v1/realtime; use a WebSocket' });
     const model = queriedModel(request.query);
     if (model !== undefined) await transcription.assertModel(model, callOf(request, reply));
-    const detail = `${most} connections with live audio`;
-    if (open >= most) throw new MegaNestError('overloaded', { service: 'asr', detail, retryAfter: 5 });
+    const detail = `${maxSockets} connections with live audio`;
+    if (open >= maxSockets) throw new MegaNestError('overloaded', { service: 'asr', detail, retryAfter: 5 });
   };
   server.route({
     method: 'GET',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { updatedSettings, usualSettings } from './live-settings.js';
+import { updatedSettings, defaultSettings } from './live-settings.js';
 
 describe('updatedSettings', () => {
   it('takes both spellings, and keeps what is not mentioned', () => {
     const ga = updatedSettings(
-      usualSettings,
+      defaultSettings,
       {
         type: 'transcription',
         audio: {
@@ -71,15 +71,15 @@ describe('updatedSettings', () => {
     });
   });
 
-  it('begins with the usual turns where there were none', () => {
-    const before = { ...usualSettings, turns: undefined };
+  it('starts with the default turn rules', () => {
+    const before = { ...defaultSettings, turns: undefined };
     const { settings } = updatedSettings(before, { turn_detection: { threshold: 0.9 } }, 'beta');
     expect(settings.turns).toEqual({ threshold: 0.9, prefixMs: 300, silenceMs: 500 });
   });
 
   it('names what has no effect, and nothing that is null', () => {
     const named = updatedSettings(
-      usualSettings,
+      defaultSettings,
       {
         type: 'transcription',
         instructions: 'Sing',
@@ -108,16 +108,16 @@ describe('updatedSettings', () => {
       input_audio_noise_reduction: { type: 'near_field' },
       turn_detection: { eagerness: 'low' },
     };
-    expect(updatedSettings(usualSettings, beta, 'beta').ignored).toEqual([
+    expect(updatedSettings(defaultSettings, beta, 'beta').ignored).toEqual([
       'turn_detection.eagerness',
       'input_audio_noise_reduction',
     ]);
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`${n}`.padEnd(1_000), true]));
-    expect(updatedSettings(usualSettings, many, 'beta').ignored.join('').length).toBeLessThan(4_000);
+    expect(updatedSettings(defaultSettings, many, 'beta').ignored.join('').length).toBeLessThan(4_000);
   });
 
   it('turns logprobs off where include is null, and takes an empty model for none', () => {
-    const before = { ...usualSettings, logprobs: true, model: 'm' };
+    const before = { ...defaultSettings, logprobs: true, model: 'm' };
     const update = (session: object) => updatedSettings(before, session, 'beta').settings;
     expect(update({ include: null }).logprobs).toBe(false);
     expect(update({ include: [] }).logprobs).toBe(false);
@@ -138,7 +138,7 @@ describe('updatedSettings', () => {
     [{ type: 'transcription', audio: { input: { format: { type: 'audio/pcmu' } } } }, 'format.type'],
     [undefined, 'session'],
   ])('refuses %j', (session, param) => {
-    expect(() => updatedSettings(usualSettings, session, 'ga')).toThrow(
+    expect(() => updatedSettings(defaultSettings, session, 'ga')).toThrow(
       expect.objectContaining({ code: 'invalid_request', param: expect.stringContaining(param) as string }),
     );
   });

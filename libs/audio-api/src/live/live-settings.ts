@@ -1,25 +1,50 @@
-import { parseOrThrow, transcriptionParametersSchema, invalidField } from '#contracts';
 import { z } from 'zod';
+import { parseOrThrow, transcriptionParametersSchema, invalidField } from '#contracts';
 import type { TurnRules } from './audio-buffer.js';
-import { unknownFields } from './unknown-fields.js';
 
-/** The two spellings of OpenAI's Realtime API: of today, and of its beta, asked for by `OpenAI-Beta: realtime=v1`. */
+/** Maximum number and length of reported names; a client does not get its whole message back. */
+const maxNames = 32;
+const maxNameLength = 100;
+
+/**
+ * Returns the paths, such as `turn_detection.create_response`, of unknown fields of an object, limited in number
+ * and length. Fields that are null are left out.
+ */
+export function unknownFields(schema: z.ZodType, value: object): string[] {
+  return pathsOf(schema, value, '')
+    .slice(0, maxNames)
+    .map((path) => path.slice(0, maxNameLength));
+}
+
+function pathsOf(schema: unknown, value: unknown, path: string): string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return pathsOf(schema.unwrap(), value, path);
+  if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return [];
+  const { shape } = schema;
+  return Object.entries(value).flatMap(([name, inner]) => {
+    if (Object.hasOwn(shape, name)) return pathsOf(shape[name], inner, `${path}${name}.`);
+    return inner === null ? [] : [`${path}${name}`];
+  });
+}
+
+/** The two versions of OpenAI's Realtime API: the current one, and the beta with `OpenAI-Beta: realtime=v1`. */
 export type Dialect = 'ga' | 'beta';
 
-/** How a connection wants its audio heard. */
+/** Settings of a connection. */
 export interface LiveSettings {
   model?: string;
   language?: string;
   prompt?: string;
-  /** Samples a second. */
+  /** Sample rate in Hz. */
   rate: number;
-  /** Without them the client says where a turn ends. */
+  /** Without rules the client ends turns itself. */
   turns: TurnRules | undefined;
   logprobs: boolean;
 }
 
-const usualTurns: TurnRules = { threshold: 0.5, prefixMs: 300, silenceMs: 500 };
-export const usualSettings: LiveSettings = { rate: 24_000, turns: usualTurns, logprobs: false };
+const defaultTurns: TurnRules = { threshold: 0.5, prefixMs: 300, silenceMs: 500 };
+/** Settings of a new connection. */
+export const defaultSettings: LiveSettings = { rate: 24_000, turns: defaultTurns, logprobs: false };
 
 const { language, prompt } = transcriptionParametersSchema.shape;
 const transcription = z.looseObject(
@@ -67,9 +92,9 @@ const betaSchema = z.looseObject({
 });
 
 /**
- * What an update says; what it does not mention stays, field by field in the objects of the session too. Null takes a
- * field away, but leaves the format as it is. Turn detection that was off begins with the usual rules. `ignored`: paths of fields that have no effect. Errors:
- * invalid_request with the field's path.
+ * Applies an update. Missing fields keep their values, also in nested objects. Null removes a field, but does not
+ * change the format. Turn detection that was off starts with the default rules. `ignored`: paths of fields without
+ * effect. Errors: invalid_request with the field's path.
  */
 export function updatedSettings(
   before: LiveSettings,
@@ -77,15 +102,15 @@ export function updatedSettings(
   dialect: Dialect,
 ): { settings: LiveSettings; ignored: string[] } {
   const given = dialect === 'ga' ? readSession(session) : readBetaSession(session);
-  const { format, transcription: heard, turn_detection: turns, include: wanted, ignored } = given;
+  const { format, transcription: spec, turn_detection: turns, include: wanted, ignored } = given;
   return {
     settings: {
       ...before,
       ...(format?.rate !== undefined && { rate: format.rate }),
-      // The session object says '' where there is none.
-      ...(heard?.model !== undefined && { model: heard.model || undefined }),
-      ...(heard?.language !== undefined && { language: heard.language ?? undefined }),
-      ...(heard?.prompt !== undefined && { prompt: heard.prompt || undefined }),
+      // In the session object an empty string means absent.
+      ...(spec?.model !== undefined && { model: spec.model || undefined }),
+      ...(spec?.language !== undefined && { language: spec.language ?? undefined }),
+      ...(spec?.prompt !== undefined && { prompt: spec.prompt || undefined }),
       ...(turns !== undefined && { turns: turns ? turnRules(turns, before.turns) : undefined }),
       ...(wanted !== undefined && { logprobs: (wanted?.length ?? 0) > 0 }),
     },
@@ -95,10 +120,10 @@ export function updatedSettings(
 
 function readSession(session: unknown) {
   const { session: given } = parseOrThrow(z.object({ session: sessionSchema }), { session });
-  const { format, transcription: heard, turn_detection } = given.audio?.input ?? {};
+  const { format, transcription: spec, turn_detection } = given.audio?.input ?? {};
   return {
     format,
-    transcription: heard,
+    transcription: spec,
     turn_detection,
     include: given.include,
     ignored: unknownFields(sessionSchema, given),
@@ -108,7 +133,7 @@ function readSession(session: unknown) {
 function readBetaSession(session: unknown) {
   const { session: given } = parseOrThrow(z.object({ session: betaSchema }), { session });
   return {
-    format: given.input_audio_format ? { rate: usualSettings.rate } : undefined,
+    format: given.input_audio_format ? { rate: defaultSettings.rate } : undefined,
     transcription: given.input_audio_transcription,
     turn_detection: given.turn_detection,
     include: given.include,
@@ -116,7 +141,7 @@ function readBetaSession(session: unknown) {
   };
 }
 
-function turnRules(given: z.output<typeof turnDetection>, before = usualTurns): TurnRules {
+function turnRules(given: z.output<typeof turnDetection>, before = defaultTurns): TurnRules {
   return {
     threshold: given.threshold ?? before.threshold,
     prefixMs: given.prefix_padding_ms ?? before.prefixMs,
@@ -124,7 +149,7 @@ function turnRules(given: z.output<typeof turnDetection>, before = usualTurns): 
   };
 }
 
-/** The session as it is told to the client. */
+/** The session object for the client. */
 export function sessionObject(
   id: string,
   settings: LiveSettings,
@@ -132,7 +157,7 @@ export function sessionObject(
   expiresAt: number,
 ): object {
   const { model = '', language: spoken = null, prompt: hint = '', rate, turns, logprobs } = settings;
-  const heard = { model, language: spoken, prompt: hint };
+  const spec = { model, language: spoken, prompt: hint };
   const detection = turns && {
     type: 'server_vad',
     threshold: turns.threshold,
@@ -149,11 +174,11 @@ export function sessionObject(
     return {
       ...shared,
       input_audio_format: 'pcm16',
-      input_audio_transcription: heard,
+      input_audio_transcription: spec,
       turn_detection: detection ?? null,
       input_audio_noise_reduction: null,
     };
-  const input = { format: { type: 'audio/pcm', rate }, transcription: heard, noise_reduction: null };
+  const input = { format: { type: 'audio/pcm', rate }, transcription: spec, noise_reduction: null };
   return {
     ...shared,
     type: 'transcription',
@@ -167,13 +192,13 @@ const querySchema = z.looseObject({
 });
 
 /**
- * The model that a connection asks to be heard by. Clients that cannot send an `intent` send a model, which says as much;
- * beside the intent the model is that of a conversation, and has no part in transcription.
- * Errors: invalid_request for another intent.
+ * Returns the model of a connection's query. Clients that cannot send an `intent` send a model instead; with an
+ * intent, the model is that of a conversation and does not affect transcription. Errors: invalid_request for
+ * another intent.
  */
 export function queriedModel(query: unknown): string | undefined {
   const { intent, model } = parseOrThrow(querySchema, query);
   if (intent === 'transcription') return undefined;
   if (intent === undefined) return model;
-  throw invalidField('intent', 'must be transcription; conversations by voice are not served');
+  throw invalidField('intent', 'must be transcription; voice conversations are not supported');
 }

@@ -1,65 +1,101 @@
 import { randomUUID } from 'node:crypto';
 import { MegaNestError } from '#contracts';
 import { errorEnvelope, type HttpCall, ignoredHeader, ignoredHeaderName } from '#service-kit';
-import { beginTranscript, finishTranscript, type Transcript } from '../transcript.js';
+import { beginTranscript, finishTranscript, type Transcript, type Transcription } from '../transcription.js';
 import { logprobsOf, usageOf } from '../transcript-formats.js';
-import type { Transcription } from '../transcription.js';
-import { AgreedText } from './agreed-text.js';
 import type { AudioBuffer } from './audio-buffer.js';
 import type { Dialect, LiveSettings } from './live-settings.js';
 import { pcmWav } from '../pcm-wav.js';
 
+/**
+ * LocalAgreement (Liu et al. 2020): while a turn is still being spoken, the words on which two consecutive
+ * hypotheses agree are emitted, because later hypotheses seldom change them. Emitted text is never withdrawn.
+ */
+export class LocalAgreement {
+  private told: string[] = [];
+  private before: string[] = [];
+
+  /** Adds a hypothesis; returns the newly agreed text. */
+  add(hypothesis: string): string {
+    const words = wordsOf(hypothesis);
+    const agreed = words.findIndex((word, index) => word !== this.before[index]);
+    this.before = words;
+    return this.#tell(words.slice(0, agreed < 0 ? words.length : agreed));
+  }
+
+  /**
+   * Returns the rest of the final text; empty if it contradicts the emitted text, which `completed` then corrects.
+   */
+  finish(text: string): string {
+    return this.#tell(wordsOf(text));
+  }
+
+  #tell(words: readonly string[]): string {
+    const { told } = this;
+    if (words.length <= told.length || told.some((word, index) => word !== words[index])) return '';
+    const news = words.slice(told.length).join(' ');
+    const delta = told.length > 0 ? ` ${news}` : news;
+    this.told = [...words];
+    return delta;
+  }
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter(Boolean);
+}
+
+/** Options of {@link LiveTurns}. */
 export interface LiveTurnsOptions {
   dialect: Dialect;
   transcription: Transcription;
   send: (event: object) => void;
-  /** A call that ends when the client leaves. */
+  /** Creates a call that ends when the client disconnects. */
   newCall: () => HttpCall;
-  /** More turns wait than should, or no longer. */
+  /** The queue of turns is full, or not any more. */
   onBusy: (isBusy: boolean) => void;
-  /** Turns have begun to wait, or the last of them has ended. */
+  /** Turns are queued, or the last of them has ended. */
   onWaiting: (isWaiting: boolean) => void;
 }
 
 interface Turn {
   itemId: string;
-  agreed: AgreedText;
+  agreed: LocalAgreement;
 }
 
-/** A turn is heard anew after so much more of it, in milliseconds. */
+/** Additional milliseconds of a turn after which it is transcribed again. */
 const partialMs = 1_000;
-/** Turns that may wait before the client has to. */
-const mostWaiting = 4;
+/** Maximum number of queued turns before the client has to wait. */
+const maxQueuedTurns = 4;
 
-/** The turns of one connection: written down one after the other, and the present one as far as it is sure. */
+/** The turns of one connection: transcribed one after the other; the current turn is transcribed partially. */
 export class LiveTurns {
   #turn: Turn | undefined;
   #previous: string | null = null;
   #work: Promise<void> = Promise.resolve();
   #waiting = 0;
-  /** Hears the present turn so far; a turn that ends does not wait for it. */
+  /** The partial transcription of the current turn; it is aborted when the turn ends. */
   #partial: AbortController | undefined;
-  /** Milliseconds of the present turn that were heard. */
-  #heardMs = 0;
+  /** Milliseconds of the current turn that were transcribed. */
+  #transcribedMs = 0;
 
   constructor(private readonly options: LiveTurnsOptions) {}
 
-  /** A turn has begun at so many milliseconds. */
+  /** Starts a turn at the given time in milliseconds. */
   begin(at: number): void {
     const { itemId } = this.#open();
     this.options.send({ type: 'input_audio_buffer.speech_started', audio_start_ms: at, item_id: itemId });
   }
 
-  /** Hears the present turn so far, where it has grown enough and nothing else is heard. */
-  hearSoFar(buffer: AudioBuffer, settings: LiveSettings): void {
+  /** Transcribes the current turn partially if it has grown enough and the engine is idle. */
+  transcribeSoFar(buffer: AudioBuffer, settings: LiveSettings): void {
     const turn = this.#turn;
-    if (!turn || this.#partial || this.#waiting > 0 || buffer.milliseconds < this.#heardMs + partialMs)
+    if (!turn || this.#partial || this.#waiting > 0 || buffer.milliseconds < this.#transcribedMs + partialMs)
       return;
-    this.#heardMs = buffer.milliseconds;
+    this.#transcribedMs = buffer.milliseconds;
     void this.#hearPartly(turn, buffer.peek(), settings);
   }
 
-  /** The present turn has ended, by itself at so many milliseconds or because the client says so. */
+  /** Ends the current turn: at the given time in milliseconds, or at the client's request. */
   end(samples: Int16Array, settings: LiveSettings, at?: number): void {
     const turn = this.#open();
     this.#close();
@@ -74,18 +110,18 @@ export class LiveTurns {
     this.#work = this.#work.then(() => this.#write(turn, samples, settings)).finally(() => this.#count(-1));
   }
 
-  /** Forgets the present turn. */
+  /** Discards the current turn. */
   drop(): void {
     this.#close();
   }
 
   #open(): Turn {
-    return (this.#turn ??= { itemId: `item_${randomUUID()}`, agreed: new AgreedText() });
+    return (this.#turn ??= { itemId: `item_${randomUUID()}`, agreed: new LocalAgreement() });
   }
 
   #close(): void {
     this.#turn = undefined;
-    this.#heardMs = 0;
+    this.#transcribedMs = 0;
     this.#partial?.abort();
     this.#partial = undefined;
   }
@@ -93,8 +129,8 @@ export class LiveTurns {
   #count(change: 1 | -1): void {
     this.#waiting += change;
     if (this.#waiting === (change > 0 ? 1 : 0)) this.options.onWaiting(change > 0);
-    if (change > 0 && this.#waiting === mostWaiting) this.options.onBusy(true);
-    if (change < 0 && this.#waiting === mostWaiting - 1) this.options.onBusy(false);
+    if (change > 0 && this.#waiting === maxQueuedTurns) this.options.onBusy(true);
+    if (change < 0 && this.#waiting === maxQueuedTurns - 1) this.options.onBusy(false);
   }
 
   #announce(id: string): void {
@@ -112,7 +148,7 @@ export class LiveTurns {
     const place = { item_id: turn.itemId, content_index: 0 };
     const type = 'conversation.item.input_audio_transcription';
     try {
-      const transcript = await this.#hear(samples, settings, call);
+      const transcript = await this.#transcribe(samples, settings, call);
       const { ignored } = transcript.audio;
       this.#tell(turn, turn.agreed.finish(transcript.text));
       this.options.send({
@@ -135,10 +171,10 @@ export class LiveTurns {
     const call = this.options.newCall();
     const signal = AbortSignal.any([call.signal, partial.signal]);
     try {
-      const { text } = await this.#hear(samples, { ...settings, logprobs: false }, { ...call, signal });
+      const { text } = await this.#transcribe(samples, { ...settings, logprobs: false }, { ...call, signal });
       if (!signal.aborted) this.#tell(turn, turn.agreed.add(text));
     } catch {
-      // The whole turn is heard at its end; what keeps that from being done is told then.
+      // The whole turn is transcribed at its end; errors are reported then.
     } finally {
       if (this.#partial === partial) this.#partial = undefined;
     }
@@ -150,7 +186,7 @@ export class LiveTurns {
     this.options.send({ type, item_id: itemId, content_index: 0, delta });
   }
 
-  async #hear(samples: Int16Array, settings: LiveSettings, call: HttpCall): Promise<Transcript> {
+  async #transcribe(samples: Int16Array, settings: LiveSettings, call: HttpCall): Promise<Transcript> {
     const { model, language, prompt, rate, logprobs } = settings;
     const audio = { bytes: pcmWav(samples, rate), filename: 'live.wav', mimeType: 'audio/wav' };
     const request = { audio, model, language, prompt, task: 'transcribe' as const, details: logprobs };

@@ -1,11 +1,19 @@
 import { Readable } from 'node:stream';
-import type { SpeechFormat } from '#contracts';
-import { ApiOperation, Call, SchemaPipe, sendEventStream, type HttpCall, setIgnored } from '#service-kit';
 import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { speechErrorFrame, speechEventSchema, speechFrames } from './speech-events.js';
-import { speechBodySchema, unknownFields, type SpeechBody } from './speech-request.js';
-import { beginSpeech, Synthesis, type BegunSpeech } from './synthesis.js';
+import type { SpeechFormat } from '#contracts';
+import { ApiOperation, Call, SchemaPipe, sendEventStream, type HttpCall, setIgnored } from '#service-kit';
+import {
+  speechErrorFrame,
+  speechEventSchema,
+  speechFrames,
+  speechBodySchema,
+  unknownFields,
+  type SpeechBody,
+  beginSpeech,
+  Synthesis,
+  type BegunSpeech,
+} from './synthesis.js';
 
 const mediaTypes: Record<SpeechFormat, string> = {
   mp3: 'audio/mpeg',
@@ -20,7 +28,7 @@ const mediaTypes: Record<SpeechFormat, string> = {
 export class SpeechController {
   constructor(@Inject(Synthesis) private readonly synthesis: Synthesis) {}
 
-  /** The audio goes out sentence by sentence; an error after its first byte breaks the connection off. */
+  /** Streams the audio sentence by sentence; an error after the first byte closes the connection. */
   @Post('v1/audio/speech')
   @ApiOperation({
     summary: 'Speak a text',

@@ -1,22 +1,61 @@
-import type { RequestOf, SpeechChunk, synthesize } from '#contracts';
-import type { HttpCall } from '#service-kit';
+import { z } from 'zod';
+import {
+  maxSpeechCharacters,
+  speechFormats,
+  speechParametersSchema,
+  type RequestOf,
+  type SpeechChunk,
+  type synthesize,
+  type MegaNestError,
+} from '#contracts';
+import { type HttpCall, errorEnvelope } from '#service-kit';
 
+/** The body of OpenAI's `POST /v1/audio/speech`. */
+export const speechBodySchema = speechParametersSchema
+  .extend({
+    model: z.string().optional(),
+    input: z
+      .string()
+      .min(1, 'must hold a text to speak')
+      .max(maxSpeechCharacters, `has more than ${maxSpeechCharacters} characters`)
+      .refine((text) => text.trim() !== '', 'must hold a text to speak'),
+    voice: z
+      .union([z.string().min(1).max(64), z.looseObject({ id: z.string().min(1).max(64) })])
+      .transform((voice) => (typeof voice === 'string' ? voice : voice.id))
+      .optional()
+      .describe("A voice of the model, or one of OpenAI's names"),
+    response_format: z.enum(speechFormats).default('mp3'),
+    stream_format: z.enum(['audio', 'sse']).default('audio'),
+  })
+  .loose();
+/** A parsed body. */
+export type SpeechBody = z.output<typeof speechBodySchema>;
+
+/** Returns the fields of a body without effect. */
+export function unknownFields(body: object): string[] {
+  return Object.keys(body).filter((name) => !(name in speechBodySchema.shape));
+}
+
+/** A request to synthesize speech. */
 export type SpeechRequest = RequestOf<typeof synthesize>;
 
-/** Text to speech: the model in this process, or the tts service over NATS. Both serve the same HTTP API. */
+/** Text to speech: by the model in this process, or by the tts service over NATS. Both serve the same HTTP API. */
 export abstract class Synthesis {
-  /** The first chunk describes the voice, each further one holds audio. Errors: those of the method `tts.synthesize`. */
+  /**
+   * The first chunk describes the voice, each further chunk has audio. Errors: those of the method
+   * `tts.synthesize`.
+   */
   abstract synthesize(request: SpeechRequest, call: HttpCall): AsyncIterable<SpeechChunk>;
 }
 
-/** Speech whose voice is known and whose audio is still to come. */
+/** Speech after its first chunk: the voice is known, and the audio follows. */
 export interface BegunSpeech {
   voice: NonNullable<SpeechChunk['voice']>;
   /** Encoded audio and its length in seconds. */
   pieces: AsyncGenerator<{ bytes: Buffer; seconds: number }, void, void>;
 }
 
-/** Waits for the first chunk, so that an error before it still gets its own status. */
+/** Waits for the first chunk, so that an error before it has its own HTTP status. */
 export async function beginSpeech(chunks: AsyncIterable<SpeechChunk>): Promise<BegunSpeech> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -35,9 +74,45 @@ async function* piecesOf(iterator: AsyncIterator<SpeechChunk>): BegunSpeech['pie
   }
 }
 
-/** The whole audio file. */
+/** Reads the whole audio. */
 export async function finishSpeech({ pieces }: BegunSpeech): Promise<Buffer> {
   const all: Buffer[] = [];
   for await (const { bytes } of pieces) all.push(bytes);
   return Buffer.concat(all);
+}
+
+/** OpenAI's speech events. Usage counts characters where OpenAI's counts tokens. */
+export const speechEventSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('speech.audio.delta'), audio: z.base64() }),
+  z.object({
+    type: z.literal('speech.audio.done'),
+    usage: z.object({
+      input_tokens: z.int().describe('Characters of the input'),
+      output_tokens: z.int().describe('Seconds of speech, rounded up'),
+      total_tokens: z.int(),
+    }),
+  }),
+]);
+
+/** Yields an event for each chunk of audio, and one at the end. */
+export async function* speechFrames({ pieces }: BegunSpeech, input: string): AsyncGenerator<string> {
+  let length = 0;
+  for await (const { bytes, seconds } of pieces) {
+    length += seconds;
+    if (bytes.length > 0) yield frame({ type: 'speech.audio.delta', audio: bytes.toString('base64') });
+  }
+  const usage = { input_tokens: input.length, output_tokens: Math.ceil(length) };
+  yield frame({
+    type: 'speech.audio.done',
+    usage: { ...usage, total_tokens: usage.input_tokens + usage.output_tokens },
+  });
+}
+
+/** Formats an error after the first event. */
+export function speechErrorFrame(error: MegaNestError): string {
+  return `event: error\ndata: ${JSON.stringify({ type: 'error', ...errorEnvelope(error) })}\n\n`;
+}
+
+function frame(event: z.input<typeof speechEventSchema>): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }

@@ -5,8 +5,9 @@ import type { SqlParameters } from '../transaction.js';
 const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
 /**
- * The SQL condition of an attribute filter over a jsonb `column` that is never null; it is true or false, never null.
- * Keys and values are bound: none becomes SQL. Equality is containment of one entry, which tells types apart.
+ * Returns the SQL condition of an attribute filter over a jsonb `column` that is never null; its value is true or
+ * false, never null. Keys and values are bound parameters. Equality is containment of one entry, which
+ * distinguishes types.
  */
 export function attributeCondition(
   column: string,
@@ -32,11 +33,11 @@ function comparison(column: string, filter: ComparisonFilter, parameters: SqlPar
     typeof value === 'number'
       ? ['number', `${entry}::numeric ${operators[type]} ${wanted}::numeric`]
       : ['string', `${entry} COLLATE "C" ${operators[type]} ${wanted}::text COLLATE "C"`];
-  // CASE, because AND does not keep Postgres from casting what is no number.
+  // CASE, because with AND Postgres may still cast values that are not numbers.
   return `(CASE WHEN jsonb_typeof(${column} -> ${name}::text) = '${kind}' THEN ${compared} ELSE false END)`;
 }
 
-/** True where the entry is any of the values. */
+/** True if the entry equals one of the values. */
 function equals(
   column: string,
   key: string,

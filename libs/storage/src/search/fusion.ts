@@ -6,7 +6,7 @@ export interface HybridRankings {
   similar: readonly ChunkHit[];
 }
 
-/** Makes one ranking of both, best first; of equals, what the words found comes first. */
+/** Fuses both rankings, best first; of equal scores, results of the full text search come first. */
 export function fuse(rankings: HybridRankings, settings: FusionSettings): ChunkHit[] {
   const contributions =
     settings.method === 'rrf' ? byReciprocalRank(rankings, settings) : byScore(rankings, settings);
@@ -23,7 +23,10 @@ interface Contribution {
   gain: number;
 }
 
-/** `weight / (constant + rank)` from each ranking that holds the passage, rank 1 being the best. */
+/**
+ * Reciprocal rank fusion: the sum of `weight / (constant + rank)` over the rankings that contain the passage, with
+ * rank 1 for the best.
+ */
 function byReciprocalRank(
   { lexical, similar }: HybridRankings,
   { rankConstant, similarityWeight }: FusionSettings,
@@ -36,8 +39,8 @@ function byReciprocalRank(
 }
 
 /**
- * BM25 plus the weighted cosine similarity. A passage that the vector search did not bring is at best as similar as
- * the last one that it did, so similarity counts from there.
+ * BM25 plus the weighted cosine similarity. A passage that the vector search did not return is at most as similar
+ * as the last one that it did, so similarity counts from there.
  */
 function byScore({ lexical, similar }: HybridRankings, { similarityWeight }: FusionSettings): Contribution[] {
   const floor = similar.at(-1)?.score ?? 0;

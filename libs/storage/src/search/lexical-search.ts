@@ -6,33 +6,33 @@ type LexicalQuery = ChunkScope & Pick<ChunkSearch, 'query'>;
 
 interface Term {
   lexeme: string;
-  /** Chunks of the collection that hold it, counted up to a limit. */
+  /** Number of chunks of the collection with the term, counted up to a limit. */
   frequency: number;
 }
 
 interface Collection {
   chunks: number;
-  /** Distinct lexemes of a chunk, on average. */
+  /** Average number of distinct lexemes per chunk. */
   averageLength: number;
 }
 
-/** Saturation of repeated words and normalisation by length, as in BM25; measured in docs/benchmarks.md. */
+/** BM25's saturation of repeated words and normalization by length; measured in docs/benchmarks.md. */
 const saturation = 0.6;
 const lengthNormalisation = 0.5;
-/** Distinct terms of a query that are counted, in the order of the text: of a pasted page the beginning. */
+/** Maximum distinct terms of a query that are counted, in the order of the text. */
 const countedTermLimit = 128;
-/** The rarest of them, which are scored. */
+/** Maximum number of terms that are scored: the rarest. */
 const termLimit = 32;
-/** Frequencies are counted up to here: beyond it a term tells little in any collection. */
+/** Maximum count of a frequency; a more frequent term says little in any collection. */
 const frequencyLimit = 20_000;
-/** Chunks that are scored; the query's rarest terms choose them. */
+/** Maximum number of chunks that are scored; the rarest terms select them. */
 const candidateBudget = 2_000;
 
 /**
- * BM25 over Postgres' full text search: the best `limit` chunks that hold any of the query's words (stemmed, without
- * stop words). Full text operators find the chunks, but its own ranking knows nothing of how rare a word is, so the
- * sum is made here: inverse document frequencies from counts per term, term frequencies from `ts_rank`.
- * Answers nothing for a query of stop words only.
+ * Searches by BM25 with Postgres' full text search: returns the best `limit` chunks with any of the query's words
+ * (stemmed, without stop words). Full text operators find the chunks, but Postgres' own ranking ignores how rare a
+ * word is. The score is computed here, from counts per term (inverse document frequency) and `ts_rank` (term
+ * frequency). Returns an empty result for a query of stop words.
  */
 export async function findByWords(
   transaction: Transaction,
@@ -46,9 +46,9 @@ export async function findByWords(
 }
 
 /**
- * Words are looked up in the full text index and nowhere else: the planner cannot know how few chunks hold them, and
- * took the index of collections or the whole table, three times as slow. Hence no scan of the table, and
- * `(collection = …) IS TRUE`, which no index serves.
+ * Uses only the full text index. The planner cannot estimate how few chunks contain a word, and used the index of
+ * collections or a scan of the table, three times as slow. Therefore sequential scans are off, and `(collection =
+ * …) IS TRUE` prevents the other index.
  */
 async function findByTerms(
   transaction: Transaction,
@@ -76,7 +76,7 @@ async function describeCollection(transaction: Transaction, scope: ChunkScope): 
   return { chunks, averageLength: Math.max(Number(row?.lexemes) / Math.max(chunks, 1), 1) };
 }
 
-/** The query's terms that occur in the collection, rarest first. */
+/** Returns the query's terms that occur in the collection, rarest first. */
 async function findTerms(transaction: Transaction, query: LexicalQuery): Promise<Term[]> {
   const parameters = new SqlParameters();
   const limits = [query.query, query.collection, frequencyLimit, termLimit, countedTermLimit];
@@ -94,7 +94,7 @@ async function findTerms(transaction: Transaction, query: LexicalQuery): Promise
   return rows.map((row) => ({ lexeme: row.lexeme, frequency: Number(row.frequency) }));
 }
 
-/** The rarest terms whose chunks together stay within the budget; at least one. */
+/** Returns the rarest terms whose chunks together stay within the budget; at least one. */
 function withinBudget(terms: readonly Term[]): readonly Term[] {
   let candidates = 0;
   const count = terms.findIndex((term) => (candidates += term.frequency) > candidateBudget);
@@ -113,8 +113,8 @@ interface Scoring {
 }
 
 /**
- * `ts_rank` of one term with equal weights is Σ 1/j² over its occurrences, divided by π²/6; as the rest of that sum
- * is nearly 1/(n + ½), the number of occurrences is read back from it, without unpacking the tsvector.
+ * `ts_rank` of one term with equal weights is Σ 1/j² over its occurrences, divided by π²/6. The rest of that sum is
+ * nearly 1/(n + ½), so the number of occurrences is computed from it, without unpacking the tsvector.
  */
 const occurrences = `round(1 / (1.64493406685 * (1 - ts_rank('{1,1,1,1}', search, term))) - 0.5)`;
 const shortness = 1 - lengthNormalisation;

@@ -1,3 +1,4 @@
+/** A candidate with its vector. */
 export interface VectorCandidate {
   embedding: Float32Array;
   /** Cosine similarity to the query. */
@@ -5,8 +6,8 @@ export interface VectorCandidate {
 }
 
 /**
- * Maximal marginal relevance: picks up to k candidates one by one, each the best of
- * `lambda · similarity to the query − (1 − lambda) · greatest similarity to those already picked`.
+ * Maximal marginal relevance: selects up to k candidates one by one, each with the highest `lambda · similarity to
+ * the query − (1 − lambda) · maximum similarity to the selected ones`.
  */
 export function selectDiverse<Candidate extends VectorCandidate>(
   candidates: readonly Candidate[],
@@ -28,7 +29,7 @@ export function selectDiverse<Candidate extends VectorCandidate>(
   return picked;
 }
 
-/** Cosine of the angle between two vectors of one width. */
+/** Returns the cosine similarity of two vectors of the same size. */
 export function cosineSimilarity(left: Float32Array, right: Float32Array): number {
   let [product, leftSquares, rightSquares] = [0, 0, 0];
   for (let index = 0; index < left.length; index += 1) {

@@ -4,15 +4,18 @@ import type { SqlParameters } from '../transaction.js';
 import { attributeCondition } from './attribute-filter.js';
 import type { ChunkSearch } from './chunk-search.js';
 
-/** What decides which chunks a search looks at. */
+/** The parts of a search that determine which chunks it may return. */
 export type ChunkScope = Pick<ChunkSearch, 'collection' | 'owner' | 'filter' | 'attributeFilter'>;
 
-/** The SQL condition on a column `owner`: what belongs to a vector store is seen by its owner alone. */
+/** Returns the SQL condition on a column `owner`: only the owner sees the chunks of a vector store. */
 export function ownerCondition({ owner }: Pick<ChunkScope, 'owner'>, parameters: SqlParameters): string {
   return owner === undefined ? 'owner IS NULL' : `owner = ${parameters.add(owner)}`;
 }
 
-/** The SQL condition that a search may show a chunk: of a whole document, of its owner, and passing the search's filters. */
+/**
+ * Returns the SQL condition for chunks that a search may return: of a complete document, of the owner, and matching
+ * the search's filters.
+ */
 export function chunkCondition(
   { collection, owner, filter = {}, attributeFilter }: ChunkScope,
   parameters: SqlParameters,
@@ -31,16 +34,16 @@ export function chunkCondition(
 }
 
 /**
- * The SQL condition that a chunk's document has been written whole. The few pending ones (mostly none) are looked up
- * once a statement.
+ * SQL condition: the chunk's document is complete. The few pending documents (usually zero) are looked up once per
+ * statement.
  */
 const isVisible =
   'document_id <> ALL (ARRAY(SELECT pending.id FROM documents AS pending WHERE pending.pending_since IS NOT NULL))';
 
 /**
- * The SQL condition of a metadata filter, its values bound. Every key must match; a list matches where any of its
- * values does (an empty one never); a stored list matches where it contains the value. Containment (`@>`), so that
- * the GIN index on metadata serves it.
+ * Returns the SQL condition of a metadata filter, with bound values. Every key must match; a list matches if one of
+ * its values does (an empty list never); a stored list matches if it contains the value. Containment (`@>`) can use
+ * the GIN index on metadata.
  */
 export function metadataCondition(filter: MetadataFilter, parameters: SqlParameters): string {
   const conditions = Object.entries(filter).map(([key, wanted]) => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { searchWidth } from './scope-size.js';
+import { searchWidth } from './vector-search.js';
 
 it.each([
   [10, 0, 100],

@@ -1,8 +1,51 @@
 import { SqlParameters, type Transaction } from '../transaction.js';
+import { chunkCondition, type ChunkScope } from './metadata-filter.js';
 import { decodeVectorColumn, encodeVectorParameter, vectorIndexOf } from '../vectors.js';
 import type { ChunkHit } from './chunk-search.js';
-import { chunkCondition, type ChunkScope } from './metadata-filter.js';
-import { measureScope, searchWidth } from './scope-size.js';
+
+/** Up to this number of chunks a search is exact, which is faster than an index scan over all other chunks. */
+export const exactLimit = 2_000;
+
+/** Size of a vector search. */
+export interface ScopeSize {
+  /** The collection and the filters leave at most {@link exactLimit} chunks. */
+  isSmall: boolean;
+  /** Approximate number of chunks in all collections, which share the index. */
+  indexedChunks: number;
+}
+
+/**
+ * Counts the chunks that a search may return, up to a limit. The planner's estimate for a filter can be wrong by
+ * orders of magnitude, and an index scan for 25 of 50,000 chunks visits nearly all of them.
+ */
+export async function measureScope(transaction: Transaction, scope: ChunkScope): Promise<ScopeSize> {
+  const parameters = new SqlParameters();
+  const collection = parameters.add(scope.collection);
+  const condition = chunkCondition(scope, parameters);
+  const limit = parameters.add(exactLimit + 1);
+  const [row] = await transaction.query<{ found: string; indexed: number }>(
+    `SELECT (SELECT count(*) FROM (
+               SELECT FROM chunks WHERE collection = ${collection} AND ${condition} LIMIT ${limit}
+             ) AS counted) AS found,
+            (SELECT reltuples FROM pg_class WHERE oid = 'chunks'::regclass) AS indexed`,
+    parameters.values,
+  );
+  return { isSmall: Number(row?.found) <= exactLimit, indexedChunks: Math.max(0, Number(row?.indexed)) };
+}
+
+const minSearchWidth = 100;
+/** The maximum of pgvector. */
+const maxSearchWidth = 1_000;
+/** For constant recall the width grows about with the square root of the index (docs/benchmarks.md). */
+const widthPerRoot = 2;
+
+/**
+ * Returns the number of candidates of the index scan (`hnsw.ef_search`): a higher number is slower and misses less.
+ */
+export function searchWidth(limit: number, indexedChunks: number): number {
+  const wanted = Math.max(minSearchWidth, limit * 2, Math.round(widthPerRoot * Math.sqrt(indexedChunks)));
+  return Math.min(wanted, maxSearchWidth);
+}
 
 type VectorQuery = ChunkScope & { embedding: Float32Array };
 
@@ -14,14 +57,14 @@ interface NearestRow {
   vector?: string;
 }
 
-/** A hit with its vector, where the search was asked for vectors. */
+/** A hit, with its vector if requested. */
 export interface NearestHit extends ChunkHit {
   embedding: Float32Array;
 }
 
 /**
- * Settings of the index scan. Iterative: it goes on until enough rows passed the filter. The limits on visited rows
- * and memory are wide, because the exact search that follows a short answer costs more.
+ * Settings of the index scan. It is iterative: it continues until enough rows match the filter. The limits of
+ * visited rows and memory are high, because the exact search after a short result costs more.
  */
 const scanSettings = [
   'SET LOCAL hnsw.iterative_scan = relaxed_order',
@@ -29,9 +72,10 @@ const scanSettings = [
   'SET LOCAL hnsw.scan_mem_multiplier = 8',
 ];
 /**
- * The `limit` nearest chunks of a collection by cosine, nearest first; score is the cosine similarity. Exact where the
- * collection and the filters leave few chunks, else approximate through the HNSW index; where the index gave fewer rows than asked for, once more exactly, so that fewer rows mean
- * that there are no more. Only chunks whose vectors have the query's width are compared.
+ * Returns the `limit` nearest chunks of a collection by cosine similarity, nearest first. The search is exact if
+ * the collection and the filters leave few chunks, otherwise approximate with the HNSW index. If the index returns
+ * fewer rows than requested, an exact search follows, so that fewer rows mean that there are not more. Only vectors
+ * of the query's size are compared.
  */
 export async function findNearest(
   transaction: Transaction,
@@ -59,7 +103,7 @@ export async function findNearest(
   }));
 }
 
-/** The statement and its parameters; exported for the test that reads its plan. */
+/** Returns the statement and its parameters; exported for the test of its plan. */
 export function nearestStatement(
   query: VectorQuery,
   limit: number,
