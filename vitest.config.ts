@@ -24,7 +24,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'unit',
-          include: ['{apps,libs,tools,templates}/**/*.spec.ts'],
+          include: ['{apps,bench,libs,tools,templates}/**/*.spec.ts'],
           testTimeout: 60_000,
           hookTimeout: 180_000,
         },

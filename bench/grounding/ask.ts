@@ -1,8 +1,8 @@
-/** A question, texts of which one must be in a right answer, and the document that it stands in. */
+/** A question, texts of which one must be in a right answer, and the documents of which each holds it. */
 export interface Question {
   question: string;
   answers: string[];
-  document: string;
+  documents: string[];
 }
 
 /** What came of a question. */

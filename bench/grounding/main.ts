@@ -1,21 +1,29 @@
 /**
  * What a user sees, from the question to the answer through the gateway: `npm run build && node dist/bench-grounding.js
- * [--documents 240] [--questions 300]`. Documents and questions are those of SQuAD's reported half, which nothing is fitted
- * on; the same questions are asked again of documents about other things. The picker of words is the baseline.
+ * [--documents 240] [--questions 300] [--only wikipedia|technical] [--answers FILE] [--passages DIR]`. Documents and
+ * questions about Wikipedia are those of SQuAD's reported half, which nothing is fitted on; the same questions are asked again of documents
+ * about other things. Technical questions are about the project's own pages and five manuals of Debian; nothing but every
+ * other one of them (the tuned half) was looked at while the reader was made; `--passages` writes what is found for that
+ * half as the reader's fusion is fitted on it, and asks nothing. The picker of words is the baseline.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '#paths';
 import { startStack } from '#testing';
 import { quantile } from '../harness/quantile.js';
 import { askAll, ingest, type Asked, type Question } from './ask.js';
-import { pick } from './pick-by-words.js';
+import { holdsLiterally, holdsWords } from './judge.js';
+import { pick, search } from './pick-by-words.js';
+import { isManual, technicalDocuments, technicalQuestions } from './technical.js';
 
 const { values: flags } = parseArgs({
   options: {
     documents: { type: 'string', default: '240' },
     questions: { type: 'string', default: '300' },
+    only: { type: 'string' },
+    answers: { type: 'string' },
+    passages: { type: 'string' },
   },
 });
 
@@ -23,57 +31,52 @@ interface SquadLine {
   context: string;
   qas: { question: string; answers: string[]; is_impossible: boolean }[];
 }
+type Judge = (text: string, answers: readonly string[]) => boolean;
 
-const path = join(projectRoot, '..', 'shared', 'data', 'squad', 'passages-questions.jsonl');
-if (!existsSync(path)) {
-  console.error('skipped: ../shared/data/squad/passages-questions.jsonl is not there');
-  process.exit(0);
-}
-const lines = readFileSync(path, 'utf8')
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as SquadLine);
-/** The reported half, as in bench/retrieval; evenly over its articles. */
-const reported = lines.filter((_line, index) => index % 2 === 1);
+const squadFile = join(projectRoot, '..', 'shared', 'data', 'squad', 'passages-questions.jsonl');
+const header =
+  '| | questions | answer in the text | right document | nothing cited | unsure | quotes | p50 ms |\n| --- | --- | --- | --- | --- | --- | --- | --- |';
 const evenly = <Item>(items: readonly Item[], count: number) =>
   items.filter(
     (_item, index) =>
       Math.floor((index * count) / items.length) !== Math.floor(((index - 1) * count) / items.length),
   );
-const documents = evenly(reported, Number(flags.documents)).map(({ context }, index) => ({
-  name: `squad-${index}.txt`,
-  text: context,
-}));
-const all: Question[] = evenly(reported, Number(flags.documents)).flatMap(({ qas }, index) =>
-  qas
-    .filter((qa) => !qa.is_impossible)
-    .map(({ question, answers }) => ({ question, answers, document: `squad-${index}.txt` })),
-);
-const questions = evenly(all, Number(flags.questions));
-const guides = ['README.md', 'docs/api.md', 'docs/configuration.md', 'docs/operations.md'].map((name) => ({
-  name: name.replace('/', '-'),
-  text: readFileSync(join(projectRoot, name), 'utf8'),
-}));
 
-const normal = (text: string) =>
-  text
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N} ]+/gu, ' ')
-    .split(/\s+/)
-    .filter((word) => !['', 'a', 'an', 'the'].includes(word))
-    .join(' ');
-const holds = (text: string, answers: readonly string[]) =>
-  answers.some((answer) => normal(answer) !== '' && normal(text).includes(normal(answer)));
+function readSquad() {
+  const lines = readFileSync(squadFile, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as SquadLine);
+  /** Evenly over the articles. */
+  const reported = evenly(reportedHalf(lines), Number(flags.documents));
+  const nameOf = (index: number) => `squad-${index}.txt`;
+  const documents = reported.map(({ context }, index) => ({ name: nameOf(index), text: context }));
+  const all: Question[] = reported.flatMap(({ qas }, index) =>
+    qas
+      .filter((qa) => !qa.is_impossible)
+      .map(({ question, answers }) => ({ question, answers, documents: [nameOf(index)] })),
+  );
+  return { documents, questions: evenly(all, Number(flags.questions)) };
+}
+
+/** As in bench/retrieval. More documents than the half has are those of the other one, of which nothing is asked. */
+function reportedHalf(lines: readonly SquadLine[]): SquadLine[] {
+  const half = lines.filter((_line, index) => index % 2 === 1);
+  if (Number(flags.documents) <= half.length) return half;
+  return [...half, ...lines.filter((_line, index) => index % 2 === 0).map((line) => ({ ...line, qas: [] }))];
+}
+
 const percent = (list: readonly Asked[], test: (asked: Asked) => boolean) =>
   `${((100 * list.filter(test).length) / Math.max(1, list.length)).toFixed(1)}%`;
 
-function row(name: string, asked: readonly Asked[]): string {
+function row(name: string, asked: readonly Asked[], judge: Judge): string {
   const quoting = asked.filter(({ cited }) => cited.length > 0);
   const quotes = quoting.reduce((sum, { cited }) => sum + cited.length, 0) / Math.max(1, quoting.length);
   const cells = [
     name,
-    percent(asked, ({ text, given }) => holds(text, given.answers)),
-    percent(asked, ({ cited, given }) => cited.includes(given.document)),
+    asked.length,
+    percent(asked, ({ text, given }) => judge(text, given.answers)),
+    percent(asked, ({ cited, given }) => given.documents.some((document) => cited.includes(document))),
     percent(asked, ({ cited }) => cited.length === 0),
     percent(asked, ({ text }) => text.startsWith('I am not sure')),
     quotes.toFixed(2),
@@ -85,19 +88,78 @@ function row(name: string, asked: readonly Asked[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
+/** Writes what was answered, for reading. */
+function note(asked: readonly Asked[], judge: Judge): void {
+  if (!flags.answers) return;
+  for (const { given, text, cited } of asked)
+    appendFileSync(
+      flags.answers,
+      `${JSON.stringify({ right: judge(text, given.answers), ...given, text, cited })}\n`,
+    );
+}
+
+async function askOfWikipedia(url: string): Promise<void> {
+  if (!existsSync(squadFile)) {
+    console.log('skipped: ../shared/data/squad/passages-questions.jsonl is not there');
+    return;
+  }
+  const { documents, questions } = readSquad();
+  await ingest(url, 'squad', documents);
+  console.log(`${documents.length} documents, ${questions.length} questions\n\n${header}`);
+  const byWords = await askAll(questions, (given) => pick(url, 'squad', given));
+  console.log(row('most words in common', byWords, holdsWords));
+  const answered = await askAll(questions, { url, collection: 'squad' });
+  note(answered, holdsWords);
+  console.log(row('MegaNest', answered, holdsWords));
+  const others = await askAll(questions, { url, collection: 'guides' });
+  console.log(row('of other documents', others, holdsWords));
+}
+
+async function askOfTechnicalText(url: string): Promise<void> {
+  const { documents, missing } = technicalDocuments();
+  if (missing.length > 0) console.log(`without the manuals that are not installed: ${missing.join(', ')}`);
+  await ingest(url, 'technical', documents);
+  const questions = technicalQuestions(documents.map(({ name }) => name));
+  if (flags.passages !== undefined) {
+    const tuned = questions.filter((_question, index) => index % 2 === 0);
+    const rows = await Promise.all(
+      tuned.map(async (given) =>
+        JSON.stringify({ ...given, docs: await search(url, 'technical', given, 5) }),
+      ),
+    );
+    return writeFileSync(join(flags.passages, 'technical.jsonl'), `${rows.join('\n')}\n`);
+  }
+  console.log(`\n${documents.length} documents, ${questions.length} questions\n\n${header}`);
+  const byWords = await askAll(questions, (given) => pick(url, 'technical', given));
+  console.log(row('most words in common', byWords, holdsLiterally));
+  const answered = await askAll(questions, { url, collection: 'technical' });
+  note(answered, holdsLiterally);
+  const show = (name: string, test: (asked: Asked, index: number) => boolean) =>
+    console.log(row(name, answered.filter(test), holdsLiterally));
+  const ofManual = ({ given }: Asked) => given.documents.some(isManual);
+  show('MegaNest', () => true);
+  show('tuned half', (_asked, index) => index % 2 === 0);
+  show('reported half', (_asked, index) => index % 2 === 1);
+  show("the project's pages", (asked) => !ofManual(asked));
+  show('manuals', ofManual);
+}
+
 const stack = await startStack({
   env: { RATE_LIMIT_PER_MINUTE: '0', REQUEST_TIMEOUT_MS: '120000', WEB_UI: 'false' },
 });
 try {
   const { url } = stack.service('gateway');
-  await ingest(url, 'squad', documents);
-  await ingest(url, 'guides', guides);
-  console.log(`${documents.length} documents, ${questions.length} questions\n`);
-  console.log('| | answer in the text | right document | nothing cited | unsure | quotes | p50 ms |');
-  console.log('| --- | --- | --- | --- | --- | --- | --- |');
-  console.log(row('most words in common', await askAll(questions, (given) => pick(url, 'squad', given))));
-  console.log(row('MegaNest', await askAll(questions, { url, collection: 'squad' })));
-  console.log(row('of other documents', await askAll(questions, { url, collection: 'guides' })));
+  if (flags.only !== 'technical' && flags.passages === undefined) {
+    await ingest(
+      url,
+      'guides',
+      technicalDocuments().documents.filter(({ name }) =>
+        ['README.md', 'docs-api.md', 'docs-configuration.md', 'docs-operations.md'].includes(name),
+      ),
+    );
+    await askOfWikipedia(url);
+  }
+  if (flags.only !== 'wikipedia') await askOfTechnicalText(url);
 } finally {
   await stack.stop().catch((error: unknown) => console.error(error));
 }

@@ -6,18 +6,29 @@ interface Found {
   reranked_docs: { text: string; metadata: { filename: string } }[];
 }
 
-/** The baseline: the sentence with most of the question's words, those elsewhere in its passage counting half. */
-export async function pick(
+/** What the search finds for a question, best first. */
+export async function search(
   url: string,
   collection: string,
   { question }: Question,
-): Promise<Pick<Asked, 'text' | 'cited'>> {
-  const body = JSON.stringify({ text: question, collection, top_n: 3 });
+  count: number,
+): Promise<Found['reranked_docs']> {
+  const body = JSON.stringify({ text: question, collection, top_n: count });
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(`${url}/v1/retrievaltool`, { method: 'POST', headers, body });
   if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
   const { reranked_docs: documents } = (await answer.json()) as Found;
-  const words = [...new Set(stemsOf(question))];
+  return documents;
+}
+
+/** The baseline: the sentence with most of the question's words, those elsewhere in its passage counting half. */
+export async function pick(
+  url: string,
+  collection: string,
+  given: Question,
+): Promise<Pick<Asked, 'text' | 'cited'>> {
+  const documents = await search(url, collection, given, 3);
+  const words = [...new Set(stemsOf(given.question))];
   const share = (text: string) => {
     const own = new Set(stemsOf(text));
     return words.filter((word) => own.has(word)).length;

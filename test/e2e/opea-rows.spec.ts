@@ -102,6 +102,28 @@ describe('OPEA', () => {
     }
   });
 
+  it('names the sampling parameters that do not change a quoted answer', async () => {
+    const sampling = { temperature: 0.7, top_p: 0.9, seed: 4, max_tokens: 64, n: 1 };
+    const asked = [
+      ['gateway', '/v1/chat/completions', { messages: question, ...sampling }, 'temperature, top_p, seed'],
+      ['gateway', '/v1/chatqna', { messages: question, stream: false, seed: 4 }, 'seed'],
+      ['gateway', '/v1/responses', { input: question, temperature: 0.7, top_p: 0.9 }, 'temperature, top_p'],
+      ['llm', '/v1/chat/completions', { query: question, documents: [question], seed: 4 }, 'seed'],
+      // The language model alone samples.
+      [
+        'gateway',
+        '/v1/chat/completions',
+        { messages: question, model: 'nano-chat', max_tokens: 4, seed: 4 },
+        null,
+      ],
+    ] as const;
+    for (const [service, path, body, ignored] of asked) {
+      const answer = await send({ service, path, body });
+      await answer.text();
+      expect({ path, ignored: answer.headers.get('x-meganest-ignored') }).toEqual({ path, ignored });
+    }
+  });
+
   it.each(['/v1/chatqna', '/v1/chat/completions', '/v1/retrievaltool'])(
     '%s refuses a question without a word',
     async (path) => {

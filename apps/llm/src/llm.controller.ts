@@ -45,7 +45,6 @@ export class LlmController {
     ignored.push(...unusedLabels(chat.labels, this.llm.model));
     // OPEA's clients name the model of their own engine: one model is here, which answers.
     if (model != null && model !== this.llm.model.id) ignored.push('model');
-    setIgnored(reply, ignored);
     const request = {
       ...chat.parameters,
       messages: chat.messages,
@@ -58,6 +57,8 @@ export class LlmController {
       labels: chat.labels,
       whole: !stream,
     };
+    ignored.push(...this.llm.unusedParameters(request));
+    setIgnored(reply, ignored);
     const written = withinDeadline(call, (signal) => this.llm.generate(request, signal));
     const chunks = namingToolParams(written, chatToolParam);
     const identity = { ...this.#identity(), documents: () => documents ?? [], legacyFunctions };

@@ -1,6 +1,7 @@
 import {
   assertServedModel,
   type ChatMessage,
+  samplingParameters,
   type countPromptTokens,
   type GenerationChunk,
   type ModelInfo,
@@ -63,6 +64,7 @@ export class LlmService implements OnApplicationShutdown {
       ...(Object.keys(defaults).length > 0 && { defaults }),
       ...(this.settings.writes === false && { followsInstructions: false }),
       ...(!this.#callsTools && { callsTools: false }),
+      ...(this.answerer && { quotesDocuments: true }),
       ...(template && { templateVariables: templateVariables(template.source) }),
     };
   }
@@ -73,6 +75,11 @@ export class LlmService implements OnApplicationShutdown {
    */
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {
     return measureGeneration(this.metrics, 'generate', this.#answer(request, signal));
+  }
+
+  /** Parameters of a request that do not change its answer. */
+  unusedParameters(request: GenerateRequest): string[] {
+    return this.answerer && quotes(request) ? samplingParameters(request) : [];
   }
 
   /** Tokens of the prompt that a conversation becomes. Errors: model_not_found. */

@@ -79,6 +79,7 @@ export {
   type Citation,
   type GenerationChunk,
   type GenerationParameters,
+  samplingParameters,
   type OutputConstraint,
   type RequestLabels,
   type TokenLogprob,

@@ -1,6 +1,7 @@
 /**
  * Writes what a running MegaNest finds for the questions that the fusion is fitted on: those of the last tenth of each file
- * of paragraphs, asked of their own paragraphs (fit.jsonl) and of documents about other things (fit-off.jsonl).
+ * of paragraphs, asked of their own paragraphs (fit.jsonl) and of documents about other things (fit-off.jsonl); those of the
+ * half of SQUAD_FILE that is not reported on (squad.jsonl), asked of this project's pages too (guides-off.jsonl).
  * Usage: node tools/training/reader/passages.mjs GATEWAY_URL QA_DIR SQUAD_FILE OUT_DIR
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,12 +24,12 @@ const lines = (path) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-async function ingest(collection, texts) {
+async function ingest(collection, texts, extension = 'txt') {
   for (let first = 0; first < texts.length; first += filesAtOnce) {
     const form = new FormData();
     form.append('collection', collection);
     texts.slice(first, first + filesAtOnce).forEach((text, index) => {
-      form.append('files', new Blob([text]), `${collection}-${first + index}.txt`);
+      form.append('files', new Blob([text]), `${collection}-${first + index}.${extension}`);
     });
     const answer = await fetch(`${gateway}/v1/dataprep/ingest`, { method: 'POST', body: form });
     if (!answer.ok) throw new Error(await answer.text());
@@ -64,17 +65,36 @@ const contexts = [...new Set(asked.map(({ context }) => context))];
 const questions = asked.map(({ question, answers, context }) => ({
   question,
   answers,
-  gold: `reader-own-${contexts.indexOf(context)}.txt`,
+  documents: [`reader-own-${contexts.indexOf(context)}.txt`],
 }));
 await ingest('reader-own', contexts);
 await search('reader-own', questions, 'fit.jsonl');
+const passages = lines(squad);
 await ingest(
   'reader-other',
-  lines(squad).map(({ context }) => context),
+  passages.map(({ context }) => context),
 );
+const withoutAnswers = (question) => ({ ...question, answers: [] });
 const others = questions.filter((_question, index) => index % 4 === 0);
-await search(
-  'reader-other',
-  others.map((question) => ({ ...question, answers: [] })),
-  'fit-off.jsonl',
+await search('reader-other', others.map(withoutAnswers), 'fit-off.jsonl');
+
+/** Evenly over the whole. */
+const evenly = (items, count) =>
+  items.filter(
+    (_item, index) =>
+      Math.floor((index * count) / items.length) !== Math.floor(((index - 1) * count) / items.length),
+  );
+const half = passages.flatMap(({ qas }, index) =>
+  qas
+    .filter((qa) => index % 2 === 0 && !qa.is_impossible)
+    .map(({ question, answers }) => ({ question, answers, documents: [`reader-other-${index}.txt`] })),
 );
+await search('reader-other', evenly(half, 800), 'squad.jsonl');
+await ingest(
+  'reader-guides',
+  ['README.md', 'docs/api.md', 'docs/configuration.md', 'docs/operations.md'].map((name) =>
+    readFileSync(name, 'utf8'),
+  ),
+  'md',
+);
+await search('reader-guides', evenly(half, 300).map(withoutAnswers), 'guides-off.jsonl');

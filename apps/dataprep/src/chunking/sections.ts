@@ -17,7 +17,10 @@ interface OpenHeading {
 /** A longer "heading" is a paragraph in large print. */
 const maxHeadingWords = 30;
 
-/** Groups blocks by the headings above them. A heading with nothing below it becomes a section's text. */
+/**
+ * Groups blocks by the headings above them. A heading with nothing below it becomes a section's text; one that `ends` ends
+ * those of its level.
+ */
 export function sectionsOf(blocks: DocumentBlock[]): Section[] {
   const sections: Section[] = [];
   const open: OpenHeading[] = [];
@@ -31,7 +34,7 @@ export function sectionsOf(blocks: DocumentBlock[]): Section[] {
     if (block.kind === 'heading' && countWords(block.text) <= maxHeadingWords) {
       const level = block.level ?? 1;
       closeFrom(level);
-      open.push({ level, text: block.text, used: false });
+      if (!block.ends) open.push({ level, text: block.text, used: false });
       sections.push({ headings: pathOf(open), blocks: [] });
     } else addBlock(sections, open, { ...block, kind: block.kind === 'heading' ? 'paragraph' : block.kind });
   }

@@ -6,8 +6,9 @@ const gathered: ReadonlySet<BlockKind> = new Set(['list-item', 'table-row']);
 /** A document's blocks as plain text in reading order. */
 export function textOfBlocks(blocks: readonly DocumentBlock[]): string {
   let text = '';
-  blocks.forEach((block, index) => {
-    const before = blocks[index - 1];
+  const filled = blocks.filter((block) => !block.ends);
+  filled.forEach((block, index) => {
+    const before = filled[index - 1];
     if (before) text += before.kind === block.kind && gathered.has(block.kind) ? '\n' : '\n\n';
     text += block.kind === 'list-item' ? `- ${block.text}` : block.text;
   });

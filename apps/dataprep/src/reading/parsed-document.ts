@@ -6,6 +6,8 @@ export interface DocumentBlock {
   kind: BlockKind;
   /** Depth of a heading: 1 is the outermost. */
   level?: number;
+  /** A heading without text, which ends those of its depth. */
+  ends?: boolean;
   text: string;
   /** Page it starts on, from 1; paged formats only. */
   page?: number;

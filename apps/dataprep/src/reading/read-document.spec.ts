@@ -48,6 +48,52 @@ describe('plain text', () => {
       ['list-item', 'second item'],
     ]);
   });
+
+  it('takes a line above deeper ones for the heading of them, as manuals are set', async () => {
+    const text = [
+      'MILL(1)            Manual',
+      '',
+      'OPTIONS',
+      '       Options come first.',
+      '',
+      '       -g, --grain <kind>',
+      '              Grinds this kind of grain, which has to lie in the hopper before the',
+      '              mill is started.',
+      '',
+      '              Given twice, the last one counts.',
+      '',
+      '       -q     Says nothing while it grinds, and nothing about what is left in the hopper',
+      '              either.',
+      '',
+      '       More of them are in the configuration.',
+      '',
+      'FILES',
+      '       mill.conf',
+    ].join('\n');
+    expect(await outline('a.txt', text)).toEqual([
+      ['h1', 'MILL(1) Manual'],
+      ['h3', 'OPTIONS'],
+      ['paragraph', 'Options come first.'],
+      ['h4', '-g, --grain <kind>'],
+      ['paragraph', 'Grinds this kind of grain, which has to lie in the hopper before the mill is started.'],
+      ['paragraph', 'Given twice, the last one counts.'],
+      ['h4', '-q'],
+      ['paragraph', 'Says nothing while it grinds, and nothing about what is left in the hopper either.'],
+      ['h4', ''],
+      ['paragraph', 'More of them are in the configuration.'],
+      ['h3', 'FILES'],
+      ['paragraph', 'mill.conf'],
+    ]);
+  });
+
+  it('takes no line of a paragraph, a program or a verse that is set in for a heading', async () => {
+    const paragraph = '  The first line of this paragraph is set in,\nand the others are not.';
+    const program = 'while (more) {\n    grind();\n}';
+    const hanging =
+      'Ada Lovelace wrote a book about mills and their owners in 1843,\n    which was printed in London.';
+    for (const text of [paragraph, program, hanging])
+      expect((await outline('a.txt', text)).map(([kind]) => kind)).not.toContain('h3');
+  });
 });
 
 describe('encodings', () => {

@@ -37,7 +37,9 @@ export async function readDocument(
 ): Promise<ParsedDocument> {
   const type = detectType(file);
   const document = await readingAs(file.filename, type, () => readAs(type, file, limits));
-  const blocks = document.blocks.filter((block) => /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(block.text));
+  const blocks = document.blocks.filter(
+    (block) => block.ends || /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(block.text),
+  );
   const characters = blocks.reduce((sum, block) => sum + block.text.length, 0);
   if (characters > limits.maxCharacters)
     throw unsupportedFile(file.filename, `it has more than ${limits.maxCharacters} characters of text`);

@@ -1,4 +1,5 @@
 import { collapseWhitespace } from './collapse-whitespace.js';
+import { IndentedOutline } from './indented-outline.js';
 import type { DocumentBlock, ParsedDocument } from './parsed-document.js';
 
 const listMarker = /^\s*(?:[-*•‣◦+]|\d{1,3}[.)]|[a-z]\))\s+(?=\S)/;
@@ -9,15 +10,33 @@ const underline = /^\s*(={3,}|-{3,}|~{3,})\s*$/;
 const leastMargin = 40;
 
 /**
- * Plain text: blank lines separate paragraphs, an underlined line is a heading, a marked line a list item. Lines
- * that were wrapped at a margin are joined; a line end that was no wrap (the next word would have fitted) stays one.
+ * Plain text: blank lines separate paragraphs, an underlined line is a heading, a marked line a list item, and a line above
+ * deeper ones the heading of them. Lines that were wrapped at a margin are joined; a line end that was no wrap (the next
+ * word would have fitted) stays one.
  */
 export function readPlainText(text: string): ParsedDocument {
   const groups = text
     .replaceAll(/\r\n?/g, '\n')
     .replaceAll('\f', '\n\n')
-    .split(/\n[^\S\n]*\n/);
-  return { blocks: groups.flatMap((group) => readGroup(group.split('\n').filter((line) => line.trim()))) };
+    .split(/\n[^\S\n]*\n/)
+    .map((group) => group.split('\n').filter((line) => line.trim()));
+  const outline = new IndentedOutline(readGroup);
+  const [first = [], ...others] = groups;
+  const start = outline.read(first);
+  const blocks = others.flatMap((group) => outline.read(group));
+  const title = blocks.some(({ kind }) => kind === 'heading') ? titleOf(first) : undefined;
+  if (title === undefined) return { blocks: [...start, ...blocks] };
+  return { title, blocks: [{ kind: 'heading', level: 1, text: title }, ...blocks] };
+}
+
+/** Words of a title. */
+const mostTitleWords = 12;
+
+/** A short line by itself, which does not end as a sentence does; of a text with headings the title. */
+function titleOf([line = '', ...others]: readonly string[]): string | undefined {
+  const text = collapseWhitespace(line);
+  if (others.length > 0 || listMarker.test(line) || /[.,;:!?]$/.test(text)) return undefined;
+  return text !== '' && text.split(' ').length <= mostTitleWords ? text : undefined;
 }
 
 function readGroup(lines: string[]): DocumentBlock[] {

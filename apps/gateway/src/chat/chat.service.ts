@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { MegaNestError, type ChatMessage, type GenerationChunk, type ModelInfo, type Tool } from '#contracts';
+import {
+  MegaNestError,
+  samplingParameters,
+  type ChatMessage,
+  type GenerationChunk,
+  type ModelInfo,
+  type Tool,
+} from '#contracts';
 import { pickParameters, type MegaServiceDefinition, type RunReceipt } from '#dag';
 import {
   callableTools,
@@ -168,11 +175,16 @@ export class ChatService {
 
   async #unfollowed(
     definition: MegaServiceDefinition,
-    { messages }: ChatCompletionRequest,
+    { messages, parameters }: ChatCompletionRequest,
     call: HttpCall,
   ): Promise<string[]> {
-    const info = messages.some(isInstruction) && (await this.models.modelOf(definition, call));
-    return info ? unfollowedPrompts(messages, info) : [];
+    const sampling = samplingParameters(parameters);
+    if (sampling.length === 0 && !messages.some(isInstruction)) return [];
+    const info = await this.models.modelOf(definition, call);
+    if (!info) return [];
+    const isQuoted =
+      info.followsInstructions === false || (info.quotesDocuments === true && searches(definition));
+    return [...unfollowedPrompts(messages, info), ...(isQuoted ? sampling : [])];
   }
 
   #generate(info: ModelInfo, ignored: string[], request: ChatCompletionRequest, call: HttpCall): ChatRun {
@@ -222,6 +234,13 @@ function answerForm({
 
 function isInstruction({ role }: ChatMessage): boolean {
   return role === 'system' || role === 'developer';
+}
+
+/** Whether it answers from documents that it searches. */
+function searches({ nodes }: MegaServiceDefinition): boolean {
+  return [...nodes.values()].some(({ target }) =>
+    target.megaService ? searches(target.megaService) : target.service === 'retrieval',
+  );
 }
 
 /** A model that only quotes does not follow instructions. */

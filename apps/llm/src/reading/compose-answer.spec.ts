@@ -3,9 +3,9 @@ import { quoteOf, quoteOfSeveral } from './compose-answer.js';
 import { candidatesOf } from './evidence.js';
 import { readPassages } from './sentence.js';
 
-function quote(text: string, chosen: string, metadata: Record<string, unknown> = {}) {
+function quote(text: string, chosen: string, metadata: Record<string, unknown> = {}, question = '') {
   const passages = readPassages([{ id: 'd', text, score: 1, metadata }]);
-  const candidate = candidatesOf(passages).find(({ sentence }) => sentence.text.includes(chosen));
+  const candidate = candidatesOf(question, passages).find(({ sentence }) => sentence.text.includes(chosen));
   const { lead, text: quoted } = quoteOf(candidate!, passages[0]!);
   return lead + quoted;
 }
@@ -30,6 +30,27 @@ describe('quoteOf', () => {
       'Zorvex: It was released in 2031.',
     );
     expect(quote('It was released in 2031. More.', '2031')).toBe('It was released in 2031.');
+  });
+
+  it('begins with the term that the passage explains, and with what it means', () => {
+    const metadata = { title: 'Mill', heading: 'Mill > Options > --grain=KIND' };
+    const text = 'Grinds this kind of grain. Given twice, the last one counts.';
+    expect(quote(text, 'Grinds', metadata)).toBe('--grain=KIND: Grinds this kind of grain.');
+    expect(quote(text, 'twice', metadata)).toBe(`--grain=KIND: ${text}`);
+    expect(quote('--grain=KIND grinds. It is loud.', 'grinds', metadata)).toBe('--grain=KIND grinds.');
+  });
+
+  it('begins with a heading that has words of the question which the sentence lacks', () => {
+    const metadata = { title: 'Guide', heading: 'Guide > Backups' };
+    const copy = 'Copy the directory.';
+    expect(quote(copy, 'Copy', metadata, 'How do I make backups?')).toBe(`Backups: ${copy}`);
+    expect(quote(copy, 'Copy', metadata, 'What is to be copied?')).toBe(copy);
+    expect(quote(copy, 'Copy', { title: 'Backups' }, 'How do I make backups?')).toBe(copy);
+  });
+
+  it('sets code behind its heading on lines of its own', () => {
+    const metadata = { title: 'Guide', heading: 'Guide > npm start', blocks: 'c' };
+    expect(quote('PORT=1 node x.js', 'PORT', metadata)).toBe('npm start:\n```\nPORT=1 node x.js\n```');
   });
 
   it('quotes an item behind the sentence that announces its list', () => {

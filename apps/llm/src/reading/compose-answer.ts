@@ -16,6 +16,8 @@ const refersBack =
   /^(?:(?:and|but|so|however|thus|then),? )?(?:it|its|he|she|they|him|his|her|hers|their|this|these|that|those|both|such|the (?:former|latter|same))\b/i;
 /** Sentences before the quoted one that are shown for the sake of what it refers to. */
 const mostBefore = 2;
+/** Sentences about a term that are shown before the quoted one, as the first of them says what it means. */
+const mostOfTerm = 3;
 /** Items that are shown behind the sentence that announces them. */
 const mostItems = 8;
 
@@ -24,25 +26,34 @@ const mostItems = 8;
  * sentence that announces its list; code whole and between fences, with the sentence that announces it; a sentence that
  * announces something with what it announces.
  */
-export function quoteOf({ sentence, heading }: Candidate, { sentences }: ReadPassage): Quote {
+export function quoteOf(
+  { sentence, heading, lead: subject, term }: Candidate,
+  { sentences }: ReadPassage,
+): Quote {
   const { passage, documentId } = sentence;
-  const whole = (lead: string, from: number, to: number) => ({
-    lead,
-    text: render(sentences.slice(from, to)),
-    passage,
-    documentId,
-  });
+  const whole = (before: string, from: number, to: number) => {
+    const text = render(sentences.slice(from, to));
+    return { lead: leadBefore(before, text), text, passage, documentId };
+  };
   const at = sentence.index;
   if (sentence.kind === 'item') {
     const intro = introductionOf(sentences, at);
     const items = [...(intro ? [intro] : []), sentence, ...restOf(sentences, at)];
-    return { lead: '', text: render(items), passage, documentId };
+    const text = render(items);
+    return { lead: leadBefore(subject, text), text, passage, documentId };
   }
-  if (sentence.kind === 'code') return whole('', announces(sentences[at - 1]) ? at - 1 : at, at + 1);
+  if (sentence.kind === 'code') return whole(subject, announces(sentences[at - 1]) ? at - 1 : at, at + 1);
   const end = announces(sentence) ? endOfAnnounced(sentences, at) : at + 1;
+  if (term !== '' && at <= mostOfTerm) return whole(sentences[0]!.text.includes(term) ? '' : term, 0, end);
   const start = startOf(sentences, at);
-  const unclear = start === 0 && refersBack.test(sentences[0]!.text) && heading !== '';
-  return whole(unclear ? `${heading.split(' > ').at(-1)}: ` : '', start, end);
+  const unclear = start === 0 && refersBack.test(sentences[0]!.text);
+  return whole(subject === '' && unclear ? (heading.split(' > ').at(-1) ?? '') : subject, start, end);
+}
+
+/** A heading in front of a quote; code begins on a line of its own. */
+function leadBefore(heading: string, text: string): string {
+  if (heading === '') return '';
+  return text.startsWith('`') ? `${heading}:\n` : `${heading}: `;
 }
 
 /** Quotes of items of one list under the one sentence that announces them, of rows one below the other. */
@@ -72,7 +83,7 @@ function restOf(sentences: readonly Sentence[], at: number): Sentence[] {
 }
 
 function announces(sentence: Sentence | undefined): boolean {
-  return sentence !== undefined && sentence.kind !== 'code' && /:\s*$/.test(sentence.text);
+  return sentence !== undefined && sentence.kind !== 'code' && /[:,]\s*$/.test(sentence.text);
 }
 
 /** The sentence before a list that announces it. */

@@ -5,6 +5,12 @@ import type { ReadPassage, Sentence } from './sentence.js';
 /** A sentence with what stands around it. */
 export interface Candidate {
   readonly sentence: Sentence;
+  /** Heading that is shown in front of it, as it says what the sentence is about; empty where that is clear. */
+  readonly lead: string;
+  /** As it is read and shown: behind its lead. */
+  readonly text: string;
+  /** The term that its passage explains, as in a list of options; empty in other passages. */
+  readonly term: string;
   readonly before: string;
   readonly after: string;
   readonly heading: string;
@@ -34,20 +40,32 @@ export const evidenceNames = [
   'name of a person',
   'name of a place',
   'reason',
+  'item',
+  'row',
+  'code',
+  'announces',
+  'term',
+  'first of a term',
+  'found anywhere',
+  'names found nowhere',
   'reader',
   'reader behind the best',
   'reader before the next',
   'reader share',
 ] as const;
 
-/** Every sentence of the passages as a candidate. */
-export function candidatesOf(passages: readonly ReadPassage[]): Candidate[] {
-  return passages.flatMap(({ sentences, heading }) => {
+/** Every sentence of the passages as a candidate to answer a question. */
+export function candidatesOf(question: string, passages: readonly ReadPassage[]): Candidate[] {
+  const asked = new Set(stemsOf(question));
+  return passages.flatMap(({ sentences, heading, headings }) => {
     const body = sentences.map(({ text }) => text).join(' ');
     const passage = heading === '' ? body : `${heading}. ${body}`;
+    const subject = subjectOf(headings);
     return sentences.map((sentence, index) => ({
       sentence,
-      before: sentences[index - 1]?.text ?? '',
+      term: isTerm(subject) ? subject : '',
+      ...withLead(subject, sentence.text, asked),
+      before: sentences[index - 1]?.text ?? headings.slice(0, subject === '' ? undefined : -1).join(', '),
       after: sentences[index + 1]?.text ?? '',
       heading,
       passage,
@@ -55,11 +73,36 @@ export function candidatesOf(passages: readonly ReadPassage[]): Candidate[] {
   });
 }
 
+/** A name of a program's: `--retry`, `/v1/models`, `ForwardAgent`, `key=value`; or a word that no title begins with. */
+const termLike = /^[^\p{L}\p{N}\s]|^[\p{Ll}\d]|[_=<>{}[\]/]|\p{Ll}\p{Lu}/u;
+
+/** Whether a heading is a term that the text below explains, as in a list of options. */
+function isTerm(heading: string): boolean {
+  return heading !== '' && termLike.test(heading);
+}
+
+/** The innermost heading, which says what a passage is about; none where that is the document's title alone. */
+function subjectOf(headings: readonly string[]): string {
+  return headings.length > 1 ? headings.at(-1)! : '';
+}
+
+/** A term is shown with each sentence about it, another heading where it has words of the question that the sentence lacks. */
+function withLead(
+  subject: string,
+  text: string,
+  asked: ReadonlySet<string>,
+): Pick<Candidate, 'lead' | 'text'> {
+  if (subject === '' || text.toLowerCase().includes(subject.toLowerCase())) return { lead: '', text };
+  const own = new Set(stemsOf(text));
+  const adds = stemsOf(subject).some((stem) => asked.has(stem) && !own.has(stem));
+  return isTerm(subject) || adds ? { lead: subject, text: `${subject}: ${text}` } : { lead: '', text };
+}
+
 const pronoun = /^(?:it|its|he|she|they|his|her|their|this|these|that|those)\b/i;
 
-/** Stems of a text that tell something, in order. */
+/** Stems of a text that tell something, in order. A name like `ForwardAgent` is the words that it is made of. */
 export function stemsOf(text: string): string[] {
-  return splitWords(text).flatMap((word) => stemOf(word) ?? []);
+  return splitWords(text.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')).flatMap((word) => stemOf(word) ?? []);
 }
 
 /**
@@ -71,7 +114,7 @@ export function lexicalEvidence(question: string, candidates: readonly Candidate
   const words = [...new Set(asked)];
   const pairs = pairsOf(asked);
   const type = questionType(question);
-  const stems = candidates.map(({ sentence }) => stemsOf(sentence.text));
+  const stems = candidates.map(({ text }) => stemsOf(text));
   const sets = stems.map((list) => new Set(list));
   const asking = new Set(words);
   const total = Math.max(1, words.length);
@@ -84,11 +127,14 @@ export function lexicalEvidence(question: string, candidates: readonly Candidate
   const localTotal = [...local.values()].reduce((sum, value) => sum + value, 0) || 1;
   const share = (text: ReadonlySet<string>, except?: ReadonlySet<string>) =>
     words.filter((word) => text.has(word) && !except?.has(word)).length / total;
+  const anywhere = new Set(candidates.flatMap(({ passage, lead }) => stemsOf(`${lead} ${passage}`)));
+  const names = [...new Set(namesOf(question))];
+  const missing = names.filter((name) => !anywhere.has(name)).length / Math.max(1, names.length);
   const setOf = remember((text) => new Set(stemsOf(text)));
-  return candidates.map(({ sentence, before, after, heading, passage }, index) => {
+  return candidates.map(({ sentence, term, text, before, after, heading, passage }, index) => {
     const own = sets[index]!;
     const whole = setOf(passage);
-    const { holds, fresh } = answersType(type, sentence.text, question);
+    const { holds, fresh } = answersType(type, text, question);
     const ownPairs = pairsOf(stems[index]!);
     return [
       share(own),
@@ -111,6 +157,14 @@ export function lexicalEvidence(question: string, candidates: readonly Candidate
       Number(type === 'person' && holds),
       Number(type === 'place' && holds),
       Number(type === 'reason' && holds),
+      Number(sentence.kind === 'item'),
+      Number(sentence.kind === 'row'),
+      Number(sentence.kind === 'code'),
+      Number(/[:,]\s*$/.test(sentence.text)),
+      Number(term !== ''),
+      Number(term !== '' && sentence.index === 0),
+      share(anywhere),
+      missing,
     ];
   });
 }
@@ -127,6 +181,14 @@ export function readerEvidence(scores: readonly number[]): number[][] {
     score - (score === best ? second : best),
     Math.exp(score - best) / sum,
   ]);
+}
+
+/** Stems of names and numbers: what is capitalised behind the first word, or has a digit. */
+function namesOf(question: string): string[] {
+  const words = splitWords(question);
+  return words.flatMap((word, index) =>
+    /\p{Nd}/u.test(word) || (index > 0 && /^\p{Lu}/u.test(word)) ? (stemOf(word) ?? []) : [],
+  );
 }
 
 function pairsOf(stems: readonly string[]): Set<string> {

@@ -14,6 +14,8 @@ import { limitAnswer, writeAnswer, type Answer } from './written-answer.js';
 const questionsKept = 4;
 /** Documents that a refusal points to. */
 const nearestDocuments = 3;
+/** Quotes of an answer that is not sure; a term is explained once. */
+const mostUnsure = { sentences: 2, terms: 3 };
 const unsureOpening = 'I am not sure, but the documents say:';
 
 export interface AnswererOptions {
@@ -98,7 +100,7 @@ export class ExtractiveAnswerer {
     if (ranking.ranked.length === 0 || confidence < fusion.thresholds.answer)
       return { answer: this.#refusal(documents, 1 - confidence), promptTokens };
     const isSure = confidence >= fusion.thresholds.sure;
-    const quotes = quotesOf(question, ranking, passages, isSure ? 1 : 2);
+    const quotes = quotesOf(question, ranking, passages, isSure);
     return { answer: writeAnswer(isSure ? '' : unsureOpening, quotes, confidence), promptTokens };
   }
 
@@ -123,7 +125,7 @@ function quotesOf(
   question: string,
   { ranked }: Ranking,
   passages: readonly ReadPassage[],
-  most: number,
+  isSure: boolean,
 ): Quote[] {
   const passageOf = (number: number) => passages[number - 1]!;
   const several = severalOf(question, ranked);
@@ -132,8 +134,12 @@ function quotesOf(
     return [quoteOfSeveral(sentences, passageOf(sentences[0]!.passage))];
   }
   const quotes: Quote[] = [];
+  const explained = new Set<string>();
+  const most = isSure ? 1 : mostUnsure[ranked[0]!.candidate.term === '' ? 'sentences' : 'terms'];
   for (const { candidate } of ranked) {
     if (quotes.length === most) break;
+    if (explained.has(candidate.term)) continue;
+    if (candidate.term !== '') explained.add(candidate.term);
     const quote = quoteOf(candidate, passageOf(candidate.sentence.passage));
     const isNew = quotes.every(
       ({ text }) => !text.includes(candidate.sentence.text) && !quote.text.includes(text),

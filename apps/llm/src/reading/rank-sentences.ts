@@ -19,7 +19,7 @@ export interface Ranking {
 }
 
 /** Sentences that the reader reads, those with most of the question's words; more would take too long. */
-const mostRead = 32;
+export const mostRead = 32;
 
 /** Ranks the sentences of passages; one that only repeats a question that was `asked` is none of them. Errors: those of the reader. */
 export async function rankSentences(
@@ -30,15 +30,15 @@ export async function rankSentences(
 ): Promise<Ranking> {
   const repetitions = asked.map((each) => repeatsOf(each));
   const repeats = (text: string) => repetitions.some((repeatsOne) => repeatsOne(text));
-  const all = candidatesOf(passages).filter(({ sentence }) => !repeats(sentence.text));
+  const all = candidatesOf(question, passages).filter(({ sentence }) => !repeats(sentence.text));
   const lexical = lexicalEvidence(question, all);
   const chosen = all
     .map((candidate, index) => ({ candidate, words: lexical[index]! }))
     .toSorted((left, right) => worth(right.words) - worth(left.words))
     .slice(0, mostRead);
   if (chosen.length === 0) return { ranked: [], confidence: 0, promptTokens: 0 };
-  const sentences = chosen.map(({ candidate: { sentence, before, after, passage } }) => ({
-    text: sentence.text,
+  const sentences = chosen.map(({ candidate: { text, before, after, passage } }) => ({
+    text,
     before,
     after,
     passage,
@@ -57,6 +57,6 @@ export async function rankSentences(
 }
 
 /** Overlap with the question in the sentence, half as much around it. */
-function worth([own = 0, passage = 0]: readonly number[]): number {
+export function worth([own = 0, passage = 0]: readonly number[]): number {
   return own + passage / 2;
 }

@@ -22,6 +22,8 @@ export interface ReadPassage {
   readonly documentId: string;
   /** Headings above it, and its document's title. */
   readonly heading: string;
+  /** The same one by one, the outermost first. */
+  readonly headings: readonly string[];
   readonly sentences: readonly Sentence[];
 }
 
@@ -46,7 +48,8 @@ export function readPassages(documents: readonly RetrievedDocument[]): ReadPassa
         });
       }
     }
-    return { documentId: id, heading: headingOf(metadata), sentences };
+    const headings = headingsOf(metadata);
+    return { documentId: id, heading: headings.join(' > '), headings, sentences };
   });
 }
 
@@ -71,9 +74,9 @@ function blocksOf(text: string, letters: string): Block[] {
   return blocks;
 }
 
-function headingOf(metadata: Readonly<Record<string, unknown>>): string {
-  const { title, heading } = metadata;
-  const parts = [title, heading].filter((part): part is string => typeof part === 'string' && part !== '');
+/** The document's title, and the headings above the passage. */
+function headingsOf({ title, heading }: Readonly<Record<string, unknown>>): string[] {
+  const path = typeof heading === 'string' && heading !== '' ? heading.split(' > ') : [];
   // A document's title is mostly its first heading too.
-  return parts.length === 2 && parts[1]!.startsWith(parts[0]!) ? parts[1]! : parts.join(' > ');
+  return typeof title === 'string' && title !== '' && path[0] !== title ? [title, ...path] : path;
 }

@@ -37,6 +37,10 @@ export const modelInfoSchema = z.object({
     .optional()
     .describe('False: it quotes and follows no system prompt; language models only'),
   callsTools: z.boolean().optional().describe('False: it calls no tools; language models only'),
+  quotesDocuments: z
+    .boolean()
+    .optional()
+    .describe('True: answers from documents are sentences of them, which sampling does not change'),
   templateVariables: z
     .array(z.string())
     .optional()

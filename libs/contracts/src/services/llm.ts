@@ -150,6 +150,27 @@ export const generationParametersSchema = z.object({
 });
 export type GenerationParameters = z.infer<typeof generationParametersSchema>;
 
+/** Parameters that choose among tokens, or make their choice faster: without effect where sentences are quoted. */
+const samplingNames = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'logit_bias',
+  'seed',
+  'ignore_eos',
+  'num_assistant_tokens',
+  'max_ngram_size',
+] as const satisfies readonly (keyof GenerationParameters)[];
+
+/** Those of a request's parameters that have no effect where an answer is quoted and not sampled. */
+export function samplingParameters(parameters: GenerationParameters): string[] {
+  return samplingNames.filter((name) => parameters[name] !== undefined);
+}
+
 export const tokenLogprobSchema = z.object({
   token: z.string(),
   logprob: z.number(),

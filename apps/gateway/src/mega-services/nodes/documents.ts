@@ -43,7 +43,7 @@ export async function callReranking(call: NodeCall): Promise<RetrievedDocument[]
   const { client, context, options } = call;
   const documents = context.inputs['documents'] as RetrievedDocument[];
   if (documents.length === 0) return [];
-  const texts = documents.map(({ text }) => text);
+  const texts = documents.map(behindHeading);
   const query = searchedFor(call);
   const reply = await client.request(rerank, { ...context.parameters, query, texts }, options);
   context.report({ model: reply.model, results: reply.results });
@@ -51,4 +51,10 @@ export async function callReranking(call: NodeCall): Promise<RetrievedDocument[]
     const document = documents[index];
     return document ? [{ ...document, score }] : [];
   });
+}
+
+/** A passage behind the heading that it stands below, which often names what the passage is about. */
+function behindHeading({ text, metadata }: RetrievedDocument): string {
+  const { heading } = metadata;
+  return typeof heading === 'string' && heading !== '' ? `${heading.split(' > ').at(-1)}: ${text}` : text;
 }
