@@ -13,7 +13,7 @@ import { EmbeddingService } from './embedding.service.js';
 
 /** Text Embeddings Inference's own body. */
 const teiRequestSchema = z.object({
-  inputs: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+  inputs: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(2_048)]),
   truncate: z.boolean().default(false),
   normalize: z.literal(true, 'Vectors are always normalised.').optional(),
 });

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { MegaNestError } from '#contracts';
 import type { InjectionToken, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { CustomTransportStrategy } from '@nestjs/microservices';
@@ -10,8 +11,9 @@ import { EnvironmentError, type BaseEnvironment } from './config/environment.js'
 import { Drain } from './drain.js';
 import { Admission } from './http/admission.js';
 import { listenWhileStarting } from './health/starting-server.js';
-import { HttpErrorFilter } from './http/error.filter.js';
+import { HttpErrorFilter, sendError } from './http/error.filter.js';
 import { createHttpAdapter } from './http/http-adapter.js';
+import { assertMayAsk } from './keys/caller.js';
 import { shortestKey } from './keys/api-keys.js';
 import { needsKeys } from './keys/key-ring.js';
 import { createLogger, NestLogger } from './logger.js';
@@ -60,6 +62,7 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
     maxBytes: environment.BODIES_LIMIT_BYTES,
     bodyLimit: environment.BODY_LIMIT_BYTES,
   });
+  if (identity.service !== 'gateway') refuseKeysOfModels(app);
   app.getHttpAdapter().getInstance().addHook('onClose', stopTracing);
   await options.configure?.(app);
   if (options.transport) {
@@ -134,6 +137,21 @@ function assertSafeAddress(environment: BaseEnvironment): void {
   throw new EnvironmentError(
     `HOST: refusing to listen on ${host} without API_KEYS. Set API_KEYS, or MEGANEST_ALLOW_OPEN=true on a trusted network.`,
   );
+}
+
+/** Which models a key may ask is decided in the gateway: such a key has no business with the services behind it. */
+function refuseKeysOfModels(app: NestFastifyApplication): void {
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook('onRequest', (request, reply, done) => {
+      try {
+        assertMayAsk({ caller: request.meganestCaller });
+        done();
+      } catch (error) {
+        sendError(reply, MegaNestError.from(error, 'http'));
+      }
+    });
 }
 
 /** A transport that can stop taking calls before it is closed. */

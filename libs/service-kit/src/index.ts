@@ -27,7 +27,7 @@ export { sendEventStream, type Frames } from './http/event-stream.js';
 export { Call, callOf, probePaths, type HttpCall } from './http/http-call.js';
 export { withinDeadline } from './http/within-deadline.js';
 export { SchemaPipe } from './http/schema.pipe.js';
-export { ownerOf, type Caller, type Scope } from './keys/caller.js';
+export { assertMayAsk, ownerOf, type Caller, type Scope } from './keys/caller.js';
 export { needsKeys } from './keys/key-ring.js';
 export { createLogger } from './logger.js';
 export { measureGeneration } from './metrics/measure-generation.js';

@@ -95,6 +95,14 @@ describe("Text Embeddings Inference's path", () => {
     expect((body as number[][]).map((vector) => vector.length)).toEqual([384, 384]);
   });
 
+  it('takes as many texts as the other paths do', async () => {
+    const inputs = Array.from({ length: 2_049 }, () => 'a');
+    expect(await post('/embed', { inputs })).toMatchObject({
+      status: 400,
+      body: { error: { param: 'inputs' } },
+    });
+  });
+
   it('cuts what is too long where that is asked for', async () => {
     const inputs = 'word '.repeat(2_000);
     expect((await post('/embed', { inputs, truncate: true })).status).toBe(200);

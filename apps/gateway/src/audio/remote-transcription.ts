@@ -1,6 +1,7 @@
 import { Transcription, type TranscriptionRequest } from '#audio-api';
 import { assertServedModel, describeAsrModel, transcribe, type TranscriptChunk } from '#contracts';
 import { ObjectStore, RpcClient, type CallOptions } from '#messaging';
+import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../models/model-catalog.js';
 
@@ -15,7 +16,7 @@ export class RemoteTranscription extends Transcription {
     super();
   }
 
-  override async assertModel(name: string, call: CallOptions): Promise<void> {
+  override async assertModel(name: string, call: CallOptions & Pick<HttpCall, 'caller'>): Promise<void> {
     const model = await this.models.named(name, 'transcripts', call);
     if (model === undefined) return;
     const { id } = await this.client.request(describeAsrModel, {}, call);

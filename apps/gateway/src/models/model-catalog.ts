@@ -8,6 +8,7 @@ import {
   type RpcMethod,
 } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
+import { assertMayAsk, type HttpCall } from '#service-kit';
 import { RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
@@ -17,6 +18,9 @@ import { aliasOf, type ModelUse } from '../config/model-aliases.js';
 const freshMs = 5_000;
 /** Longest wait for one service when all are asked. */
 const answerMs = 1_000;
+
+/** A call, and whose it is. */
+type NamedOptions = CallOptions & Pick<HttpCall, 'caller'>;
 
 /** A model and the service that runs it. */
 export type ServedModel = ModelInfo & { service: string };
@@ -28,14 +32,28 @@ export class ModelCatalog {
 
   constructor(
     @Inject(RpcClient) private readonly client: RpcClient,
-    @Inject(gatewayEnvironment) private readonly environment: Pick<GatewayEnvironment, 'MODEL_ALIASES'>,
+    @Inject(gatewayEnvironment) private readonly environment: Pick<
+      GatewayEnvironment,
+      'MODEL_ALIASES' | 'DEFAULT_MEGASERVICE'
+    >,
   ) {}
 
   /**
    * The model that a request's name stands for; the name itself where it is no alias, undefined for the one that is
-   * served. Errors: service_unavailable.
+   * served. Errors: service_unavailable; insufficient_scope where the caller's key may not ask it.
    */
-  async named(name: string | undefined, use: ModelUse, options: CallOptions): Promise<string | undefined> {
+  async named(name: string | undefined, use: ModelUse, options: NamedOptions): Promise<string | undefined> {
+    const model = await this.#resolve(name, use, options);
+    const unnamed = use === 'answers' ? this.environment.DEFAULT_MEGASERVICE : undefined;
+    assertMayAsk(options, name, model ?? unnamed);
+    return model;
+  }
+
+  async #resolve(
+    name: string | undefined,
+    use: ModelUse,
+    options: CallOptions,
+  ): Promise<string | undefined> {
     const alias = name === undefined ? undefined : aliasOf(this.environment.MODEL_ALIASES, name, use);
     if (alias === undefined) return name;
     if (alias !== 'served') return alias.model;

@@ -2,7 +2,15 @@ import { Synthesis } from '#audio-api';
 import type { GenerationChunk } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
 import { collectChatCompletion, doneFrame, errorFrame, type SpokenChunk } from '#openai-api';
-import { Call, HiddenRoute, noRoute, sendEventStream, type HttpCall, setIgnored } from '#service-kit';
+import {
+  assertMayAsk,
+  Call,
+  HiddenRoute,
+  noRoute,
+  sendEventStream,
+  type HttpCall,
+  setIgnored,
+} from '#service-kit';
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -42,6 +50,7 @@ export class MegaServiceController {
     const path = http.url.split('?')[0] ?? '';
     const definition = this.megaServices.findByPath(path);
     if (!definition) throw noRoute(http);
+    assertMayAsk(call, definition.name);
     const received = await this.bodies.receive(http, definition);
     try {
       await this.#answer(definition, received, call, reply);

@@ -1,5 +1,5 @@
 import { MegaNestError } from '#contracts';
-import { callOf, count, milliseconds, seconds, sendError } from '#service-kit';
+import { assertMayAsk, callOf, count, milliseconds, seconds, sendError } from '#service-kit';
 import websocket from '@fastify/websocket';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -43,7 +43,8 @@ export async function serveLiveAudio(
     if (!request.ws)
       throw new MegaNestError('method_not_allowed', { method: 'GET', path: '/v1/realtime; use a WebSocket' });
     const model = queriedModel(request.query);
-    if (model !== undefined) await transcription.assertModel(model, callOf(request, reply));
+    if (model === undefined) assertMayAsk(callOf(request, reply));
+    else await transcription.assertModel(model, callOf(request, reply));
     const detail = `${maxSockets} connections with live audio`;
     if (open >= maxSockets) throw new MegaNestError('overloaded', { service: 'asr', detail, retryAfter: 5 });
   };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Patience, startSpan, type RunningSpan } from '#contracts';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ownerOf } from '../keys/caller.js';
+import { ownerOf, type Caller } from '../keys/caller.js';
 
 /** What an HTTP request hands down to the calls that it causes. */
 export interface HttpCall {
@@ -16,6 +16,8 @@ export interface HttpCall {
   signal: AbortSignal;
   /** Whose request it is; absent where a connection of its own knows. */
   owner?: string;
+  /** Whose key it came with. */
+  caller?: Caller;
 }
 
 declare module 'fastify' {
@@ -54,6 +56,7 @@ function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
     traceparent: span?.traceparent ?? beginTrace(),
     signal: abort.signal,
     owner: ownerOf(request),
+    caller: request.meganestCaller,
   };
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { MegaNestError } from '#contracts';
 import type { FastifyRequest } from 'fastify';
 
 /** What a key may do: ask and use what is its own; change shared documents; see figures of the whole installation. */
@@ -12,6 +13,8 @@ export interface Caller {
   /** As logs name it. */
   name: string;
   scopes: ReadonlySet<Scope>;
+  /** Names of models and mega services that it may ask; undefined: all. */
+  models?: ReadonlySet<string>;
   /** Requests a minute; undefined: the gateway's own limit. */
   ratePerMinute?: number;
 }
@@ -39,4 +42,18 @@ export function digestOf(key: string): Buffer {
 export function callerOfKey(digest: Buffer): Caller {
   const owner = digest.toString('hex');
   return { owner, name: `key-${owner.slice(0, 8)}`, scopes: new Set(scopes) };
+}
+
+/**
+ * Refuses what the caller's key may not ask: `names` are a model or mega service as it was asked for, and as it is called here.
+ * Errors: insufficient_scope.
+ */
+export function assertMayAsk(
+  { caller }: { caller?: Pick<Caller, 'name' | 'models'> },
+  ...names: (string | undefined)[]
+): void {
+  if (!caller?.models || names.some((name) => name !== undefined && caller.models?.has(name))) return;
+  const named = names.find((name) => name !== undefined);
+  const scope = named === undefined ? 'of a model that is not named' : `of the model ${named}`;
+  throw new MegaNestError('insufficient_scope', { key: caller.name, scope, param: 'model' });
 }

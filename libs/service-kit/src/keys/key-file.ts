@@ -18,6 +18,8 @@ const entrySchema = z.strictObject({
     .toLowerCase()
     .regex(/^[0-9a-f]{64}$/, 'Expected the SHA-256 of the key as 64 hexadecimal digits'),
   scopes: z.array(z.enum(scopes)).min(1).default(['read', 'write']),
+  /** Models and mega services that it may ask. */
+  models: z.array(z.string().min(1).max(256)).min(1).max(1_000).optional(),
   rate_limit_per_minute: z.int().min(1).optional(),
   expires: z.union([z.iso.date(), z.iso.datetime({ offset: true })]).optional(),
 });
@@ -33,14 +35,17 @@ export function readKeyFile(path: string): KnownKey[] {
     const [issue] = result.error.issues;
     throw new Error(`${path}: ${issue?.path.join('.')}: ${issue?.message}`);
   }
-  return result.data.keys.map(({ name, sha256, scopes: allowed, rate_limit_per_minute, expires }) => ({
-    digest: Buffer.from(sha256, 'hex'),
-    caller: {
-      owner: `name:${name}`,
-      name,
-      scopes: new Set(allowed),
-      ...(rate_limit_per_minute !== undefined && { ratePerMinute: rate_limit_per_minute }),
-    },
-    expiresAt: expires === undefined ? Infinity : Date.parse(expires),
-  }));
+  return result.data.keys.map(
+    ({ name, sha256, scopes: allowed, models, rate_limit_per_minute, expires }) => ({
+      digest: Buffer.from(sha256, 'hex'),
+      caller: {
+        owner: `name:${name}`,
+        name,
+        scopes: new Set(allowed),
+        ...(models && { models: new Set(models) }),
+        ...(rate_limit_per_minute !== undefined && { ratePerMinute: rate_limit_per_minute }),
+      },
+      expiresAt: expires === undefined ? Infinity : Date.parse(expires),
+    }),
+  );
 }

@@ -48,7 +48,8 @@ export class ResponseSockets {
   accept(socket: WebSocket, request: FastifyRequest, admit: () => Promise<void>): void {
     const owner = ownerOf(request);
     const traceparent = request.meganestCall?.traceparent ?? '';
-    const start: ResponseSocketOptions['start'] = async ({ request: body, warmUp }, call, local) => {
+    const start: ResponseSocketOptions['start'] = async ({ request: body, warmUp }, turn, local) => {
+      const call = { ...turn, caller: request.meganestCaller };
       const plan = await this.planner.plan(owner, body, { call, warmUp, unstored: local });
       return { plan, run: await this.runs.startForeground(plan, { call, atEndOnly: false }) };
     };
