@@ -100,7 +100,7 @@ describe('spoken questions', () => {
     const voice = await post('/v1/audioqna', { ...body, voice: 'nobody' });
     expect({ status: voice.status, body: await voice.json() }).toMatchObject({
       status: 400,
-      body: { error: { param: 'audio.voice' } },
+      body: { error: { param: 'voice' } },
     });
   });
 

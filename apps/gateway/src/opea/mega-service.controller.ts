@@ -73,7 +73,11 @@ export class MegaServiceController {
     }
     const { chat, files, voice } = received;
     const run = await this.chat.runMegaService(definition, chat, call, { files });
-    const wish = { voice: voice === 'default' ? undefined : voice, format: 'wav' as const };
+    const wish: SpokenWish = {
+      voice: voice === 'default' ? undefined : voice,
+      voiceField: 'voice',
+      format: 'wav',
+    };
     if (chat.stream === undefined && received.isSpoken) {
       const { choices } = await collectChatCompletion(this.#spoken(run, wish, call), run.identity);
       const [audio = ''] = choices.flatMap(({ message }) => message.audio?.data ?? []);

@@ -17,7 +17,7 @@ const expiresAt = () => Math.floor(Date.now() / 1000);
  */
 export async function* speakAlong(
   chunks: AsyncIterable<GenerationChunk>,
-  wish: Pick<SpokenWish, 'voice'>,
+  wish: Pick<SpokenWish, 'voice' | 'voiceField'>,
   synthesis: Synthesis,
   call: HttpCall,
 ): AsyncGenerator<SpokenChunk, void, void> {
@@ -25,7 +25,7 @@ export async function* speakAlong(
   yield* eventsOf<SpokenChunk>(async (emit, left) => {
     const signal = AbortSignal.any([call.signal, left]);
     const sentences = new AsyncQueue<string>();
-    const speaking = speak(sentences, { ...wish, format: 'pcm' }, synthesis, { ...call, signal }, (bytes) =>
+    const speaking = speak(sentences, wish, synthesis, { ...call, signal }, (bytes) =>
       emit({ choice: 0, text: '', audio: { id, data: bytes } }),
     );
     // Its failure is awaited below; the answer is read to its end or to that.
@@ -58,7 +58,7 @@ function withoutEnd({ choice, text, logprobs }: GenerationChunk): SpokenChunk {
 
 async function speak(
   sentences: AsyncIterable<string>,
-  { voice, format }: { voice?: string; format: SpeechFormat },
+  wish: Pick<SpokenWish, 'voice' | 'voiceField'>,
   synthesis: Synthesis,
   call: HttpCall,
   take: (bytes: Buffer) => void,
@@ -69,8 +69,8 @@ async function speak(
       /[\p{L}\p{N}]/u.test(rest);
       rest = rest.slice(maxSpeechCharacters)
     ) {
-      const request = { input: rest.slice(0, maxSpeechCharacters), voice, format, speed: 1 };
-      const begun = await begin(request, synthesis, call);
+      const input = rest.slice(0, maxSpeechCharacters);
+      const begun = await begin({ input, format: 'pcm' }, wish, synthesis, call);
       for await (const { bytes } of begun.pieces) if (bytes.length > 0) take(bytes);
     }
   }
@@ -78,15 +78,16 @@ async function speak(
 
 /** Errors name the fields of a chat. */
 async function begin(
-  request: Parameters<Synthesis['synthesize']>[0],
+  request: { input: string; format: SpeechFormat },
+  { voice, voiceField = 'audio.voice' }: Pick<SpokenWish, 'voice' | 'voiceField'>,
   synthesis: Synthesis,
   call: HttpCall,
 ): ReturnType<typeof beginSpeech> {
   try {
-    return await beginSpeech(synthesis.synthesize(request, call));
+    return await beginSpeech(synthesis.synthesize({ ...request, voice, speed: 1 }, call));
   } catch (error) {
     if (!(error instanceof MegaNestError) || error.param !== 'voice') throw error;
-    throw MegaNestError.fromBody({ ...error.toBody(), param: 'audio.voice' });
+    throw MegaNestError.fromBody({ ...error.toBody(), param: voiceField });
   }
 }
 
@@ -123,7 +124,7 @@ export async function* speakWhole(
     const detail = `audio.format: an answer of ${input.length} characters is too long for ${wish.format}; use wav or pcm16`;
     throw new MegaNestError('invalid_request', { detail, param: 'audio.format' });
   }
-  const begun = await begin({ input, voice: wish.voice, format, speed: 1 }, synthesis, call);
+  const begun = await begin({ input, format }, wish, synthesis, call);
   yield { choice: 0, text: '', audio: { id, data: await finishSpeech(begun), expiresAt: expiresAt() } };
 }
 

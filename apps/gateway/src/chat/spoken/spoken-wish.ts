@@ -8,6 +8,8 @@ const formats = ['wav', 'mp3', 'flac', 'opus', 'pcm16'] as const;
 export interface SpokenWish {
   /** Absent: the voice of the tts service. */
   readonly voice?: string;
+  /** What the caller calls the voice; default `audio.voice`. */
+  readonly voiceField?: string;
   readonly format: (typeof formats)[number];
 }
 
