@@ -1,8 +1,7 @@
 /**
- * Everything that is measured, by one command: `npm run bench -- <subject> [--threads N] [--rounds N] [--requests N]
- * [--write]`. The
- * subjects stand below; `all` runs the main ones, each in a process of its own. `--write` puts the section into
- * docs/benchmarks.md; nobody else should work on the machine then.
+ * Runs the benchmarks: `npm run bench -- <subject> [--threads N] [--rounds N] [--requests N] [--write]`. The subjects are
+ * listed below; `all` runs the main ones, each in a process of its own. `--write` writes the section into
+ * docs/benchmarks.md; the machine should be idle then.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,7 +52,7 @@ async function measure(name: string): Promise<void> {
   if (flags.write) writeSection(name, `npm run bench -- ${name}`, section);
 }
 
-/** In a process of its own, so that no subject is slowed by what another left behind. Returns the exit code. */
+/** Runs a subject in a process of its own, so that subjects do not affect each other. Returns the exit code. */
 async function measureApart(name: string): Promise<number> {
   const own = process.argv.slice(2).filter((argument) => argument !== 'all');
   const child = spawn(process.execPath, [...process.execArgv, builtFile('bench'), name, ...own], {

@@ -11,7 +11,7 @@ const frames = 3_000;
 const pieces = 10;
 const names = ['ours', 'transformers.js'] as const;
 
-/** Something between a voice and a noise; the work does not depend on what is heard. */
+/** A signal between voice and noise; the work does not depend on its content. */
 const samples = Float32Array.from(
   { length: rate * seconds },
   (_, index) => 0.3 * Math.sin(index / 9) * Math.sin(index / 4_000) + 0.01 * Math.sin(index ** 2),

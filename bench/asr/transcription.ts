@@ -63,7 +63,10 @@ export const subject: Subject = {
   },
 };
 
-/** Never a second timestamp, so that each file is one window here and there; sure of itself, so that none is heard twice. */
+/**
+ * Suppresses further timestamps, so that each file is one window in both engines, and makes the model confident, so
+ * that a window is not transcribed twice.
+ */
 async function makeModel(): Promise<string> {
   const directory = path.join(folder, 'random-whisper-tiny');
   if (existsSync(path.join(directory, 'model.safetensors'))) return directory;

@@ -7,7 +7,7 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** Speeds beside each other; the ratios compare each with the one of the given name, the last one by default. */
+/** A table of speeds; the ratios compare each with the named one, by default the last. */
 export function resultTable(unit: string, results: readonly Result[], base = results.at(-1)!.name): string {
   const rows = results.map(({ name, perSecond, perCpuSecond }) => [
     name,

@@ -24,7 +24,9 @@ const shape = {
   vocab_size: vocabularySize,
 };
 
-/** A model as small as it gets with as many tokens as large ones have; its tokenizer is nano-chat's with made-up words behind. */
+/**
+ * A minimal model with the vocabulary size of large models; its tokenizer is nano-chat's with invented words added.
+ */
 async function makeModel(): Promise<string> {
   const folder = await makeRandomDecoder(path.join(benchFolder, 'random-150k-tokens'), shape);
   const source = bundledModel('nano-chat');
@@ -124,7 +126,7 @@ const decoded: Readonly<Record<string, OutputConstraint | undefined>> = {
   'any JSON object': { type: 'json_object' },
 };
 
-/** Tokens a second behind the first one. */
+/** Tokens per second after the first token. */
 async function decodeRate(generator: Generator, constraint: OutputConstraint | undefined): Promise<number> {
   const messages = [
     { role: 'user' as const, content: 'Tell me a long story about people, with their names and ages.' },

@@ -112,7 +112,7 @@ const questions = [
   'When do unused days expire?',
 ];
 
-/** Tokens behind the first one, in the time from it to the end: what guessing ahead is about. */
+/** Tokens after the first one, in the time from it to the end: the part that prompt lookup affects. */
 async function quote(generator: Generator, parameters: object): Promise<{ tokens: number; seconds: number }> {
   let [tokens, seconds] = [0, 0];
   for (const question of questions) {

@@ -144,7 +144,7 @@ class Checkpoint {
   }
 }
 
-/** Which row of the checkpoint stands at a row of the GGUF. */
+/** Returns the row of the checkpoint for a row of the GGUF. */
 function halvesInterleaved(row: number, headDim: number): number {
   const [head, place] = [Math.floor(row / headDim), row % headDim];
   return head * headDim + (place % 2) * (headDim / 2) + Math.floor(place / 2);

@@ -37,10 +37,10 @@ export async function exporterStep(
         position_ids: int64(repeat(past, batch), [batch, 1]),
         attention_mask: int64(repeat(1, batch * (past + 1)), [batch, past + 1]),
       };
-      const slab = noise(batch * kvHeads * past * headDim);
+      const cacheData = noise(batch * kvHeads * past * headDim);
       for (let layer = 0; layer < layers; layer++)
         for (const part of ['key', 'value'])
-          feeds[`past_key_values.${layer}.${part}`] = new Tensor('float32', slab.slice(), [
+          feeds[`past_key_values.${layer}.${part}`] = new Tensor('float32', cacheData.slice(), [
             batch,
             kvHeads,
             past,
@@ -51,8 +51,8 @@ export async function exporterStep(
   };
 }
 
-/** The compiled graph over slabs of the caller; the new keys and values are written behind the past after each step. */
-export async function deltaStep(
+/** The compiled graph over the caller's KV cache; the new keys and values are appended after each step. */
+export async function compiledStep(
   directory: string,
   cacheDir: string,
   precision: Pick<CompiledDecoder, 'weights' | 'kv'>,
@@ -61,26 +61,26 @@ export async function deltaStep(
   const model = await compileDecoder(directory, { cacheDir, ...precision });
   const session = await load(model.onnxPath, threads);
   return {
-    name: `delta ${precision.weights}${precision.kv === 'int8' ? ' + int8 KV' : ''}`,
+    name: `compiled ${precision.weights}${precision.kv === 'int8' ? ' + int8 KV' : ''}`,
     prepare: (batch, past) => {
-      const slabs = new Slabs(precision.kv, batch, past);
-      const feeds = { ...stepFeeds(batch, past, 1), ...slabs.feeds };
-      return async () => slabs.append(await session.run(feeds), past - 1);
+      const cache = new CacheTensors(precision.kv, batch, past);
+      const feeds = { ...stepFeeds(batch, past, 1), ...cache.feeds };
+      return async () => cache.append(await session.run(feeds), past - 1);
     },
   };
 }
 
 /** Everything that a pass of a compiled graph over `tokens` tokens of each sequence wants; the cache holds noise. */
-export function slabFeeds(
+export function cacheFeeds(
   kv: 'float' | 'int8',
   batch: number,
   past: number,
   tokens: number,
 ): Record<string, Tensor> {
-  return { ...stepFeeds(batch, past, tokens), ...new Slabs(kv, batch, past).feeds };
+  return { ...stepFeeds(batch, past, tokens), ...new CacheTensors(kv, batch, past).feeds };
 }
 
-/** The logits behind the last token of each sequence are wanted. */
+/** The logits after the last token of each sequence are requested. */
 function stepFeeds(batch: number, past: number, tokens: number): Record<string, Tensor> {
   const last = Array.from({ length: batch }, (_unused, row) => (row + 1) * tokens - 1);
   return {
@@ -91,7 +91,7 @@ function stepFeeds(batch: number, past: number, tokens: number): Record<string, 
 }
 
 /** Keys and values of a batch, filled with noise. */
-class Slabs {
+class CacheTensors {
   readonly feeds: Record<string, Tensor> = {};
   private readonly data: (Float32Array | Int8Array)[] = [];
   private readonly scales: Float32Array[] = [];
@@ -106,10 +106,10 @@ class Slabs {
     const content = kv === 'float' ? noise(size) : noiseInt8(size);
     for (let plane = 0; plane < 2 * layers; plane++) {
       const name = `past_key_values.${plane >> 1}.${plane % 2 ? 'value' : 'key'}`;
-      const slab = content.slice();
-      this.data.push(slab);
+      const cacheData = content.slice();
+      this.data.push(cacheData);
       const dims = kv === 'int8' && plane % 2 === 0 ? [batch, kvHeads, headDim, capacity] : positionsFirst;
-      this.feeds[name] = new Tensor(kv === 'float' ? 'float32' : 'int8', slab, dims);
+      this.feeds[name] = new Tensor(kv === 'float' ? 'float32' : 'int8', cacheData, dims);
       if (kv === 'float') continue;
       const scale = new Float32Array(batch * kvHeads * capacity).fill(1 / 127);
       this.scales.push(scale);

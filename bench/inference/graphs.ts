@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { interleave, type Result } from '../harness/interleave.js';
 import { table } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';
-import { deltaStep, exporterStep, type GraphStep } from './graph-steps.js';
+import { compiledStep, exporterStep, type GraphStep } from './graph-steps.js';
 import { benchFolder, randomDecoder } from './models.js';
 
 const batches = [1, 4, 8];
@@ -21,9 +21,9 @@ async function openSteps(threads: number): Promise<GraphStep[]> {
   return [
     await exporterStep(directory, join(benchFolder, 'exporter-fp32'), 'fp32', threads),
     await exporterStep(directory, join(benchFolder, 'exporter-int8'), 'int8', threads),
-    await deltaStep(directory, cacheDir, { weights: 'fp32', kv: 'float' }, threads),
-    await deltaStep(directory, cacheDir, { weights: 'int8', kv: 'float' }, threads),
-    await deltaStep(directory, cacheDir, { weights: 'int8', kv: 'int8' }, threads),
+    await compiledStep(directory, cacheDir, { weights: 'fp32', kv: 'float' }, threads),
+    await compiledStep(directory, cacheDir, { weights: 'int8', kv: 'float' }, threads),
+    await compiledStep(directory, cacheDir, { weights: 'int8', kv: 'int8' }, threads),
   ];
 }
 
@@ -73,6 +73,6 @@ export const subject: Subject = {
   },
 };
 
-const introduction = `A decode step of a 135M-shaped model (random weights): the graph as exporters write it, whose cache goes in and out, against
-the compiled ones over slabs of the caller (docs/decisions/0021). Tokens per second of processor time, in brackets the
-ratio to the exporter's int8 graph. Activations are quantized by row in the delta graphs, by tensor in the exporter's.`;
+const introduction = `A decode step of a 135M-shaped model (random weights): the exported graph, which takes and returns the whole KV cache,
+against the compiled ones over a KV cache of the caller (docs/decisions/0021). Tokens per second of processor time, in brackets the
+ratio to the exporter's int8 graph. Activations are quantized by row in the compiled graphs, by tensor in the exporter's.`;

@@ -34,7 +34,7 @@ interface LlamaSequence {
 
 const folder = path.join(projectRoot, 'bench', 'peers', 'node-llama-cpp');
 
-/** llama.cpp with one model and so many sequences, which it evaluates in batches. */
+/** llama.cpp with one model and a number of sequences, which it evaluates in batches. */
 export class LlamaCpp {
   private constructor(
     private readonly llama: Llama,

@@ -33,7 +33,7 @@ interface BpeTokenizer {
   readonly model: { readonly vocab: Record<string, number> };
 }
 
-/** A prompt of so many tokens for models whose digits are tokens; another one for each seed. */
+/** Returns a prompt of `tokens` tokens for models whose digits are tokens; each seed gives another prompt. */
 export function digits(tokens: number, seed: number): string {
   let state = seed + 1;
   const next = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) >>> 24;

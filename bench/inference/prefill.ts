@@ -1,4 +1,7 @@
-/** Prompts: from the prefix cache against cold, against peers, and what a long one does to the answers beside it. */
+/**
+ * Prompts: with the prefix cache and without, compared with peers, and the effect of a long prompt on running
+ * completions.
+ */
 import { AutoModelForCausalLM, Tensor } from '@xenova/transformers';
 import { loadGenerator, type Generator } from '#generation';
 import { interleave, type Result } from '../harness/interleave.js';

@@ -7,7 +7,7 @@ import { compileDecoder } from '#onnx-compiler';
 import { table } from '../harness/markdown.js';
 import { quantile } from '../harness/quantile.js';
 import type { Subject } from '../harness/subject.js';
-import { slabFeeds } from './graph-steps.js';
+import { cacheFeeds } from './graph-steps.js';
 import { benchFolder, randomDecoder } from './models.js';
 
 const passes = [
@@ -36,7 +36,7 @@ async function measure(
 ): Promise<{ median: number; operators: Map<string, number> }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'bench-profile-'));
   const options = { intraOpNumThreads: threads, logSeverityLevel: 3 } as const;
-  const feeds = slabFeeds(kv, batch, past, tokens);
+  const feeds = cacheFeeds(kv, batch, past, tokens);
   const plain = await InferenceSession.create(file, options);
   const times: number[] = [];
   for (let run = 0; run < runs + 3; run++) {

@@ -19,7 +19,7 @@ export const textSets: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
-/** Runs `work` on every item, so many at a time; returns how many there were. */
+/** Runs `work` on every item with limited concurrency; returns the number of items. */
 export async function atOnce<Item>(
   items: readonly Item[],
   concurrency: number,

@@ -5,7 +5,7 @@ export interface LoadOptions {
   url: string;
   /** Chats under way at most. */
   connections: number;
-  /** For so long, what is under way at the end being cut off; or so many chats, each to its end. */
+  /** For this time, after which running chats are aborted; or for this number of chats, each to its end. */
   extent: { seconds: number } | { chats: number };
   /** Chats that begin in a second, whatever becomes of the earlier ones; as many as are answered where absent. */
   arrivalsPerSecond?: number;
@@ -20,7 +20,7 @@ export interface LoadResult {
   p99: number;
   slowest: number;
   outcomes: Record<ChatOutcome, number>;
-  /** Status codes beside 200, connections that broke, and requests without an answer in time. */
+  /** Status codes other than 200, broken connections, and requests without an answer in time. */
   refused: number;
   errors: number;
   timeouts: number;

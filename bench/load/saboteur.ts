@@ -9,7 +9,7 @@ export class Saboteur {
 
   private constructor(private readonly env: NodeJS.ProcessEnv) {}
 
-  /** Starts a second instance of each service beside the one that `first` names. */
+  /** Starts a second instance of each service, in addition to the one that `first` names. */
   static async start(
     env: NodeJS.ProcessEnv,
     first: ReadonlyMap<ServiceName, TestService>,

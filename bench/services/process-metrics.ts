@@ -1,4 +1,6 @@
-/** What a service says of its process since it was last asked: its event loop's delays start anew with each reading. */
+/**
+ * Metrics of a service's process since the last reading; the delays of its event loop are reset by each reading.
+ */
 export interface ProcessMetrics {
   /** 99 of 100 turns of the event loop came no later than this; 10 ms is the monitor's own grain. */
   readonly loopDelayP99Ms: number;

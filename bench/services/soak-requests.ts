@@ -3,7 +3,7 @@ import { words } from '../inference/texts.js';
 
 type GenerateRequest = RequestOf<typeof generate>;
 
-/** How a request of the soak leaves before its end: after so many messages, or with a deadline of so many milliseconds. */
+/** How a request of the soak ends early: after a number of messages, or with a deadline in milliseconds. */
 interface Leaving {
   readonly after?: number;
   readonly abort?: boolean;

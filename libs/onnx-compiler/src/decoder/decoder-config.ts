@@ -28,7 +28,9 @@ export interface DecoderShape {
     readonly layers: readonly boolean[];
     readonly rope?: RotaryEmbedding;
   };
-  /** Gemma 3: gated GELU in place of SiLU, norms that multiply by 1 + weight, and norms behind each block too. */
+  /**
+   * Gemma 3: gated GELU instead of SiLU, norms that multiply by 1 + weight, and additional norms after each block.
+   */
   readonly isGemma?: boolean;
   /** Granite and Gemma: factors of the embeddings, of what each block adds, and of the logits. */
   readonly embeddingFactor?: number;

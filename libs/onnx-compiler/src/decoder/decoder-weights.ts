@@ -63,7 +63,7 @@ export class DecoderWeights {
     };
   }
 
-  /** What Llama calls the norm behind the attention is the one before the feed-forward block. */
+  /** In Llama's names the norm after the attention is the norm before the feed-forward block. */
   private blockNorms(prefix: string) {
     const behind = this.tensor(`${prefix}.post_attention_layernorm.weight`);
     if (!this.shape.isGemma) return { feedForwardNorm: behind };
