@@ -32,7 +32,7 @@ interface Task {
 export function recordClient(tested: TestedClient): void {
   // oxlint-disable-next-line no-empty-pattern -- Vitest reads the names of fixtures from the pattern
   afterAll(async ({}, file) => {
-    const titles = passedTitles(file as Task);
+    const titles = passedTitles(file);
     if (!titles) return;
     const path = (file as Task).filepath ?? '';
     const link = `[${basename(path, '.spec.ts')}](${relative(dirname(page), path)})`;

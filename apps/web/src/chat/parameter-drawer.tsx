@@ -88,7 +88,7 @@ function Field({
   change: (value: unknown) => void;
 }): ReactElement {
   const t = useText();
-  const placeholder = standard === null ? t('standard') : String(standard);
+  const placeholder = typeof standard === 'object' ? t('standard') : String(standard);
   const common = { label: name, description: description ?? undefined, placeholder };
   if (schema.type === 'integer' || schema.type === 'number') {
     return (

@@ -37,7 +37,7 @@ export default function Chart({
   const scheme = useComputedColorScheme('light');
   useEffect(() => {
     const element = place.current;
-    if (!element) return;
+    if (!element) return undefined;
     const made = new UPlot(optionsOf(lines, unit, scheme, element.clientWidth), undefined, element);
     setPlot(made);
     const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));

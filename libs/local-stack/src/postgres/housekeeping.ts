@@ -73,7 +73,7 @@ export class Housekeeping {
 
   /** One table at a time, so that clients wait for one alone. */
   async #vacuum(): Promise<void> {
-    const { database, scheduler, report } = this.options;
+    const { database, scheduler } = this.options;
     const startedAt = performance.now();
     const tables = await this.#ask<{ name: string }>(
       `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
@@ -84,7 +84,7 @@ export class Housekeeping {
     const [row] = await this.#ask<{ position: string }>('SELECT pg_current_wal_lsn()::text AS position');
     this.#position = row?.position ?? this.#position;
     const ms = Math.round(performance.now() - startedAt);
-    report({ level: 'info', msg: 'vacuumed', tables: tables.length, ms });
+    this.options.report({ level: 'info', msg: 'vacuumed', tables: tables.length, ms });
   }
 
   async #ask<Row>(statement: string): Promise<Row[]> {

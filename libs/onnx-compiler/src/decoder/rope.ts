@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { AttentionShape } from './decoder-config.js';
 import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
 
 /** Supported frequency rules of rotary embeddings. `dynamic` equals `default` within the original context. */
@@ -83,6 +82,14 @@ class RotaryTables {
   }
 }
 
+/** The parts of a decoder's shape that rotations depend on. */
+interface RotatedShape {
+  readonly headDim: number;
+  readonly contextLength: number;
+  readonly rotatedLayers?: readonly boolean[];
+  readonly window?: { readonly layers: readonly boolean[]; readonly rope?: RotaryEmbedding };
+}
+
 /** The tables of each layer: those with a window may have their own. */
 export class LayerRotaries {
   private readonly whole: RotaryTables;
@@ -90,7 +97,7 @@ export class LayerRotaries {
 
   constructor(
     graph: GraphBuilder,
-    private readonly shape: Pick<AttentionShape, 'headDim' | 'contextLength' | 'rotatedLayers' | 'window'>,
+    private readonly shape: RotatedShape,
     rope: RotaryEmbedding,
   ) {
     const { window } = shape;
