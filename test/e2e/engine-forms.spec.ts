@@ -234,4 +234,16 @@ describe('a mega service in front of an engine that calls tools', () => {
     answers({ text: 'one' }, { text: 'two' });
     expect((await chat({ model, messages: question, response_format })).status).toBe(502);
   });
+
+  it('streams as the model writes', async () => {
+    stack.engine.script = () => ({ text: 'It says one and two and three [1].', pauseMs: 100 });
+    const response = await stack.post('/v1/chatqna', { messages: question });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    const pieces: string[] = [];
+    for (let read = await reader.read(); !read.done; read = await reader.read()) pieces.push(read.value);
+    const at = (word: string) => pieces.findIndex((piece) => piece.includes(word));
+    expect(at('says')).toBeGreaterThanOrEqual(0);
+    expect(at('says')).toBeLessThan(at('two'));
+    expect(at('two')).toBeLessThan(at('three'));
+  });
 });

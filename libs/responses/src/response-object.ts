@@ -64,7 +64,8 @@ export interface ResponseObject extends ResponseSettings {
   /** The text of all messages, joined. */
   output_text: string;
   /** What the engine has reported so far; zeros before it has: the official documents leave no null in common. */
-  usage: ResponseUsage;
+  /** null until the model has said it. */
+  usage: ResponseUsage | null;
 }
 
 export interface NewResponse {
@@ -90,7 +91,7 @@ export function newResponse({ id, createdAt, model, settings, status }: NewRespo
     model,
     output: [],
     output_text: '',
-    usage: responseUsage({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 }),
+    usage: null,
     ...settings,
   };
 }
