@@ -54,7 +54,7 @@ describe('the documents page', () => {
     await expect.poll(kept).toContain('"jobId"');
     expect(await kept()).toContain('"state":"working"');
     await page.reload();
-    await uploads.locator('[data-state=done]', { hasText: 'harbor.txt' }).waitFor({ timeout: 180_000 });
+    await uploads.locator('[data-state=done]', { hasText: 'harbor.txt' }).waitFor({ timeout: 120_000 });
     // This one never gets to the gateway.
     await page.route('**/dataprep/ingest*', () => undefined);
     await input.setInputFiles([file('lost.txt', 'Nothing of this arrives.')]);

@@ -1,5 +1,5 @@
 import type { IngestJob } from '#contracts';
-import { apiUrl, authorization, call, errorOf, messageOf } from '../api/connection';
+import { ApiError, apiUrl, authorization, call, errorOf, messageOf } from '../api/connection';
 import { queryClient, readJob } from '../api/queries';
 import { Stored } from '../app/stored';
 
@@ -23,9 +23,20 @@ export const uploads = new Stored<Upload[]>('meganest-uploads', []);
 const mostAtOnce = 3;
 /** Milliseconds between two looks at a job. */
 const pollMs = 400;
+/** Milliseconds until a gateway that is away is asked again. */
+const awayMs = 2_000;
+/** Milliseconds that leaving the page takes at most. */
+const leavingMs = 5_000;
 
 const waiting: { upload: Upload; form: FormData }[] = [];
 let sending = 0;
+
+/** The page is about to be left; a link that only downloads something looks the same for a while. */
+let leaving = false;
+window.addEventListener('beforeunload', () => {
+  leaving = true;
+  setTimeout(() => (leaving = false), leavingMs);
+});
 
 /** Sends files, a few at a time, each as a job of its own. */
 export function uploadFiles(files: readonly File[], collection: string): void {
@@ -87,7 +98,8 @@ async function send(id: string, form: FormData): Promise<void> {
     change(id, { state: 'working', jobId: job.id, share: 0 });
     await follow(id, job.id);
   } catch (error) {
-    change(id, { state: 'failed', error: messageOf(error) });
+    // Leaving the page ends its requests too; the page that comes next says what became of the file.
+    if (!leaving) change(id, { state: 'failed', error: messageOf(error) });
   }
 }
 
@@ -117,7 +129,16 @@ const ends: Readonly<Record<string, Upload['state']>> = {
 
 async function follow(id: string, jobId: string): Promise<void> {
   for (;;) {
-    const { state, progress, error } = await readJob(jobId);
+    const job = await readJob(jobId).catch((failure: unknown) => refusal(failure));
+    if (job instanceof ApiError) {
+      change(id, { state: 'failed', error: job.message });
+      return;
+    }
+    if (!job) {
+      await new Promise((resolve) => setTimeout(resolve, awayMs));
+      continue;
+    }
+    const { state, progress, error } = job;
     const end = ends[state];
     const { stage, completed = 0, total = 0 } = progress ?? {};
     change(id, {
@@ -131,6 +152,11 @@ async function follow(id: string, jobId: string): Promise<void> {
   }
   await queryClient.invalidateQueries({ queryKey: ['documents'] });
   await queryClient.invalidateQueries({ queryKey: ['collections'] });
+}
+
+/** What the gateway says against a request; undefined where it is away, which ends by itself, as a reload of the page does. */
+function refusal(failure: unknown): ApiError | undefined {
+  return failure instanceof ApiError && failure.status < 500 ? failure : undefined;
 }
 
 function change(id: string, changes: Partial<Upload>): void {
