@@ -88,7 +88,8 @@ function Field({
   change: (value: unknown) => void;
 }): ReactElement {
   const t = useText();
-  const placeholder = typeof standard === 'object' ? t('standard') : String(standard);
+  const shown = typeof standard === 'string' ? standard : JSON.stringify(standard);
+  const placeholder = standard === null ? t('standard') : shown;
   const common = { label: name, description: description ?? undefined, placeholder };
   if (schema.type === 'integer' || schema.type === 'number') {
     return (
