@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '#paths';
 import { startStack } from '#testing';
-import { quantile } from '../harness/quantile.js';
+import { quantile } from '../harness/interleave.js';
 import { askAll, ingest, type Asked, type Question } from './ask.js';
 import { holdsLiterally, holdsWords } from './judge.js';
 import { pick, search } from './pick-by-words.js';

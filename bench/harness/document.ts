@@ -5,9 +5,10 @@ import { projectRoot } from '#paths';
 const page = join(projectRoot, 'docs', 'benchmarks.md');
 
 /**
- * Puts a section between its marks in docs/benchmarks.md, in place of the one before; a new one goes to the end.
- * @param name Of the subject, e.g. `decode`.
- * @param command What writes it, e.g. `npm run bench -- decode`.
+ * Writes a section between its markers in docs/benchmarks.md, replacing the previous one; a new section goes to the
+ * end.
+ * @param name Name of the subject, e.g. `decode`.
+ * @param command The command that writes it, e.g. `npm run bench -- decode`.
  */
 export function writeSection(name: string, command: string, markdown: string): void {
   const [start, end] = [`<!-- ${name}: written by ${command} -->`, `<!-- end of ${name} -->`];

@@ -1,4 +1,8 @@
-import { quantile } from './quantile.js';
+/** Returns the quantile of numbers, e.g. 0.5 for the median; 0 for an empty array. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+}
 
 /** A thing to measure: `run` does the whole work once and returns how many units it did. */
 export interface Contender {

@@ -1,4 +1,4 @@
-/** What the command line asks of every subject. */
+/** Options of the command line for every subject. */
 export interface BenchOptions {
   /** Threads of each contender. */
   readonly threads: number;
@@ -8,8 +8,10 @@ export interface BenchOptions {
   readonly requests: number;
 }
 
-/** Something that can be measured. */
+/** A benchmark. */
 export interface Subject {
-  /** Measures and returns its section of docs/benchmarks.md in Markdown, beginning with a heading of the second level. */
+  /**
+   * Measures; returns its section of docs/benchmarks.md in Markdown, beginning with a heading of the second level.
+   */
   run(options: BenchOptions): Promise<string>;
 }

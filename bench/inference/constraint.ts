@@ -8,7 +8,7 @@ import path from 'node:path';
 import type { OutputConstraint } from '#contracts';
 import { loadGenerator, type Generator } from '#generation';
 import { table } from '../harness/markdown.js';
-import { quantile } from '../harness/quantile.js';
+import { quantile } from '../harness/interleave.js';
 import type { Subject } from '../harness/subject.js';
 import { benchFolder, bundledModel } from './models.js';
 import { makeRandomDecoder, shape135m } from './random-decoder.js';

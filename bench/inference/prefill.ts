@@ -6,7 +6,7 @@ import { AutoModelForCausalLM, Tensor } from '@xenova/transformers';
 import { loadGenerator, type Generator } from '#generation';
 import { interleave, type Result } from '../harness/interleave.js';
 import { resultTable, table, targetHead } from '../harness/markdown.js';
-import { quantile } from '../harness/quantile.js';
+import { quantile } from '../harness/interleave.js';
 import type { BenchOptions, Subject } from '../harness/subject.js';
 import { writeGguf } from './gguf.js';
 import { LlamaCpp } from './llama-cpp.js';

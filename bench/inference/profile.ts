@@ -5,7 +5,7 @@ import path from 'node:path';
 import { InferenceSession } from 'onnxruntime-node';
 import { compileDecoder } from '#onnx-compiler';
 import { table } from '../harness/markdown.js';
-import { quantile } from '../harness/quantile.js';
+import { quantile } from '../harness/interleave.js';
 import type { Subject } from '../harness/subject.js';
 import { cacheFeeds } from './graph-steps.js';
 import { benchFolder, randomDecoder } from './models.js';

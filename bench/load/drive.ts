@@ -1,5 +1,19 @@
 import autocannon from 'autocannon';
-import { chatOutcome, type ChatOutcome } from './chat-outcome.js';
+
+/** Outcome of a streamed chat, determined from its whole body. */
+export type ChatOutcome = 'answered' | 'lost' | 'broken';
+
+/**
+ * Classifies a body. `answered`: text and the end marker. `broken`: an error after streamed text. `lost`: a stream
+ * without text, or one that ends without an end marker.
+ */
+export function chatOutcome(body: string): ChatOutcome {
+  const hasText = /"content":"[^"]/.test(body);
+  const failed = /"error":\{/.test(body);
+  if (!hasText) return 'lost';
+  if (failed) return 'broken';
+  return body.trimEnd().endsWith('data: [DONE]') ? 'answered' : 'lost';
+}
 
 export interface LoadOptions {
   url: string;

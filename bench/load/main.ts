@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { startStack, type ServiceName, type TestService, type TestStack } from '#testing';
 import { processMetrics } from '../services/process-metrics.js';
 import { drive, type LoadResult } from './drive.js';
-import { settledPendingOperations } from './pending-operations.js';
+import { settledPendingOperations } from '../services/process-metrics.js';
 import { Saboteur } from './saboteur.js';
 
 const { values: flags } = parseArgs({

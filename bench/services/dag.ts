@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { createServiceRegistry, parseMegaService, runDag, type MegaServiceDefinition } from '#dag';
 import { table } from '../harness/markdown.js';
-import { quantile } from '../harness/quantile.js';
+import { quantile } from '../harness/interleave.js';
 
 const runs = 20_000;
 const nodeCount = 6;

@@ -9,7 +9,7 @@ import { startService, startStack, type TestService, type TestStack } from '#tes
 import { loadGenerator, type Generator } from '#generation';
 import { benchFolder, digits, randomDecoder } from '../inference/models.js';
 import { table, targetHead } from '../harness/markdown.js';
-import { quantile } from '../harness/quantile.js';
+import { quantile } from '../harness/interleave.js';
 import type { Subject } from '../harness/subject.js';
 import { startBareRelay } from './bare-relay.js';
 import { ChatClient } from './chat-client.js';

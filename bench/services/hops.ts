@@ -8,7 +8,7 @@ import { MessagingConnection, RpcClient } from '#messaging';
 import { startNats } from '#testing';
 import { z } from 'zod';
 import { table } from '../harness/markdown.js';
-import { quantile } from '../harness/quantile.js';
+import { quantile } from '../harness/interleave.js';
 import { startStepService, step } from './step-service.js';
 
 const runs = 2_000;
