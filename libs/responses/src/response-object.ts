@@ -64,8 +64,7 @@ export interface ResponseObject extends ResponseSettings {
   /** The text of all messages, joined. */
   output_text: string;
   /** What the engine has reported so far; zeros before it has: the official documents leave no null in common. */
-  /** null until the model has said it. */
-  usage: ResponseUsage | null;
+  usage: ResponseUsage;
 }
 
 export interface NewResponse {
@@ -91,7 +90,7 @@ export function newResponse({ id, createdAt, model, settings, status }: NewRespo
     model,
     output: [],
     output_text: '',
-    usage: null,
+    usage: responseUsage({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 }),
     ...settings,
   };
 }

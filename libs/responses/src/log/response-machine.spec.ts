@@ -133,14 +133,6 @@ describe('the response that a log ends with', () => {
     });
   });
 
-  it('has no usage before the model has said it', () => {
-    const machine = new ResponseMachine(initialResponse());
-    const begun = [...machine.create(), ...machine.progress()];
-    expect(begun).toMatchObject([{ response: { usage: null } }, { response: { usage: null } }]);
-    machine.fail(new MegaNestError('service_unavailable', { service: 'llm', detail: 'gone' }));
-    expect(machine.response.usage).toBeNull();
-  });
-
   it('is incomplete where the token limit cut it off', () => {
     const machine = new ResponseMachine(initialResponse());
     say(machine, { text: 'Hi', finishReason: 'length' });

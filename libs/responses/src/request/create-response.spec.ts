@@ -158,7 +158,7 @@ describe('the shapes', () => {
     // The package still has the error of an mcp_call as a string; the document has it as an object.
     type Item = Exclude<ResponseObject['output'][number], { type: 'mcp_call' }>;
     expectTypeOf<Item>().toExtend<OpenAI.Responses.ResponseOutputItem>();
-    expectTypeOf<NonNullable<ResponseObject['usage']>>().toExtend<OpenAI.Responses.ResponseUsage>();
+    expectTypeOf<ResponseObject['usage']>().toExtend<OpenAI.Responses.ResponseUsage>();
     expectTypeOf<ResponseObject['status']>().toExtend<OpenAI.Responses.ResponseStatus>();
   });
 });
