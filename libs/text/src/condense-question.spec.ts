@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { condenseQuestion } from './condense-question.js';
+import { condenseQuestion, questionWithNames } from './condense-question.js';
 
 const turns = (...texts: string[]) =>
   texts.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));
@@ -43,5 +43,15 @@ describe('condenseQuestion', () => {
     expect(condenseQuestion(turns('and who paid for it?'))).toBe('and who paid for it?');
     expect(condenseQuestion([{ role: 'system', content: 'Be brief.' }])).toBe('Be brief.');
     expect(condenseQuestion([])).toBe('');
+  });
+});
+
+describe('questionWithNames', () => {
+  it.each([
+    ['When did it close?', 'When did it close? Zorvan'],
+    ['Where does she live?', 'Where does she live? Zorvan Ann Lee 1930'],
+    ['Which port does the gateway use?', 'Which port does the gateway use?'],
+  ])('%s is read as %s', (question, read) => {
+    expect(questionWithNames(turns(...opening, question))).toBe(read);
   });
 });

@@ -6,6 +6,7 @@ interface Turn {
 
 const refersBack =
   /\b(?:it|its|he|him|his|she|her|hers|they|them|their|theirs|this|that|these|those|there|then|one|ones|the (?:former|latter|same|other))\b/i;
+const person = /\b(?:he|him|his|she|her|hers)\b/i;
 const continues = /^(?:and|but|or|so|what about|how about)\b/i;
 /** Stop words: a follow-up question cannot be about them. */
 const stopWords = new Set(
@@ -52,6 +53,24 @@ export function condenseQuestion(turns: readonly Turn[]): string {
   const fromQuestion = fresh(namesFirst(subject), maxWords.question);
   const fromAnswer = fresh(names(withoutMarkers(answer?.content ?? '')), maxWords.answer);
   return [question, ...fromQuestion, ...fromAnswer].join(' ');
+}
+
+/**
+ * The last question as it is read beside passages that were found for the condensed one: with the names of the question
+ * that it goes on from, and for a person those of the answer. What that question asked is not asked again.
+ */
+export function questionWithNames(turns: readonly Turn[]): string {
+  const last = turns.findLastIndex(({ role }) => role === 'user');
+  const question = turns[last]?.content ?? turns.at(-1)?.content ?? '';
+  const condensed = condenseQuestion(turns);
+  if (condensed === question) return question;
+  const before = turns.slice(0, last);
+  const known = new Set(wordsOf(question).map(lower));
+  const asked = names(condenseQuestion(before));
+  const answered = names(withoutMarkers(before.findLast(({ role }) => role === 'assistant')?.content ?? ''));
+  const all = [...asked, ...(person.test(question) ? answered : [])];
+  const subject = all.filter((word) => !known.has(lower(word)));
+  return subject.length === 0 ? condensed : [question, ...new Set(subject)].join(' ');
 }
 
 /**

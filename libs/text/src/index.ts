@@ -1,2 +1,2 @@
-export { condenseQuestion } from './condense-question.js';
+export { condenseQuestion, questionWithNames } from './condense-question.js';
 export { splitSentences, countWords, firstWords } from './sentences.js';

@@ -1,7 +1,7 @@
 import type { ChatMessage, Citation, GenerationChunk, RetrievedDocument } from '#contracts';
 import type { Reader } from '#encoders';
 import type { Generator } from '#generation';
-import { condenseQuestion } from '#text';
+import { questionWithNames } from '#text';
 import type { GenerateRequest } from '../generate-request.js';
 import { quoteOf, quoteOfSeveral, type Quote } from './compose-answer.js';
 import type { Fusion } from './fusion.js';
@@ -88,7 +88,7 @@ export class ExtractiveAnswerer {
     const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
     const said = await smallTalk?.(asked.at(-1) ?? '');
     if (said !== undefined) return { answer: { text: said, citations: [], confidence: 1 }, promptTokens: 0 };
-    const question = condenseQuestion(messages);
+    const question = questionWithNames(messages);
     const passages = readPassages(documents.slice(0, maxPassages));
     const ranking = await rankSentences(
       question,

@@ -2,7 +2,7 @@ import type { RankedSentence } from './rank-sentences.js';
 
 /** Questions that more than one row or item may answer. */
 const asksForSeveral =
-  /^(?:and )?(?:which|what)(?: [\p{L}-]+){0,2} [\p{L}-]+s (?:are|do|does|can|have|were|is|must|may|should|exist)\b|^what are\b|^(?:list|name|enumerate)\b|\b(?:all|every|each of) the\b/iu;
+  /^(?:and )?(?:which|what)(?: [\p{L}-]+){0,2} [\p{L}-]+s(?: (?:of|in|for|on|from|with)(?: [\p{L}-]+){1,3})? (?:are|do|does|can|have|were|is|must|may|should|exist)\b|^what are\b|^(?:list|name|enumerate)\b|\b(?:all|every|each of) the\b/iu;
 /** Rows and items that are quoted at most. */
 const mostQuoted = 8;
 /** How far behind the first, in logits, another row or item may be. */
