@@ -1,4 +1,4 @@
-import { Stored } from '../app/stored';
+import { Stored } from '../stored';
 
 /** The API key of this session: gone when the tab closes. */
 export const apiKey = new Stored<string | null>('meganest-api-key', null, window.sessionStorage);

@@ -7,7 +7,7 @@ import { queryClient } from '../api/queries';
 import { ChatPage } from '../chat/chat-page';
 import { startLanguage, useText } from '../i18n/text';
 import { KeyGate } from './key-gate';
-import { useRoute, type Route } from './router';
+import { useRoute, type Route } from '../shared/router';
 import { Sidebar } from './sidebar';
 import { styleNonce, theme } from './theme';
 

@@ -4,7 +4,7 @@ import { useState, type FormEvent, type ReactElement, type ReactNode } from 'rea
 import { ApiError, apiKey, call, keyRefused, messageOf } from '../api/connection';
 import { queryClient } from '../api/queries';
 import { useText } from '../i18n/text';
-import { useStored } from './stored';
+import { useStored } from '../stored';
 
 /** Shows the app once the gateway takes the key, and a question for the key until then. */
 export function KeyGate({ children }: { children: ReactNode }): ReactNode {

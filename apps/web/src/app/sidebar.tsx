@@ -1,9 +1,9 @@
 import { Anchor, Button, Group, NativeSelect, NavLink, Stack, Text } from '@mantine/core';
-import { IconFiles, IconMessageCircle, IconActivity, IconPlus, IconTopologyStar3 } from '../app/icons';
+import { IconFiles, IconMessageCircle, IconActivity, IconPlus, IconTopologyStar3 } from '../shared/icons';
 import type { ReactElement } from 'react';
 import { ConversationList } from '../chat/conversation-list';
 import { chooseLanguage, languages, useLanguage, useText, type Language } from '../i18n/text';
-import { hrefOf, navigate, type Route } from './router';
+import { hrefOf, navigate, type Route } from '../shared/router';
 
 /** The pages, the conversations and the language. */
 export function Sidebar({ route }: { route: Route }): ReactElement {

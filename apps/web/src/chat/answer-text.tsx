@@ -7,9 +7,9 @@ import type { Opened } from '../documents/document-view';
 import { useText } from '../i18n/text';
 import { MarkedText } from '../documents/marked-text';
 import { markCitations } from './mark-citations';
-import { citedSentence, findQuote } from './quote';
-import { hasCode, useHighlighter } from './highlighting';
-import { CodeBlock } from './code-block';
+import { citedSentence, findQuote } from '../documents/quote';
+import { hasCode, useHighlighter } from './code/highlighting';
+import { CodeBlock } from './code/code-block';
 import { pageAt, type CitedPage, type Passage } from './turns';
 
 /** Images come from elsewhere, so that an answer has none; links lead to the web by http, https and mail alone. */

@@ -1,8 +1,8 @@
 import { ActionIcon, Select, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconAdjustmentsHorizontal, IconDownload } from '../app/icons';
+import { IconAdjustmentsHorizontal, IconDownload } from '../shared/icons';
 import { lazy, Suspense, type ReactElement } from 'react';
-import { PageBar } from '../app/page-bar';
+import { PageBar } from '../shared/page-bar';
 import { useText } from '../i18n/text';
 import { download } from './download';
 import { toMarkdown } from './export-markdown';

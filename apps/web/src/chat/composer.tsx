@@ -1,11 +1,11 @@
 import { ActionIcon, Alert, Group, Loader, Text, Textarea, Tooltip } from '@mantine/core';
-import { IconArrowUp, IconFileText, IconPaperclip, IconPlayerStopFilled, IconX } from '../app/icons';
+import { IconArrowUp, IconFileText, IconPaperclip, IconPlayerStopFilled, IconX } from '../shared/icons';
 import { type KeyboardEvent, type ReactElement } from 'react';
-import { useStored } from '../app/stored';
+import { useStored } from '../stored';
 import { useText } from '../i18n/text';
 import type { Attachment } from './attachment';
 import { drafts, setDraft } from './drafts';
-import { Microphone } from './microphone';
+import { Microphone } from './voice/microphone';
 
 interface ComposerProps {
   /** The conversation, or `new`. */

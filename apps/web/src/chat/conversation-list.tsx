@@ -1,12 +1,12 @@
 import { ActionIcon, Button, Menu, Modal, Text, TextInput } from '@mantine/core';
-import { IconDots, IconPencil, IconSearch, IconTrash } from '../app/icons';
+import { IconDots, IconPencil, IconSearch, IconTrash } from '../shared/icons';
 import { useState, type FormEvent, type ReactElement } from 'react';
 import { VList } from 'virtua';
 import { openai } from '../api/openai';
 import { queryClient, useConversations, type Conversation } from '../api/queries';
-import { hrefOf, navigate } from '../app/router';
-import { actWithUndo, showError } from '../app/toast';
-import { Stored, useStored } from '../app/stored';
+import { hrefOf, navigate } from '../shared/router';
+import { actWithUndo, showError } from '../shared/toast';
+import { Stored, useStored } from '../stored';
 import { deleteStore, storesOf } from './attachment';
 import { useText } from '../i18n/text';
 import { titleOf } from './settings';

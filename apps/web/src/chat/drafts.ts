@@ -1,4 +1,4 @@
-import { Stored } from '../app/stored';
+import { Stored } from '../stored';
 
 /** What was written and not sent yet, by conversation; that of a new one is `new`. */
 export const drafts = new Stored<Readonly<Record<string, string>>>(

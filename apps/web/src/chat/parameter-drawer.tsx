@@ -1,7 +1,7 @@
 import { Button, Drawer, Fieldset, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { useParameters, type Parameter } from '../api/queries';
-import { useStored } from '../app/stored';
+import { useStored } from '../stored';
 import { useText } from '../i18n/text';
 import { settings } from './settings';
 

@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconBook2, IconFileText } from '../app/icons';
+import { IconBook2, IconFileText } from '../shared/icons';
 import type { ReactElement } from 'react';
 import type { Opened } from '../documents/document-view';
 import { numberText, useText } from '../i18n/text';

@@ -2,7 +2,7 @@ import OpenAI, { APIError } from 'openai';
 import { useCallback, useSyncExternalStore } from 'react';
 import { messageOf } from '../api/connection';
 import { openai } from '../api/openai';
-import { Stored } from '../app/stored';
+import { Stored } from '../stored';
 import { applyEvent, ended } from './apply-event';
 import { text } from '../i18n/text';
 import { answerOf, type Turn } from './turns';

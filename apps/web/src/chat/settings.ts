@@ -8,7 +8,7 @@ import {
   type ListedModel,
   type MegaService,
 } from '../api/queries';
-import { Stored, useStored } from '../app/stored';
+import { Stored, useStored } from '../stored';
 import { text } from '../i18n/text';
 import type { Ask } from './runs';
 

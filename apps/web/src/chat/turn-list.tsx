@@ -1,5 +1,5 @@
 import { ActionIcon } from '@mantine/core';
-import { IconArrowDown } from '../app/icons';
+import { IconArrowDown } from '../shared/icons';
 import { useLayoutEffect, useRef, useState, type ReactElement } from 'react';
 import { VList, type VListHandle } from 'virtua';
 import type { Opened } from '../documents/document-view';

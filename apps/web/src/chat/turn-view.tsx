@@ -1,5 +1,5 @@
 import { ActionIcon, Alert, Button, CopyButton, Group, Loader, Textarea, Tooltip } from '@mantine/core';
-import { IconCheck, IconCopy, IconPencil, IconRefresh } from '../app/icons';
+import { IconCheck, IconCopy, IconPencil, IconRefresh } from '../shared/icons';
 import { memo, useMemo, useState, type ReactElement, type ReactNode } from 'react';
 import type { Opened } from '../documents/document-view';
 import { useText } from '../i18n/text';

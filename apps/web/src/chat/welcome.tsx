@@ -1,7 +1,7 @@
 import { Anchor, SimpleGrid, Text, Title, UnstyledButton } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { useDocuments } from '../api/queries';
-import { hrefOf } from '../app/router';
+import { hrefOf } from '../shared/router';
 import { useText, type Key } from '../i18n/text';
 
 /** Questions that the documents answer which MegaNest reads on its first start. */

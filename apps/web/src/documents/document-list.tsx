@@ -1,12 +1,12 @@
 import { ActionIcon, Anchor, Text, VisuallyHidden } from '@mantine/core';
-import { IconTrash } from '../app/icons';
+import { IconTrash } from '../shared/icons';
 import { useRef, type ReactElement } from 'react';
 import { VList, type VListHandle } from 'virtua';
 import { call } from '../api/connection';
 import { queryClient, type ListedDocument } from '../api/queries';
-import { hrefOf } from '../app/router';
-import { Stored, useStored } from '../app/stored';
-import { actWithUndo } from '../app/toast';
+import { hrefOf } from '../shared/router';
+import { Stored, useStored } from '../stored';
+import { actWithUndo } from '../shared/toast';
 import { dateText, numberText, sizeText, useText } from '../i18n/text';
 
 /** Documents that are gone for the user, while their deletion can still be taken back. */

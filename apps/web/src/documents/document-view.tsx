@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, type ReactElement } from 'react';
 import { VList, type VListHandle } from 'virtua';
 import { messageOf } from '../api/connection';
 import { chunksPerPage, useChunks } from '../api/queries';
-import { findQuote } from '../chat/quote';
+import { findQuote } from './quote';
 import { useText } from '../i18n/text';
 import { MarkedText } from './marked-text';
 

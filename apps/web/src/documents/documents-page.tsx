@@ -1,11 +1,11 @@
 import { Alert, Select, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconSearch } from '../app/icons';
+import { IconSearch } from '../shared/icons';
 import { useState, type ReactElement } from 'react';
 import { messageOf } from '../api/connection';
 import { useCollections, useDocuments, type ListedDocument } from '../api/queries';
-import { PageBar } from '../app/page-bar';
-import { navigate } from '../app/router';
+import { PageBar } from '../shared/page-bar';
+import { navigate } from '../shared/router';
 import { useText } from '../i18n/text';
 import { DocumentList } from './document-list';
 import { DocumentView } from './document-view';

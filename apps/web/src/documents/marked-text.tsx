@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import type { Span } from '../chat/quote';
+import type { Span } from './quote';
 
 /** A text with a part of it highlighted. */
 export function MarkedText({ text, mark }: { text: string; mark: Span | undefined }): ReactElement {

@@ -9,12 +9,12 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import { IconUpload, IconX } from '../app/icons';
+import { IconUpload, IconX } from '../shared/icons';
 import { useRef, useState, type FormEvent, type ReactElement } from 'react';
 import { useDropzone } from 'react-dropzone';
 import { useCollections } from '../api/queries';
-import { useStored } from '../app/stored';
-import { showError } from '../app/toast';
+import { useStored } from '../stored';
+import { showError } from '../shared/toast';
 import { useText, type Key } from '../i18n/text';
 import { removeUpload, uploadFiles, uploadLink, uploads, type Upload } from './uploads';
 

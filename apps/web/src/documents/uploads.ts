@@ -1,7 +1,7 @@
 import type { IngestJob } from '#contracts';
 import { ApiError, apiUrl, authorization, call, errorOf, messageOf } from '../api/connection';
 import { queryClient, readJob } from '../api/queries';
-import { Stored } from '../app/stored';
+import { Stored } from '../stored';
 
 /** A file or a link on its way into the documents. */
 export interface Upload {

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { Stored } from '../app/stored';
+import { Stored } from '../stored';
 import { en, type Messages } from './en';
 
 export type Language = 'en' | 'de';

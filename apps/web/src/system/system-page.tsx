@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { apiUrl, authorization, call } from '../api/connection';
 import { useModels } from '../api/queries';
-import { PageBar } from '../app/page-bar';
+import { PageBar } from '../shared/page-bar';
 import { dateText, numberText, sizeText, useText } from '../i18n/text';
 import { DoctorTable } from './doctor';
 import { LoadCharts } from './load';

@@ -1,9 +1,9 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { IconMicrophone, IconPlayerStopFilled } from '../app/icons';
-import { showError } from '../app/toast';
-import { useText } from '../i18n/text';
-import { drafts, joined, setDraft } from './drafts';
+import { IconMicrophone, IconPlayerStopFilled } from '../../shared/icons';
+import { showError } from '../../shared/toast';
+import { useText } from '../../i18n/text';
+import { drafts, joined, setDraft } from '../drafts';
 import type { Dictation } from './dictation';
 
 /** Writes what is said into the draft, while it is said. Browsers give pages a microphone over HTTPS and on this machine. */

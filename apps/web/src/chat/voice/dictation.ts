@@ -1,4 +1,4 @@
-import { apiKey, apiUrl } from '../api/connection';
+import { apiKey, apiUrl } from '../../api/connection';
 import recorderUrl from './recorder-worklet.js?url';
 
 /** What `/v1/realtime` says of a turn of speech. */

@@ -1,8 +1,8 @@
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { useRef, type ReactElement, type ReactNode } from 'react';
-import { IconCheck, IconCopy } from '../app/icons';
-import { useText } from '../i18n/text';
+import { IconCheck, IconCopy } from '../../shared/icons';
+import { useText } from '../../i18n/text';
 
 /** A block of code that can be copied. */
 export function CodeBlock({ children }: { children?: ReactNode }): ReactElement {
