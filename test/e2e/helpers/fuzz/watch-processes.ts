@@ -9,7 +9,7 @@ export interface ProcessFigures {
 }
 
 const everyMs = 2_000;
-const settleMs = 60_000;
+const settleMs = 30_000;
 
 /** Figures from the text of `/metrics`. */
 export function figuresOf(metrics: string): ProcessFigures {
