@@ -28,6 +28,13 @@ describe('embeddingRequestSchema', () => {
   });
 });
 
+it('says how many inputs a request may have', () => {
+  expect(parse({ input: Array.from({ length: 2048 }, () => 'a') }).inputs).toHaveLength(2048);
+  expect(() => parse({ input: Array.from({ length: 2049 }, () => 'a') })).toThrow(
+    expect.objectContaining({ param: 'input', message: expect.stringContaining('at most 2048') }),
+  );
+});
+
 describe('embeddingResponse', () => {
   const reply = {
     model: 'nano',

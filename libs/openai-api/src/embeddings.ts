@@ -4,13 +4,18 @@ import { z } from 'zod';
 const text = z.string().min(1, 'must not be empty');
 const tokens = z.array(z.int().min(0)).min(1).max(8192);
 
+const maxInputs = 2048;
+
 /** One text, one token array, or a list of either; always a list after parsing. */
-const inputSchema = z.union(
-  [text, z.array(text).min(1).max(2048), tokens, z.array(tokens).min(1).max(2048)],
-  {
+const inputSchema = z
+  .union([text, z.array(text).min(1), tokens, z.array(tokens).min(1)], {
     error: 'must be a non-empty string, an array of strings, an array of tokens or an array of token arrays',
-  },
-);
+  })
+  // Not a bound of the alternatives: a union reports the alternative that fails deepest.
+  .refine((input) => typeof input === 'string' || typeof input[0] === 'number' || input.length <= maxInputs, {
+    error: `must be at most ${maxInputs} texts or token arrays`,
+  })
+  .describe(`At most ${maxInputs} texts or token arrays`);
 
 /** The body of `POST /v1/embeddings`, also with OPEA's older `text`; `inputs` is the input as a list. */
 export const embeddingRequestSchema = z
