@@ -1,5 +1,5 @@
 import { isText } from './decode-text.js';
-import { unpackFiles, zipEntryNames } from './zip-directory.js';
+import { unpackFiles, zipEntryNames } from './archives/zip-directory.js';
 import { unsupportedFile } from './unsupported-file.js';
 import type { SourceFile } from './parsed-document.js';
 

@@ -1,18 +1,18 @@
 import { decodeText } from './decode-text.js';
 import { detectType, type DocumentType } from './detect-type.js';
 import { readCsv } from './read-csv.js';
-import { readDocx } from './read-docx.js';
+import { readDocx } from './archives/read-docx.js';
 import { readEml } from './read-eml.js';
-import { readEpub } from './read-epub.js';
+import { readEpub } from './archives/read-epub.js';
 import { readHtml } from './read-html.js';
 import { readJson, readJsonLines } from './read-json.js';
 import { readMarkdown } from './read-markdown.js';
-import { readOdt } from './read-odt.js';
-import { readPdf } from './read-pdf.js';
+import { readOdt } from './archives/read-odt.js';
+import { readPdf } from './pdf/read-pdf.js';
 import { readPlainText } from './read-plain-text.js';
-import { readPptx } from './read-pptx.js';
+import { readPptx } from './archives/read-pptx.js';
 import { readRtf } from './read-rtf.js';
-import { readXlsx } from './read-xlsx.js';
+import { readXlsx } from './archives/read-xlsx.js';
 import { readingAs, unsupportedFile } from './unsupported-file.js';
 import {
   defaultReadingLimits,

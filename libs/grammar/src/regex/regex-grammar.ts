@@ -11,7 +11,7 @@ import {
   type CharacterSet,
 } from './character-set.js';
 import { assertReadable, ConstraintError } from '../constraint-error.js';
-import { translateDialect } from '../regex-dialect.js';
+import { translateDialect } from './regex-dialect.js';
 import { characters, choice, repeat, sequence, text, type GrammarNode } from '../grammar.js';
 
 const parser = new RegExpParser({ ecmaVersion: 2025 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { constraintGrammar } from './constraint-grammar.js';
-import { deadState, GrammarMachine } from './grammar-machine.js';
+import { constraintGrammar } from '../constraint-grammar.js';
+import { deadState, GrammarMachine } from '../grammar-machine.js';
 import { translateDialect } from './regex-dialect.js';
 
 function matches(pattern: string, text: string, asSchema = false): boolean {

@@ -1,7 +1,7 @@
 import mammoth from 'mammoth';
-import { readHtml } from './read-html.js';
+import { readHtml } from '../read-html.js';
 import { checkUnpackedSize } from './zip-directory.js';
-import type { ParsedDocument, ReadingLimits } from './parsed-document.js';
+import type { ParsedDocument, ReadingLimits } from '../parsed-document.js';
 
 /** What the converter adds behind a note to lead back to its reference. */
 const backLink = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/g;

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { load } from 'cheerio';
-import { unsupportedFile } from './unsupported-file.js';
-import type { ReadingLimits, SourceFile } from './parsed-document.js';
+import { unsupportedFile } from '../unsupported-file.js';
+import type { ReadingLimits, SourceFile } from '../parsed-document.js';
 import { unpackFiles } from './zip-directory.js';
 
 /** An XML file as cheerio reads it: selectors need the prefix escaped, `a\\:p`. */

@@ -1,5 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
-import { unsupportedFile } from './unsupported-file.js';
+import { unsupportedFile } from '../unsupported-file.js';
 
 /** One entry of a zip's central directory. Offsets and sizes in bytes. */
 interface ZipEntry {

@@ -1,8 +1,8 @@
 import { getDocumentProxy } from 'unpdf';
 import { layOutPages } from './pdf-layout.js';
 import type { TextRun } from './pdf-lines.js';
-import { unsupportedFile } from './unsupported-file.js';
-import type { ParsedDocument, ReadingLimits } from './parsed-document.js';
+import { unsupportedFile } from '../unsupported-file.js';
+import type { ParsedDocument, ReadingLimits } from '../parsed-document.js';
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 

@@ -1,6 +1,6 @@
-import { collapseWhitespace } from './collapse-whitespace.js';
-import type { DocumentBlock, ParsedDocument, ReadingLimits, SourceFile } from './parsed-document.js';
-import { tableRows } from './table-rows.js';
+import { collapseWhitespace } from '../collapse-whitespace.js';
+import type { DocumentBlock, ParsedDocument, ReadingLimits, SourceFile } from '../parsed-document.js';
+import { tableRows } from '../table-rows.js';
 import { XmlArchive, type XmlDocument } from './xml-archive.js';
 
 type Selection = ReturnType<XmlDocument>;

@@ -1,6 +1,6 @@
 import readWorkbook from 'read-excel-file/universal';
-import type { DocumentBlock, ParsedDocument, ReadingLimits, SourceFile } from './parsed-document.js';
-import { tableRows } from './table-rows.js';
+import type { DocumentBlock, ParsedDocument, ReadingLimits, SourceFile } from '../parsed-document.js';
+import { tableRows } from '../table-rows.js';
 import { checkUnpackedSize } from './zip-directory.js';
 
 /** A workbook: each sheet is a heading and its rows, with headers in the first row. */

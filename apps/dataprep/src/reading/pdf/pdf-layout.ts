@@ -1,5 +1,5 @@
-import { collapseWhitespace } from './collapse-whitespace.js';
-import type { DocumentBlock } from './parsed-document.js';
+import { collapseWhitespace } from '../collapse-whitespace.js';
+import type { DocumentBlock } from '../parsed-document.js';
 import { gatherLines, type PageLine, type TextRun } from './pdf-lines.js';
 import { dropRunningLines } from './pdf-running-lines.js';
 

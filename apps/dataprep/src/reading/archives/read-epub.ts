@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
-import { collapseWhitespace } from './collapse-whitespace.js';
-import type { ParsedDocument, ReadingLimits, SourceFile } from './parsed-document.js';
-import { readHtml } from './read-html.js';
-import { unsupportedFile } from './unsupported-file.js';
+import { collapseWhitespace } from '../collapse-whitespace.js';
+import type { ParsedDocument, ReadingLimits, SourceFile } from '../parsed-document.js';
+import { readHtml } from '../read-html.js';
+import { unsupportedFile } from '../unsupported-file.js';
 import { XmlArchive } from './xml-archive.js';
 
 /** A book: the pages of its spine in their order. */
