@@ -7,8 +7,8 @@ export { chooseEngine, type EngineChoice, type EngineSettings, engineSettings } 
 export { readJson, readOptionalJson } from './model/json-file.js';
 export { type DownloadProgress, type ModelLoadOptions } from './model/load-options.js';
 export { type DecoderConfig, readDecoderConfig, readEncoderConfig, type SamplingDefaults } from './model/model-config.js';
-export { ModelLoadError, ModelNotFoundError } from './model/model-load-error.js';
-export { resolveModel } from './model/model-source.js';
+export { ModelLoadError, ModelNotFoundError } from './model-load-error.js';
+export { resolveModel } from './model-source.js';
 export { describeWeights } from './model/weights-revision.js';
 export { type Device } from './runtime/execution-providers.js';
 export { createRandom, type RandomSource } from './runtime/random.js';

@@ -1,7 +1,7 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { ModelLoadOptions } from '../model/load-options.js';
-import { ModelLoadError, ModelNotFoundError } from '../model/model-load-error.js';
+import { ModelLoadError, ModelNotFoundError } from '../model-load-error.js';
 import { DownloadLock } from './download-lock.js';
 import { bytesAtHand, fetchBlob } from './fetch-blob.js';
 import { HubApi, type HubFile } from './hub-api.js';

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:
 import { randomUUID } from 'node:crypto';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { ModelLoadError } from '../model/model-load-error.js';
+import { ModelLoadError } from '../model-load-error.js';
 
 /** A model of the hub and the branch, tag or commit that is wanted. */
 export interface HubModel {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { UnsupportedModelError } from '#onnx-compiler';
 import { providersFor, type Device } from '../runtime/execution-providers.js';
 import type { ModelLoadOptions } from './load-options.js';
-import { ModelLoadError } from './model-load-error.js';
+import { ModelLoadError } from '../model-load-error.js';
 import { onnxCandidates } from './onnx-file.js';
 
 /** Which graph of a model folder runs: one that we compile from its checkpoint, or the one an exporter put there. */

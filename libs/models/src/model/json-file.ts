@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { z } from 'zod';
-import { ModelLoadError } from './model-load-error.js';
+import { ModelLoadError } from '../model-load-error.js';
 
 /** Reads and validates a JSON file of a model folder; undefined where it does not exist. */
 export async function readOptionalJson<Schema extends z.ZodType>(

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { ModelLoadError } from '../model/model-load-error.js';
+import { ModelLoadError } from '../model-load-error.js';
 
 export const devices = ['auto', 'cpu', 'cuda', 'webgpu'] as const;
 /** What runs a model; `auto` takes CUDA where its libraries are installed, otherwise the CPU. */

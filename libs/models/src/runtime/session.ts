@@ -1,5 +1,5 @@
 import { InferenceSession } from 'onnxruntime-node';
-import { ModelLoadError } from '../model/model-load-error.js';
+import { ModelLoadError } from '../model-load-error.js';
 import { type Device, providersFor } from './execution-providers.js';
 
 export interface SessionSettings {

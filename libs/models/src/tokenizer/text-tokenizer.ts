@@ -4,7 +4,7 @@ import path from 'node:path';
 import { MegaNestError, type ChatMessage } from '#contracts';
 import { z } from 'zod';
 import { readJson } from '../model/json-file.js';
-import { ModelLoadError } from '../model/model-load-error.js';
+import { ModelLoadError } from '../model-load-error.js';
 import { ControlTokens } from './control-tokens.js';
 import { templateMessage } from './template-message.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readJson } from '../model/json-file.js';
-import { ModelLoadError } from '../model/model-load-error.js';
+import { ModelLoadError } from '../model-load-error.js';
 import { byteOfLetter } from './byte-level-alphabet.js';
 
 interface DecoderStep {

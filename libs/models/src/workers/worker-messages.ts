@@ -1,6 +1,6 @@
 import { MegaNestError, type ErrorBody } from '#contracts';
 import { UnsupportedModelError } from '#onnx-compiler';
-import { ModelLoadError } from '../model/model-load-error.js';
+import { ModelLoadError } from '../model-load-error.js';
 import type { Pulse } from './thread-watch.js';
 
 /** What a worker is started with. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { downloadModel, type CompileCheck } from '../hub/download-model.js';
-import { parseHubId } from '../hub/hub-cache.js';
-import type { ModelLoadOptions } from './load-options.js';
+import { downloadModel, type CompileCheck } from './hub/download-model.js';
+import { parseHubId } from './hub/hub-cache.js';
+import type { ModelLoadOptions } from './model/load-options.js';
 import { ModelNotFoundError } from './model-load-error.js';
 import { projectRoot } from '#paths';
 
