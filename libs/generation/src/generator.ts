@@ -154,7 +154,7 @@ class OnnxGenerator implements Generator {
     messages: readonly ChatMessage[] | string,
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number> {
-    if (promptLength(messages) > maxCountedHere) {
+    if (promptLength(messages, chatTemplateKwargs) > maxCountedHere) {
       return (await this.channel.call({ kind: 'count', messages, chatTemplateKwargs })) as number;
     }
     return promptIds(this.tokenizer, messages, chatTemplateKwargs).length;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '#paths';
 import { TextTokenizer } from '#models';
-import { promptIds, tokensBeyond } from './prompt-ids.js';
+import { promptIds, promptLength, tokensBeyond } from './prompt-ids.js';
 
 describe('tokensBeyond', () => {
   let tokenizer: TextTokenizer;
@@ -28,5 +28,20 @@ describe('tokensBeyond', () => {
     const about = tokensBeyond(tokenizer, messages(text), undefined, 2048);
     expect(about).toBeGreaterThan(length * 0.9);
     expect(about).toBeLessThan(length * 1.1);
+  });
+});
+
+describe('promptLength', () => {
+  const text = 'x'.repeat(20_000);
+  const user = { role: 'user' as const, content: 'hi' };
+  const call = { id: 'c', name: 'f', input: text };
+
+  it.each([
+    ['what somebody said', [{ ...user, content: text }], {}],
+    ['thoughts', [{ ...user, role: 'assistant' as const, reasoning: text }], {}],
+    ['calls of tools', [{ ...user, role: 'assistant' as const, toolCalls: [call] }], {}],
+    ['descriptions of tools', [user], { tools: [{ function: { name: 'f', description: text } }] }],
+  ])('counts %s, which the template writes', (_what, messages, kwargs) => {
+    expect(promptLength(messages, kwargs)).toBeGreaterThan(20_000);
   });
 });

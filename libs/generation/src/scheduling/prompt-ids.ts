@@ -29,14 +29,26 @@ export function tokensBeyond(
   chatTemplateKwargs: Readonly<Record<string, unknown>> | undefined,
   limit: number,
 ): number | undefined {
-  if (promptLength(messages) <= shortPrompt) return undefined;
+  if (promptLength(messages, chatTemplateKwargs) <= shortPrompt) return undefined;
   const text = typeof messages === 'string' ? messages : tokenizer.renderMarked(messages, chatTemplateKwargs);
   const { tokens, characters } = tokenizer.countUpTo(text, limit * tolerance);
   return tokens > limit * tolerance ? Math.ceil((tokens * text.length) / characters) : undefined;
 }
 
-/** Returns the number of characters of a prompt. */
-export function promptLength(messages: readonly ChatMessage[] | string): number {
+/**
+ * Returns the approximate number of characters of a prompt: of all texts that a chat template may write, such as calls of
+ * tools, thoughts and descriptions of tools.
+ */
+export function promptLength(
+  messages: readonly ChatMessage[] | string,
+  chatTemplateKwargs: Readonly<Record<string, unknown>> = {},
+): number {
   if (typeof messages === 'string') return messages.length;
-  return messages.reduce((sum, { content }) => sum + content.length, 0);
+  const texts = messages.reduce((sum, message) => sum + messageLength(message), 0);
+  return texts + JSON.stringify(chatTemplateKwargs).length;
+}
+
+function messageLength({ content, reasoning = '', name = '', toolCalls = [] }: ChatMessage): number {
+  const calls = toolCalls.reduce((sum, call) => sum + call.name.length + call.input.length, 0);
+  return content.length + reasoning.length + name.length + calls;
 }
