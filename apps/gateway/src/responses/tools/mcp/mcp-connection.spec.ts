@@ -115,7 +115,18 @@ describe('McpConnection', () => {
     await expect(opened.callTool('a', {}, AbortSignal.timeout(10_000))).rejects.toThrow(/./);
   });
 
-  it('follows no list without an end, and keeps no list beyond its limit', async () => {
+  it('reads no more pages of a list that is longer than its limit', async () => {
+    let page = 0;
+    const description = 'x'.repeat(mebibyte / 2);
+    const opened = await connect({
+      'tools/list': (response, id) =>
+        sendResult(response, id, { tools: [{ ...tool, description }], nextCursor: String(page++) }),
+    });
+    await expect(opened.listTools(signal)).rejects.toThrow(/longer than/);
+    expect(page).toBe(2);
+  });
+
+  it('follows no list without an end', async () => {
     let page = 0;
     const opened = await connect({
       'tools/list': (response, id) => sendResult(response, id, { tools: [], nextCursor: String(page++) }),

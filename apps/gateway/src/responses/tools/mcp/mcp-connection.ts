@@ -53,17 +53,19 @@ export class McpConnection {
     const client = await this.#open(signal);
     const tools: Tool[] = [];
     let cursor: string | undefined;
-    let pages = 0;
+    let [pages, characters] = [0, 0];
     do {
       if (++pages > mostPages) throw new Error(`The list of tools has more than ${mostPages} pages.`);
       const page = await client.listTools({ cursor }, this.#limits(signal));
-      tools.push(...page.tools);
+      const kept = page.tools.slice(0, mostTools - tools.length);
+      // Counted page by page: all pages together may have 64 times as much as one answer.
+      characters += JSON.stringify(kept).length;
+      if (characters > longestList)
+        throw new Error(`The list of tools is longer than ${longestList} characters.`);
+      tools.push(...kept);
       cursor = page.nextCursor;
     } while (cursor !== undefined && tools.length < mostTools);
-    const kept = tools.slice(0, mostTools);
-    if (JSON.stringify(kept).length > longestList)
-      throw new Error(`The list of tools is longer than ${longestList} characters.`);
-    return kept;
+    return tools;
   }
 
   async callTool(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
