@@ -19,21 +19,26 @@ interface Said {
 }
 
 /**
- * Judges what the request says, all turns of it, whatever their roles. A blocked turn ends the run, the rule's message answers
- * in its place; what is redacted is redacted for everything that follows.
+ * Judges what the request says: all turns of it, whatever their roles, the tools and the form of the answer. A blocked text ends
+ * the run, the rule's message answers in its place; what is redacted is redacted for everything that follows.
+ * Errors: invalid_request where a text of the tools or the form would have to be redacted.
  */
 export async function callGuardrail(call: NodeCall): Promise<Conversation | ShortCircuit> {
   const { client, options } = call;
   const { messages } = conversationOf(call);
   const asked = messages.flatMap(textsOf);
-  if (asked.length === 0) return conversationOf(call);
-  if (asked.length > mostTexts) throw invalidField('messages', `a guard judges at most ${mostTexts} texts`);
-  const texts = asked.map(({ text }) => text);
+  const formed = formTexts(call.request);
+  const texts = [...asked.map(({ text }) => text), ...formed];
+  if (texts.length === 0) return conversationOf(call);
+  if (texts.length > mostTexts) throw invalidField('messages', `a guard judges at most ${mostTexts} texts`);
   const reply = await client.request(judge, { texts, side: 'input' }, options);
   reportFindings(call, reply);
   const { judgements } = reply;
   const blocked = judgements.find(({ action }) => action === 'block');
   if (blocked) return { cut: true, answer: refusal(blocked) };
+  // These are read from the request itself, so that no later node would see the redacted text.
+  if (judgements.slice(asked.length).some(({ action }) => action === 'redact'))
+    throw invalidField('tools', 'A guard redacts a text of the tools or of the form of the answer');
   const judged = [...messages];
   asked.forEach(({ text, replace, index }, position) => {
     judged[index] = replace(judged[index]!, judgements[position]?.text ?? text);
@@ -41,21 +46,37 @@ export async function callGuardrail(call: NodeCall): Promise<Conversation | Shor
   return { messages: judged, query: questionOf(judged) };
 }
 
+/** All strings of each tool and of the form of the answer, names of fields too: the model reads them. */
+function formTexts({ form }: NodeCall['request']): string[] {
+  const parts: unknown[] = [...(form?.tools ?? []), form?.constraint];
+  return parts.map((part) => stringsOf(part).join('\n')).filter((text) => text !== '');
+}
+
+function stringsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap(stringsOf);
+  return Object.entries(value).flatMap(([name, item]) => [name, ...stringsOf(item)]);
+}
+
 /** Texts that one call judges. */
 const mostTexts = 1000;
 
-function textsOf({ content, reasoning, toolCalls }: ChatMessage, index: number): Said[] {
+function textsOf({ content, reasoning, name, toolCalls }: ChatMessage, index: number): Said[] {
   const said: Said[] = [];
+  if (name) said.push({ index, text: name, replace: (message, text) => ({ ...message, name: text }) });
   if (content !== '')
     said.push({ index, text: content, replace: (message, text) => ({ ...message, content: text }) });
   if (reasoning)
     said.push({ index, text: reasoning, replace: (message, text) => ({ ...message, reasoning: text }) });
-  toolCalls?.forEach(({ input }, place) => {
-    const replace: Said['replace'] = (message, text) => ({
-      ...message,
-      toolCalls: message.toolCalls?.map((call, at) => (at === place ? { ...call, input: text } : call)),
-    });
-    if (input !== '') said.push({ index, text: input, replace });
+  toolCalls?.forEach((made, place) => {
+    for (const field of ['name', 'input'] as const) {
+      const replace: Said['replace'] = (message, text) => ({
+        ...message,
+        toolCalls: message.toolCalls?.map((call, at) => (at === place ? { ...call, [field]: text } : call)),
+      });
+      if (made[field] !== '') said.push({ index, text: made[field], replace });
+    }
   });
   return said;
 }
