@@ -1,6 +1,6 @@
 /**
  * Checks the licence of every package that production installs, from package-lock.json, without the network. Fails for one
- * that is neither allowed nor an exception with a reason, and for an exception that no package needs.
+ * that is neither allowed nor an exception with a reason, and for an exception that no package needs. The same for prereleases.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -36,6 +36,15 @@ const exceptions = [
   { name: /^duck$/, license: /^BSD$/, reason: 'its LICENSE file is BSD-2-Clause' },
 ];
 
+/** Prereleases, and why they may be there. */
+const prereleases = [
+  { name: /^@nats-io\/services$/, reason: 'has no other releases; its authors release it as the latest one' },
+  {
+    name: /^onnxruntime-web$|^onnxruntime-web\/node_modules\//,
+    reason: 'comes with transformers.js, which does not use it on Node, and is deleted from the image',
+  },
+];
+
 /** True of an SPDX expression that the allowed licences satisfy. */
 export function isAllowed(expression) {
   const alternatives = expression.replaceAll(/[()]/g, '').split(' OR ');
@@ -44,11 +53,17 @@ export function isAllowed(expression) {
 
 /** What is wrong with the packages of a lockfile, one line each. */
 export function problemsOf(packages) {
-  const unused = new Set(exceptions);
+  const unused = new Set([...exceptions, ...prereleases]);
   const problems = [];
   for (const [path, { license = 'none', version, dev, link }] of Object.entries(packages)) {
     if (path === '' || dev || link) continue;
     const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+    if (version?.includes('-')) {
+      const within = path.slice('node_modules/'.length);
+      const known = prereleases.find((each) => each.name.test(within));
+      if (known) unused.delete(known);
+      else problems.push(`${name} ${version} is a prerelease`);
+    }
     const exception = exceptions.find((each) => each.name.test(name) && each.license.test(license));
     if (exception) unused.delete(exception);
     else if (!isAllowed(license)) problems.push(`${name} ${version}: the licence ${license} is not allowed`);

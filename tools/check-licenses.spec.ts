@@ -21,10 +21,25 @@ it('names packages, also those within packages, and exceptions that are not need
     'node_modules/a/node_modules/@b/c': { license: 'AGPL-3.0', version: '1.0.0' },
     'node_modules/only-for-tests': { license: 'GPL-2.0', dev: true },
     'node_modules/mediabunny': { license: 'MPL-2.0' },
+    'node_modules/onnxruntime-web/node_modules/d': { license: 'MIT', version: '1.0.0-dev.1' },
+    'node_modules/d': { license: 'MIT', version: '1.0.0-dev.1' },
   });
   expect(problems).toContain('@b/c 1.0.0: the licence AGPL-3.0 is not allowed');
-  expect(problems.filter((line) => line.includes('not needed'))).toHaveLength(3);
-  expect(problems).toHaveLength(4);
+  expect(problems).toContain('d 1.0.0-dev.1 is a prerelease');
+  expect(problems.filter((line) => line.includes('not needed'))).toHaveLength(4);
+  expect(problems).toHaveLength(6);
+});
+
+it('is right that the image has no sharp and no onnxruntime-web', () => {
+  const stages = readFileSync(join(repositoryRoot, 'deploy/Dockerfile'), 'utf8').split(/^FROM /m);
+  const production = stages.find((stage) => stage.startsWith('sources AS production\n'));
+  const [, removed = ''] = /rm -rf ([^&]+)&&/.exec(production ?? '') ?? [];
+  expect(removed.split(/[\s\\]+/)).toEqual(
+    expect.arrayContaining(['sharp', '@img', 'onnxruntime-web'].map((name) => `node_modules/${name}`)),
+  );
+  const copied = stages.flatMap((stage) => [...stage.matchAll(/^COPY --from=(\S+) \/app\/node_modules /gm)]);
+  expect(copied.map(([, from]) => from)).toEqual(['production', 'production-gpu']);
+  expect(stages.some((stage) => stage.startsWith('production AS production-gpu\n'))).toBe(true);
 });
 
 it('finds nothing in the packages of this repository', () => {

@@ -164,6 +164,19 @@ it('has an example of every setting in .env.example', () => {
   expect(shown).toEqual(expect.arrayContaining([...used]));
 });
 
+it('hands on the settings that bound and seal what is stored', () => {
+  const names = [
+    'RESPONSES_ENCRYPTION_KEYS',
+    'RESPONSES_MAX_COUNT',
+    'RESPONSES_LIMIT_BYTES',
+    'FILES_LIMIT_BYTES',
+  ];
+  const variables = Object.fromEntries([...names, 'DOCUMENTS_LIMIT_BYTES'].map((name) => [name, '12345']));
+  const { services } = readComposeFile('docker-compose.yml', variables);
+  for (const name of names) expect([name, services.gateway?.environment?.[name]]).toEqual([name, '12345']);
+  expect(services.dataprep?.environment?.DOCUMENTS_LIMIT_BYTES).toBe('12345');
+});
+
 it('builds its image from files that exist', () => {
   const dockerfile = readFileSync(join(repositoryRoot, 'deploy/Dockerfile'), 'utf8');
   const copies = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
