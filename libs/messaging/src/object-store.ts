@@ -5,8 +5,8 @@ import type { MessagingConnection } from './connection.js';
 
 /** Name of the object store that files lie in. */
 export const bucket = 'meganest-uploads';
-/** Uploads that nobody fetched are dropped after this long. */
-const lifetimeNanoseconds = 3600 * 1e9;
+/** Uploads that were not removed are dropped after a day: an ingest job may wait for hours before it reads its files. */
+const lifetimeNanoseconds = 24 * 3600 * 1e9;
 
 export interface ObjectDescription {
   filename: string;

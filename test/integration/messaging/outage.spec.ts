@@ -79,6 +79,8 @@ describe('a bucket', () => {
     const store = await new Objm(connection.nats).open('meganest-uploads');
     const { streamInfo } = await store.status();
     expect(streamInfo.config.max_bytes).toBe(8 * 1024 ** 3);
+    // Longer than a job waits for its turn.
+    expect(streamInfo.config.max_age).toBe(24 * 3_600 * 1e9);
   });
 
   it('passes the failure of what is stored on', async () => {

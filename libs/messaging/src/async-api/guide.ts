@@ -38,7 +38,7 @@ with an empty message, \`${header.stream}: send\` and a reply subject of its own
 
 **Limits.** Vectors are base64 of little-endian
 Float32. Files travel by reference: put the bytes into the JetStream object store \`${bucket}\` and send the
-\`FileReference\`; objects are dropped after an hour.
+\`FileReference\`; objects are dropped after a day.
 
 **Discovery** is NATS's service protocol (ADR-32): \`$SRV.PING\`, \`$SRV.INFO\`, \`$SRV.STATS\`. A service that mega services
 shall use puts a \`NodeAnnouncement\` as JSON under \`${nodeMetadataKey}\` of its metadata and serves \`node.run\`.
