@@ -10,7 +10,7 @@ const found = (number: number, text: string): FoundPassage => ({
     fileId: `file-${number}`,
     filename: `${number}.md`,
     status: 'completed',
-    attributes: { year: 1900 },
+    attributes: { year: 1900, page: 2 },
     chunkTokens: 100,
     overlapTokens: 0,
     documentId: 'd',
@@ -35,7 +35,7 @@ describe('passages that a model is shown', () => {
     expect(numberedPassages([], 0)).toBe('Nothing was found.');
   });
 
-  it('point to their file, with its own attributes', () => {
+  it('point to their file, with its own attributes and their page', () => {
     expect(toDocument(found(1, 'one'))).toMatchObject({
       id: 'chunk-1',
       score: 0.5,
@@ -46,7 +46,7 @@ describe('passages that a model is shown', () => {
       filename: '1.md',
       text: 'one',
       score: 0.5,
-      attributes: { year: 1900 },
+      attributes: { year: 1900, page: 2 },
     });
   });
 });
