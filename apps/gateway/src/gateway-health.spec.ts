@@ -1,6 +1,7 @@
 import type { MegaServiceDefinition, NodeDefinition } from '#dag';
+import { HealthRegistry } from '#service-kit';
 import { describe, expect, it } from 'vitest';
-import { servicesOf } from './gateway-health.js';
+import { GatewayHealth, servicesOf } from './gateway-health.js';
 
 type Node = Partial<Omit<NodeDefinition, 'target'>> & { target: Partial<NodeDefinition['target']> };
 
@@ -18,5 +19,39 @@ describe('servicesOf', () => {
       inner: { target: { service: 'inner', megaService: inner } },
     });
     expect([...servicesOf(outer)].toSorted()).toEqual(['llm', 'retrieval']);
+  });
+});
+
+describe('GatewayHealth', () => {
+  const search = definition({ retrieval: { target: { service: 'retrieval' } } });
+
+  /** The gateway's health while one service does not answer. */
+  function reportWithout(absent: string) {
+    const registry = new HealthRegistry({ service: 'gateway', title: 'gateway', description: 'A test.' });
+    const request = ({ service }: { service: string }) =>
+      service === absent
+        ? Promise.reject(new Error('no instance is running'))
+        : Promise.resolve({ healthy: true, dependencies: [] });
+    const parts = [
+      registry,
+      { ping: () => Promise.resolve(1) },
+      { request },
+      { default: () => search },
+      { HF_HUB_CACHE: '/nowhere' },
+    ];
+    expect(
+      new GatewayHealth(...(parts as unknown as ConstructorParameters<typeof GatewayHealth>)),
+    ).toBeDefined();
+    return registry.report();
+  }
+
+  it('is ready without a service that its default mega service does not need', async () => {
+    const report = await reportWithout('asr');
+    expect(report).toMatchObject({ healthy: false, ready: true });
+    expect(report.dependencies.filter(({ healthy }) => !healthy).map(({ name }) => name)).toEqual(['asr']);
+  });
+
+  it('is not ready without one that it needs', async () => {
+    expect(await reportWithout('retrieval')).toMatchObject({ healthy: false, ready: false });
   });
 });
