@@ -197,6 +197,7 @@ describe('an answer', () => {
       '<iframe srcdoc="<script>parent.hit = 4</script>"></iframe><style>body { display: none }</style>',
       '[a link](javascript:window.hit=5) ![an image](https://images.invalid/a.png) [data](data:text/html,x)',
       '<a href="https://example.org" onclick="window.hit = 6">html</a> <cite-mark number="1" at="0">no</cite-mark>',
+      'Run npm run ingest -- <folder> at',
       'The end [1].',
     ].join('\n\n');
     const id = await conversationWith(attack);
@@ -208,6 +209,8 @@ describe('an answer', () => {
       await link.click({ modifiers: ['Alt'], trial: true });
     }
     expect(await answer.locator('script, img, svg, iframe, style, .chip').count()).toBe(0);
+    // A quote stays whole.
+    expect(await answer.textContent()).toContain('npm run ingest -- <folder> at');
     expect(await page.evaluate<boolean>('"hit" in window')).toBe(false);
     expect(problems).toEqual([]);
     expect(foreign).toEqual([]);

@@ -7,6 +7,7 @@ import type { Opened } from '../documents/document-view';
 import { useText } from '../i18n/text';
 import { MarkedText } from '../documents/marked-text';
 import { markCitations } from './mark-citations';
+import { plainHtml } from './plain-html';
 import { citedSentence, findQuote } from '../documents/quote';
 import { hasCode, useHighlighter } from './code/highlighting';
 import { CodeBlock } from './code/code-block';
@@ -48,7 +49,7 @@ export const AnswerText = memo(function AnswerText({
     <Cited value={cited}>
       <div className={writing ? 'answer cursor' : 'answer'}>
         <Markdown
-          remarkPlugins={[remarkGfm]}
+          remarkPlugins={[remarkGfm, plainHtml]}
           rehypePlugins={[[rehypeSanitize, schema], ...highlight, markCitations(passages.length)]}
           components={components}
         >
