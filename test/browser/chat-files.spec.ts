@@ -87,7 +87,7 @@ describe('a file in the chat', () => {
     expect(stores.data.map(({ name }) => name)).not.toContain('broken.pdf');
   });
 
-  it('goes with its conversation', async () => {
+  it('stays with its conversation, and goes with it', async () => {
     const { page } = await openPage(browser, url);
     await page.getByRole('textbox', { name: 'Question' }).waitFor();
     await drop(page, 'parrots.txt', 'text/plain', Buffer.from('The parrots of the harbor sleep at noon.'));
@@ -95,6 +95,12 @@ describe('a file in the chat', () => {
     await page.getByRole('textbox', { name: 'Question' }).fill('When do the parrots sleep?');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Copy the answer' }).waitFor();
+    // The next conversation begins without it.
+    await page.getByRole('button', { name: 'New chat' }).click();
+    await page.getByRole('heading', { name: 'Ask your documents' }).waitFor();
+    expect(await page.getByText('Answers come from').count()).toBe(0);
+    await page.getByRole('link', { name: 'When do the parrots sleep?' }).click();
+    await page.getByText('Answers come from parrots.txt alone').waitFor();
     await page.getByRole('button', { name: 'Actions for When do the parrots' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await expect

@@ -29,6 +29,8 @@ export function useAttachment(conversation: string | undefined): {
   attachment: Attachment | undefined;
   add: (files: readonly File[]) => Promise<void>;
   remove: () => Promise<void>;
+  /** Called when a new conversation has taken the file over: the next one begins without it. */
+  handOver: () => void;
 } {
   const [own, setOwn] = useState<Attachment & { of: string | undefined }>();
   const known = useConversation(conversation);
@@ -64,7 +66,7 @@ export function useAttachment(conversation: string | undefined): {
     // What was cited in the conversation can still be opened: the store goes with the conversation.
     else if (conversation && !local) await setMetadata(conversation, { file: null });
   };
-  return { attachment: local ?? kept, add, remove };
+  return { attachment: local ?? kept, add, remove, handOver: () => setOwn(undefined) };
 }
 
 /** The vector stores of a conversation; the last one is searched while its metadata name a file. */

@@ -4,8 +4,7 @@ import { IconAdjustmentsHorizontal, IconDownload } from '../shared/icons';
 import { lazy, Suspense, type ReactElement } from 'react';
 import { PageBar } from '../shared/page-bar';
 import { useText } from '../i18n/text';
-import { download } from './download';
-import { toMarkdown } from './export-markdown';
+import { download, toMarkdown } from './export-markdown';
 import { settings, useAnswerers, useModel } from './settings';
 import type { Turn } from './turns';
 

@@ -40,7 +40,7 @@ export function ChatPage({
   const turns = useMemo(() => withRun(stored, run), [stored, run]);
   const files = useAttachment(conversation);
   const { attachment } = files;
-  const chat = useChat(conversation, turns, attachment);
+  const chat = useChat(conversation, turns, files);
   const add = (chosen: readonly File[]) => void files.add(chosen).catch(showError);
   const { getRootProps, getInputProps, isDragActive, open } = useDropzone({
     onDrop: add,
@@ -98,7 +98,7 @@ export function ChatPage({
 function useChat(
   conversation: string | undefined,
   turns: readonly Turn[],
-  attachment: Attachment | undefined,
+  { attachment, handOver }: ReturnType<typeof useAttachment>,
 ) {
   const start = async (question: string) => {
     const store = attachment?.state === 'ready' ? attachment.store : undefined;
@@ -108,7 +108,9 @@ function useChat(
     await runs.settled(id);
     const last = queryClient.getQueryData<{ id?: string }[]>(itemsKey(id))?.at(-1)?.id ?? '';
     void runs.start(id, question, last, askOf(model, store));
-    if (!conversation) navigate({ page: 'chat', id });
+    if (conversation) return;
+    handOver();
+    navigate({ page: 'chat', id });
   };
   // The turns of a long conversation are not shown again because a function is another one.
   const latest = useRef({ start, repeat });
