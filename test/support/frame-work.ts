@@ -65,7 +65,7 @@ async function traced(session: CDPSession, work: () => Promise<unknown>): Promis
 
 /** A frame begins with BeginMainThreadFrame; its work is that of the thread's tasks until the next one. */
 function costOf(events: readonly TraceEvent[]): ScrollCost {
-  const began = events.filter(({ name }) => name === 'BeginMainThreadFrame').toSorted((a, b) => a.ts - b.ts);
+  const began = framesOfPage(events);
   const [first] = began;
   const last = began.at(-1);
   if (!first || !last || began.length < 2) throw new Error('The trace has no frames');
@@ -85,4 +85,16 @@ function costOf(events: readonly TraceEvent[]): ScrollCost {
     p95: share(0.95),
     most: share(1),
   };
+}
+
+/** The frames of the thread with the most: the trace holds those of the browser's other pages, too. */
+function framesOfPage(events: readonly TraceEvent[]): TraceEvent[] {
+  const threads = new Map<string, TraceEvent[]>();
+  for (const event of events) {
+    if (event.name !== 'BeginMainThreadFrame') continue;
+    const thread = `${event.pid} ${event.tid}`;
+    threads.set(thread, [...(threads.get(thread) ?? []), event]);
+  }
+  const [most = []] = [...threads.values()].toSorted((a, b) => b.length - a.length);
+  return most.toSorted((a, b) => a.ts - b.ts);
 }
