@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { env, pipeline } from '@xenova/transformers';
-import { pcmWav } from '#audio-api';
+import { pcmWav } from '#wav';
 import { exportModel } from '#onnx-compiler';
 import { loadTranscriber, type Transcriber } from '#speech';
 import { whisperMarks, writeWhisperModel, type WhisperSizes } from '../../test/support/whisper-model.js';

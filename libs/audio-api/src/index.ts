@@ -3,7 +3,6 @@ export { decodeBase64 } from './asr-request.js';
 export { AudioController } from './audio.controller.js';
 export { audioEnvironmentShape, audioLimits, audioLimitsOf, type AudioLimits } from './audio-limits.js';
 export { liveEnvironmentShape, serveLiveAudio } from './live/live-route.js';
-export { pcmWav } from './pcm-wav.js';
 export {
   beginTranscript,
   finishTranscript,

@@ -3,6 +3,7 @@ import { EncodedAudioPacketSource, EncodedPacket, OggOutputFormat, Output, Strea
 import OpusScript from 'opusscript';
 import { createMp3Encoder } from 'wasm-media-encoders';
 import type { SpeechFormat } from '#contracts';
+import { pcmWavHead } from '#wav';
 
 /** Samples a second of all encoded speech: OpenAI's own rate, which clients assume for `pcm`. */
 export const speechSampleRate = 24_000;
@@ -52,26 +53,9 @@ function createWavEncoder(): SpeechEncoder {
     },
     finish: () => {
       const data = Buffer.concat(pieces.map(bytesOf));
-      return Promise.resolve(Buffer.concat([wavHeader(data.length), data]));
+      return Promise.resolve(Buffer.concat([pcmWavHead(data.length, speechSampleRate), data]));
     },
   };
-}
-
-function wavHeader(dataBytes: number): Buffer {
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0);
-  header.writeUInt32LE(36 + dataBytes, 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(speechSampleRate, 24);
-  header.writeUInt32LE(2 * speechSampleRate, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36);
-  header.writeUInt32LE(dataBytes, 40);
-  return header;
 }
 
 async function openMp3Encoder(): Promise<SpeechEncoder> {

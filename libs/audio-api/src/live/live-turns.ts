@@ -5,7 +5,7 @@ import { beginTranscript, finishTranscript, type Transcript, type Transcription 
 import { logprobsOf, usageOf } from '../transcript-formats.js';
 import type { AudioBuffer } from './audio-buffer.js';
 import type { Dialect, LiveSettings } from './live-settings.js';
-import { pcmWav } from '../pcm-wav.js';
+import { pcmWav } from '#wav';
 
 /**
  * LocalAgreement (Liu et al. 2020): while a turn is still being spoken, the words on which two consecutive

@@ -1,4 +1,4 @@
-import { pcmWav } from '#audio-api';
+import { pcmWav } from '#wav';
 import type { Random } from './random.js';
 
 /** A part of a form: a field, or a file where it has a name for one. */

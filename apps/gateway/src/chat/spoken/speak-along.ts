@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { beginSpeech, finishSpeech, pcmWav, type Synthesis } from '#audio-api';
+import { beginSpeech, finishSpeech, type Synthesis } from '#audio-api';
+import { pcmWav } from '#wav';
 import { AsyncQueue, eventsOf } from '#batching';
 import { maxSpeechCharacters, MegaNestError, type GenerationChunk, type SpeechFormat } from '#contracts';
 import type { SpokenChunk } from '#openai-api';

@@ -1,0 +1,1 @@
+export { pcmWav, pcmWavHead, readPcmWav } from './pcm-wav.js';
