@@ -9,7 +9,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { projectRoot } from '#paths';
+import { testData } from '#paths';
 import { startStack } from '#testing';
 import { quantile } from '../harness/interleave.js';
 import { askAll, ingest, type Asked, type Question } from './ask.js';
@@ -33,7 +33,7 @@ interface SquadLine {
 }
 type Judge = (text: string, answers: readonly string[]) => boolean;
 
-const squadFile = join(projectRoot, '..', 'shared', 'data', 'squad', 'passages-questions.jsonl');
+const squadFile = testData('data/squad/passages-questions.jsonl');
 const header =
   '| | questions | answer in the text | right document | nothing cited | unsure | quotes | p50 ms |\n| --- | --- | --- | --- | --- | --- | --- | --- |';
 const evenly = <Item>(items: readonly Item[], count: number) =>
@@ -100,7 +100,7 @@ function note(asked: readonly Asked[], judge: Judge): void {
 
 async function askOfWikipedia(url: string): Promise<void> {
   if (!existsSync(squadFile)) {
-    console.log('skipped: ../shared/data/squad/passages-questions.jsonl is not there');
+    console.log(`skipped: ${squadFile} is absent (see "Test data" in CONTRIBUTING.md)`);
     return;
   }
   const { documents, questions } = readSquad();

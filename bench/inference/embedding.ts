@@ -66,5 +66,5 @@ export const subject: Subject = {
 };
 
 const introduction = `nano-embed, ${concurrency} requests of one text at a time; the peer answers one after the other, as its session does. It gets
-the same weights in graphs that this project exports, and where ../shared is at hand in the file of another exporter, which
-the targets are about.`;
+the same weights in graphs that this project exports, and, where the test data have it, in the file of another exporter,
+which the targets are about.`;

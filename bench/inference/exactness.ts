@@ -1,17 +1,16 @@
 /**
  * Greedy answers of nano-chat to held-out questions: alone, in batches, with a cached prompt, with prompt lookup; how many
- * are the same tokens as alone. The questions lie in ../shared/data; without them there is nothing to do.
+ * are the same tokens as alone. The questions belong to the test data (CONTRIBUTING.md); without them nothing is compared.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import type { ChatMessage, GenerationParameters } from '#contracts';
-import { projectRoot } from '#paths';
+import { testData } from '#paths';
 import { loadGenerator, type Generator } from '#generation';
 import { table } from '../harness/markdown.js';
 import type { Subject } from '../harness/subject.js';
 import { benchFolder } from './models.js';
 
-const data = path.resolve(projectRoot, '..', 'shared', 'data', 'nano-eval', 'grounded.jsonl');
+const data = testData('data/nano-eval/grounded.jsonl');
 const questionCount = 64;
 
 export const subject: Subject = {

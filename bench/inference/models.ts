@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { env } from '@xenova/transformers';
-import { projectRoot } from '#paths';
+import { projectRoot, testData } from '#paths';
 import { exportModel } from '#onnx-compiler';
 import { makeRandomDecoder, shape135m } from './random-decoder.js';
 
@@ -41,11 +41,12 @@ export function digits(tokens: number, seed: number): string {
 }
 
 /**
- * The graph that another exporter wrote for a bundled model, where ../shared has it: slower than what {@link exportModel} writes,
- * and what a user of transformers.js would have. Returns the name that it is found by, for `dtype: 'q8'`.
+ * The graph that another exporter wrote for a bundled model, where the test data have it: slower than the graph that
+ * {@link exportModel} writes, and the one that a user of transformers.js would have. Returns the name that it is found by,
+ * for `dtype: 'q8'`.
  */
 export async function exportersOwnGraph(model: string): Promise<string | undefined> {
-  const source = path.join(projectRoot, '..', 'shared', 'models', model);
+  const source = testData('models', model);
   if (!existsSync(path.join(source, 'onnx', 'model_quantized.onnx'))) return undefined;
   const name = `${model}-exporters-own`;
   await cp(source, path.join(benchFolder, name), {

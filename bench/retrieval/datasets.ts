@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '#paths';
+import { testData } from '#paths';
 
 /** Passages, and questions that one of them answers. */
 export interface Dataset {
@@ -17,9 +17,6 @@ export interface Question {
   passage: number;
 }
 
-/** Beside the repository, never inside it: licences and size. */
-const dataFolder = join(projectRoot, '..', 'shared', 'data');
-
 interface SquadLine {
   context: string;
   qas: { question: string; is_impossible: boolean }[];
@@ -32,9 +29,9 @@ export function loadDatasets(): Dataset[] {
     ['nano-eval/retrieval', loadNanoEval],
   ];
   return loaders.flatMap(([path, load]) => {
-    const full = join(dataFolder, path);
+    const full = testData('data', path);
     if (existsSync(full)) return [load(full)];
-    console.error(`skipped: ../shared/data/${path} is not there`);
+    console.error(`skipped: ${full} is absent (see "Test data" in CONTRIBUTING.md)`);
     return [];
   });
 }

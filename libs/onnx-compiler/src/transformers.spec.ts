@@ -11,7 +11,7 @@ import {
 } from '@xenova/transformers';
 import { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { projectRoot } from '#paths';
+import { projectRoot, testData } from '#paths';
 import { randomNumbers, randomTensors, writeCheckpoint } from './checkpoint/checkpoint.fixture.js';
 import { compileDecoder } from './decoder/compile-decoder.js';
 import { compileEncoder } from './encoder/compile-encoder.js';
@@ -20,7 +20,7 @@ import { decodeGreedily } from './decoder/greedy-driver.fixture.js';
 import { decoderShapes } from './decoder/reference-decoder.fixture.js';
 
 const bundled = join(projectRoot, 'models');
-const published = '../shared/models/tinystories-656k';
+const published = testData('models/tinystories-656k');
 if (!existsSync(published)) console.warn(`${published} is absent: not compared with transformers.js.`);
 
 let folder: string;

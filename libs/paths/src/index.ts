@@ -21,3 +21,14 @@ export function builtFile(name: string): string {
   if (existsSync(path)) return path;
   throw new Error(`${path} is missing: run \`npm run build\` first.`);
 }
+
+/** The folder of the test data (CONTRIBUTING.md): `TEST_DATA`, by default the folder `shared` beside the repository. */
+const testDataFolder = process.env['TEST_DATA'] ?? join(projectRoot, '..', 'shared');
+
+/**
+ * A file or folder of the test data: data sets, models and documents that tests and benchmarks use and that the repository
+ * does not hold, because of their size or license. It may be absent.
+ */
+export function testData(...parts: string[]): string {
+  return join(testDataFolder, ...parts);
+}

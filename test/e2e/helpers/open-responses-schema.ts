@@ -1,16 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { repositoryRoot } from '#testing';
+import { testData } from '#paths';
 import { Ajv } from 'ajv';
 import { schemaValidator, type Validate } from './openai-schema.js';
 
-const document =
-  process.env['OPEN_RESPONSES_OPENAPI'] ??
-  join(repositoryRoot, '../shared/schemas/open-responses.openapi.json');
+const document = testData('schemas/open-responses.openapi.json');
 
 function openResponsesValidator(): Validate | undefined {
   if (!existsSync(document)) {
-    console.warn(`Skipped: ${document} is absent; set OPEN_RESPONSES_OPENAPI to check bodies against it.`);
+    console.warn(
+      `Skipped: ${document} is absent (see "Test data" in CONTRIBUTING.md): bodies are not checked against it.`,
+    );
     return undefined;
   }
   const { components } = JSON.parse(readFileSync(document, 'utf8')) as { components: unknown };

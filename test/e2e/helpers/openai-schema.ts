@@ -1,11 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { repositoryRoot } from '#testing';
+import { testData } from '#paths';
 import { Ajv, type ErrorObject } from 'ajv';
 import { parse } from 'yaml';
 
-const document =
-  process.env['OPENAI_OPENAPI'] ?? join(repositoryRoot, '../shared/schemas/openai.openapi.yaml');
+const document = testData('schemas/openai.openapi.yaml');
 
 /** What is wrong with a body by a schema of the document; empty where nothing is. */
 export type Validate = (schema: string, body: unknown) => string[];
@@ -13,7 +11,9 @@ export type Validate = (schema: string, body: unknown) => string[];
 /** Validates bodies against OpenAI's official OpenAPI document; undefined, with a message, where it is absent. */
 export function schemaValidator(): Validate | undefined {
   if (!existsSync(document)) {
-    console.warn(`Skipped: ${document} is absent; set OPENAI_OPENAPI to check bodies against it.`);
+    console.warn(
+      `Skipped: ${document} is absent (see "Test data" in CONTRIBUTING.md): bodies are not checked against it.`,
+    );
     return undefined;
   }
   const { components } = withoutNullable(parse(readFileSync(document, 'utf8'))) as { components: unknown };

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testData } from '#paths';
 import { type CompiledDecoder, compileDecoder } from './compile-decoder.js';
 import { GreedyDriver, decodeGreedily, largest } from './greedy-driver.fixture.js';
 
-const published = '../shared/models/tinystories-656k';
+const published = testData('models/tinystories-656k');
 if (!existsSync(published))
   console.warn(`${published} is absent: the comparison with its export is skipped.`);
 

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { projectRoot } from '#paths';
+import { projectRoot, testData } from '#paths';
 import { dot, linear } from '../onnx/arithmetic.fixture.js';
 import { randomTensors, writeCheckpoint } from '../checkpoint/checkpoint.fixture.js';
 import { type CompileEncoderOptions, compileEncoder } from './compile-encoder.js';
 import { readExportedEncoder } from './exported-encoder.fixture.js';
 import { robertaShapes, robertaStates, tinyRoberta } from './reference-encoder.fixture.js';
 
-const published = '../shared/models';
+const published = testData('models');
 const isPublished = existsSync(published);
 if (!isPublished) console.warn(`${published} is absent: the comparisons with exported encoders are skipped.`);
 

@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { AutoTokenizer, env } from '@xenova/transformers';
 import { InferenceSession } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { projectRoot } from '#paths';
+import { projectRoot, testData } from '#paths';
 import { randomNumbers } from '../checkpoint/checkpoint.fixture.js';
 import { type CompiledDecoder, compileDecoder } from '../decoder/compile-decoder.js';
 import { decodeGreedily, GreedyDriver, largest } from '../decoder/greedy-driver.fixture.js';
 
-const models = '../shared/models';
+const models = testData('models');
 const bundled = join(projectRoot, 'models');
-const questions = '../shared/data/nano-eval/grounded.jsonl';
+const questions = testData('data/nano-eval/grounded.jsonl');
 const isPublished = existsSync(models) && existsSync(questions);
-if (!isPublished) console.warn('../shared is absent: the quality of int8 weights is not measured.');
+if (!isPublished) console.warn('The test data are absent: the quality of int8 weights is not measured.');
 
 interface Loaded {
   readonly session: InferenceSession;

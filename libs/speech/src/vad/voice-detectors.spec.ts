@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectRoot } from '#paths';
+import { projectRoot, testData } from '#paths';
 import { decodeAudio } from '../audio/decode-audio.js';
 import {
   EnergyGate,
@@ -12,7 +12,7 @@ import {
   type VoiceDetector,
 } from './voice-detectors.js';
 
-const silero = path.join(projectRoot, '../shared/models/silero-vad/silero_vad.onnx');
+const silero = testData('models/silero-vad/silero_vad.onnx');
 const seconds = (count: number) => Math.round(count * detectorRate);
 
 /** The spoken question twice, two seconds of faint noise before, between and behind. */
