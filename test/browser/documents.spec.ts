@@ -41,6 +41,21 @@ describe('the documents page', () => {
     await page.getByRole('button', { name: 'Delete engine.txt' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await table.getByRole('link', { name: 'engine.txt' }).waitFor();
+    expect(
+      await table
+        .getByRole('row', { name: /engine.txt/ })
+        .getByText('Ready')
+        .count(),
+    ).toBe(1);
+    const search = page.getByRole('searchbox', { name: 'Search documents' });
+    await search.fill('turbine');
+    await page.getByRole('status').getByText('Nothing found.').waitFor();
+    await search.fill('engine');
+    // A list that shows nothing for the while of a deletion says so too.
+    await page.getByRole('button', { name: 'Delete engine.txt' }).click();
+    await page.getByRole('status').getByText('Nothing found.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await table.getByRole('link', { name: 'engine.txt' }).waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -6,8 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPage, startBrowser } from '../support/browser.js';
 import { scrollCost, type ScrollCost } from '../support/frame-work.js';
 
-/** Milliseconds of a frame at 60 frames a second. */
-const frameMs = 1000 / 60;
+/** Milliseconds that the page may need for a frame: half of those of a display with 60 frames a second. */
+const mostWork = 1000 / 60 / 2;
+/** Percent of the frames that may show nothing new. */
+const mostDropped = 2;
+/** Percent of the time that the page's thread may wait: beyond it other programs have the processor. */
+const mostWaiting = 25;
+/** How often a list is scrolled until no other program disturbs it. */
+const mostPasses = 6;
 /** Elements that a page may hold of a list, however long it is. */
 const mostElements = 3_000;
 
@@ -24,11 +30,24 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-function report(what: string, cost: ScrollCost): void {
-  const shown = (value: number) => value.toFixed(1);
-  console.log(
-    `${what}: ${cost.frames} frames, ${shown(cost.perSecond)} a second; work of a frame: median ${shown(cost.median)} ms, p95 ${shown(cost.p95)} ms, most ${shown(cost.most)} ms`,
-  );
+/** Scrolls until a pass shows its frames: other programs can only take some away. The work of a frame counts in each. */
+async function scrolls(what: string, pass: (number: number) => Promise<ScrollCost>): Promise<void> {
+  const costs: ScrollCost[] = [];
+  for (let number = 0; number < mostPasses; number += 1) {
+    const cost = await pass(number);
+    costs.push(cost);
+    const [perSecond, dropped, work, waiting] = [cost.perSecond, cost.dropped, cost.work, cost.waiting].map(
+      (value) => value.toFixed(1),
+    );
+    console.log(
+      `${what}: ${cost.frames} frames, ${perSecond} a second, ${dropped} % dropped; ${work} ms of work a frame; waited ${waiting} % of its time`,
+    );
+    expect(cost.work).toBeLessThan(mostWork);
+    if (cost.dropped < mostDropped) return;
+  }
+  const judged = costs.filter(({ waiting }) => waiting <= mostWaiting);
+  expect(judged.map(({ dropped }) => dropped)).toEqual([]);
+  console.log(`${what}: other programs had the processor in each pass, so that its frames are not judged`);
 }
 
 const elements = (page: Page) => page.evaluate<number>('document.querySelectorAll("*").length');
@@ -53,12 +72,12 @@ describe('a conversation of 1,000 messages', () => {
     const { page, problems } = await openPage(browser, `${url}/#/chat/${id}`);
     await page.getByText('Answer 499:').waitFor();
     expect(await elements(page)).toBeLessThan(mostElements);
-    const cost = await scrollCost(page, { x: 700, y: 400 }, 16_000);
-    report('1,000 messages', cost);
-    expect(await page.getByText('Answer 499:').count()).toBe(0);
-    expect(await elements(page)).toBeLessThan(mostElements);
-    expect(cost.frames).toBeGreaterThan(30);
-    expect(cost.p95).toBeLessThan(frameMs);
+    await scrolls('1,000 messages', async (pass) => {
+      const cost = await scrollCost(page, { x: 700, y: 400 }, pass % 2 ? -16_000 : 16_000);
+      expect(await page.getByText('Answer 499:').count()).toBe(pass % 2);
+      expect(await elements(page)).toBeLessThan(mostElements);
+      return cost;
+    });
     expect(problems).toEqual([]);
   });
 });
@@ -76,19 +95,16 @@ describe('a collection of 10,000 documents', () => {
     const { page, problems } = await openPage(browser, `${url}/#/documents`);
     await page.getByText('report-00001.pdf').waitFor();
     const table = page.getByRole('table', { name: 'Documents' });
-    const costs: ScrollCost[] = [];
     const box = await table.boundingBox();
     const at = { x: 700, y: (box?.y ?? 0) + 150 };
-    for (let part = 0; part < 2; part += 1) costs.push(await scrollCost(page, at, -20_000));
-    costs.forEach((cost) => report('10,000 documents', cost));
+    await scrolls('10,000 documents', () => scrollCost(page, at, -20_000));
     expect(await page.getByText('report-00001.pdf').count()).toBe(0);
     // The rows that were scrolled to have come from the gateway meanwhile.
     await page
-      .getByText(/report-00[4-9]\d\d\.pdf/)
+      .getByText(/report-0(0[4-9]|[1-9]\d)\d\d\.pdf/)
       .first()
       .waitFor();
     expect(await elements(page)).toBeLessThan(mostElements);
-    for (const { p95 } of costs) expect(p95).toBeLessThan(frameMs);
     expect(problems).toEqual([]);
   });
 });

@@ -2,13 +2,16 @@ import type { CDPSession, Page } from 'playwright-core';
 
 /** What scrolling costs, by the browser's own trace. */
 export interface ScrollCost {
+  /** Frames that were drawn. */
   frames: number;
-  /** Frames in a second of scrolling: fewer than 60 also where other programs have the processor. */
+  /** Frames in a second of scrolling; a display shows 60. */
   perSecond: number;
-  /** Milliseconds of processor time that the page's thread needs for scripts, layout and paint of a frame. */
-  median: number;
-  p95: number;
-  most: number;
+  /** Share of the display's frames that show nothing new, in percent. */
+  dropped: number;
+  /** Milliseconds of processor time that the page's thread needs for scripts, layout and paint, for each frame of the display. */
+  work: number;
+  /** Share of its time in which the page's thread waited, mostly for the processor that other programs had, in percent. */
+  waiting: number;
 }
 
 interface TraceEvent {
@@ -28,8 +31,12 @@ const categories = [
 ];
 /** Pixels a second: a page of text in a fifth of one. */
 const speed = 4_000;
+/** Frames that the display of a browser without a window shows in a second. */
+const display = 60;
+/** Fewer frames are not a scrolled list. */
+const fewest = 30;
 
-/** Scrolls like the wheel of a mouse over a point of the page, and reads from the trace what each frame cost. */
+/** Scrolls like the wheel of a mouse over a point of the page, and reads from the trace what it cost. */
 export async function scrollCost(
   page: Page,
   at: { x: number; y: number },
@@ -63,38 +70,37 @@ async function traced(session: CDPSession, work: () => Promise<unknown>): Promis
   return events;
 }
 
-/** A frame begins with BeginMainThreadFrame; its work is that of the thread's tasks until the next one. */
 function costOf(events: readonly TraceEvent[]): ScrollCost {
-  const began = framesOfPage(events);
-  const [first] = began;
-  const last = began.at(-1);
-  if (!first || !last || began.length < 2) throw new Error('The trace has no frames');
-  const work = began.map(() => 0);
-  for (const { name, ph, pid, tid, ts, dur = 0, tdur = 0 } of events) {
-    if (name !== 'RunTask' || ph !== 'X' || pid !== first.pid || tid !== first.tid) continue;
-    const frame = began.findLastIndex((event) => event.ts <= ts + dur);
-    if (frame >= 0) work[frame] = (work[frame] ?? 0) + tdur / 1000;
-  }
-  const sorted = work.toSorted((a, b) => a - b);
-  const share = (part: number) => sorted[Math.min(Math.floor(sorted.length * part), sorted.length - 1)] ?? 0;
-  const drawn = events.filter(({ name, pid }) => name === 'DrawFrame' && pid === first.pid).length;
+  const { pid, tid } = threadOfPage(events);
+  const drawn = events.filter((event) => event.name === 'DrawFrame' && event.pid === pid).map(({ ts }) => ts);
+  const [first, last] = [Math.min(...drawn), Math.max(...drawn)];
+  if (drawn.length < fewest) throw new Error(`The trace has ${drawn.length} frames`);
+  const tasks = events.filter(
+    (event) => event.name === 'RunTask' && event.ph === 'X' && event.pid === pid && event.tid === tid,
+  );
+  const during = tasks.filter(({ ts }) => ts >= first && ts <= last);
+  const worked = during.reduce((sum, { tdur = 0 }) => sum + tdur, 0);
+  const lasted = during.reduce((sum, { dur = 0 }) => sum + dur, 0);
+  const seconds = (last - first) / 1_000_000;
+  const perSecond = (drawn.length - 1) / seconds;
   return {
-    frames: began.length,
-    perSecond: drawn / ((last.ts - first.ts) / 1_000_000),
-    median: share(0.5),
-    p95: share(0.95),
-    most: share(1),
+    frames: drawn.length,
+    perSecond,
+    dropped: Math.max(0, 1 - perSecond / display) * 100,
+    work: worked / 1000 / (seconds * display),
+    waiting: (1 - worked / lasted) * 100,
   };
 }
 
-/** The frames of the thread with the most: the trace holds those of the browser's other pages, too. */
-function framesOfPage(events: readonly TraceEvent[]): TraceEvent[] {
+/** The thread with the most frames: the trace holds those of the browser's other pages, too. */
+function threadOfPage(events: readonly TraceEvent[]): TraceEvent {
   const threads = new Map<string, TraceEvent[]>();
   for (const event of events) {
     if (event.name !== 'BeginMainThreadFrame') continue;
     const thread = `${event.pid} ${event.tid}`;
     threads.set(thread, [...(threads.get(thread) ?? []), event]);
   }
-  const [most = []] = [...threads.values()].toSorted((a, b) => b.length - a.length);
-  return most.toSorted((a, b) => a.ts - b.ts);
+  const [most] = [...threads.values()].toSorted((a, b) => b.length - a.length);
+  if (!most?.[0]) throw new Error('The trace has no frames');
+  return most[0];
 }

@@ -39,6 +39,7 @@ export function TurnList({
     <div className="turns">
       <VList
         ref={list}
+        className="rows"
         onScroll={onScroll}
         role="log"
         aria-label={t('conversation')}

@@ -1,103 +1,84 @@
-import { ActionIcon, Anchor, Text, VisuallyHidden } from '@mantine/core';
-import { IconTrash } from '../shared/icons';
-import { useRef, type ReactElement } from 'react';
+import { Text, VisuallyHidden } from '@mantine/core';
+import { useEffect, useMemo, useRef, type ReactElement } from 'react';
 import { VList, type VListHandle } from 'virtua';
-import { call } from '../api/connection';
-import { queryClient, type ListedDocument } from '../api/queries';
-import { hrefOf } from '../shared/router';
-import { Stored, useStored } from '../stored';
-import { actWithUndo } from '../shared/toast';
-import { dateText, numberText, sizeText, useText } from '../i18n/text';
+import type { ListedDocument } from '../api/queries';
+import { useText } from '../i18n/text';
+import { useStored } from '../stored';
+import { DocumentRow, hidden } from './document-row';
 
-/** Documents that are gone for the user, while their deletion can still be taken back. */
-const hidden = new Stored<string[]>('meganest-deleting-documents', [], window.sessionStorage);
-
-/** Rows ahead of the end at which the next page is read. */
-const ahead = 40;
+/** Rows ahead of the end at which the next page is read: two seconds of fast scrolling. */
+const ahead = 160;
+/** Height of a row in pixels. */
+const rowHeight = 48;
+/** Pixels of rows around those in view: scrolling does not wait for the page, which would show gaps. */
+const aroundPixels = 400;
 
 /** The documents as a table of which only the rows in view are in the page. */
 export function DocumentList({
   documents,
+  empty,
   atEnd,
 }: {
   documents: readonly ListedDocument[];
+  /** What is said in place of the rows where there are none. */
+  empty: string;
   atEnd: () => void;
 }): ReactElement {
   const t = useText();
   const gone = useStored(hidden);
   const list = useRef<VListHandle>(null);
-  const shown = documents.filter(({ id }) => !gone.includes(id));
-  const onScroll = (offset: number) => {
-    const last = list.current?.findItemIndex(offset + (list.current.viewportSize ?? 0)) ?? 0;
-    if (last + ahead > shown.length) atEnd();
+  const shown = useMemo(() => documents.filter(({ id }) => !gone.includes(id)), [documents, gone]);
+  const readAhead = () => {
+    const { scrollOffset = 0, viewportSize = 0 } = list.current ?? {};
+    if ((scrollOffset + viewportSize) / rowHeight + ahead > shown.length) atEnd();
   };
+  // A list at its end does not scroll: what has come may be fewer rows than are wanted.
+  useEffect(readAhead);
+  if (shown.length === 0)
+    return (
+      <Text className="wide" c="dimmed" ta="center" role="status">
+        {empty}
+      </Text>
+    );
   return (
     <div className="wide table" role="table" aria-label={t('documents')} aria-rowcount={shown.length}>
-      <div className="row" role="row">
-        <Text role="columnheader" size="sm" fw={600}>
-          {t('name')}
-        </Text>
-        <Text role="columnheader" size="sm" fw={600} className="optional">
-          {t('collection')}
-        </Text>
-        <Text role="columnheader" size="sm" fw={600}>
-          {t('size')}
-        </Text>
-        <Text role="columnheader" size="sm" fw={600} className="optional">
-          {t('chunks')}
-        </Text>
-        <Text role="columnheader" size="sm" fw={600} className="optional">
-          {t('added')}
-        </Text>
-        <span role="columnheader">
-          <VisuallyHidden>{t('actions')}</VisuallyHidden>
-        </span>
-      </div>
-      <VList ref={list} className="rows" role="rowgroup" onScroll={onScroll} tabIndex={0}>
-        {shown.map((document) => (
-          <Row key={document.id} document={document} />
-        ))}
+      <Heads />
+      <VList
+        ref={list}
+        className="rows"
+        role="rowgroup"
+        data={shown}
+        itemSize={rowHeight}
+        bufferSize={aroundPixels}
+        onScroll={readAhead}
+        tabIndex={0}
+      >
+        {(document) => <DocumentRow key={document.id} document={document} />}
       </VList>
     </div>
   );
 }
 
-function Row({ document }: { document: ListedDocument }): ReactElement {
+function Heads(): ReactElement {
   const t = useText();
-  const { id, name, collection, bytes, chunks, created_at } = document;
-  const remove = () => {
-    hidden.update((ids) => [...ids, id]);
-    const show = () => hidden.update((ids) => ids.filter((other) => other !== id));
-    actWithUndo(t('deleted', { name }), () => deleteDocument(document).then(show), show);
-  };
+  const heads = [
+    { key: 'name' },
+    { key: 'collection', className: 'optional' },
+    { key: 'size' },
+    { key: 'chunks', className: 'optional' },
+    { key: 'state', className: 'optional' },
+    { key: 'added', className: 'optional' },
+  ] as const;
   return (
-    <div className="row" role="row">
-      <span role="cell" className="name">
-        <Anchor href={hrefOf({ page: 'documents', id })} title={name} size="sm">
-          {name}
-        </Anchor>
-      </span>
-      <span role="cell" className="optional name">
-        {collection}
-      </span>
-      <span role="cell">{sizeText(bytes)}</span>
-      <span role="cell" className="optional">
-        {numberText(chunks)}
-      </span>
-      <span role="cell" className="optional">
-        {dateText(created_at)}
-      </span>
-      <span role="cell">
-        <ActionIcon variant="subtle" color="gray" aria-label={t('deleteNamed', { name })} onClick={remove}>
-          <IconTrash size={16} />
-        </ActionIcon>
+    <div className="row heads" role="row">
+      {heads.map(({ key, ...others }) => (
+        <span key={key} role="columnheader" {...others}>
+          {t(key)}
+        </span>
+      ))}
+      <span role="columnheader">
+        <VisuallyHidden>{t('actions')}</VisuallyHidden>
       </span>
     </div>
   );
-}
-
-async function deleteDocument({ id, collection }: ListedDocument): Promise<void> {
-  await call('/dataprep/delete', { file_path: id, collection }, { keepalive: true });
-  await queryClient.invalidateQueries({ queryKey: ['documents'] });
-  await queryClient.invalidateQueries({ queryKey: ['collections'] });
 }

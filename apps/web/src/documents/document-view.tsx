@@ -48,7 +48,7 @@ export function DocumentView({ opened, onClose }: { opened: Opened; onClose: () 
       )}
       {first.isLoading && <Skeleton height={300} />}
       {chunks > 0 && (
-        <VList ref={list} tabIndex={0} role="document" aria-label={filename}>
+        <VList ref={list} className="rows" tabIndex={0} role="document" aria-label={filename}>
           {Array.from({ length: chunks }, (_unused, position) => (
             <Chunk key={position} opened={opened} position={position} />
           ))}

@@ -1,7 +1,7 @@
-import { Alert, Select, Text, TextInput } from '@mantine/core';
+import { Alert, Select, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '../shared/icons';
-import { useState, type ReactElement } from 'react';
+import { useMemo, useState, type ReactElement } from 'react';
 import { messageOf } from '../api/connection';
 import { useCollections, useDocuments, type ListedDocument } from '../api/queries';
 import { PageBar } from '../shared/page-bar';
@@ -28,7 +28,7 @@ export default function DocumentsPage({
   const [wanted] = useDebouncedValue(search.trim(), 200);
   const collections = useCollections().data ?? [];
   const { data, isError, error, isSuccess, hasNextPage, fetchNextPage } = useDocuments(collection, wanted);
-  const documents = unique(data?.pages.flat() ?? []);
+  const documents = useMemo(() => unique(data?.pages.flat() ?? []), [data]);
   const opened = documents.find(({ id }) => id === documentId);
   return (
     <>
@@ -61,14 +61,13 @@ export default function DocumentsPage({
               {messageOf(error)}
             </Alert>
           )}
-          {isSuccess && documents.length === 0 && (
-            <Text c="dimmed" ta="center" mt="xl">
-              {wanted ? t('nothingFound') : t('noDocuments')}
-            </Text>
-          )}
         </div>
-        {documents.length > 0 && (
-          <DocumentList documents={documents} atEnd={() => void (hasNextPage && fetchNextPage())} />
+        {isSuccess && (
+          <DocumentList
+            documents={documents}
+            empty={wanted || collection ? t('nothingFound') : t('noDocuments')}
+            atEnd={() => void (hasNextPage && fetchNextPage({ cancelRefetch: false }))}
+          />
         )}
       </div>
       {documentId && (

@@ -48,6 +48,8 @@ export const de: Messages = {
   detail: 'Einzelheit',
   dismiss: '{name} aus der Liste entfernen',
   doctor: 'Befunde des Doctors',
+  'document-empty': 'Ohne Text',
+  'document-ready': 'Bereit',
   documents: 'Dokumente',
   downloading: '{model} wird geladen',
   dropHere: 'Dateien oder Ordner hier ablegen',

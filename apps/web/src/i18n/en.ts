@@ -46,6 +46,8 @@ export const en = {
   detail: 'Detail',
   dismiss: 'Remove {name} from the list',
   doctor: 'The doctor’s findings',
+  'document-empty': 'No text',
+  'document-ready': 'Ready',
   documents: 'Documents',
   downloading: 'Downloading {model}',
   dropHere: 'Drop files or folders here',

@@ -18,6 +18,21 @@ let language: Language = 'en';
 let version = 0;
 const listeners = new Set<() => void>();
 
+const numberFormat = once(Intl.NumberFormat);
+const dateFormat = once(Intl.DateTimeFormat);
+const pluralRules = once(Intl.PluralRules);
+
+/** Keeps the formats of each language: to make one costs far more than to use it. */
+function once<Options, Format>(Format: new (language: Language, options: Options) => Format) {
+  const made = new Map<string, Format>();
+  return (options: Options): Format => {
+    const key = `${language} ${JSON.stringify(options)}`;
+    const format = made.get(key) ?? new Format(language, options);
+    made.set(key, format);
+    return format;
+  };
+}
+
 /** Switches to a language; its file is loaded when it is first wanted. */
 export async function chooseLanguage(wanted: Language): Promise<void> {
   table = wanted === 'de' ? (await import('./de')).de : en;
@@ -36,9 +51,12 @@ export function startLanguage(): Promise<void> {
 /** A message with its values in place: `{name}`; `count` picks the singular or the plural. */
 export function text(key: Key, values: Values = {}): string {
   const entry = table[key];
-  const form = new Intl.PluralRules(language).select(Number(values['count'] ?? 0));
-  const template = typeof entry === 'string' ? entry : entry[form === 'one' ? 'one' : 'other'];
+  const template = typeof entry === 'string' ? entry : entry[formOf(Number(values['count'] ?? 0))];
   return template.replaceAll(/\{(\w+)\}/g, (whole, name: string) => shown(values[name]) ?? whole);
+}
+
+function formOf(count: number): 'one' | 'other' {
+  return pluralRules({}).select(count) === 'one' ? 'one' : 'other';
 }
 
 function shown(value: string | number | undefined): string | undefined {
@@ -47,7 +65,7 @@ function shown(value: string | number | undefined): string | undefined {
 
 /** A number as the language writes it. */
 export function numberText(value: number, digits = 0): string {
-  return new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value);
+  return numberFormat({ maximumFractionDigits: digits }).format(value);
 }
 
 /** A size in bytes as people read it. */
@@ -55,19 +73,17 @@ export function sizeText(bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
   const power = bytes > 0 ? Math.min(Math.floor(Math.log10(bytes) / 3), 3) : 0;
   const options = { style: 'unit', unit: units[power], maximumFractionDigits: power > 0 ? 1 : 0 } as const;
-  return new Intl.NumberFormat(language, options).format(bytes / 1000 ** power);
+  return numberFormat(options).format(bytes / 1000 ** power);
 }
 
 /** A moment as people read it. */
 export function dateText(date: string | number): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }).format(
-    new Date(date),
-  );
+  return dateFormat({ dateStyle: 'medium', timeStyle: 'short' }).format(new Date(date));
 }
 
 /** A time of the day as people read it. */
 export function clockText(date: number): string {
-  return new Intl.DateTimeFormat(language, { timeStyle: 'short' }).format(new Date(date));
+  return dateFormat({ timeStyle: 'short' }).format(new Date(date));
 }
 
 function subscribe(notify: () => void): () => void {
