@@ -1,6 +1,10 @@
-import { startService, type ServiceName, type TestService } from '#testing';
+import { setTimeout as wait } from 'node:timers/promises';
+import { portVariable, startService, type ServiceName, type TestService } from '#testing';
 
-/** Kills one instance of a service at a time, in turns, and starts another in its place. */
+/**
+ * Kills one instance of a service at a time, in turns, and starts another in its place, at the same address; stops one for a
+ * while where asked.
+ */
 export class Saboteur {
   readonly #instances = new Map<ServiceName, TestService[]>();
   #killed = 0;
@@ -26,24 +30,52 @@ export class Saboteur {
     return this.#killed;
   }
 
+  /** The addresses of a service's instances; a replacement has the address of the instance before it. */
+  urlsOf(name: ServiceName): string[] {
+    return (this.#instances.get(name) ?? []).map(({ url }) => url);
+  }
+
   killEvery(seconds: number): void {
     const names = [...this.#instances.keys()];
     this.#timer = setInterval(() => {
       const name = names[this.#killed++ % names.length]!;
-      this.#working = this.#working.then(() => this.#replaceOldest(name));
+      this.#queue(() => this.#replaceOldest(name));
     }, seconds * 1000);
+  }
+
+  /** Holds the newest instance of a service for a while, as a machine does that swaps or a network that is cut. */
+  suspend(name: ServiceName, seconds: number): void {
+    this.#queue(async () => {
+      const instance = this.#instances.get(name)!.at(-1)!;
+      instance.process.signal('SIGSTOP');
+      await wait(seconds * 1000);
+      instance.process.signal('SIGCONT');
+    });
+  }
+
+  /** Stops killing, and waits until each instance that was killed has a successor. */
+  async rest(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#working;
   }
 
   /** Stops killing, and stops the instances that were started. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#working;
+    await this.rest();
     await Promise.all([...this.#instances.values()].flat().map((service) => service.stop()));
+  }
+
+  #queue(work: () => Promise<void>): void {
+    this.#working = this.#working.then(work);
+    // The next step, or `stop`, tells of it.
+    this.#working.catch(() => undefined);
   }
 
   async #replaceOldest(name: ServiceName): Promise<void> {
     const instances = this.#instances.get(name)!;
-    await instances.shift()?.kill();
-    instances.push(await startService(name, this.env));
+    const victim = instances.shift()!;
+    await victim.kill();
+    const port = new URL(victim.url).port;
+    instances.push(await startService(name, { ...this.env, [portVariable(name)]: port }));
   }
 }

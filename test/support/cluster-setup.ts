@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { cacheDirectory, repositoryRoot } from '#testing';
-import { nativePostgres, programsWithVector, startNativePostgres } from './native-postgres.js';
+import { nativePostgres, programsWithVector, repositoryRoot, startNativePostgres } from '#testing';
 
 /**
  * Before `npm run test:cluster`: starts the native Postgres whose databases the tests use, over TLS with a checked certificate. The
@@ -10,7 +9,7 @@ export default async function setUpCluster(): Promise<() => Promise<void>> {
   const version = nativePostgres();
   if (version === undefined)
     throw new Error('test:cluster needs a native Postgres: apt-get install postgresql postgresql-contrib');
-  const programs = await programsWithVector(version, cacheDirectory).catch((cause: unknown) => {
+  const programs = await programsWithVector(version).catch((cause: unknown) => {
     throw new Error(`test:cluster: pgvector could not be built: ${(cause as Error).message}`, { cause });
   });
   const postgres = await startNativePostgres(programs);

@@ -10,16 +10,20 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** Starts a balancer before servers at `urls`; streams, aborts and WebSockets pass through. */
+/** Starts a balancer before servers at `urls`, of which it passes over those that refuse connections; streams, aborts and WebSockets pass through. */
 export async function startBalancer(urls: readonly string[]): Promise<Balancer> {
   const agent = new Agent({ keepAlive: true });
   const targets = urls.map((url) => new URL(url));
   let turn = 0;
-  const next = () => targets[turn++ % targets.length]!;
-  const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) =>
-    forward(next(), agent, incoming, outgoing),
+  const next = () => nextListening(targets, turn++);
+  const server = createServer(
+    { requestTimeout: 0 },
+    (incoming, outgoing) => void next().then((target) => forward(target, agent, incoming, outgoing)),
   );
-  server.on('upgrade', (incoming, socket, head) => tunnel(next(), incoming, socket, head));
+  server.on(
+    'upgrade',
+    (incoming, socket, head) => void next().then((target) => tunnel(target, incoming, socket, head)),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -31,6 +35,21 @@ export async function startBalancer(urls: readonly string[]): Promise<Balancer> 
       await once(server, 'close');
     },
   };
+}
+
+/** The server whose turn it is; the next one where that refuses connections. */
+async function nextListening(targets: readonly URL[], turn: number): Promise<URL> {
+  for (let index = 0; index < targets.length; index += 1) {
+    const target = targets[(turn + index) % targets.length]!;
+    const socket = connect(Number(target.port), target.hostname);
+    const listens = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (listens) return target;
+  }
+  return targets[turn % targets.length]!;
 }
 
 function forward(target: URL, agent: Agent, incoming: IncomingMessage, outgoing: ServerResponse): void {

@@ -1,9 +1,19 @@
 export { freePort } from '#local-stack';
+export { startBalancer, type Balancer } from './balancer.js';
 export { bundleProgram } from './bundle-program.js';
 export { cacheDirectory, repositoryRoot } from './cache-directory.js';
 export { isCluster } from './cluster.js';
+export {
+  findProgramsWithVector,
+  installedPrograms,
+  nativePostgres,
+  programsWithVector,
+  startNativePostgres,
+  type NativePostgres,
+} from './native-postgres.js';
 export { natsUsers, type NatsUsers } from './nats-users.js';
 export { startNats, type TestNats } from './start-nats.js';
+export { startNatsCluster, type NatsNode, type TestNatsCluster } from './start-nats-cluster.js';
 export { postgresTemplate, startPostgres, type TestPostgres } from './start-postgres.js';
 export { cleanEnvironment, portVariable, startService, type TestService } from './start-service.js';
 export {

@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import { openDatabase } from '#storage';
-import { repositoryRoot, startPostgres, startService } from '#testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   installedPrograms,
   nativePostgres,
+  repositoryRoot,
   startNativePostgres,
+  startPostgres,
+  startService,
   type NativePostgres,
-} from '../../support/native-postgres.js';
+} from '#testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** The embedded Postgres has no TLS; machines without a native one skip this. */
 const version = nativePostgres();

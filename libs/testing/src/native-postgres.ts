@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { freePort } from '#local-stack';
-import { createTemporaryDirectory, repositoryRoot } from '#testing';
+import { cacheDirectory, repositoryRoot } from './cache-directory.js';
+import { createTemporaryDirectory } from './temporary-directory.js';
 
 const run = promisify(execFile);
 const installed = '/usr/lib/postgresql';
@@ -24,6 +25,25 @@ export function installedPrograms(version: string): string {
   return join(installed, version, 'bin');
 }
 
+/**
+ * Where the programs of a native Postgres with pgvector lie, if this machine has one: the installed one, or the copy that
+ * {@link programsWithVector} made. Else the reason why not. Builds nothing.
+ */
+export function findProgramsWithVector(): { programs: string } | { reason: string } {
+  const version = nativePostgres();
+  if (version === undefined) return { reason: 'Postgres is not installed' };
+  if (existsSync(join('/usr/share/postgresql', version, 'extension/vector.control')))
+    return { programs: installedPrograms(version) };
+  const built = builtPrograms(version);
+  return existsSync(built)
+    ? { programs: built }
+    : { reason: `Postgres ${version} has no pgvector; npm run test:cluster builds it` };
+}
+
+function builtPrograms(version: string): string {
+  return join(cacheDirectory, `postgres-${version}-pgvector`, 'usr/lib/postgresql', version, 'bin');
+}
+
 /** Debian 13's sources of pgvector, and their SHA-256. */
 const pgvector = {
   url: 'http://deb.debian.org/debian/pool/main/p/pgvector/pgvector_0.8.0.orig.tar.gz',
@@ -31,12 +51,12 @@ const pgvector = {
 };
 
 /**
- * A copy of the installed Postgres with pgvector, built once into `cacheDirectory`; nothing outside changes, and no root is needed.
+ * A copy of the installed Postgres with pgvector, built once into the cache; nothing outside changes, and no root is needed.
  * Returns where its programs lie. Errors: no compiler, no network, no headers of that version.
  */
-export async function programsWithVector(version: string, cacheDirectory: string): Promise<string> {
+export async function programsWithVector(version: string): Promise<string> {
   const tree = join(cacheDirectory, `postgres-${version}-pgvector`);
-  const programs = join(tree, 'usr/lib/postgresql', version, 'bin');
+  const programs = builtPrograms(version);
   if (existsSync(tree)) return programs;
   await mkdir(cacheDirectory, { recursive: true });
   const draft = await mkdtemp(`${tree}.`);
@@ -86,6 +106,9 @@ async function buildVector(tree: string, config: string): Promise<void> {
 export interface NativePostgres {
   /** As its superuser; the certificate is signed by test/fixtures/tls/ca.crt, for localhost and 127.0.0.1. */
   url: string;
+  /** Ends it at once, as a crash would; `start` brings it back with its data and its port. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -131,32 +154,42 @@ export async function startNativePostgres(programs: string): Promise<NativePostg
   const files = [`--pgdata=${data}`, `--pwfile=${join(directory.path, 'password')}`];
   await run(...asServerUser(join(programs, 'initdb'), [...initialise, ...files]));
   const port = await freePort();
-  const stop = await startServer(programs, {
-    port: String(port),
-    // The second one is not in the certificate.
-    listen_addresses: '127.0.0.1,127.0.0.2',
-    unix_socket_directories: '',
-    max_connections: '400',
-    shared_buffers: '128MB',
-    fsync: 'off',
-    ssl: 'on',
-    ssl_cert_file: fixture('server.crt'),
-    ssl_key_file: join(directory.path, 'server.key'),
-    data_directory: data,
-  });
+  const start = () =>
+    startServer(programs, {
+      port: String(port),
+      // The second one is not in the certificate.
+      listen_addresses: '127.0.0.1,127.0.0.2',
+      unix_socket_directories: '',
+      max_connections: '400',
+      shared_buffers: '128MB',
+      fsync: 'off',
+      ssl: 'on',
+      ssl_cert_file: fixture('server.crt'),
+      ssl_key_file: join(directory.path, 'server.key'),
+      data_directory: data,
+    });
+  let end = await start();
   const url = new URL(`postgres://meganest:${password}@127.0.0.1:${port}/postgres`);
   url.searchParams.set('sslmode', 'verify-full');
   url.searchParams.set('sslrootcert', fixture('ca.crt'));
   return {
     url: url.href,
+    kill: () => end('SIGQUIT'),
+    start: async () => {
+      end = await start();
+    },
     stop: async () => {
-      await stop();
+      // Fast shutdown: it does not wait for clients.
+      await end('SIGINT');
       await directory.remove();
     },
   };
 }
 
-async function startServer(programs: string, settings: Record<string, string>): Promise<() => Promise<void>> {
+/** Ends a server by a signal: SIGINT is a fast shutdown, SIGQUIT a crash. */
+type EndServer = (signal: 'SIGINT' | 'SIGQUIT') => Promise<void>;
+
+async function startServer(programs: string, settings: Record<string, string>): Promise<EndServer> {
   const { data_directory: data = '', ...others } = settings;
   const options = Object.entries(others).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [program, args] = asServerUser(join(programs, 'postgres'), ['-D', data, ...options]);
@@ -171,9 +204,8 @@ async function startServer(programs: string, settings: Record<string, string>): 
     child.once('exit', () => reject(new Error(`postgres ended: ${lines.slice(-5).join('\n')}`)));
     child.once('error', reject);
   });
-  return async () => {
-    // Fast shutdown: it does not wait for clients.
-    child.kill('SIGINT');
+  return async (signal) => {
+    child.kill(signal);
     await exited;
   };
 }

@@ -1,0 +1,189 @@
+/**
+ * The whole of MegaNest under clients that go on while its parts are killed: `npm run bench:chaos -- [--seconds 180]
+ * [--kill-every 10] [--retries 2] [--away 5] [--chats 8] [--ingests 2] [--runs 2]`. Two of each service behind a balancer that passes
+ * over gateways that refuse connections, three NATS servers, a native Postgres where it is installed (else the embedded one, which is not killed).
+ * Every few seconds an instance is killed in turns; twice each a NATS server and Postgres are away; once an instance stands
+ * still. Exits with 1 where something was lost, doubled, half there or hung, or where more than 0.5 % failed.
+ */
+import { loadavg } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import {
+  allServices,
+  nativePostgres,
+  programsWithVector,
+  startBalancer,
+  startNatsCluster,
+  startNativePostgres,
+  startPostgres,
+  startService,
+  createTemporaryDirectory,
+  type NativePostgres,
+  type ServiceName,
+  type TestService,
+} from '#testing';
+import { table } from '../harness/markdown.js';
+import { Saboteur } from '../load/saboteur.js';
+import { processMetrics, settledPendingOperations } from '../services/process-metrics.js';
+import { keepBusy, type Ledger } from './clients.js';
+import type { Answered } from './persistent-fetch.js';
+import { isAcknowledged, verify, type Verdict } from './verify.js';
+
+const { values: flags } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '180' },
+    'kill-every': { type: 'string', default: '10' },
+    retries: { type: 'string', default: '2' },
+    away: { type: 'string', default: '5' },
+    chats: { type: 'string', default: '8' },
+    ingests: { type: 'string', default: '2' },
+    runs: { type: 'string', default: '2' },
+  },
+});
+const seconds = Number(flags.seconds);
+const awayMs = Number(flags.away) * 1000;
+const limitMs = 120_000;
+const names = allServices.filter((name) => !['asr', 'tts', 'guardrail'].includes(name));
+const topics = ['Amber', 'Basalt', 'Cobalt', 'Dolomite', 'Emerald', 'Feldspar', 'Garnet', 'Hematite'];
+const questions = topics.map((topic) => `How many days of vacation does the ${topic} office give?`);
+
+async function ingestTopics(gatewayUrl: string): Promise<void> {
+  const form = new FormData();
+  for (const [index, topic] of topics.entries()) {
+    const text = `# ${topic} office\n\nThe ${topic} office gives ${20 + index} days of vacation a year.`;
+    form.append('files', new Blob([text]), `${topic}.md`);
+  }
+  const answer = await fetch(`${gatewayUrl}/v1/dataprep/ingest`, { method: 'POST', body: form });
+  if (!answer.ok) throw new Error(`ingest: ${answer.status} ${await answer.text()}`);
+}
+
+async function startServices(env: NodeJS.ProcessEnv): Promise<Map<ServiceName, TestService>> {
+  const services = new Map<ServiceName, TestService>();
+  for (const name of names) services.set(name, await startService(name, env));
+  return services;
+}
+
+/** Native where it is installed: it alone can be killed while its clients go on. */
+async function startDatabase(): Promise<{ url: string; native?: NativePostgres; stop(): Promise<void> }> {
+  const version = nativePostgres();
+  if (version === undefined) {
+    const embedded = await startPostgres();
+    return { url: embedded.connectionString, stop: () => embedded.stop() };
+  }
+  const native = await startNativePostgres(await programsWithVector(version));
+  return { url: native.url, native, stop: () => native.stop() };
+}
+
+/** Takes something away for a while. */
+async function takeAway(part: { kill(): Promise<void>; start(): Promise<void> }): Promise<void> {
+  await part.kill();
+  await wait(awayMs);
+  await part.start();
+}
+
+/** Calls each of the steps at its share of the time; resolves when the time is over. */
+async function follow(steps: readonly (readonly [share: number, step: () => unknown])[]): Promise<void> {
+  let passed = 0;
+  for (const [share, step] of steps) {
+    await wait((share - passed) * seconds * 1000);
+    passed = share;
+    await step();
+  }
+}
+
+const resident = async (urls: readonly string[]) => {
+  const metrics = await Promise.all(urls.map(processMetrics));
+  return metrics.reduce((sum, { residentBytes }) => sum + residentBytes, 0) / 2 ** 20;
+};
+
+function row(name: string, answers: readonly Answered[], isDone = isAcknowledged): (string | number)[] {
+  const failed = answers.filter((answer) => !isDone(answer));
+  const retried = answers.filter((answer) => isDone(answer) && answer.attempts > 1).length;
+  const slowest = Math.max(0, ...answers.map(({ slowestMs }) => slowestMs));
+  return [name, answers.length, retried, failed.length, Math.round(slowest)];
+}
+
+function report(ledger: Ledger, verdict: Verdict): { failed: number; all: number; slowestMs: number } {
+  const ofRuns = ledger.runs.map(({ answer, status }) => ({
+    ...answer,
+    status: status === 'completed' ? answer.status : 0,
+  }));
+  const ofDocuments = ledger.documents.map(({ answer }) => answer);
+  const rows = [row('chats', ledger.chats), row('ingests', ofDocuments), row('background runs', ofRuns)];
+  console.log(
+    table(
+      ['', 'requests', 'answered after a retry', 'failed after all retries', 'slowest attempt, ms'],
+      rows,
+    ),
+  );
+  console.log(
+    `\nLost: ${verdict.lost.length}, doubled: ${verdict.doubled.length}, half: ${verdict.half.length}`,
+  );
+  for (const line of [...verdict.lost, ...verdict.doubled, ...verdict.half]) console.log(`  ${line}`);
+  const all = [...ledger.chats, ...ofDocuments, ...ofRuns];
+  const failures = all.filter((answer) => !isAcknowledged(answer));
+  for (const { status, attempts, text } of failures)
+    console.log(`  failed after ${attempts} attempts: ${status} ${text.slice(-300)}`);
+  return {
+    failed: failures.length,
+    all: all.length,
+    slowestMs: Math.max(...all.map(({ slowestMs }) => slowestMs)),
+  };
+}
+
+const directory = await createTemporaryDirectory();
+const [nats, database] = await Promise.all([startNatsCluster(3), startDatabase()]);
+const env = {
+  NATS_URL: nats.url,
+  NATS_BUCKET_REPLICAS: '3',
+  DATABASE_URL: database.url,
+  NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS,
+  MEGANEST_DATA_DIR: directory.path,
+  REQUEST_TIMEOUT_MS: String(limitMs - 5_000),
+  RATE_LIMIT_PER_MINUTE: '0',
+};
+let saboteur: Saboteur | undefined;
+try {
+  saboteur = await Saboteur.start(env, await startServices(env));
+  const urls = names.flatMap((name) => saboteur!.urlsOf(name));
+  const gateways = saboteur.urlsOf('gateway');
+  const balancer = await startBalancer(gateways);
+  await ingestTopics(gateways[0]!);
+  const before = await resident(urls);
+  const over = new AbortController();
+  const patience = { retries: Number(flags.retries), limitMs };
+  const work = keepBusy(
+    { url: balancer.url, patience, questions, signal: over.signal },
+    { chats: Number(flags.chats), ingests: Number(flags.ingests), runs: Number(flags.runs) },
+  );
+  saboteur.killEvery(Number(flags['kill-every']));
+  const { native } = database;
+  await follow([
+    [0.15, () => takeAway(nats.nodes[0]!)],
+    [0.35, () => native && takeAway(native)],
+    [0.5, () => saboteur!.suspend('llm', 10)],
+    [0.65, () => takeAway(nats.nodes[1]!)],
+    [0.8, () => native && takeAway(native)],
+    [1, () => saboteur!.rest()],
+  ]);
+  over.abort();
+  const ledger = await work;
+  const pending = await settledPendingOperations(gateways);
+  const after = await resident(urls);
+  console.log(
+    `${seconds} s, ${saboteur.killed} instances killed, NATS ${nats.nodes.length} servers, ${native ? 'native' : 'embedded'} Postgres, ${flags.retries} retries, load ${loadavg()[0]?.toFixed(1)}\n`,
+  );
+  const verdict = await verify(ledger, gateways[0]!, database.url);
+  const { failed, all, slowestMs } = report(ledger, verdict);
+  console.log(
+    `\nFailed after all retries: ${((100 * failed) / all).toFixed(2)} % of ${all}. Operations still pending: ${pending}. Resident memory of all services: ${before.toFixed(0)} MiB before, ${after.toFixed(0)} after.`,
+  );
+  const broken = verdict.lost.length + verdict.doubled.length + verdict.half.length + pending;
+  if (broken > 0 || failed > 0.005 * all || slowestMs > limitMs) process.exitCode = 1;
+  await balancer.close();
+} finally {
+  await saboteur?.stop().catch((error: unknown) => console.error(error));
+  await nats.stop();
+  await database.stop();
+  await directory.remove();
+}

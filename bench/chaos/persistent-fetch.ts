@@ -1,0 +1,63 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Outcome of a request with all its retries. */
+export interface Answered {
+  /** 0: the connection broke, or nothing came in time. */
+  status: number;
+  /** The body, or why there is none. */
+  text: string;
+  attempts: number;
+  /** The slowest attempt. */
+  slowestMs: number;
+}
+
+/** How patient the client is. */
+export interface Patience {
+  /** Attempts after the first one. */
+  retries: number;
+  /** An attempt that takes longer is a hang. */
+  limitMs: number;
+}
+
+/**
+ * Sends a request as the openai client does: again after a broken connection, 408, 409, 429 and 5xx, after `Retry-After` or a
+ * growing pause. `isWhole` says whether a 200 counts; one that does not is asked again too.
+ */
+export async function persistentFetch(
+  makeRequest: () => Request,
+  { retries, limitMs }: Patience,
+  isWhole: (text: string) => boolean = () => true,
+): Promise<Answered> {
+  let slowestMs = 0;
+  for (let attempts = 1; ; attempts += 1) {
+    const startedAt = performance.now();
+    const { status, text, retryAfter } = await send(makeRequest(), limitMs);
+    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+    const isDone = status < 300 && status > 0 && isWhole(text);
+    const mayRetry = status < 300 || status >= 500 || [408, 409, 429].includes(status);
+    if (isDone || !mayRetry || attempts > retries) {
+      return { status: status < 300 && !isDone ? 0 : status, text, attempts, slowestMs };
+    }
+    const backOff = Math.min(8_000, 500 * 2 ** (attempts - 1)) * (1 - Math.random() / 4);
+    await wait(retryAfter === undefined ? backOff : retryAfter * 1_000);
+  }
+}
+
+async function send(
+  request: Request,
+  limitMs: number,
+): Promise<{ status: number; text: string; retryAfter?: number }> {
+  try {
+    const response = await fetch(request, { signal: AbortSignal.timeout(limitMs) });
+    const text = await response.text();
+    const retryAfter = response.headers.get('retry-after');
+    return {
+      status: response.status,
+      text,
+      ...(retryAfter !== null && { retryAfter: Number(retryAfter) }),
+    };
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return { status: 0, text: `${message} ${cause instanceof Error ? cause.message : ''}` };
+  }
+}
