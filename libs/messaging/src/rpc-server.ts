@@ -1,7 +1,7 @@
 import { MegaNestError, parseOrThrow, startSpan, type RpcMethod } from '#contracts';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { Svcm, type Service, type ServiceMsg } from '@nats-io/services';
-import { nuid, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
+import { nuid, type Msg, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { defaultTimeoutMs } from './call-options.js';
 import type { MessagingConnection } from './connection.js';
@@ -38,6 +38,8 @@ export interface RpcServerOptions {
 }
 
 const drainLimitMs = 5_000;
+/** Status of NATS's own answer to what nobody listens to. */
+const noResponders = 503;
 
 /**
  * Nest's transport for our services: handlers marked with `@RpcHandler` become endpoints of one NATS micro service,
@@ -120,8 +122,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     const { nats } = this.connection;
     this.#listening = [
       nats.subscribe(allCancellations, {
-        callback: (error, message) =>
-          this.#hear(error, () => this.#running.cancel(message.subject.split('.').at(-1) ?? '')),
+        callback: (error, message) => this.#hear(error, () => this.#hearOfCall(message)),
       }),
       nats.subscribe(aliveSubject(service), {
         callback: (error, message) => this.#hear(error, () => message.respond(this.#instance)),
@@ -151,6 +152,13 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   #hear(error: Error | null, act: () => unknown): void {
     if (error) this.logger.error(`the ${this.options.service} service cannot be called: ${error.message}`);
     else act();
+  }
+
+  /** A caller stops its call, or the server says that nobody heard a heartbeat. */
+  #hearOfCall({ subject, headers }: Msg): void {
+    const callId = subject.split('.').at(-1) ?? '';
+    if (headers?.code === noResponders) this.#running.missBeat(callId);
+    else this.#running.cancel(callId);
   }
 
   get #firstSubject(): string | undefined {
@@ -243,7 +251,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   #sendHeartbeats(): void {
     if (!this.connection.connected) return;
     for (const [callId, reply] of this.#running.due(heartbeatMs)) {
-      // A caller that is gone makes the server answer "no responders" to the cancel subject, which stops the call.
+      // A caller that is gone makes the server answer "no responders" to the cancel subject, which stops the call after a while.
       this.connection.nats.publish(reply, undefined, {
         headers: aliveHeaders(this.#instance),
         reply: cancelSubject(callId),

@@ -10,7 +10,13 @@ interface RunningCall {
   idleMs: number | undefined;
   /** When its next heartbeat is due, on the clock of `performance`. */
   nextBeatAt: number;
+  /** Since when nobody hears its heartbeats, and whether that is so of the latest one. */
+  unheardSince: number | undefined;
+  isUnheard: boolean;
 }
+
+/** A caller that loses its server is back on another one within this time; one that is not is gone. */
+const goneAfterMs = 3_000;
 
 /** The calls that a service works on now, each with its deadline and the means to stop it. */
 export class RunningCalls {
@@ -37,6 +43,8 @@ export class RunningCalls {
       timer,
       idleMs,
       nextBeatAt: performance.now() + firstHeartbeatMs,
+      unheardSince: undefined,
+      isUnheard: false,
     });
     return context;
   }
@@ -66,6 +74,15 @@ export class RunningCalls {
     this.#calls.get(callId)?.abort.abort();
   }
 
+  /** Nobody heard a heartbeat: the call is stopped when that goes on for {@link goneAfterMs}. */
+  missBeat(callId: string): void {
+    const call = this.#calls.get(callId);
+    if (!call) return;
+    call.isUnheard = true;
+    call.unheardSince ??= performance.now();
+    if (performance.now() - call.unheardSince >= goneAfterMs) call.abort.abort();
+  }
+
   cancelAll(): void {
     for (const call of this.#calls.values()) call.abort.abort();
   }
@@ -88,6 +105,8 @@ export class RunningCalls {
     for (const [callId, call] of this.#calls) {
       if (now < call.nextBeatAt || call.reply === '') continue;
       call.nextBeatAt = now + intervalMs;
+      if (!call.isUnheard) call.unheardSince = undefined;
+      call.isUnheard = false;
       yield [callId, call.reply];
     }
   }

@@ -43,7 +43,7 @@ export const silenceMs = 5_000;
 const cancelPrefix = 'meganest.cancel';
 export const allCancellations = `${cancelPrefix}.*`;
 
-/** Any message on this subject stops the call, NATS's own "no responders" answer to a heartbeat included. */
+/** A message on this subject stops the call; NATS's own "no responders" answer to a heartbeat does when it comes again and again. */
 export function cancelSubject(callId: string): string {
   return `${cancelPrefix}.${callId}`;
 }

@@ -1,6 +1,6 @@
 import { MegaNestError } from '#contracts';
 import { describe, expect, it } from 'vitest';
-import { isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
+import { isAwayError, isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
 
 const withCode = (code: string, message = 'words of the database') =>
   Object.assign(new Error(message), { code });
@@ -64,4 +64,26 @@ describe('toMegaNestError', () => {
     const own = new MegaNestError('not_found', { what: 'x' });
     expect(toMegaNestError(own)).toBe(own);
   });
+});
+
+describe('isAwayError', () => {
+  it.each([
+    withCode('57P01'),
+    withCode('57P03'),
+    withCode('08006'),
+    withCode('ECONNREFUSED'),
+    withCode('ECONNRESET'),
+    new Error('Connection terminated unexpectedly'),
+  ])('expects the database back after %s', (error) => expect(isAwayError(error)).toBe(true));
+
+  it.each([
+    withCode('28P01'),
+    withCode('3D000'),
+    withCode('53300'),
+    withCode('57014'),
+    withCode('ENOTFOUND'),
+    withCode('SELF_SIGNED_CERT_IN_CHAIN'),
+    new Error('timeout exceeded when trying to connect'),
+    new Error('Query read timeout'),
+  ])('does not after %s', (error) => expect(isAwayError(error)).toBe(false));
 });

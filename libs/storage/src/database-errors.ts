@@ -29,6 +29,20 @@ export function isConnectionError(error: unknown): boolean {
   return code === '' && error instanceof Error && driverMessages.test(error.message);
 }
 
+/**
+ * True where the database is away and may come back by itself: refused, reset, shutting down, starting up. Not where it refuses
+ * this client, and not where all connections are taken.
+ */
+export function isAwayError(error: unknown): boolean {
+  const code = codeOf(error);
+  if (/^(08...|57P0[123]|ECONN.*|EPIPE|EHOSTUNREACH|EAI_AGAIN)$/.test(code)) return true;
+  return (
+    code === '' &&
+    error instanceof Error &&
+    /^(Connection terminated|Client has encountered)/.test(error.message)
+  );
+}
+
 /** True where Postgres undid the transaction because of another one (deadlock, serialisation): run it again. */
 export function isRetryableError(error: unknown): boolean {
   return retryableStates.has(codeOf(error));

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
 import { Pool, type PoolClient } from 'pg';
-import { isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
+import { isAwayError, isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
 import { runMigrations } from './migrator.js';
 import { quoteIdentifier, Transaction } from './transaction.js';
 
@@ -16,12 +16,18 @@ export interface DatabaseOptions {
   connectionTimeoutMs?: number;
   /** Milliseconds that one statement may take before `deadline_exceeded`. Default 60,000. */
   statementTimeoutMs?: number;
+  /** Milliseconds that a transaction waits for a database that is away (restarting, failing over). Default 10,000. */
+  patienceMs?: number;
   /** Told of connections that broke while idle (a database restart); the pool replaces them by itself. */
   onConnectionLost?: (error: Error) => void;
 }
 
 const attemptLimit = 3;
 const migrationRetryMs = 500;
+const awayRetryMs = 250;
+
+/** What became of one attempt. */
+type Attempt<Result> = { result: Result } | { error: unknown; mayRetry: boolean; isAway: boolean };
 
 /**
  * A pool of connections to Postgres, or to PGlite behind its socket. Everything runs inside explicit transactions:
@@ -33,10 +39,12 @@ export class Database {
   private readonly pool: Pool;
   private readonly schema: string;
   private readonly beginStatement: string;
+  private readonly patienceMs: number;
 
   constructor(options: DatabaseOptions) {
     const { connectionString, maxConnections = 4, connectionTimeoutMs = 5_000 } = options;
-    const { statementTimeoutMs = 60_000, onConnectionLost } = options;
+    const { statementTimeoutMs = 60_000, patienceMs = 10_000, onConnectionLost } = options;
+    this.patienceMs = patienceMs;
     this.schema = options.schema ?? 'public';
     this.pool = new Pool({
       connectionString,
@@ -59,13 +67,20 @@ export class Database {
   /**
    * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. Run again, at most
    * twice, where the connection was found dead before anything ran, or where Postgres chose it as the victim of a
-   * deadlock; so `work` must do nothing but talk to the database.
+   * deadlock; and as long as `patienceMs` allows where the database is away before the commit. So `work` must do
+   * nothing but talk to the database.
    */
-  async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    for (let attempt = 1; ; attempt += 1) {
+  async transaction<Result>(
+    work: (transaction: Transaction) => Promise<Result>,
+    { patienceMs = this.patienceMs }: { patienceMs?: number } = {},
+  ): Promise<Result> {
+    const giveUpAt = performance.now() + patienceMs;
+    for (let attempt = 1; ;) {
       const outcome = await this.attempt(work);
       if ('result' in outcome) return outcome.result;
-      if (!outcome.mayRetry || attempt === attemptLimit) throw toMegaNestError(outcome.error);
+      const mayWait = outcome.isAway && performance.now() < giveUpAt;
+      if (mayWait) await wait(awayRetryMs);
+      else if (!outcome.mayRetry || attempt++ === attemptLimit) throw toMegaNestError(outcome.error);
     }
   }
 
@@ -78,7 +93,7 @@ export class Database {
     const giveUpAt = performance.now() + patienceMs;
     for (;;) {
       try {
-        return await this.transaction((transaction) => runMigrations(transaction, this.schema));
+        return await this.transaction((transaction) => runMigrations(transaction, this.schema), atOnce);
       } catch (error) {
         const mayComeBack = error instanceof MegaNestError && error.retryAfter !== undefined;
         if (!mayComeBack || performance.now() > giveUpAt) throw error;
@@ -90,7 +105,7 @@ export class Database {
   /** Asks the database for a sign of life; answers the milliseconds it took. Errors: service_unavailable. */
   async ping(): Promise<number> {
     const start = performance.now();
-    await this.transaction((transaction) => transaction.query('SELECT 1'));
+    await this.transaction((transaction) => transaction.query('SELECT 1'), atOnce);
     return performance.now() - start;
   }
 
@@ -101,30 +116,36 @@ export class Database {
 
   private async attempt<Result>(
     work: (transaction: Transaction) => Promise<Result>,
-  ): Promise<{ result: Result } | { error: unknown; mayRetry: boolean }> {
+  ): Promise<Attempt<Result>> {
     let client: PoolClient;
     try {
       client = await this.pool.connect();
     } catch (error) {
-      return { error, mayRetry: false };
+      return { error, mayRetry: false, isAway: isAwayError(error) };
     }
     client.on('error', ignoreLostClient);
-    let begun = false;
+    let [begun, committing] = [false, false];
     try {
       await client.query(this.beginStatement);
       begun = true;
       const result = await work(new Transaction(client));
+      committing = true;
       await client.query('COMMIT');
       client.release();
       return { result };
     } catch (error) {
       await rollBackAndRelease(client, error);
-      return { error, mayRetry: begun ? isRetryableError(error) : isConnectionError(error) };
+      const mayRetry = begun ? isRetryableError(error) : isConnectionError(error);
+      // Of a commit without an answer it is not known whether it happened.
+      return { error, mayRetry, isAway: !committing && isAwayError(error) };
     } finally {
       client.off('error', ignoreLostClient);
     }
   }
 }
+
+/** For what has patience of its own, or asks whether the database is there. */
+const atOnce = { patienceMs: 0 };
 
 /** A client in use that loses its connection between two statements must not end the process. */
 function ignoreLostClient(): void {}

@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { healthMethod } from '#contracts';
 import { MessagingConnection, ObjectStore, RpcClient } from '#messaging';
-import { startNats, type TestNats } from '#testing';
+import { startNats, startNatsCluster, type TestNats } from '#testing';
 import { Objm } from '@nats-io/obj';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { echo, startEcho } from './echo-service.js';
 
 const description = { filename: 'a.txt', mimeType: 'text/plain' };
 
@@ -89,5 +91,32 @@ describe('a bucket', () => {
       throw new RangeError('the client left');
     }
     await expect(new ObjectStore(connection).put(broken(), description)).rejects.toThrow('the client left');
+  });
+});
+
+describe('a NATS server of a cluster that is killed', () => {
+  it('costs the calls nothing that its client made: it goes to another server', async () => {
+    const cluster = await startNatsCluster(2);
+    const [first, second] = cluster.nodes;
+    const service = await startEcho(second!.url);
+    const caller = await MessagingConnection.open({ url: first!.url, name: 'caller' });
+    const client = new RpcClient(caller);
+    // Begun over a second, so that heartbeats of some fall into the moment without a connection.
+    const calls = Array.from({ length: 40 }, async (_unused, index) => {
+      await delay(index * 25);
+      return client.request(echo, { text: `call ${index}`, hang: true });
+    });
+    await expect.poll(() => service.witness.started, { timeout: 10_000 }).toBe(40);
+    await first!.kill();
+    await expect.poll(() => caller.reconnects).toBe(1);
+    // None of them was told to stop.
+    expect(service.witness.stopped).toBe(false);
+    service.witness.stop();
+    const outcomes = await Promise.allSettled(calls);
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
+    client.close();
+    await caller.close();
+    await service.close();
+    await cluster.stop();
   });
 });

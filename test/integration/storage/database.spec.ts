@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { MegaNestError } from '#contracts';
 import { startEmbeddedPostgres } from '#local-stack';
 import { DocumentsRepository, openDatabase, type Database } from '#storage';
@@ -14,6 +16,32 @@ describe('Database', () => {
     const database = openDatabase({ connectionString, schema, maxConnections: 1 });
     opened.push(database);
     return database;
+  }
+
+  /** The database's URL by way of another port. */
+  function urlAt(port: number): string {
+    const url = new URL(postgres.connectionString);
+    url.port = String(port);
+    return url.href;
+  }
+
+  /** Carries connections to the database, until they are cut. */
+  async function openRoad(port: number) {
+    const sockets: Socket[] = [];
+    const { port: target, hostname } = new URL(postgres.connectionString);
+    const server = createServer((socket) => {
+      const onward = connect(Number(target), hostname);
+      sockets.push(socket);
+      socket.on('error', () => undefined).on('close', () => onward.destroy());
+      onward.on('error', () => undefined).on('close', () => socket.destroy());
+      socket.pipe(onward).pipe(socket);
+    });
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+    return {
+      port: (server.address() as AddressInfo).port,
+      cut: () => sockets.splice(0).forEach((socket) => socket.destroy()),
+      close: () => server.close(),
+    };
   }
 
   beforeAll(async () => {
@@ -120,6 +148,38 @@ describe('Database', () => {
     await database.close();
   });
 
+  it('waits for a database that is not there yet, as long as its patience allows', async () => {
+    const port = await freePort();
+    const connectionString = urlAt(port);
+    const database = openDatabase({ connectionString });
+    const waiting = database.transaction((transaction) => transaction.query('SELECT 1 AS one'));
+    await expect(database.ping()).rejects.toMatchObject({ code: 'service_unavailable' });
+    const impatient = openDatabase({ connectionString, patienceMs: 0 });
+    await expect(impatient.transaction((transaction) => transaction.query('SELECT 1'))).rejects.toMatchObject(
+      { code: 'service_unavailable', retryAfter: 1 },
+    );
+    const road = await openRoad(port);
+    expect(await waiting).toEqual([{ one: 1 }]);
+    await Promise.all([database.close(), impatient.close()]);
+    road.close();
+  });
+
+  it('runs a transaction again whose connection broke before the commit', async () => {
+    const road = await openRoad(0);
+    const database = openDatabase({ connectionString: urlAt(road.port) });
+    let runs = 0;
+    const rows = await database.transaction(async (transaction) => {
+      runs += 1;
+      await transaction.query('SELECT 1');
+      if (runs === 1) road.cut();
+      return transaction.query('SELECT 2 AS two');
+    });
+    expect(rows).toEqual([{ two: 2 }]);
+    expect(runs).toBe(2);
+    await database.close();
+    road.close();
+  });
+
   it('names a statement that took too long', async () => {
     const { connectionString } = postgres;
     const database = openDatabase({ connectionString, statementTimeoutMs: 50 });
@@ -145,6 +205,7 @@ describe('a restart of the embedded database', () => {
     const lost: string[] = [];
     const database = openDatabase({
       connectionString: postgres.connectionString,
+      patienceMs: 0,
       onConnectionLost: (error) => lost.push(error.message),
     });
     await database.migrate();

@@ -1,14 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { decodeVectors, describeEmbeddingModel, embed, MegaNestError, type ModelInfo } from '#contracts';
 import type { CallOptions, RpcClient } from '#messaging';
+import { withPatience } from './with-patience.js';
 
 /** Bounds of one request: few enough for a quick answer, small enough for a message. */
 const batchLimits = { texts: 32, characters: 64_000 };
 /** Requests under way at a time for one ingest; more would only queue at the service. */
 const maxRunning = 2;
-/** An overloaded service is asked again until the deadline; one that is away may come back within this time. */
-const comeBackMs = 20_000;
-const backOffMs = { first: 200, most: 5_000 };
 
 type PassedOn = CallOptions & { signal: AbortSignal; deadline: number };
 
@@ -71,28 +68,4 @@ export function* batchesOf(texts: readonly string[]): Generator<string[]> {
 
 function firstOf(running: Promise<Float32Array[]>[]): Promise<Float32Array[]> {
   return running.shift() ?? Promise.resolve([]);
-}
-
-async function withPatience<Result>(call: PassedOn, ask: () => Promise<Result>): Promise<Result> {
-  const startedAt = Date.now();
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await ask();
-    } catch (error) {
-      const delay = delayBeforeRetry(error, attempt, startedAt);
-      if (delay === undefined || Date.now() + delay > call.deadline) throw error;
-      await wait(delay, undefined, { signal: call.signal }).catch((cause: unknown) => {
-        throw new MegaNestError('cancelled', { cause });
-      });
-    }
-  }
-}
-
-/** Milliseconds, or undefined where asking again makes no sense. */
-function delayBeforeRetry(error: unknown, attempt: number, startedAt: number): number | undefined {
-  if (!(error instanceof MegaNestError)) return undefined;
-  const isAway = error.code === 'service_unavailable' && Date.now() - startedAt < comeBackMs;
-  if (!isAway && error.code !== 'overloaded') return undefined;
-  const backOff = Math.min(backOffMs.most, backOffMs.first * 2 ** attempt) * (0.75 + Math.random() / 2);
-  return Math.max(backOff, (error.retryAfter ?? 0) * 1_000);
 }

@@ -9,6 +9,7 @@ import {
 import type { ObjectStore } from '#messaging';
 import { guardedFetch } from '#service-kit';
 import type { SourceFile } from '../reading/parsed-document.js';
+import { withPatience } from './with-patience.js';
 
 /** A parsed `dataprep.ingest` request. */
 export type IngestRequest = ParsedRequestOf<typeof ingest>;
@@ -62,7 +63,10 @@ export class SourceReader {
   #file(reference: FileReference, param: string): IngestSource {
     const { filename, mimeType, objectId } = reference;
     const fetch = async (signal: AbortSignal) => {
-      const { bytes, sha256 } = await this.#collect(objectId, filename, signal);
+      // A server of NATS that leaves its cluster is away for some seconds.
+      const { bytes, sha256 } = await withPatience({ signal }, () =>
+        this.#collect(objectId, filename, signal),
+      );
       return { bytes, sha256, filename, mimeType };
     };
     return { filename, param, fetch };

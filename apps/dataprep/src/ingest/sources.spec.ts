@@ -1,0 +1,39 @@
+import { ingest, MegaNestError } from '#contracts';
+import { expect, it } from 'vitest';
+import { SourceReader } from './sources.js';
+
+const away = () => new MegaNestError('service_unavailable', { service: 'nats', detail: 'timeout' });
+const limits = { maxFileBytes: 100, linkTimeoutMs: 1_000, allowPrivateLinks: false };
+const request = ingest.request.parse({
+  files: [{ objectId: 'one', filename: 'a.txt', mimeType: 'text/plain', bytes: 5 }],
+});
+
+/** The first source of a request whose object is read by `get`. */
+function sourceOf(get: () => AsyncGenerator<Uint8Array, void, void>) {
+  const [source] = new SourceReader({ get }, limits).sourcesOf(request);
+  return source!;
+}
+
+it('reads a file again whose store was away in the middle of it', async () => {
+  let reads = 0;
+  const source = sourceOf(async function* () {
+    reads += 1;
+    yield Buffer.from('he');
+    if (reads === 1) throw away();
+    yield Buffer.from('llo');
+  });
+  const { bytes } = await source.fetch(new AbortController().signal);
+  expect(Buffer.from(bytes).toString()).toBe('hello');
+  expect(reads).toBe(2);
+});
+
+it('does not wait for a file that is gone', async () => {
+  let reads = 0;
+  // oxlint-disable-next-line require-yield -- it fails before the first piece
+  const source = sourceOf(async function* () {
+    reads += 1;
+    throw new MegaNestError('not_found', { what: 'The uploaded object one' });
+  });
+  await expect(source.fetch(new AbortController().signal)).rejects.toMatchObject({ code: 'not_found' });
+  expect(reads).toBe(1);
+});

@@ -1,0 +1,37 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { MegaNestError } from '#contracts';
+
+/** A service that is away may come back within this time. */
+const comeBackMs = 20_000;
+const backOffMs = { first: 200, most: 5_000 };
+
+/**
+ * Asks a service that is overloaded again until the deadline, and one that is away for some time. Errors: the service's own,
+ * cancelled.
+ */
+export async function withPatience<Result>(
+  { signal, deadline = Infinity }: { signal: AbortSignal; deadline?: number },
+  ask: () => Promise<Result>,
+): Promise<Result> {
+  const startedAt = Date.now();
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      const delay = delayBeforeRetry(error, attempt, startedAt);
+      if (delay === undefined || Date.now() + delay > deadline) throw error;
+      await wait(delay, undefined, { signal }).catch((cause: unknown) => {
+        throw new MegaNestError('cancelled', { cause });
+      });
+    }
+  }
+}
+
+/** Milliseconds, or undefined where asking again makes no sense. */
+function delayBeforeRetry(error: unknown, attempt: number, startedAt: number): number | undefined {
+  if (!(error instanceof MegaNestError)) return undefined;
+  const isAway = error.code === 'service_unavailable' && Date.now() - startedAt < comeBackMs;
+  if (!isAway && error.code !== 'overloaded') return undefined;
+  const backOff = Math.min(backOffMs.most, backOffMs.first * 2 ** attempt) * (0.75 + Math.random() / 2);
+  return Math.max(backOff, (error.retryAfter ?? 0) * 1_000);
+}
