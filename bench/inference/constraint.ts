@@ -105,17 +105,22 @@ async function longestGapDuring(generator: Generator, work: () => Promise<unknow
 }
 
 const answerTokens = 200;
-/** Each goes on for as long as it is let. */
+/** Each makes an answer longer than {@link answerTokens}: a short one would measure its beginning. */
 const decoded: Readonly<Record<string, OutputConstraint | undefined>> = {
   plain: undefined,
   'a schema with a string': {
     type: 'json_schema',
-    schema: { type: 'object', properties: { story: { type: 'string' } }, required: ['story'] },
+    schema: {
+      type: 'object',
+      properties: { story: { type: 'string', minLength: 2000 } },
+      required: ['story'],
+    },
   },
   'a schema with a list of objects': {
     type: 'json_schema',
     schema: {
       type: 'array',
+      minItems: 100,
       items: {
         type: 'object',
         properties: { name: { type: 'string', maxLength: 30 }, age: { type: 'integer' } },
@@ -123,11 +128,17 @@ const decoded: Readonly<Record<string, OutputConstraint | undefined>> = {
       },
     },
   },
-  'any JSON object': { type: 'json_object' },
+  'a list of any JSON': { type: 'json_schema', schema: { type: 'array', minItems: 200 } },
 };
 
-/** Tokens per second after the first token. */
-async function decodeRate(generator: Generator, constraint: OutputConstraint | undefined): Promise<number> {
+/** Speed of one answer after its first token. */
+interface Speed {
+  readonly tokensPerSecond: number;
+  /** Of the whole process, which a busy machine changes less than the time that passes. */
+  readonly cpuMsPerToken: number;
+}
+
+async function decode(generator: Generator, constraint: OutputConstraint | undefined): Promise<Speed> {
   const messages = [
     { role: 'user' as const, content: 'Tell me a long story about people, with their names and ages.' },
   ];
@@ -138,29 +149,53 @@ async function decodeRate(generator: Generator, constraint: OutputConstraint | u
     num_assistant_tokens: 0,
     constraint,
   };
-  let [tokens, startedAt] = [0, 0];
+  let [tokens, first, startedAt] = [0, 0, 0];
+  let cpu = process.cpuUsage();
   for await (const { tokenIds } of generator.generate({ messages, parameters })) {
-    if (startedAt === 0) startedAt = performance.now();
-    else tokens += tokenIds.length;
+    tokens += tokenIds.length;
+    if (startedAt > 0) continue;
+    [first, startedAt, cpu] = [tokens, performance.now(), process.cpuUsage()];
   }
-  return (tokens * 1000) / (performance.now() - startedAt);
+  if (tokens < answerTokens) throw new Error(`The answer has ${tokens} tokens instead of ${answerTokens}.`);
+  const { user, system } = process.cpuUsage(cpu);
+  return {
+    tokensPerSecond: ((tokens - first) * 1000) / (performance.now() - startedAt),
+    cpuMsPerToken: (user + system) / 1000 / (tokens - first),
+  };
 }
 
 async function decodingTable(threads: number, rounds: number): Promise<string> {
   const options = { cacheDirectory: benchFolder, threads, engine: 'compiled' as const };
   const generator = await loadGenerator(bundledModel('nano-chat'), options);
-  const rates = new Map(Object.keys(decoded).map((name) => [name, [] as number[]]));
-  for (const constraint of Object.values(decoded)) await decodeRate(generator, constraint);
+  const speeds = new Map(Object.keys(decoded).map((name) => [name, [] as Speed[]]));
+  for (const constraint of Object.values(decoded)) await decode(generator, constraint);
   for (let round = 0; round < rounds; round++)
     for (const [name, constraint] of Object.entries(decoded))
-      rates.get(name)!.push(await decodeRate(generator, constraint));
+      speeds.get(name)!.push(await decode(generator, constraint));
   await generator.close();
-  const plain = rates.get('plain')!;
-  const rows = [...rates].map(([name, measured]) => {
-    const ratios = measured.map((rate, round) => rate / plain[round]!);
-    return [name, quantile(measured, 0.5).toFixed(0), quantile(ratios, 0.5).toFixed(2)];
-  });
-  return table(['nano-chat', 'tokens a second', 'share of plain decoding'], rows);
+  const plain = speeds.get('plain')!;
+  const median = (values: number[]) => quantile(values, 0.5);
+  const rows = [...speeds].map(([name, measured]) => [
+    name,
+    median(measured.map(({ tokensPerSecond }) => tokensPerSecond)).toFixed(0),
+    median(
+      measured.map(({ tokensPerSecond }, round) => tokensPerSecond / plain[round]!.tokensPerSecond),
+    ).toFixed(2),
+    median(measured.map(({ cpuMsPerToken }) => cpuMsPerToken)).toFixed(2),
+    median(measured.map(({ cpuMsPerToken }, round) => plain[round]!.cpuMsPerToken / cpuMsPerToken)).toFixed(
+      2,
+    ),
+  ]);
+  return table(
+    [
+      'nano-chat',
+      'tokens a second',
+      'share of plain',
+      'processor ms a token',
+      'share of plain by processor time',
+    ],
+    rows,
+  );
 }
 
 export const subject: Subject = {

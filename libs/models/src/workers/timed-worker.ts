@@ -1,9 +1,10 @@
 import { MegaNestError } from '#contracts';
+import { afterProcessorTime } from './after-processor-time.js';
 import { WorkerChannel } from './worker-channel.js';
 
 /**
- * A thread for work that a caller can make slow: one job after another, each with a limit of time. A job that takes longer ends
- * the thread; a new one starts, and the jobs behind it go on.
+ * A thread for work that a caller can make slow: one job after another, each with a limit of processor
+ * time (see {@link afterProcessorTime}). A job that takes longer ends the thread; a new one starts, and the next jobs go on.
  */
 export class TimedWorker<Payload, Result> {
   private channel?: WorkerChannel<undefined, Payload, never, Result>;
@@ -31,19 +32,19 @@ export class TimedWorker<Payload, Result> {
     this.channel ??= new WorkerChannel(this.entry(), undefined);
     const { channel } = this;
     await channel.start();
-    let timer: NodeJS.Timeout | undefined;
+    let stop = () => {};
     const limit = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
+      stop = afterProcessorTime(this.limitMs, () => {
         channel.end();
         reject(tooLong());
-      }, this.limitMs);
+      });
     });
     const result = channel.call(payload);
     result.catch(() => undefined);
     try {
       return await Promise.race([result, limit]);
     } finally {
-      clearTimeout(timer);
+      stop();
     }
   }
 }
