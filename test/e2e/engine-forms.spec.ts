@@ -85,6 +85,32 @@ describe('an engine that does not keep to what it is asked', () => {
     expect(streamed.text).not.toMatch('"finish_reason":"stop"');
   });
 
+  it('is asked again for the input of a custom tool that does not fit its grammar, and then refused', async () => {
+    const grammar = { syntax: 'lark', definition: 'start: "+" /[a-z]+/' };
+    const tools = [{ type: 'custom', name: 'patch', format: { type: 'grammar', ...grammar } }];
+    const wrong = lookUp('patch', '{"input":"-a"}');
+    answers(wrong, lookUp('patch', '{"input":"+a"}'));
+    const { status, json, asked } = await respond({ tools });
+    expect(status).toBe(200);
+    expect(asked).toHaveLength(2);
+    expect(lastText(asked[1]!)).toMatch('"-a" does not fit the grammar');
+    expect(json()).toMatchObject({ output: [{ type: 'custom_tool_call', name: 'patch', input: '+a' }] });
+    answers(wrong, wrong);
+    const custom = { name: 'patch', format: { type: 'grammar', grammar } };
+    const refused = await chat({ tools: [{ type: 'custom', custom }] });
+    expect(refused.status).toBe(502);
+    const message = expect.stringMatching('does not fit the grammar') as string;
+    expect(refused.json()).toMatchObject({ error: { code: 'bad_upstream', message } });
+  });
+
+  it('is not asked for the input of a custom tool whose grammar cannot be read', async () => {
+    const format = { type: 'grammar', syntax: 'lark', definition: 'start: missing' };
+    const { status, asked, json } = await respond({ tools: [{ type: 'custom', name: 'patch', format }] });
+    expect(status).toBe(400);
+    expect(asked).toHaveLength(0);
+    expect(json()).toMatchObject({ error: { param: 'tools[0].format.definition' } });
+  });
+
   it('may be cut off in the middle of its JSON, which says so itself', async () => {
     answers({ text: '{"n": 1 }' });
     const { json } = await respond({ text: { format }, max_output_tokens: 1 });
@@ -172,7 +198,7 @@ describe('an engine that does not keep to what it is asked', () => {
     expect(asked).toHaveLength(0);
     expect(json()).toMatchObject({ error: { code: 'invalid_request' } });
     const tools = [{ ...strictTool('look'), parameters: { type: 'thing' } }];
-    expect((await respond({ tools })).json()).toMatchObject({ error: { param: 'tools.0.parameters' } });
+    expect((await respond({ tools })).json()).toMatchObject({ error: { param: 'tools[0].parameters' } });
   });
 
   it('is not waited for by others while a hostile schema is checked', async () => {

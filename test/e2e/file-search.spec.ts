@@ -3,7 +3,6 @@ import type OpenAI from 'openai';
 import { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCallingEngine, type CallingEngine } from './helpers/calling-engine.js';
-import { postJson } from './helpers/http.js';
 import {
   assertNumbered,
   collect,
@@ -278,15 +277,6 @@ describe('file_search for a model that calls tools', () => {
       expect(await ask(text)).toEqual({ status: 400, code: 'unsupported_file', param });
       const guarded = client.chat.completions.create({ model: 'chatqna', messages: shown(url) });
       expect(await failureOf(guarded)).toEqual({ status: 400, code: 'unsupported_parameter', param });
-    });
-
-    it('is told of grammars, which the answer says it is not held to', async () => {
-      const format = { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } };
-      const tools = [{ type: 'custom', custom: { name: 'patch', format } }];
-      const body = { model: 'caller', messages: 'Hello', tools };
-      const answer = await postJson(`${stack.service('gateway').url}/v1/chat/completions`, body);
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('x-meganest-ignored')).toBe('tools.patch.format');
     });
   });
 });

@@ -27,6 +27,12 @@ describe('engineKind', () => {
     expect(await engineKind(new RemoteServer('llm', { endpoint: engine.url }), undefined)).toBe('other');
   });
 
+  it('asks whether it is LM Studio', async () => {
+    const data = [{ id: 'm', max_context_length: 4096 }];
+    engine = await startEngine({ '/api/v0/models': (response) => sendJson(response, { data }) });
+    expect(await engineKind(new RemoteServer('llm', { endpoint: engine.url }), 'somebody')).toBe('lm-studio');
+  });
+
   it('is what requests go by', async () => {
     engine = await startEngine({
       '/v1/models': (response) => sendJson(response, { data: [{ id: 'm', owned_by: 'sglang' }] }),

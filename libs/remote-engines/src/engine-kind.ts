@@ -3,7 +3,7 @@ import { MegaNestError } from '#contracts';
 import type { RemoteServer } from './remote-server.js';
 
 /** What an engine is, as far as its requests differ; `other` where it does not say. */
-export type EngineKind = 'vllm' | 'sglang' | 'llama.cpp' | 'ollama' | 'openai' | 'other';
+export type EngineKind = 'vllm' | 'sglang' | 'llama.cpp' | 'ollama' | 'lm-studio' | 'openai' | 'other';
 
 /** What engines write as the owner of their models. */
 const owners: Readonly<Record<string, EngineKind>> = {
@@ -19,16 +19,23 @@ const owners: Readonly<Record<string, EngineKind>> = {
 /** Longest wait for an engine that may not have the path. */
 const probeMs = 5_000;
 
-/** The kind of an engine by what its list says of a model; Ollama, whose models can have any owner, is asked. */
+/** The kind of an engine by the owner of its model; Ollama and LM Studio, whose models can have any owner, are asked. */
 export async function engineKind(server: RemoteServer, owner: string | undefined): Promise<EngineKind> {
   const known = owners[owner ?? ''];
   if (known) return known;
+  if (await answers(server, '/api/version', z.looseObject({ version: z.string() }))) return 'ollama';
+  const listed = z.looseObject({ max_context_length: z.number() });
+  const isStudio = await answers(server, '/api/v0/models', z.looseObject({ data: z.array(listed).min(1) }));
+  return isStudio ? 'lm-studio' : 'other';
+}
+
+/** Whether an engine has a path with an answer of this form. */
+async function answers(server: RemoteServer, path: string, form: z.ZodType): Promise<boolean> {
   try {
-    const request = { path: '/api/version', signal: AbortSignal.timeout(probeMs) };
-    await server.json(request, z.looseObject({ version: z.string() }));
-    return 'ollama';
+    await server.json({ path, signal: AbortSignal.timeout(probeMs) }, form);
+    return true;
   } catch (error) {
-    if (error instanceof MegaNestError) return 'other';
+    if (error instanceof MegaNestError) return false;
     throw error;
   }
 }

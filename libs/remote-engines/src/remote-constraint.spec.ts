@@ -29,6 +29,12 @@ describe('remoteParameters', () => {
     });
   });
 
+  it('says any JSON object as a schema to LM Studio, which refuses json_object', () => {
+    expect(remoteParameters({ constraint: { type: 'json_object' } }, 'lm-studio')).toEqual({
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' } } },
+    });
+  });
+
   it.each<[EngineKind, object, object, object]>([
     [
       'vllm',

@@ -20,7 +20,7 @@ export function remoteParameters(
 function remoteConstraint(constraint: OutputConstraint, kind: EngineKind): object {
   switch (constraint.type) {
     case 'json_object':
-      return { response_format: { type: 'json_object' } };
+      return { response_format: anyObject(kind) };
     case 'json_schema': {
       const { schema } = constraint;
       return {
@@ -36,6 +36,12 @@ function remoteConstraint(constraint: OutputConstraint, kind: EngineKind): objec
     default:
       return structuralTag(constraint);
   }
+}
+
+/** LM Studio refuses `json_object`. */
+function anyObject(kind: EngineKind): object {
+  if (kind !== 'lm-studio') return { type: 'json_object' };
+  return { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' } } };
 }
 
 /** vLLM took the older names until it had `structured_outputs`; it ignores those that it does not know. */

@@ -5,7 +5,6 @@ import {
   type ChatMessage,
   type GenerationChunk,
   type ModelInfo,
-  type Tool,
 } from '#contracts';
 import { pickParameters, type MegaServiceDefinition, type RunReceipt } from '#dag';
 import {
@@ -31,7 +30,6 @@ import { assertPlainAnswer } from './mega-service-limits.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { assertTakesImages, modalitiesOf, textOnly } from './modalities.js';
 import { littleEffort, planThinking } from './plan-thinking.js';
-import { unenforcedGrammars } from './unenforced-grammars.js';
 
 /** A chat under way: its chunks, and what its bodies and headers need to know. */
 export interface ChatRun {
@@ -52,8 +50,6 @@ export interface PreparedChat {
   /** The model sees. */
   takesImages: boolean;
   ignored: string[];
-  /** Names of these tools' formats that the model is told of and not held to. */
-  unenforcedGrammars(tools: readonly Tool[]): string[];
   /** Errors of the generation surface in the chunks. */
   start(request: ChatCompletionRequest, call: HttpCall): ChatRun;
 }
@@ -74,8 +70,7 @@ export class ChatService {
   async start(request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
     const prepared = await this.prepare(request, call);
     const run = prepared.start(request, call);
-    const ignored = [...run.ignored, ...prepared.unenforcedGrammars(request.tools ?? [])];
-    return { ...run, ignored, chunks: namingToolParams(run.chunks, chatToolParam) };
+    return { ...run, chunks: namingToolParams(run.chunks, chatToolParam) };
   }
 
   /** `toolsFollow`: the request that is started has tools, this one not yet. Errors: model_not_found, unsupported_parameter, service_unavailable. */
@@ -95,7 +90,7 @@ export class ChatService {
         ignored,
       });
       const abilities = { isMegaService: true, callsTools: takesForms, takesImages: false };
-      return { ...abilities, ignored, unenforcedGrammars: () => [], start };
+      return { ...abilities, ignored, start };
     }
     if (this.environment.MEGA_SERVICES_ONLY) throw this.#unknownModel(request.model ?? '');
     const info = await this.models.llmNamed(request.model, call);
@@ -111,9 +106,8 @@ export class ChatService {
       const { request: asking } = callableTools(given, info);
       return this.#generate(info, ignored, { ...asking, chatTemplateKwargs: thinking.kwargs }, ...rest);
     };
-    const unenforced = (tools: readonly Tool[]) => unenforcedGrammars(tools, info);
     const abilities = { isMegaService: false, callsTools: info.callsTools !== false, takesImages };
-    return { ...abilities, ignored, unenforcedGrammars: unenforced, start };
+    return { ...abilities, ignored, start };
   }
 
   /** Errors: unsupported_parameter, invalid_request; those of the nodes surface in the chunks. */

@@ -26,6 +26,7 @@ describe('formTest', () => {
     [{ type: 'choice', choices: ['yes', 'no'] }, 'yes', 'yes!'],
     [{ type: 'regex', pattern: '[a-c]{2}\\d+' }, 'ab12', 'ab'],
     [{ type: 'grammar', grammar: 'root ::= "a" root | "b"' }, 'aaab', 'aaa'],
+    [{ type: 'lark', lark: 'start: "a" start | "b"' }, 'aaab', 'aaa'],
   ])('of %j takes %s and not %s', (form, right, wrong) => {
     const test = formTest(form);
     expect(test(right)).toBeUndefined();
@@ -41,6 +42,7 @@ describe('formTest', () => {
     [{ type: 'json_schema', schema: { type: 'text' } }, 'constraint.schema'],
     [{ type: 'json_schema', schema: { $ref: 'https://example.org/a' } }, 'constraint.schema'],
     [{ type: 'regex', pattern: '(a' }, 'constraint.pattern'],
+    [{ type: 'lark', lark: 'start: missing' }, 'constraint.lark'],
     [{ type: 'choice', choices: ['a'.repeat(300_000)] }, 'constraint'],
   ])('refuses a form that cannot be checked: %#', (form, param) => {
     expect(() => formTest(form)).toThrow(expect.objectContaining({ code: 'invalid_request', param }));

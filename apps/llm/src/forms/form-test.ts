@@ -1,11 +1,12 @@
 import { invalidField, type OutputConstraint } from '#contracts';
-import { readConstraint, textFits } from '#grammar';
+import { readConstraint, readLark, textFits } from '#grammar';
 import { Ajv, type AnySchema, type ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
-/** The form of a whole text. */
-export type TextForm = Exclude<OutputConstraint, { type: 'structural_tag' }>;
+/** The form of a whole text; custom tools have grammars in Lark. */
+export type TextForm =
+  Exclude<OutputConstraint, { type: 'structural_tag' }> | { readonly type: 'lark'; readonly lark: string };
 
 /** Says what is wrong with a text: "it is not JSON"; undefined where nothing is. */
 export type FormTest = (text: string) => string | undefined;
@@ -36,7 +37,7 @@ export function formTest(form: TextForm): FormTest {
       return (text) =>
         form.choices.includes(text) ? undefined : `${quoted(text)} is not one of the choices`;
     default: {
-      const grammar = readConstraint(form);
+      const grammar = form.type === 'lark' ? readLark(form.lark) : readConstraint(form);
       const name = form.type === 'regex' ? 'the regular expression' : 'the grammar';
       return (text) => (textFits(grammar, text) ? undefined : `${quoted(text)} does not fit ${name}`);
     }

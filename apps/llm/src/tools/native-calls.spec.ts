@@ -102,6 +102,27 @@ describe('readNativeCalls', () => {
     expect((await custom('+a')).calls).toMatchObject([{ input: '+a' }]);
   });
 
+  it('checks the input of a custom tool by its grammar', async () => {
+    const lark: Tool = { ...patch, grammar: { syntax: 'lark', definition: 'start: "+" /[a-z]+/' } };
+    const regex: Tool = { ...patch, grammar: { syntax: 'regex', definition: String.raw`^\d{2}$` } };
+    const custom = (tool: Tool, ...inputs: string[]) =>
+      read([call(0, { name: 'patch' }), ...inputs.map((input) => call(0, { input })), {}], { tools: [tool] });
+    expect((await custom(lark, '{"input":"+a', 'b"}')).calls).toMatchObject([{ input: '+ab' }]);
+    expect((await custom(lark, '+ab')).calls).toMatchObject([{ input: '+ab' }]);
+    expect((await custom(regex, '{"input":"12"}')).calls).toMatchObject([{ input: '12' }]);
+    const message = /called patch with an input that is wrong: "-a" does not fit the grammar/;
+    await expect(custom(lark, '{"input":"-a"}')).rejects.toThrow(message);
+    await expect(custom(regex, '{"input":"123"}')).rejects.toThrow(/does not fit the regular expression/);
+  });
+
+  it('names the tool whose grammar cannot be read', async () => {
+    const bad: Tool = { ...patch, grammar: { syntax: 'lark', definition: 'start: missing' } };
+    await expect(read([{}], { tools: [add, bad] })).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'tools[1].grammar.definition',
+    });
+  });
+
   it.each<[string, Partial<GenerationEvent>[], Partial<AnswerTerms>, RegExp]>([
     ['an unknown tool', [call(0, { name: 'fly' })], {}, /called "fly", which is not among/],
     [
@@ -132,10 +153,10 @@ describe('readNativeCalls', () => {
 
   it('names the tool whose schema cannot be checked', async () => {
     const bad: Tool = { type: 'function', name: 'bad', parameters: { type: 'thing' }, strict: true };
-    const message = expect.stringMatching(/^tools\.1\.parameters: /) as string;
+    const message = expect.stringMatching(/^tools\[1\]\.parameters: /) as string;
     await expect(read([{}], { tools: [add, bad] })).rejects.toMatchObject({
       code: 'invalid_request',
-      param: 'tools.1.parameters',
+      param: 'tools[1].parameters',
       message,
     });
   });

@@ -47,14 +47,14 @@ export async function* readNativeCalls(
 
 /** Errors: invalid_request with the path of the tool. */
 async function prepareArguments(tool: Tool, { forms, given }: NativeCallOptions): Promise<void> {
-  const form = argumentsForm(tool);
-  if (form?.type !== 'json_schema') return;
+  const form = inputForm(tool);
+  if (!form || form.type === 'json_object') return;
   try {
     await forms.prepare(form);
   } catch (error) {
     if (!(error instanceof MegaNestError) || error.code !== 'invalid_request') throw error;
     const { message, ...body } = error.toBody();
-    const param = `tools.${given.indexOf(tool)}.parameters`;
+    const param = `tools[${given.indexOf(tool)}].${tool.type === 'custom' ? 'grammar.definition' : 'parameters'}`;
     throw MegaNestError.fromBody({
       ...body,
       param,
@@ -71,6 +71,8 @@ interface OpenCall {
   readonly tool: Tool;
   json: string;
   readonly raw?: RawInput;
+  /** The raw input so far. */
+  input: string;
   /** Beyond what was asked for: it is left out. */
   readonly isExtra: boolean;
 }
@@ -98,6 +100,7 @@ class NativeAnswer {
     const read = this.read(event);
     const calls = this.#calls.filter(({ isExtra }) => !isExtra);
     const rest = calls.flatMap(restOf);
+    for (const { index, input } of rest) calls[index]!.input += input;
     const isCutOff = event.finishReason === 'length' || event.finishReason === 'content_filter';
     const wrong = isCutOff || this.#refuses ? undefined : await this.#wrongWith(calls);
     if (wrong !== undefined) throw new BrokenFormError(wrong, event.usage);
@@ -116,6 +119,7 @@ class NativeAnswer {
     call.json += piece.input;
     if (call.isExtra) return [];
     const input = call.raw ? call.raw.push(piece.input) : piece.input;
+    call.input += input;
     if (call === open) return [{ index: call.index, input }];
     return [{ index: call.index, id: call.id, name: call.tool.name, kind: call.tool.type, input }];
   }
@@ -136,6 +140,7 @@ class NativeAnswer {
       ...(id !== undefined && { engineId: id }),
       tool,
       json: '',
+      input: '',
       ...(tool.type === 'custom' && { raw: new RawInput() }),
       isExtra: terms.single && index > 0,
     };
@@ -146,10 +151,12 @@ class NativeAnswer {
 
   async #wrongWith(calls: readonly OpenCall[]): Promise<string | undefined> {
     const { terms, forms } = this.options;
-    for (const { tool, json } of calls) {
-      const form = argumentsForm(tool);
-      const wrong = form && (await forms.wrongWith(form, json.trim() === '' ? '{}' : json));
-      if (wrong !== undefined) return `called ${tool.name} with arguments that are wrong: ${wrong}`;
+    for (const { tool, input } of calls) {
+      const form = inputForm(tool);
+      const wrong = form && (await forms.wrongWith(form, input));
+      if (wrong === undefined) continue;
+      const what = tool.type === 'custom' ? 'an input that is' : 'arguments that are';
+      return `called ${tool.name} with ${what} wrong: ${wrong}`;
     }
     if (calls.length > 0) return undefined;
     if (terms.required) return 'called no tool, although it had to';
@@ -171,9 +178,13 @@ function restOf({ index, json, raw }: OpenCall): ToolCallDelta[] {
   return input === '' ? [] : [{ index, input }];
 }
 
-/** Strict functions say which arguments they take; those of others are any object. Custom tools take any text. */
-function argumentsForm(tool: Tool): TextForm | undefined {
-  if (tool.type === 'custom') return undefined;
+/** Strict functions take the arguments of their schema, others any object. Custom tools take texts of their grammar, or any. */
+function inputForm(tool: Tool): TextForm | undefined {
+  if (tool.type === 'custom') {
+    if (!tool.grammar) return undefined;
+    const { syntax, definition } = tool.grammar;
+    return syntax === 'lark' ? { type: 'lark', lark: definition } : { type: 'regex', pattern: definition };
+  }
   if (tool.strict && tool.parameters) return { type: 'json_schema', schema: tool.parameters };
   return { type: 'json_object' };
 }

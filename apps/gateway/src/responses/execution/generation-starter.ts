@@ -50,7 +50,7 @@ export class GenerationStarter {
   async #prepare(plan: ResponsePlan, call: HttpCall, patient: boolean): Promise<ResponseGeneration> {
     const own = modelTools(plan.initial.tools);
     const prepared = await this.chat.prepare(plan.job.chat, call, own.tools.length > 0);
-    const ignored = [...prepared.ignored, ...prepared.unenforcedGrammars(own.tools)].map(inResponseNames);
+    const ignored = prepared.ignored.map(inResponseNames);
     if (!prepared.isMegaService) {
       const preparation = { plan, call, prepared, patient };
       const steps = plan.job.warmUp ? this.#warmUp(preparation) : this.#compactedWithTools(preparation);
