@@ -40,6 +40,7 @@ const kinds: ServiceKind[] = [
       echo: z.boolean().optional(),
       suffix: z.string().optional(),
     }),
+    unjudged: ['suffix'],
     streaming: true,
   },
   {
@@ -62,6 +63,7 @@ const kinds: ServiceKind[] = [
     passThrough: 'sentences',
     streaming: true,
   },
+  { service: 'judge', inputs: {}, output: 'text', parameters: z.object({}), judges: true },
   { service: 'guard', inputs: {}, output: 'verdict', parameters: z.object({}) },
   { service: 'step', inputs: {}, output: 'text', parameters: z.object({ size: z.int().optional() }) },
 ];

@@ -8,6 +8,8 @@ export interface BodyBounds {
   maxEventBytes?: number;
   /** Most bytes of an event stream; default 64 MiB. */
   maxStreamBytes?: number;
+  /** Called when a body is cut off; the reader of an event stream may take that for a lost connection and wait on. */
+  onCut?: (error: BodyTooLargeError) => void;
 }
 
 const mebibyte = 2 ** 20;
@@ -28,16 +30,19 @@ export async function boundedResponse(response: ResponseType, bounds: BodyBounds
   }
   const isStream = headers.get('content-type')?.includes('text/event-stream') ?? false;
   const most = isStream ? (bounds.maxStreamBytes ?? 64 * mebibyte) : (bounds.maxBytes ?? 16 * mebibyte);
-  const counted = body.pipeThrough(
-    countBytes(most, isStream ? (bounds.maxEventBytes ?? 4 * mebibyte) : most),
-  );
+  const mostOfEvent = isStream ? (bounds.maxEventBytes ?? 4 * mebibyte) : most;
+  const counted = body.pipeThrough(countBytes(most, mostOfEvent, bounds.onCut));
   const bounded = new Response(counted as never, { status, statusText, headers });
   Object.defineProperty(bounded, 'url', { value: response.url });
   return bounded;
 }
 
 /** Events end with an empty line. */
-function countBytes(most: number, mostOfEvent: number): TransformStream<Uint8Array, Uint8Array> {
+function countBytes(
+  most: number,
+  mostOfEvent: number,
+  onCut?: BodyBounds['onCut'],
+): TransformStream<Uint8Array, Uint8Array> {
   let [total, event, emptyLine] = [0, 0, false];
   return new TransformStream({
     transform(piece, controller) {
@@ -47,7 +52,9 @@ function countBytes(most: number, mostOfEvent: number): TransformStream<Uint8Arr
         event += (end < 0 ? piece.length : end + 1) - start;
         if (event > mostOfEvent || total > most) {
           const limit = event > mostOfEvent ? mostOfEvent : most;
-          controller.error(new BodyTooLargeError(`The answer is larger than ${limit} bytes.`));
+          const error = new BodyTooLargeError(`The answer is larger than ${limit} bytes.`);
+          controller.error(error);
+          onCut?.(error);
           return;
         }
         if (end < 0) {

@@ -127,6 +127,15 @@ describe('parseMegaService', () => {
       'node "r": inputs.docs: "llm" has no such input (it has: documents)',
     ],
     [
+      'a text that no guard sees',
+      nodes(
+        'judge: { service: judge }',
+        's: { service: step, after: [judge] }',
+        'llm: { service: llm, after: [s], params: { suffix: "." } }',
+      ),
+      'node "llm": locked: "judge" does not judge the parameter suffix; add locked: [suffix]',
+    ],
+    [
       'two streaming nodes',
       nodes('a: { service: llm, stream: true }', 'b: { service: llm, after: [a], stream: true }'),
       'node "a": stream: two streaming nodes, "a" and "b": only one stream reaches the client',

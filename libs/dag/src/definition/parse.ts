@@ -6,7 +6,7 @@ import { type ServiceLookup, findService, resolveTarget, type FoundService } fro
 import type { MegaServiceDefinition, NodeDefinition, NodeTarget } from './types.js';
 import { compileCondition, type Condition } from './condition.js';
 import { ancestorLevels, findCycle, followersOf, sortTopologically } from './graph.js';
-import { checkSkipping, checkStreaming, checkTimes, findOutput } from './rules.js';
+import { checkGuards, checkSkipping, checkStreaming, checkTimes, findOutput } from './rules.js';
 
 /**
  * Parses the YAML of a mega service and checks its shape. `file` appears in error messages. Errors:
@@ -60,6 +60,7 @@ class Compiler {
     this.problems.throwIfAny();
     const nodes = this.compileNodes();
     checkTimes(nodes, this.problems);
+    checkGuards(nodes, this.problems);
     const output = findOutput(this.source.output, nodes, this.problems);
     if (output !== undefined) {
       checkStreaming(nodes, output, this.problems);

@@ -1,5 +1,6 @@
 import type { ProblemList } from './problems.js';
 import type { InputPort } from './service-kind.js';
+import { freeUnjudged } from './target.js';
 import type { NodeDefinition, NodeTarget } from './types.js';
 
 type Nodes = ReadonlyMap<string, NodeDefinition>;
@@ -102,6 +103,20 @@ function requiredPort({ target, fallback }: NodeDefinition, source: string): str
     if (needy) return needy[0];
   }
   return undefined;
+}
+
+/** Checks that a request cannot pass a guard by a parameter of a later node. */
+export function checkGuards(nodes: Nodes, problems: ProblemList): void {
+  const guarded = new Map<string, string>();
+  for (const node of nodes.values()) {
+    const guard = node.after.map((before) => guarded.get(before)).find((found) => found !== undefined);
+    const first = guard ?? (node.target.kind.judges ? node.name : undefined);
+    if (first !== undefined) guarded.set(node.name, first);
+    for (const parameter of guard === undefined ? [] : freeUnjudged(node)) {
+      const message = `"${guard}" does not judge the parameter ${parameter}; add locked: [${parameter}]`;
+      problems.add(message, { node: node.name, field: 'locked' });
+    }
+  }
 }
 
 /** Checks that a hedge starts before the timeout. */

@@ -23,6 +23,10 @@ export interface ServiceKind {
   parameters: z.ZodObject;
   /** The input whose value replaces the output if the node is skipped. */
   passThrough?: string;
+  /** The service judges the texts of the request for all nodes after it. */
+  judges?: boolean;
+  /** Parameters with a text for the model. A guard does not see them, so a node after a guard has to lock them. */
+  unjudged?: readonly string[];
   /** The service can stream its output (`stream: true` in the YAML). */
   streaming?: boolean;
   /** Converts the chunks of a stream to the output; default: the array of chunks. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ServiceKind, ServiceRegistry } from './service-kind.js';
-import type { MegaServiceDefinition, NodeTarget } from './types.js';
+import type { MegaServiceDefinition, NodeDefinition, NodeTarget } from './types.js';
 import type { Predecessors } from './graph.js';
 import { resolveInputPorts } from './input-ports.js';
 import type { ProblemList } from './problems.js';
@@ -20,9 +20,20 @@ function megaServiceKind(definition: MegaServiceDefinition): ServiceKind {
     inputs: {},
     output: kind.output,
     parameters: mergeParameters(definition),
+    judges: kind.judges,
+    unjudged: [...definition.nodes.values()].flatMap(freeUnjudged),
     streaming: output.stream,
     collect: kind.collect,
   };
+}
+
+/** Parameters of a node with a text that no guard sees, unless a request cannot set them. */
+export function freeUnjudged({ target, fallback, locked }: NodeDefinition): string[] {
+  const names = (other?: NodeTarget) => (other?.kind.unjudged ?? []).filter((name) => !locked.has(name));
+  const fixed = fallback?.params ?? {};
+  return [
+    ...new Set([...names(target), ...names(fallback).filter((name) => !Object.hasOwn(fixed, name))]),
+  ];
 }
 
 /** Lists the names and values that may be set; the nodes parse the values. */

@@ -48,6 +48,13 @@ describe('a nested mega service', () => {
     });
   });
 
+  it('is refused after a guard that does not see one of its texts', () => {
+    const guarded = ['judge: { service: judge }', 'chat: { service: inner, after: [judge], stream: true }'];
+    expect(() => outer(chat, ...guarded)).toThrow(/"chat": locked: .* suffix/);
+    const locked = define('llm: { service: llm, stream: true, locked: [suffix] }');
+    expect(outer(locked, ...guarded).output).toBe('chat');
+  });
+
   it('takes parameters from the request, then the outer YAML, then its own', async () => {
     const named = outer(search, 'search: { service: inner, params: { k: 5 } }');
     const plain = outer(search, 'search: { service: inner }');

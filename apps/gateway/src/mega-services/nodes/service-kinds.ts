@@ -50,6 +50,7 @@ export const serviceKinds: ServiceRegistry = createServiceRegistry([
     inputs: { conversation, documents: { kind: 'documents', optional: true } },
     output: 'answer',
     parameters: generationParametersSchema.extend({ chat_template: generate.request.shape.chat_template }),
+    unjudged: ['chat_template'],
     streaming: true,
   },
   {
@@ -78,6 +79,7 @@ export const serviceKinds: ServiceRegistry = createServiceRegistry([
   {
     // No parameters: what a guard looks for is not for the guarded to say.
     service: 'guardrail',
+    judges: true,
     inputs: { conversation },
     output: 'conversation',
     parameters: z.object({}),

@@ -2,6 +2,7 @@ import { fetchForUsers, version } from '#service-kit';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { jsonSchemaValidator, JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
@@ -40,23 +41,24 @@ export class McpConnection {
   readonly #fetch;
   #client: Promise<Client> | undefined;
   #transport: Transport | undefined;
+  /** Ends the request under way when the server's answer is cut off. */
+  #cut = new AbortController();
 
   constructor(
     private readonly address: McpServerAddress,
     private readonly options: McpConnectionOptions,
   ) {
-    this.#fetch = fetchForUsers(options.allowPrivate);
+    this.#fetch = fetchForUsers(options.allowPrivate, { onCut: (error) => this.#cut.abort(error) });
   }
 
-  /** Errors: whatever the way to the server or its protocol throws. */
+  /** Errors: BodyTooLargeError; whatever the way to the server or its protocol throws. */
   async listTools(signal: AbortSignal): Promise<Tool[]> {
-    const client = await this.#open(signal);
     const tools: Tool[] = [];
     let cursor: string | undefined;
     let [pages, characters] = [0, 0];
     do {
       if (++pages > mostPages) throw new Error(`The list of tools has more than ${mostPages} pages.`);
-      const page = await client.listTools({ cursor }, this.#limits(signal));
+      const page = await this.#request(signal, (client, limits) => client.listTools({ cursor }, limits));
       const kept = page.tools.slice(0, mostTools - tools.length);
       // Counted page by page: all pages together may have 64 times as much as one answer.
       characters += JSON.stringify(kept).length;
@@ -68,9 +70,10 @@ export class McpConnection {
     return tools;
   }
 
+  /** Errors: as {@link listTools}. */
   async callTool(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
-    const client = await this.#open(signal);
-    const result = await client.callTool({ name, arguments: input }, undefined, this.#limits(signal));
+    const call = { name, arguments: input };
+    const result = await this.#request(signal, (client, limits) => client.callTool(call, undefined, limits));
     return result as CallToolResult;
   }
 
@@ -84,6 +87,23 @@ export class McpConnection {
     const client = await this.#client?.catch(() => undefined);
     await client?.close().catch(() => undefined);
     await this.#fetch.close().catch(() => undefined);
+  }
+
+  /**
+   * Makes one request of this connection after another. The protocol's client waits for its time limit when an event is
+   * cut off, so the request is ended here, with the reason.
+   */
+  async #request<Result>(
+    signal: AbortSignal,
+    send: (client: Client, limits: RequestOptions) => Promise<Result>,
+  ): Promise<Result> {
+    const { signal: cut } = (this.#cut = new AbortController());
+    const ended = AbortSignal.any([signal, cut]);
+    try {
+      return await send(await this.#open(ended), this.#limits(ended));
+    } catch (error) {
+      throw cut.aborted && !signal.aborted ? cut.reason : error;
+    }
   }
 
   #open(signal: AbortSignal): Promise<Client> {
@@ -122,7 +142,7 @@ export class McpConnection {
     return { ...headers, ...(authorization !== undefined && { authorization: `Bearer ${authorization}` }) };
   }
 
-  #limits(signal: AbortSignal) {
+  #limits(signal: AbortSignal): RequestOptions {
     return { signal, timeout: this.options.timeoutMs, maxTotalTimeout: this.options.timeoutMs };
   }
 }
