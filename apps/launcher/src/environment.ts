@@ -38,6 +38,7 @@ const ownOfServices = [
   'LLM_MODALITIES',
   'LLM_CONTEXT_LENGTH',
   'LLM_TOOLS',
+  'LLM_PREFIX_CACHE_BYTES',
   'READER_MODEL_ID',
   'TEI_API_KEY',
   'ASR_API_KEY',

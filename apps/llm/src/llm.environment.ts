@@ -1,4 +1,4 @@
-import { baseEnvironmentSchema, count, portSchema } from '#service-kit';
+import { baseEnvironmentSchema, bytes, count, portSchema } from '#service-kit';
 import { z } from 'zod';
 
 export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
@@ -19,6 +19,8 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   LLM_CONTEXT_LENGTH: count(64).optional(),
   /** Whether the model calls tools: auto says yes where its chat template knows tools, or an engine has it. */
   LLM_TOOLS: z.enum(['auto', 'true', 'false']).default('auto'),
+  /** Bytes of prompt prefixes that a local model keeps for later requests; 0 keeps none. */
+  LLM_PREFIX_CACHE_BYTES: bytes('held', 0).default(256 * 1024 * 1024),
   /** Sent to that server as a bearer token. */
   LLM_API_KEY: z.string().optional(),
 });

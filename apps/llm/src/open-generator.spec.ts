@@ -1,5 +1,6 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { GenerationEvent } from '#generation';
 import { projectRoot } from '#paths';
 import { loadProfile, readEnvironment } from '#service-kit';
 import { createTemporaryDirectory } from '#testing';
@@ -37,6 +38,19 @@ it('fetches the model of the hub that LLM_MODEL_ID names, in every profile', asy
   const generator = await openGenerator(environment, profile);
   expect(generator.info.id).toBe('acme/tiny-chat');
   expect(hub.requests.map(({ authorization }) => authorization)).toContain('Bearer secret');
+  await generator.close();
+});
+
+it.each([
+  ['0', 0],
+  [undefined, 64],
+])('keeps prefixes within LLM_PREFIX_CACHE_BYTES: %s', async (bytes, cachedTokens) => {
+  const generator = await openGenerator(environmentOf({ LLM_PREFIX_CACHE_BYTES: bytes }), profile);
+  const parameters = { max_tokens: 1, temperature: 0 };
+  let last: GenerationEvent | undefined;
+  for (let count = 0; count < 2; count += 1)
+    for await (const event of generator.generate({ messages: 'word '.repeat(100), parameters })) last = event;
+  expect(last?.usage?.cachedTokens).toBe(cachedTokens);
   await generator.close();
 });
 

@@ -16,5 +16,6 @@ export async function openGenerator(environment: LlmEnvironment, profile: Profil
   if (contextLength !== undefined)
     throw new Error('LLM_CONTEXT_LENGTH: needs LLM_ENDPOINT; a model that runs here says it itself');
   const options = modelOptions(environment, profile, model);
-  return announceModel(await loadGenerator(model ?? profile.llm.model, options));
+  const prefixCacheBytes = environment.LLM_PREFIX_CACHE_BYTES;
+  return announceModel(await loadGenerator(model ?? profile.llm.model, { ...options, prefixCacheBytes }));
 }

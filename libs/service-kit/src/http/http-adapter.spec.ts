@@ -1,15 +1,74 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
-import { expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { baseEnvironmentSchema } from '../config/environment.js';
 import { createLogger } from '../logger.js';
 import { createHttpAdapter } from './http-adapter.js';
 
-it.each([
-  [{}, 600_000],
-  [{ RECEIVE_TIMEOUT_MS: '5000' }, 5_000],
-])('bounds the time to receive a request: %o', async (variables, expected) => {
-  const adapter = createHttpAdapter(baseEnvironmentSchema.parse(variables), createLogger('test', 'silent'));
-  const server = adapter.getInstance<FastifyInstance>();
-  expect(server.server.requestTimeout).toBe(expected);
-  await server.close();
+describe('createHttpAdapter', () => {
+  let server: FastifyInstance | undefined;
+  afterEach(() => server?.close());
+
+  async function listen(variables: Record<string, string>): Promise<() => Promise<Socket>> {
+    const environment = baseEnvironmentSchema.parse(variables);
+    const adapter = createHttpAdapter(environment, createLogger('test', 'silent'));
+    server = adapter.getInstance<FastifyInstance>();
+    server.post('/', (request) => request.body);
+    await server.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = server.server.address() as AddressInfo;
+    return async () => {
+      const socket = connect(port, '127.0.0.1');
+      await once(socket, 'connect');
+      return socket;
+    };
+  }
+
+  const head =
+    'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n';
+
+  it('ends a request whose body does not come, and says so', async () => {
+    const open = await listen({ RECEIVE_TIMEOUT_MS: '200' });
+    const socket = await open();
+    socket.write(`${head}{"a"`);
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1.1 408 /);
+    expect(answer).toContain('"code":"request_timeout"');
+  });
+
+  it('takes a body that comes in pieces within the time', async () => {
+    const open = await listen({ RECEIVE_TIMEOUT_MS: '60000' });
+    const socket = await open();
+    socket.write(`${head}{"a"`);
+    socket.write(`:123}`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
+    socket.destroy();
+  });
+
+  it.each([
+    [{}, 600_000, 8_192],
+    [{ RECEIVE_TIMEOUT_MS: '0', REQUESTS_LIMIT: '0' }, 0, undefined],
+  ])('has bounds unless they are turned off: %o', async (variables, receiveMs, connections) => {
+    await listen(variables);
+    expect(server!.server).toMatchObject({ requestTimeout: receiveMs });
+    expect(server!.server.maxConnections).toBe(connections);
+  });
+
+  it('closes connections beyond the limit, and takes others as soon as there is room', async () => {
+    const open = await listen({ REQUESTS_LIMIT: '1' });
+    const accepted: Socket[] = [];
+    server!.server.on('connection', (socket) => accepted.push(socket));
+    const kept = [await open(), await open()];
+    const refused = (await open()).on('error', () => undefined);
+    await once(refused.resume(), 'close');
+    kept[0]!.destroy();
+    await once(accepted[0]!, 'close');
+    const next = await open();
+    next.write(`${head}{"a":123}`);
+    const [answer] = (await once(next, 'data')) as [Buffer];
+    expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
+    for (const socket of [...kept, next]) socket.destroy();
+  });
 });

@@ -16,6 +16,9 @@ import { WebPages } from './web-pages.js';
 import { aliasedPath } from './path-aliases.js';
 import { MegaNestError, invalidField } from '#contracts';
 
+/** Connections for each request that may be under way: most of them wait for their next request. Further ones are closed. */
+const connectionsOfOneRequest = 2;
+
 /** Fastify with what every service's HTTP side needs: whose web pages may use it, keys, JSON limits, request ids and an access log. */
 export function createHttpAdapter(environment: BaseEnvironment, logger: Logger): FastifyAdapter {
   const adapter = new FastifyAdapter({
@@ -26,8 +29,14 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
     // Answers already under way are finished, idle connections are closed at once.
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
-    // Node would answer without a body: it is checked with the other headers.
-    http: { requireHostHeader: false },
+    http: {
+      // Node would answer without a body: it is checked with the other headers.
+      requireHostHeader: false,
+      // Node swaps the two times where the one for the head is the longer one.
+      headersTimeout: Math.min(60_000, environment.RECEIVE_TIMEOUT_MS || 60_000),
+      // How often Node looks for slow requests.
+      connectionsCheckingInterval: Math.min(30_000, environment.RECEIVE_TIMEOUT_MS || 30_000),
+    },
     // What the router itself refuses, before any route: broken escapes, a parameter that is too long.
     frameworkErrors: (error: { code: string }, request: FastifyRequest, reply: FastifyReply) => {
       void reply.header('x-request-id', request.id);
@@ -37,6 +46,8 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
   const server = adapter.getInstance<FastifyInstance>();
   server.decorate('requestTimeoutMs', environment.REQUEST_TIMEOUT_MS);
   server.decorate('streamTimeoutMs', environment.STREAM_TIMEOUT_MS);
+  if (environment.REQUESTS_LIMIT > 0)
+    server.server.maxConnections = connectionsOfOneRequest * environment.REQUESTS_LIMIT;
   noteRoutes(server);
   // Without it JSON that says to be text would be a string.
   server.removeContentTypeParser('text/plain');
