@@ -9,10 +9,15 @@ const tone = Float32Array.from(
   (_, index) => 0.5 * Math.sin((2 * Math.PI * frequency * index) / speechSampleRate),
 );
 
-async function encode(format: Parameters<typeof createSpeechEncoder>[0]): Promise<Buffer> {
-  const encoder = await createSpeechEncoder(format);
+async function encode(
+  format: Parameters<typeof createSpeechEncoder>[0],
+  opened = createSpeechEncoder(format),
+): Promise<Buffer> {
+  const encoder = await opened;
   const parts = [await encoder.push(tone.subarray(0, 10_000)), await encoder.push(tone.subarray(10_000))];
-  return Buffer.concat([...parts, await encoder.finish()]);
+  const file = Buffer.concat([...parts, await encoder.finish()]);
+  encoder.close();
+  return file;
 }
 
 const rate = 16_000;
@@ -38,6 +43,22 @@ describe('createSpeechEncoder', () => {
       expect(pitchOf(middle, rate)).toBeGreaterThan(frequency - 3);
       expect(pitchOf(middle, rate)).toBeLessThan(frequency + 3);
       expect(Math.max(...middle)).toBeGreaterThan(0.4);
+    },
+  );
+
+  it.each(['opus', 'flac'] as const)(
+    'gives back the memory of %s files that are abandoned',
+    async (format) => {
+      const whole = await encode(format);
+      const opened = createSpeechEncoder(format);
+      await opened;
+      for (let count = 0; count < 1_500; count += 1) {
+        const encoder = await createSpeechEncoder(format);
+        if (count % 100 === 0) await encoder.push(tone.subarray(0, 10_000));
+        encoder.close();
+      }
+      // The memory of a codec that has to grow is another one, and encoders that are under way lose it.
+      expect((await encode(format, opened)).length).toBe(whole.length);
     },
   );
 

@@ -14,6 +14,8 @@ export interface SpeechEncoder {
   push(samples: Float32Array): Promise<Uint8Array>;
   /** The rest of the file. */
   finish(): Promise<Uint8Array>;
+  /** Gives back what it holds, whether or not the file is finished. Called once, last. */
+  close(): void;
 }
 
 const nothing = new Uint8Array();
@@ -28,6 +30,7 @@ const encoders: Record<SpeechFormat, () => Promise<SpeechEncoder>> = {
     Promise.resolve({
       push: (samples) => Promise.resolve(bytesOf(toInt16(samples))),
       finish: () => Promise.resolve(nothing),
+      close: () => undefined,
     }),
   wav: () => Promise.resolve(createWavEncoder()),
   mp3: openMp3Encoder,
@@ -55,16 +58,22 @@ function createWavEncoder(): SpeechEncoder {
       const data = Buffer.concat(pieces.map(bytesOf));
       return Promise.resolve(Buffer.concat([pcmWavHead(data.length, speechSampleRate), data]));
     },
+    close: () => undefined,
   };
 }
 
+/** Encoders that no file uses now: each one compiles its program, which takes time and memory. */
+const idleMp3Encoders: Awaited<ReturnType<typeof createMp3Encoder>>[] = [];
+
 async function openMp3Encoder(): Promise<SpeechEncoder> {
-  const encoder = await createMp3Encoder();
+  const encoder = idleMp3Encoders.pop() ?? (await createMp3Encoder());
+  // Resets one that is used again.
   encoder.configure({ sampleRate: speechSampleRate, channels: 1, bitrate: 64 });
   return {
     // The encoder's buffer is used again by its next call.
     push: (samples) => Promise.resolve(encoder.encode([samples]).slice()),
     finish: () => Promise.resolve(encoder.finalize().slice()),
+    close: () => void idleMp3Encoders.push(encoder),
   };
 }
 
@@ -126,9 +135,9 @@ async function createOpusEncoder(): Promise<SpeechEncoder> {
       last.set(rest);
       await encode(last);
       await output.finalize();
-      opus.delete();
       return taken();
     },
+    close: () => opus.delete(),
   };
 }
 
@@ -162,8 +171,8 @@ async function createFlacEncoder(): Promise<SpeechEncoder> {
     },
     finish: () => {
       flac.FLAC__stream_encoder_finish(encoder);
-      flac.FLAC__stream_encoder_delete(encoder);
       return Promise.resolve(taken());
     },
+    close: () => flac.FLAC__stream_encoder_delete(encoder),
   };
 }

@@ -12,17 +12,21 @@ async function speak(
   context: CallContext<SynthesizerEvent>,
 ): Promise<void> {
   const encoder = await createSpeechEncoder(format);
-  for (const piece of pieces) {
-    await setImmediate();
-    if (context.signal.aborted) return;
-    const samples = flite.speak(piece, voice, speed);
-    const resampler = new Resampler(fliteSampleRate, speechSampleRate);
-    const seconds = samples.length / fliteSampleRate;
-    const first = await encoder.push(resampler.push(samples));
-    const second = await encoder.push(resampler.finish());
-    context.emit({ bytes: Buffer.concat([first, second]), seconds });
+  try {
+    for (const piece of pieces) {
+      await setImmediate();
+      if (context.signal.aborted) return;
+      const samples = flite.speak(piece, voice, speed);
+      const resampler = new Resampler(fliteSampleRate, speechSampleRate);
+      const seconds = samples.length / fliteSampleRate;
+      const first = await encoder.push(resampler.push(samples));
+      const second = await encoder.push(resampler.finish());
+      context.emit({ bytes: Buffer.concat([first, second]), seconds });
+    }
+    context.emit({ bytes: await encoder.finish(), seconds: 0 });
+  } finally {
+    encoder.close();
   }
-  context.emit({ bytes: await encoder.finish(), seconds: 0 });
 }
 
 /** Entry of a thread that speaks. */
