@@ -42,7 +42,15 @@ let stack: TestStack;
 let watch: ProcessWatch;
 const memory: Map<ServiceName, number>[] = [];
 beforeAll(async () => {
-  stack = await startStack({ env: { LLM_TOOLS: 'true' } });
+  stack = await startStack({
+    env: {
+      LLM_TOOLS: 'true',
+      // Full in the first pass, so that it is not taken for a leak.
+      LLM_PREFIX_CACHE_BYTES: String(16 * 1024 * 1024),
+      // What one thread has freed is there for the others.
+      GLIBC_TUNABLES: 'glibc.malloc.arena_max=2',
+    },
+  });
   watch = new ProcessWatch(stack);
   // What the start took is no matter here.
   await watch.ask();
