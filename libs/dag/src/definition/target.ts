@@ -31,9 +31,7 @@ function megaServiceKind(definition: MegaServiceDefinition): ServiceKind {
 export function freeUnjudged({ target, fallback, locked }: NodeDefinition): string[] {
   const names = (other?: NodeTarget) => (other?.kind.unjudged ?? []).filter((name) => !locked.has(name));
   const fixed = fallback?.params ?? {};
-  return [
-    ...new Set([...names(target), ...names(fallback).filter((name) => !Object.hasOwn(fixed, name))]),
-  ];
+  return [...new Set([...names(target), ...names(fallback).filter((name) => !Object.hasOwn(fixed, name))])];
 }
 
 /** Lists the names and values that may be set; the nodes parse the values. */
