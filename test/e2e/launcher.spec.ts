@@ -66,7 +66,11 @@ describe.sequential('npm start', () => {
   });
 
   it('ingests the sample documents on its first start', async () => {
-    expect(launcher.output).toMatch(/^ingested +api\.md/m);
+    const lines = launcher.lines.map((line) => /^(?:ingested +api\.md|gateway +ready)/.exec(line)?.[0] ?? '');
+    const [ingested, gateway] = lines.filter((line) => line !== '');
+    expect(ingested).toMatch(/^ingested/);
+    // A client that waits for the gateway finds them read.
+    expect(gateway).toMatch(/^gateway/);
     expect(await listDocuments()).toContain('operations.md');
   });
 

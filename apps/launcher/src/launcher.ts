@@ -77,10 +77,11 @@ export class Launcher {
   }
 
   /**
-   * Starts everything and resolves when all of it is ready. Errors: LockHeldError, PortInUseError, UnreachableError,
+   * Starts everything and resolves when all of it is ready. The gateway comes last, after `beforeGateway`, which may use dataprep:
+   * a client that sees the gateway ready can ask about the documents. Errors: LockHeldError, PortInUseError, UnreachableError,
    * NatsServerNotFoundError, StartFailedError; then whatever had started must be stopped with `stop()`.
    */
-  async start(): Promise<void> {
+  async start(beforeGateway: () => Promise<void> = async () => {}): Promise<void> {
     this.lock = await this.lockDataDirectory();
     const leftovers = await this.register.endLeftovers();
     if (leftovers.length > 0)
@@ -96,7 +97,14 @@ export class Launcher {
         DATABASE_URL,
       });
     };
-    await Promise.all(services.map(start));
+    const started = new Map<string, Promise<void>>();
+    for (const service of services) if (service.name !== 'gateway') started.set(service.name, start(service));
+    const gateway = async () => {
+      await Promise.all([started.get('embedding'), started.get('dataprep')]);
+      await beforeGateway();
+      await Promise.all(services.filter(({ name }) => name === 'gateway').map(start));
+    };
+    await Promise.all([...started.values(), gateway()]);
     this.ready = true;
   }
 

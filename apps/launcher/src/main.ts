@@ -83,7 +83,7 @@ async function run(environment: Readonly<LauncherEnvironment>): Promise<void> {
   const launcher = new Launcher(environment, process.env);
   stopOnSignals(launcher);
   try {
-    await launcher.start();
+    await launcher.start(() => ingestSamples(launcher, environment));
   } catch (error) {
     fail(error);
     if (error instanceof StartFailedError)
@@ -91,7 +91,6 @@ async function run(environment: Readonly<LauncherEnvironment>): Promise<void> {
     await launcher.stop();
     return process.exit();
   }
-  await ingestSamples(launcher, environment);
   console.log(
     describeReady({
       gatewayUrl: launcher.urlOf('gateway'),
