@@ -27,6 +27,8 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   constraint: () => import('./inference/constraint.js'),
   graphs: () => import('./inference/graphs.js'),
   exactness: () => import('./inference/exactness.js'),
+  weights: () => import('./inference/weights.js'),
+  footprint: () => import('./inference/footprint.js'),
   profile: () => import('./inference/profile.js'),
 };
 

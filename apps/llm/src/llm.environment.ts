@@ -7,6 +7,10 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   LLM_MODEL_ID: z.string().optional(),
   /** A bundled name or a local directory: what chooses the sentences that answer; `none`: the language model answers. */
   READER_MODEL_ID: z.string().optional(),
+  /** Precision of the weights of a model that runs here; auto: int8 where it fits the free memory, else int4. */
+  LLM_WEIGHTS: z.enum(['auto', 'int4', 'int8', 'fp32']).default('auto'),
+  /** Weights that share a scale with int4: 128, or 32, which is more exact and slower; by the width of the model otherwise. */
+  LLM_WEIGHTS_BLOCK: z.enum(['32', '128']).optional(),
   /** An OpenAI-compatible server (vLLM, TGI, Ollama, OVMS) to use in place of a local model. */
   LLM_ENDPOINT: z.url().optional(),
   /** Comma list of what the model behind LLM_ENDPOINT reads: text, or text,image. */

@@ -60,3 +60,29 @@ it("asks another model in another way than the profile's own", () => {
   for (const other of [{ LLM_MODEL_ID: 'acme/tiny-chat' }, { LLM_ENDPOINT: 'http://127.0.0.1:1/v1' }])
     expect(selectSettings(profile, environmentOf(other))).toBe(profile.llm.endpoint);
 });
+
+it('serves the weights that LLM_WEIGHTS names', async () => {
+  const backends: string[] = [];
+  for (const LLM_WEIGHTS of ['int4', 'fp32', 'auto']) {
+    const environment = environmentOf({ LLM_WEIGHTS, LLM_MODEL_ID: 'nano-chat' });
+    const generator = await openGenerator(environment, profile);
+    backends.push(generator.info.backend ?? '');
+    await generator.close();
+  }
+  expect(backends).toEqual(['int4', 'fp32', 'int8'].map((weights) => `onnx-cpu compiled ${weights}`));
+});
+
+it.each([
+  [
+    { LLM_WEIGHTS: 'int4', LLM_ENDPOINT: 'http://127.0.0.1:1/v1' },
+    /^LLM_WEIGHTS: is for a model that runs here/,
+  ],
+  [{ LLM_WEIGHTS: 'int8', DEVICE: 'webgpu' }, /^LLM_WEIGHTS: int8 runs on the processor; DEVICE is webgpu/],
+  [{ LLM_WEIGHTS: 'int8', LLM_WEIGHTS_BLOCK: '32' }, /^LLM_WEIGHTS_BLOCK: needs LLM_WEIGHTS=int4 or auto/],
+])('refuses weights that would have no effect: %o', async (variables, message) => {
+  await expect(openGenerator(environmentOf(variables), profile)).rejects.toThrow(message);
+});
+
+it.each(['int5', 'INT4'])('refuses LLM_WEIGHTS=%s with the values that it can have', (LLM_WEIGHTS) => {
+  expect(() => environmentOf({ LLM_WEIGHTS })).toThrow(/LLM_WEIGHTS.*int4.*int8.*fp32/s);
+});

@@ -10,12 +10,32 @@ export type LlmGenerator = Generator & Partial<Pick<RemoteGenerator, 'check'>>;
 export async function openGenerator(environment: LlmEnvironment, profile: Profile): Promise<LlmGenerator> {
   const { LLM_ENDPOINT: endpoint, LLM_API_KEY: apiKey, LLM_MODEL_ID: model } = environment;
   const { LLM_MODALITIES: modalities, LLM_CONTEXT_LENGTH: contextLength } = environment;
+  checkWeights(environment);
   if (endpoint) return openRemoteGenerator({ endpoint, apiKey, model, modalities, contextLength });
   if (modalities.includes('image'))
     throw new Error('LLM_MODALITIES: image needs LLM_ENDPOINT; models that run here read text');
   if (contextLength !== undefined)
     throw new Error('LLM_CONTEXT_LENGTH: needs LLM_ENDPOINT; a model that runs here says it itself');
-  const options = modelOptions(environment, profile, model);
-  const prefixCacheBytes = environment.LLM_PREFIX_CACHE_BYTES;
-  return announceModel(await loadGenerator(model ?? profile.llm.model, { ...options, prefixCacheBytes }));
+  const { LLM_WEIGHTS: weights, LLM_WEIGHTS_BLOCK: block } = environment;
+  const options = {
+    ...modelOptions(environment, profile, model),
+    weights,
+    prefixCacheBytes: environment.LLM_PREFIX_CACHE_BYTES,
+    ...(block && ({ block: block === '32' ? 32 : 128 } as const)),
+  };
+  return announceModel(await loadGenerator(model ?? profile.llm.model, options));
+}
+
+/** Settings of the weights that would have no effect are refused. */
+function checkWeights({ LLM_ENDPOINT, LLM_WEIGHTS, LLM_WEIGHTS_BLOCK, DEVICE }: LlmEnvironment): void {
+  const isRounded = LLM_WEIGHTS === 'int4' || LLM_WEIGHTS === 'int8';
+  if (LLM_ENDPOINT !== undefined && LLM_WEIGHTS !== 'auto')
+    throw new Error('LLM_WEIGHTS: is for a model that runs here; LLM_ENDPOINT has its own weights');
+  if (isRounded && (DEVICE === 'webgpu' || DEVICE === 'cuda'))
+    throw new Error(`LLM_WEIGHTS: ${LLM_WEIGHTS} runs on the processor; DEVICE is ${DEVICE}`);
+  if (
+    LLM_WEIGHTS_BLOCK !== undefined &&
+    (LLM_ENDPOINT !== undefined || LLM_WEIGHTS === 'int8' || LLM_WEIGHTS === 'fp32')
+  )
+    throw new Error('LLM_WEIGHTS_BLOCK: needs LLM_WEIGHTS=int4 or auto, and a model that runs here');
 }

@@ -59,7 +59,7 @@ export async function loadEncoder(
   });
   try {
     const ready = await pool.start();
-    const weights = await describeWeights(ready.weightsFile);
+    const weights = await describeWeights(ready.weightsFile, settings.engine.compiledDirectory);
     const { maxInputTokens } = settings;
     const info = { id, ...weights, backend: ready.backend, maxInputTokens };
     return { pool, ready, info, directory, labels: head?.labels };

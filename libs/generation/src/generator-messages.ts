@@ -1,8 +1,12 @@
 import type { ChatMessage } from '#contracts';
 import type { ReadConstraint } from '#grammar';
 import type { EngineChoice, EngineSettings, DecoderConfig, Device } from '#models';
+import type { BlockSize, WeightPrecision } from '#onnx-compiler';
 import type { CacheMemory } from './backends/compiled-onnx-backend.js';
 import type { EngineLoad, GenerateRequest } from './generator-interface.js';
+
+/** Precision of a decoder's weights; `auto`: int8, or int4 where int8 does not fit the free memory. */
+export type WeightChoice = WeightPrecision | 'auto';
 
 /** Settings with which the decoder worker loads its model. */
 export interface GeneratorSettings {
@@ -13,6 +17,9 @@ export interface GeneratorSettings {
   readonly threads: number;
   readonly maxAnswers: number;
   readonly engine: EngineSettings;
+  readonly weights: WeightChoice;
+  /** Weights that share a scale with int4. */
+  readonly block: BlockSize | undefined;
   /** Precision of the KV cache of a compiled graph; `auto`: int8 if float would not fit the memory. */
   readonly keyValues: 'auto' | 'int8' | 'float';
   readonly memory: CacheMemory;

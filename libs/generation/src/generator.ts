@@ -13,7 +13,8 @@ import {
   TokenVocabulary,
   WorkerChannel,
 } from '#models';
-import type { ModelLoadOptions } from '#models';
+import type { ModelLoadOptions, WeightType } from '#models';
+import type { BlockSize } from '#onnx-compiler';
 import { promptIds, promptLength } from './scheduling/prompt-ids.js';
 import type {
   ChatTemplate,
@@ -27,6 +28,7 @@ import type {
   GeneratorReady,
   GeneratorResult,
   GeneratorSettings,
+  WeightChoice,
 } from './generator-messages.js';
 
 /** Options of {@link loadGenerator}. */
@@ -39,6 +41,14 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
   readonly queueCapacity?: number;
   /** Lowers the model's context length. */
   readonly contextLength?: number;
+  /**
+   * Precision of the weights of a compiled graph on the processor; default `auto`: int8, or int4 where int8 does not
+   * fit the free memory. On another device fp32. Where a model is not compiled, the graph of its repository that has
+   * this precision.
+   */
+  readonly weights?: WeightChoice;
+  /** Weights that share a scale with int4; default 128, or 32 for a small model. */
+  readonly block?: BlockSize;
   /** Precision of the KV cache; default: int8 if float would not fit the memory. On WebGPU always float. */
   readonly keyValues?: 'auto' | 'int8' | 'float';
   /** Bytes for the KV caches of running requests; default 1 GiB. Further requests wait. */
@@ -49,11 +59,21 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
 
 type GeneratorChannel = WorkerChannel<GeneratorReady, GeneratorCall, GenerationEvent, GeneratorResult>;
 
+/** Graphs of other exporters that have the wanted precision. */
+const graphTypes: Readonly<Record<WeightChoice, readonly WeightType[] | undefined>> = {
+  auto: undefined,
+  fp32: ['fp32'],
+  int8: ['quantized', 'int8', 'uint8'],
+  int4: ['q4', 'q4f16'],
+};
+
 /**
  * Loads a decoder model in a worker thread. `source`: a bundled name, a folder, or an id on the Hugging Face hub.
  * Errors: ModelLoadError.
  */
-export async function loadGenerator(source: string, options: GeneratorLoadOptions = {}): Promise<Generator> {
+export async function loadGenerator(source: string, given: GeneratorLoadOptions = {}): Promise<Generator> {
+  const weightTypes = given.weightTypes ?? graphTypes[given.weights ?? 'auto'];
+  const options = { ...given, ...(weightTypes && { weightTypes }) };
   const { id, directory } = await resolveModel(source, options, canCompileDecoder);
   const config = await readDecoderConfig(directory);
   const contextLength = Math.min(config.contextLength, options.contextLength ?? Infinity);
@@ -65,6 +85,8 @@ export async function loadGenerator(source: string, options: GeneratorLoadOption
     threads: options.threads ?? availableParallelism(),
     maxAnswers: options.maxAnswers ?? 16,
     engine: engineSettings(directory, options),
+    weights: options.weights ?? 'auto',
+    block: options.block,
     keyValues: options.keyValues ?? 'auto',
     memory: {
       sequenceBytes: options.sequenceMemoryBytes ?? 2 ** 30,
@@ -78,7 +100,7 @@ export async function loadGenerator(source: string, options: GeneratorLoadOption
   );
   try {
     const { backend, weightsFile, fallback } = await channel.start();
-    const weights = await describeWeights(weightsFile);
+    const weights = await describeWeights(weightsFile, settings.engine.compiledDirectory);
     const { temperature, top_p = 1 } = config.defaults;
     const defaults = { temperature, top_p };
     const info = { id, ...weights, backend, maxInputTokens: contextLength, defaults };

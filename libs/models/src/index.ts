@@ -5,7 +5,7 @@ export { listDownloads } from './hub/list-downloads.js';
 export { canCompileDecoder, canCompileEncoder, canCompileSpeech } from './model/can-compile.js';
 export { chooseEngine, type EngineChoice, type EngineSettings, engineSettings } from './model/engine-settings.js';
 export { readJson, readOptionalJson } from './model/json-file.js';
-export { type DownloadProgress, type ModelLoadOptions } from './model/load-options.js';
+export { type DownloadProgress, type ModelLoadOptions, type WeightType } from './model/load-options.js';
 export { type DecoderConfig, readDecoderConfig, readEncoderConfig, type SamplingDefaults } from './model/model-config.js';
 export { ModelLoadError, ModelNotFoundError } from './model-load-error.js';
 export { resolveModel } from './model-source.js';

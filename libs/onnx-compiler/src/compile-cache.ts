@@ -1,24 +1,25 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { fileDigest } from './checkpoint/file-digest.js';
 import { listWeightFiles } from './checkpoint/safetensors.js';
 
 /** A part of every cache key; raise it when the written graphs change. */
-export const compilerVersion = 6;
+export const compilerVersion = 7;
 
 const descriptionFile = 'compiled.json';
 const temporaryPrefix = '.compiling-';
 const oneDay = 86_400_000;
 
-/** SHA-256 of the compiler's version, its options, config.json and all weight files, in hexadecimal. */
-async function contentHash(modelDirectory: string, options: object): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify([compilerVersion, options]));
-  const files = [join(modelDirectory, 'config.json'), ...(await listWeightFiles(modelDirectory))];
-  for (const file of files)
-    await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash, { end: false });
-  return hash.digest('hex');
+/** SHA-256 of the compiler's version, its options, and the hashes of config.json and of all weight files. */
+async function contentHash(modelDirectory: string, cacheDir: string, options: object): Promise<string> {
+  const config = await readFile(join(modelDirectory, 'config.json'), 'utf8');
+  const weights: string[] = [];
+  for (const file of await listWeightFiles(modelDirectory)) weights.push(await fileDigest(file, cacheDir));
+  return createHash('sha256')
+    .update(JSON.stringify([compilerVersion, options, config, weights]))
+    .digest('hex');
 }
 
 /**
@@ -32,7 +33,7 @@ export async function compileOnce<Description extends object>(
   options: object,
   compile: (directory: string) => Promise<Description>,
 ): Promise<{ directory: string; description: Description }> {
-  const hash = await contentHash(modelDirectory, options);
+  const hash = await contentHash(modelDirectory, cacheDir, options);
   const directory = join(cacheDir, `${basename(modelDirectory)}-v${compilerVersion}-${hash.slice(0, 16)}`);
   if (!existsSync(join(directory, descriptionFile))) {
     await compileInto(directory, cacheDir, compile);

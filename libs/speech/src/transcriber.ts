@@ -68,7 +68,7 @@ export async function loadTranscriber(
     // The first thread loads alone, because it compiles the model for all.
     const { backend, weightsFile, fallback, maxConcurrentFiles } = await channels[0]!.start();
     await Promise.all(channels.map((channel) => channel.start()));
-    const weights = await describeWeights(weightsFile);
+    const weights = await describeWeights(weightsFile, settings.engine.compiledDirectory);
     const info = { id, ...weights, backend, maxInputTokens: 0 };
     const limits = { maxConcurrentFiles, queueCapacity: options.queueCapacity ?? 32 };
     return new OnnxTranscriber(info, channels, limits, fallback);

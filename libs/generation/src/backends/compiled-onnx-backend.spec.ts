@@ -33,6 +33,7 @@ describe.each([
   { weights: 'fp32', kv: 'float' },
   { weights: 'int8', kv: 'float' },
   { weights: 'int8', kv: 'int8' },
+  { weights: 'int4', kv: 'float' },
 ] as const)('CompiledOnnxBackend, weights $weights, cache $kv', ({ weights, kv }) => {
   let folder: string;
   let model: CompiledDecoder;

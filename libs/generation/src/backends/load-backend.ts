@@ -3,6 +3,7 @@ import { compileDecoder, compileConcatKvDecoder } from '#onnx-compiler';
 import type { DecoderBackend } from '../decoder-backend.js';
 import { CompiledOnnxBackend } from './compiled-onnx-backend.js';
 import { bytesPerPosition } from '../kv-cache/kv-cache.js';
+import { chooseWeights } from './choose-weights.js';
 import { ExportedOnnxBackend } from './exported-onnx-backend.js';
 import type { GeneratorReady, GeneratorSettings } from '../generator-messages.js';
 
@@ -27,7 +28,8 @@ interface LoadedEngine {
 }
 
 async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> {
-  const { weights, compiledDirectory: cacheDir } = settings.engine;
+  const { compiledDirectory: cacheDir } = settings.engine;
+  const weights = await chooseWeights(settings);
   // A cache in this process would be copied to the GPU with every token.
   if (settings.device === 'webgpu') {
     const dense = await compileConcatKvDecoder(settings.directory, cacheDir);
@@ -35,7 +37,13 @@ async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> 
     return { backend: resident, name: `${resident.name} compiled fp32` };
   }
   const kv = keyValues(settings);
-  const compiled = await compileDecoder(settings.directory, { cacheDir, weights, kv });
+  const { block } = settings;
+  const compiled = await compileDecoder(settings.directory, {
+    cacheDir,
+    weights,
+    kv,
+    ...(block && { block }),
+  });
   const backend = await CompiledOnnxBackend.load(compiled, settings, settings.memory);
   return { backend, name: `${backend.name} compiled ${weights}` };
 }

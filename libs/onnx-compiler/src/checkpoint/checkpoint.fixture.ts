@@ -5,6 +5,8 @@ import { join } from 'node:path';
 export interface FixtureTensor {
   readonly shape: readonly number[];
   readonly values: Float32Array;
+  /** A reference rounds the input of this matrix to int8 in blocks of so many values. */
+  readonly inputBlock?: number;
 }
 export type FixtureTensors = Readonly<Record<string, FixtureTensor>>;
 

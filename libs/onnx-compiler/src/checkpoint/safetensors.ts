@@ -124,6 +124,14 @@ export class SafetensorsReader {
     );
   }
 
+  /** Number of weights, without the scales of int8 tensors. */
+  get parameters(): number {
+    return this.names().reduce(
+      (sum, name) => sum + this.tensors.get(name)!.shape.reduce((product, dim) => product * dim, 1),
+      0,
+    );
+  }
+
   has(name: string): boolean {
     return this.tensors.has(name);
   }
@@ -261,4 +269,12 @@ export async function withCheckpoint(
   } finally {
     await reader.close();
   }
+}
+
+/** Number of weights of a checkpoint, from its headers. Errors: as from {@link SafetensorsReader.open}. */
+export async function countParameters(modelDirectory: string): Promise<number> {
+  const reader = await SafetensorsReader.open(modelDirectory);
+  const { parameters } = reader;
+  await reader.close();
+  return parameters;
 }

@@ -9,14 +9,24 @@ import { type DecoderShape, readDecoderShape } from './decoder-config.js';
 import { buildDecoderGraph, type DecoderGraphOptions } from './decoder-graph.js';
 import { DecoderWeights } from './decoder-weights.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
+import type { BlockSize } from '../quantization/blocks.js';
+import type { LinearMode } from '../quantization/linear.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';
+
+/** Precision of a decoder's weights. */
+export type WeightPrecision = 'fp32' | 'int8' | 'int4';
 
 /** Options of {@link compileDecoder}. */
 export interface CompileDecoderOptions {
   /** Directory of compiled models; created if missing. */
   readonly cacheDir: string;
-  /** `int8`: one scale per output channel, activations quantized row by row. */
-  readonly weights: 'fp32' | 'int8';
+  /**
+   * `int8`: one scale per output channel, activations quantized row by row. `int4`: one scale per block, activations
+   * quantized block by block; queries, keys, values, embeddings and output layer in 8 bits.
+   */
+  readonly weights: WeightPrecision;
+  /** Weights that share a scale with `int4`; default 128, or 32 for a small model. */
+  readonly block?: BlockSize;
   /** `int8`: a KV cache of a quarter of the size, faster from about 256 positions on. */
   readonly kv: KvPrecision;
   /** Default: the kernel of this machine. */
@@ -53,7 +63,7 @@ export interface CompiledDecoder {
   readonly vocabularySize: number;
   /** Maximum positions of a sequence. */
   readonly contextLength: number;
-  readonly weights: 'fp32' | 'int8';
+  readonly weights: WeightPrecision;
   readonly kv: KvPrecision;
 }
 
@@ -69,25 +79,38 @@ export async function compileDecoder(
   const { cacheDir, weights, kv } = options;
   const isExact = weights === 'fp32' && kv === 'float';
   const kernel = isExact ? 'exact' : (options.kernel ?? (await detectIntegerKernel()));
-  const key = { kind: 'decoder', weights, kv, kernel };
+  const linear = await linearMode(modelDirectory, options);
+  const key = { kind: 'decoder', linear, kv, kernel };
   const { directory, description } = await compileOnce(modelDirectory, cacheDir, key, (target) =>
-    writeDecoder(modelDirectory, target, { weights, kv, kernel }),
+    writeDecoder(modelDirectory, target, { linear, kv, kernel }),
   );
-  return { onnxPath: join(directory, 'model.onnx'), ...description };
+  return { onnxPath: join(directory, 'model.onnx'), ...description, weights, kv };
+}
+
+/** Narrower models lose too much to 4 bits in large blocks. */
+const smallHiddenSize = 512;
+
+async function linearMode(
+  modelDirectory: string,
+  { weights, block }: Pick<CompileDecoderOptions, 'weights' | 'block'>,
+): Promise<LinearMode> {
+  if (weights !== 'int4') return weights === 'fp32' ? 'fp32' : 'int8-row';
+  const { hiddenSize } = await readDecoderShape(modelDirectory);
+  return { bits: 4, block: block ?? (hiddenSize < smallHiddenSize ? 32 : 128), zeroPoints: true };
 }
 
 async function writeDecoder(
   modelDirectory: string,
   target: string,
-  { weights, kv, kernel }: Required<Omit<CompileDecoderOptions, 'cacheDir'>>,
-): Promise<Omit<CompiledDecoder, 'onnxPath'>> {
+  { linear, kv, kernel }: { linear: LinearMode; kv: KvPrecision; kernel: IntegerKernel },
+): Promise<Omit<CompiledDecoder, 'onnxPath' | 'weights' | 'kv'>> {
   const shape = await writeDecoderGraph(modelDirectory, target, {
-    linear: weights === 'fp32' ? 'fp32' : 'int8-row',
+    linear,
     kernel,
     attention: (graph, decoder, inputIds) => new ExternalKvAttention(graph, decoder, kv, inputIds),
   });
   const { layers, kvHeads, headDim, vocabularySize, contextLength } = shape;
-  return { layers, kvHeads, headDim, vocabularySize, contextLength, weights, kv };
+  return { layers, kvHeads, headDim, vocabularySize, contextLength };
 }
 
 /**

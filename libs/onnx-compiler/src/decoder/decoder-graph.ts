@@ -44,6 +44,10 @@ export function buildDecoderGraph(
 class DecoderGraphWriter {
   private readonly graph: GraphBuilder;
   private readonly linear: LinearLayers;
+  /** Queries, keys and values suffer most from 4 bits, and are a small part of a model: they have 8. */
+  private readonly attentionInput: LinearLayers;
+  /** The output layer has int8 weights at least. */
+  private readonly output: LinearLayers;
 
   constructor(
     private readonly shape: DecoderShape,
@@ -52,6 +56,12 @@ class DecoderGraphWriter {
   ) {
     this.graph = new GraphBuilder(options.kernel);
     this.linear = new LinearLayers(this.graph, options.linear);
+    const { linear } = options;
+    const isBlocks = typeof linear === 'object';
+    this.attentionInput = isBlocks
+      ? new LinearLayers(this.graph, { ...linear, bits: 8, zeroPoints: false })
+      : this.linear;
+    this.output = isBlocks ? new LinearLayers(this.graph, 'int8-row') : this.linear;
   }
 
   write(): Graph {
@@ -65,7 +75,7 @@ class DecoderGraphWriter {
     for (let index = 0; index < shape.layers; index++)
       state = this.layer(index, state, weights.layer(index), attention);
     const normed = this.norm(attention.selectRows(state), weights.finalNorm());
-    const logits = this.scaled(this.linear.multiply(normed, weights.languageModelHead()), shape.logitsFactor);
+    const logits = this.scaled(this.output.multiply(normed, weights.languageModelHead()), shape.logitsFactor);
     attention.declareOutputs(graph.op('Identity', [logits], { output: 'logits' }));
     return graph.build('decoder');
   }
@@ -89,7 +99,11 @@ class DecoderGraphWriter {
 
   private projections(state: string, weights: DecoderLayerWeights): Projections {
     const { heads, kvHeads, headDim } = this.shape;
-    const joint = this.project(this.norm(state, weights.attentionNorm), weights.queryKeyValue);
+    const joint = this.project(
+      this.norm(state, weights.attentionNorm),
+      weights.queryKeyValue,
+      this.attentionInput,
+    );
     const sizes = [heads * headDim, kvHeads * headDim, kvHeads * headDim];
     const [query = '', key = '', values = ''] = this.graph.split(joint, sizes, 2);
     const queries = this.headNorm(query, heads, weights.queryNorm);
@@ -111,9 +125,9 @@ class DecoderGraphWriter {
     return factor === 1 ? value : this.graph.op('Mul', [value, this.graph.float(factor)]);
   }
 
-  private project(input: string, { weight, bias }: LinearWeights): string {
+  private project(input: string, { weight, bias }: LinearWeights, layers = this.linear): string {
     const constant = bias && this.vector(bias);
-    return this.linear.multiply(input, weight, constant);
+    return layers.multiply(input, weight, constant);
   }
 
   private norm(value: string, weight: Matrix): string {

@@ -3,15 +3,27 @@ import type { FixtureTensor, FixtureTensors } from '../checkpoint/checkpoint.fix
 /** A token's state; the functions below are building blocks of the reference models, in double precision. */
 export type Vector = number[];
 
-/** `weight × input + bias`, the weight `[outputs, inputs]`. */
-export function linear(tensors: FixtureTensors, name: string, input: Vector): Vector {
+/**
+ * `weight × input + bias`, the weight `[outputs, inputs]`. The input is rounded where the weight wants it in blocks.
+ */
+export function linear(tensors: FixtureTensors, name: string, exactInput: Vector): Vector {
   const weight = tensors[`${name}.weight`]!;
+  const input = weight.inputBlock ? roundBlocks(exactInput, weight.inputBlock) : exactInput;
   const bias = tensors[`${name}.bias`];
   const [outputs = 0, inputs = 0] = weight.shape;
   return Array.from({ length: outputs }, (_, output) => {
     let sum = bias ? bias.values[output]! : 0;
     for (let i = 0; i < inputs; i++) sum += weight.values[output * inputs + i]! * input[i]!;
     return sum;
+  });
+}
+
+/** Rounds a vector to 127 steps on either side of zero, block by block. */
+function roundBlocks(vector: Vector, block: number): Vector {
+  return vector.map((value, i) => {
+    const start = i - (i % block);
+    const step = Math.max(...vector.slice(start, start + block).map(Math.abs)) / 127;
+    return step > 0 ? Math.round(value / step) * step : 0;
   });
 }
 

@@ -56,8 +56,12 @@ export interface Graph {
 
 const irVersion = 8;
 const opset = 17;
-/** A protobuf message holds 2 GiB at most; a larger model's weights go to a separate file. */
-const maxSingleFileBytes = 1_900_000_000;
+/**
+ * The weights of a larger model go to a separate file. ONNX Runtime maps that file into memory, so that loading needs
+ * memory for its own form of the weights alone, and of the embeddings for the rows that were used. A protobuf message,
+ * which it reads as a whole, could also hold 2 GiB at most.
+ */
+const maxSingleFileBytes = 64 * 1024 * 1024;
 /** Smaller tensors always stay in the model file, because ONNX Runtime needs small constants inline. */
 const minExternalBytes = 4096;
 const alignment = 4096;

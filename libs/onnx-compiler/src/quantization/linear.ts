@@ -1,5 +1,6 @@
 import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
 import { type Matrix, transpose } from '../checkpoint/weights.js';
+import { type BlockFormat, quantizeBlocksLazily } from './blocks.js';
 import { quantizeLazily, quantizeRowsInGraph, rowRanges } from './quantize.js';
 
 /**
@@ -25,9 +26,10 @@ export function lookUp(graph: GraphBuilder, table: Matrix, ids: string, mode: Li
  * - `int8-row`: int8 weights, activations quantized row by row, so that a row does not depend on the rest of the
  *   batch;
  * - `int8-tensor`: int8 weights, activations quantized over the whole tensor: faster, but the rounding of a row
- *   depends on the other rows.
+ *   depends on the other rows;
+ * - a block format: weights of 4 or 8 bits with a scale for each block of a row, activations quantized block by block.
  */
-export type LinearMode = 'fp32' | 'int8-row' | 'int8-tensor';
+export type LinearMode = 'fp32' | 'int8-row' | 'int8-tensor' | BlockFormat;
 
 /** Writes linear layers into a graph. Layers over the same input share its quantization. */
 export class LinearLayers {
@@ -42,6 +44,7 @@ export class LinearLayers {
   multiply(input: string, weight: Matrix, bias?: string): string {
     const { graph } = this;
     if (this.mode === 'int8-tensor') return this.multiplyByTensor(input, weight, bias);
+    if (typeof this.mode === 'object') return this.multiplyByBlock(input, weight, this.mode, bias);
     const product =
       this.mode === 'fp32' ? this.multiplyFloat(input, weight) : this.multiplyByRow(input, weight);
     return bias ? graph.op('Add', [product, bias]) : product;
@@ -72,6 +75,27 @@ export class LinearLayers {
     const { values, scales, zeroPoint } = this.quantizedWeight(weight);
     const inputs = [input, values, scales, zeroPoint, ...(bias ? [bias] : [])];
     return this.graph.op('DynamicQuantizeMatMul', inputs, { domain: microsoft });
+  }
+
+  /** The operator quantizes each block of a row of the input to int8 (accuracy level 4). */
+  private multiplyByBlock(input: string, weight: Matrix, format: BlockFormat, bias?: string): string {
+    const { graph } = this;
+    const { rows, columns, name } = weight;
+    const { bits, block } = format;
+    const blocks = Math.ceil(columns / block);
+    const take = quantizeBlocksLazily(weight, format);
+    const values = graph.constant(`${name}.bits${bits}`, 'uint8', [rows, blocks, (block * bits) / 8], () =>
+      take('values'),
+    );
+    const scales = graph.constant(`${name}.scales`, 'float32', [rows * blocks], () => take('scales'));
+    const zeroPoints = format.zeroPoints
+      ? graph.constant(`${name}.zeros`, 'uint8', [rows * Math.ceil(blocks / 2)], () => take('zeroPoints'))
+      : '';
+    const optional = bias ? [zeroPoints, '', bias] : zeroPoints ? [zeroPoints] : [];
+    return graph.op('MatMulNBits', [input, values, scales, ...optional], {
+      domain: microsoft,
+      attributes: { K: columns, N: rows, bits, block_size: block, accuracy_level: 4 },
+    });
   }
 
   /** Int8 weights; for saturating kernels the same numbers as uint8 with the zero point 128. */

@@ -1,5 +1,6 @@
 import type { Matrix } from '../checkpoint/weights.js';
 import type { GraphBuilder } from '../onnx/graph-builder.js';
+import { takenOnce } from './taken-once.js';
 
 /** Int8 weights with one scale per row (output channel): value = quantized × scale. */
 export interface QuantizedMatrix {
@@ -24,22 +25,12 @@ export function quantizeRows(values: Float32Array, rows: number, columns: number
   return { values: quantized, scales };
 }
 
-/**
- * Quantizes a matrix when the first of its two parts is requested, and frees it after the second. Values and scales
- * are two constants of the graph that are written one after the other, and the matrix should be read only once.
- */
+/** Quantizes a matrix when the first of its two parts is requested, and frees it after the second. */
 export function quantizeLazily(source: Matrix): {
   values: () => Promise<Int8Array>;
   scales: () => Promise<Float32Array>;
 } {
-  let pending: Promise<QuantizedMatrix> | undefined;
-  const take = async <Key extends keyof QuantizedMatrix>(key: Key): Promise<QuantizedMatrix[Key]> => {
-    const isSecond = pending !== undefined;
-    pending ??= source.read().then((values) => quantizeRows(values, source.rows, source.columns));
-    const result = (await pending)[key];
-    if (isSecond) pending = undefined;
-    return result;
-  };
+  const take = takenOnce(async () => quantizeRows(await source.read(), source.rows, source.columns), 2);
   return { values: () => take('values'), scales: () => take('scales') };
 }
 

@@ -1,0 +1,219 @@
+import type { Matrix } from '../checkpoint/weights.js';
+import { takenOnce } from './taken-once.js';
+
+/** How many weights of a row share a scale. */
+export const blockSizes = [32, 128] as const;
+export type BlockSize = (typeof blockSizes)[number];
+
+/** Form of block-wise weights. */
+export interface BlockFormat {
+  readonly bits: 4 | 8;
+  readonly block: number;
+  /** With 4 bits: whether each block has a zero point of its own; otherwise it is 8 (128 with 8 bits). */
+  readonly zeroPoints: boolean;
+}
+
+/**
+ * Weights in the layout of ONNX Runtime's MatMulNBits: value = (quantized − zero point) × scale. The last block of a row
+ * is padded with zeros.
+ */
+export interface BlockMatrix {
+  /** `[rows, blocks, block × bits / 8]`; with 4 bits two weights a byte, the first in the low half. */
+  readonly values: Uint8Array;
+  /** `[rows, blocks]`. */
+  readonly scales: Float32Array;
+  /** `[rows, ⌈blocks / 2⌉]`: two a byte. */
+  readonly zeroPoints?: Uint8Array;
+}
+
+const levels = 16;
+const middle = 8;
+
+/**
+ * Where the search places the value of the largest magnitude, in steps from the zero point: up to 8 the block is
+ * covered, beyond it the largest values are cut and the others get finer steps.
+ */
+const reaches = [7, 7.5, 8, 8.5, 9.1, 9.8, 10.6];
+/** Shares of the range from the smallest to the largest value that the search tries to cover, with zero points. */
+const coverages = [1, 0.94, 0.88, 0.82, 0.76];
+
+/** Step size and zero point of a block. */
+interface BlockFit {
+  readonly inverseStep: number;
+  readonly zeroPoint: number;
+  readonly scale: number;
+}
+
+/**
+ * Rounds a matrix block by block. With 4 bits several step sizes are tried for each block; the scale is then the one
+ * with the least squared error for the rounded values.
+ */
+export function quantizeBlocks(
+  values: Float32Array,
+  rows: number,
+  columns: number,
+  { bits, block, zeroPoints }: BlockFormat,
+): BlockMatrix {
+  if (bits === 8) return quantizeBytes(values, rows, columns, block);
+  const blocks = Math.ceil(columns / block);
+  const result = emptyBlocks(rows, blocks, block, zeroPoints);
+  const fit = zeroPoints ? fitRange : fitMiddle;
+  for (let row = 0; row < rows; row++)
+    for (let index = 0; index < blocks; index++) {
+      const start = row * columns + index * block;
+      const end = Math.min(start + block, (row + 1) * columns);
+      const best = fit(values, start, end);
+      result.scales[row * blocks + index] = best.scale;
+      packBlock(values, { start, end }, best, result.values, ((row * blocks + index) * block) / 2);
+      if (result.zeroPoints)
+        setHalf(result.zeroPoints, row * Math.ceil(blocks / 2) * 2 + index, best.zeroPoint);
+    }
+  return result;
+}
+
+/** 8 bits: the largest magnitude of a block is 127 steps from the zero point, 128. */
+function quantizeBytes(values: Float32Array, rows: number, columns: number, block: number): BlockMatrix {
+  const blocks = Math.ceil(columns / block);
+  const bytes = new Uint8Array(rows * blocks * block).fill(128);
+  const scales = new Float32Array(rows * blocks);
+  for (let index = 0; index < rows * blocks; index++) {
+    const start = Math.floor(index / blocks) * columns + (index % blocks) * block;
+    const length = Math.min(block, columns - (index % blocks) * block);
+    let largest = 0;
+    for (let i = start; i < start + length; i++) largest = Math.max(largest, Math.abs(values[i]!));
+    scales[index] = largest / 127;
+    const inverse = largest > 0 ? 127 / largest : 0;
+    for (let i = 0; i < length; i++)
+      bytes[index * block + i] = Math.round(values[start + i]! * inverse) + 128;
+  }
+  return { values: bytes, scales };
+}
+
+/** Bytes whose halves are both 8. */
+const filledHalves = (length: number): Uint8Array => new Uint8Array(length).fill(middle * (levels + 1));
+
+/** Blocks of weight zero. */
+function emptyBlocks(rows: number, blocks: number, block: number, zeroPoints: boolean): BlockMatrix {
+  return {
+    values: filledHalves((rows * blocks * block) / 2),
+    scales: new Float32Array(rows * blocks),
+    ...(zeroPoints && { zeroPoints: filledHalves(rows * Math.ceil(blocks / 2)) }),
+  };
+}
+
+/** Sets the 4-bit number at `index`. */
+export function setHalf(bytes: Uint8Array, index: number, value: number): void {
+  const byte = bytes[index >> 1]!;
+  bytes[index >> 1] = index & 1 ? (byte & 0x0f) | (value << 4) : (byte & 0xf0) | value;
+}
+
+/** Reads the 4-bit number at `index`. */
+export const halfAt = (bytes: Uint8Array, index: number): number =>
+  (bytes[index >> 1]! >> ((index & 1) * 4)) & 0x0f;
+
+/** Symmetric: the value of the largest magnitude takes the side that has one level more. */
+function fitMiddle(values: Float32Array, start: number, end: number): BlockFit {
+  let largest = 0;
+  for (let i = start; i < end; i++) if (Math.abs(values[i]!) > Math.abs(largest)) largest = values[i]!;
+  if (largest === 0) return { inverseStep: 0, zeroPoint: middle, scale: 0 };
+  return bestFit(values, { start, end }, symmetricSteps(largest));
+}
+
+const symmetricSteps = (largest: number) =>
+  reaches.map((reach) => ({ inverseStep: -reach / largest, zeroPoint: middle }));
+
+/** With a zero point the levels cover the range of the block, which need not be symmetric. */
+function fitRange(values: Float32Array, start: number, end: number): BlockFit {
+  let [low, high] = [0, 0];
+  for (let i = start; i < end; i++) {
+    low = Math.min(low, values[i]!);
+    high = Math.max(high, values[i]!);
+  }
+  if (low === high) return { inverseStep: 0, zeroPoint: middle, scale: 0 };
+  const ranges = coverages.map((coverage) => {
+    const inverseStep = (levels - 1) / ((high - low) * coverage);
+    return { inverseStep, zeroPoint: Math.round(-low * coverage * inverseStep) };
+  });
+  return bestFit(values, { start, end }, [...ranges, ...symmetricSteps(high > -low ? high : low)]);
+}
+
+/**
+ * Chooses the candidate with the least squared error. With the best scale for rounded values q that error is
+ * Σx² − (Σxq)² / Σq², so the second term is compared.
+ */
+function bestFit(
+  values: Float32Array,
+  { start, end }: { start: number; end: number },
+  candidates: readonly { inverseStep: number; zeroPoint: number }[],
+): BlockFit {
+  let best: BlockFit | undefined;
+  let most = -1;
+  for (const { inverseStep, zeroPoint } of candidates) {
+    const shift = zeroPoint + 0.5;
+    let products = 0;
+    let squares = 0;
+    for (let i = start; i < end; i++) {
+      const value = values[i]!;
+      let level = (value * inverseStep + shift) | 0;
+      if (level > 15) level = 15;
+      else if (level < 0) level = 0;
+      level -= zeroPoint;
+      products += value * level;
+      squares += level * level;
+    }
+    const gain = squares > 0 ? (products * products) / squares : 0;
+    if (gain <= most) continue;
+    most = gain;
+    best = { inverseStep, zeroPoint, scale: squares > 0 ? products / squares : 0 };
+  }
+  return best!;
+}
+
+function packBlock(
+  values: Float32Array,
+  { start, end }: { start: number; end: number },
+  { inverseStep, zeroPoint }: BlockFit,
+  target: Uint8Array,
+  offset: number,
+): void {
+  const shift = zeroPoint + 0.5;
+  const filler = zeroPoint;
+  for (let i = start, byte = offset; i < end; i += 2, byte++) {
+    const low = levelOf(values[i]! * inverseStep + shift);
+    const high = i + 1 < end ? levelOf(values[i + 1]! * inverseStep + shift) : filler;
+    target[byte] = low | (high << 4);
+  }
+}
+
+const levelOf = (position: number): number => Math.min(levels - 1, Math.max(0, position | 0));
+
+/** The weights that blocks stand for, `[rows, columns]`. */
+export function dequantizeBlocks(
+  { values, scales, zeroPoints }: BlockMatrix,
+  rows: number,
+  columns: number,
+  { bits, block }: Pick<BlockFormat, 'bits' | 'block'>,
+): Float32Array {
+  const result = new Float32Array(rows * columns);
+  const blocks = Math.ceil(columns / block);
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) {
+      const index = Math.floor(column / block);
+      const place = row * blocks * block + column;
+      const zeroPoint = zeroPoints
+        ? halfAt(zeroPoints, row * Math.ceil(blocks / 2) * 2 + index)
+        : 2 ** (bits - 1);
+      const level = bits === 4 ? halfAt(values, place) : values[place]!;
+      result[row * columns + column] = (level - zeroPoint) * scales[row * blocks + index]!;
+    }
+  return result;
+}
+
+/** The parts of a matrix in blocks, each taken once, in any order; the matrix is read when the first is taken. */
+export function quantizeBlocksLazily(source: Matrix, format: BlockFormat) {
+  const quantize = async (): Promise<Required<BlockMatrix>> => {
+    const result = quantizeBlocks(await source.read(), source.rows, source.columns, format);
+    return { zeroPoints: new Uint8Array(0), ...result };
+  };
+  return takenOnce(quantize, format.zeroPoints ? 3 : 2);
+}
