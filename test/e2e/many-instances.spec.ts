@@ -56,9 +56,10 @@ afterAll(async () => {
 
 async function startDatabase(): Promise<string> {
   if ('programs' in found) {
-    native = await startNativePostgres(found.programs);
-    stopPostgres = native.stop;
-    return native.url;
+    const server = await startNativePostgres(found.programs);
+    native = server;
+    stopPostgres = () => server.stop();
+    return server.url;
   }
   const embedded = await startPostgres();
   stopPostgres = () => embedded.stop();
@@ -187,7 +188,7 @@ describe.sequential('two of each service, and three NATS servers', () => {
   });
 
   it('wait for a Postgres that is killed and comes back', async ({ skip }) => {
-    if (!native) return skip('reason' in found ? found.reason : '');
+    skip(!native, 'reason' in found ? found.reason : '');
     const { chats, ingests } = await underLoad('postgres', async () => {
       await native!.kill();
       await native!.start();
