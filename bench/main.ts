@@ -21,6 +21,8 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   prefill: () => import('./inference/prefill.js'),
   pipeline: () => import('./services/pipeline.js'),
   gateway: () => import('./services/gateway.js'),
+  ingest: () => import('./services/ingest.js'),
+  growth: () => import('./services/growth.js'),
   soak: () => import('./services/soak.js'),
   transcription: () => import('./asr/transcription.js'),
   'log-mel': () => import('./asr/log-mel.js'),

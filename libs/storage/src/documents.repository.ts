@@ -13,7 +13,7 @@ import {
 import type { DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
 import { analyzeIfGrown } from './statistics.js';
 import type { SqlValue } from './transaction.js';
-import { ensureVectorIndex } from './vector-index.js';
+import { indexIfGrown, indexingParts } from './vector-index.js';
 
 export interface DocumentCounts {
   documents: number;
@@ -74,11 +74,17 @@ export class DocumentsRepository {
   ): Promise<ReplaceOutcome> {
     const { collection = defaultCollection, id = randomUUID() } = document;
     const stored = { ...document, id, collection, room: this.#room };
-    let written = 0;
-    const parts = partsOf(chunks, (count) => (written = count));
+    let [written, dimensions] = [0, 0];
+    const parts = partsOf(chunks, (batch) => {
+      written += batch.length;
+      dimensions = batch[0]?.embedding.length ?? dimensions;
+    });
     try {
       const outcome = await this.#write(stored, parts);
-      if (outcome.outcome !== 'unchanged') await analyzeIfGrown(this.database, written);
+      if (outcome.outcome !== 'unchanged' && written > 0) {
+        await indexIfGrown(this.database, dimensions, written);
+        await analyzeIfGrown(this.database, written);
+      }
       return outcome;
     } finally {
       await parts.return();
@@ -89,11 +95,11 @@ export class DocumentsRepository {
     const first = await parts.next();
     const chunks = first.value ?? [];
     const dimensions = chunks[0]?.embedding.length ?? 0;
-    if (dimensions > 0) await ensureVectorIndex(this.database, dimensions);
     const second = await parts.next();
     if (second.done)
       return this.database.transaction((transaction) => writeAtOnce(transaction, document, chunks));
-    return writeInParts(this.database, document, following([chunks, second.value], parts));
+    const indexed = indexingParts(this.database, dimensions, following([chunks, second.value], parts));
+    return writeInParts(this.database, document, indexed);
   }
 
   /** The document of that name, if there is one: compare its hash before embedding anything. */
@@ -191,10 +197,10 @@ export class DocumentsRepository {
   }
 }
 
-/** Groups chunks into parts of one transaction each and checks their vectors; tells how many there were. */
+/** Groups chunks into parts of one transaction each and checks their vectors; tells of each batch. */
 async function* partsOf(
   chunks: readonly NewChunk[] | AsyncIterable<readonly NewChunk[]>,
-  onCount: (count: number) => void,
+  onBatch: (batch: readonly NewChunk[]) => void,
 ): AsyncGenerator<NewChunk[], void, void> {
   const batches = Symbol.asyncIterator in chunks ? chunks : [chunks];
   let waiting: NewChunk[] = [];
@@ -204,7 +210,7 @@ async function* partsOf(
     dimensions ??= batch[0]?.embedding.length;
     requireFittingEmbeddings(batch, { first: count, dimensions: dimensions ?? 0 });
     count += batch.length;
-    onCount(count);
+    onBatch(batch);
     waiting.push(...batch);
     for (; waiting.length > chunksPerTransaction; waiting = waiting.slice(chunksPerTransaction))
       yield waiting.slice(0, chunksPerTransaction);

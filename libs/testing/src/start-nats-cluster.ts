@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { findNatsServer, freePort, startNatsServer, type NatsServer } from '#local-stack';
 import { cacheDirectory } from './cache-directory.js';
 import { createTemporaryDirectory } from './temporary-directory.js';
@@ -32,7 +33,8 @@ export async function startNatsCluster(size = 3): Promise<TestNatsCluster> {
     cacheDirectory,
   });
   const directory = await createTemporaryDirectory();
-  const routePorts = await Promise.all(Array.from({ length: size }, () => freePort()));
+  const ports = await Promise.all(Array.from({ length: 2 * size }, () => freePort()));
+  const [routePorts, monitorPorts] = [ports.slice(0, size), ports.slice(size)];
   const routes = routePorts.map((port) => `nats://127.0.0.1:${port}`).join(', ');
   const nodes = await Promise.all(
     routePorts.map(async (routePort, index) => {
@@ -40,11 +42,13 @@ export async function startNatsCluster(size = 3): Promise<TestNatsCluster> {
       await mkdir(dataDirectory);
       const configuration = [
         `server_name: node-${index}`,
+        `http: "127.0.0.1:${monitorPorts[index]}"`,
         `cluster { name: meganest, listen: "127.0.0.1:${routePort}", routes: [${routes}] }`,
       ].join('\n');
       return startNode({ program, dataDirectory, configuration });
     }),
   );
+  await whenFormed(monitorPorts);
   return {
     url: nodes.map(({ url }) => url).join(','),
     nodes,
@@ -53,6 +57,25 @@ export async function startNatsCluster(size = 3): Promise<TestNatsCluster> {
       await directory.remove();
     },
   };
+}
+
+interface JetStreamState {
+  meta_cluster?: { replicas?: { current: boolean }[] };
+}
+
+/** Resolves when one server leads and the others follow: before that no stream finds its replicas. */
+async function whenFormed(monitorPorts: readonly number[]): Promise<void> {
+  const giveUpAt = performance.now() + 60_000;
+  while (performance.now() < giveUpAt) {
+    for (const port of monitorPorts) {
+      const answer = await fetch(`http://127.0.0.1:${port}/jsz`);
+      const { meta_cluster: cluster } = (await answer.json()) as JetStreamState;
+      const followers = cluster?.replicas?.filter(({ current }) => current).length ?? 0;
+      if (followers === monitorPorts.length - 1) return;
+    }
+    await delay(100);
+  }
+  throw new Error('The servers of NATS formed no cluster within a minute');
 }
 
 async function startNode(

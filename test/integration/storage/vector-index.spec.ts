@@ -140,3 +140,57 @@ describe('the vector index', () => {
     }
   });
 });
+
+describe('the vector index of a database that grows', () => {
+  let storage: StorageFixture;
+  beforeAll(async () => {
+    storage = await startStorage();
+  });
+  afterAll(() => storage?.stop());
+
+  const chunksOf = (length: number, width: number) =>
+    Array.from({ length }, (_unused, index) => ({
+      text: `chunk ${index}`,
+      embedding: unit(new Float32Array(width).map(gaussian)),
+    }));
+
+  async function isIndexed(width: number): Promise<boolean> {
+    const found = await storage.database.transaction((transaction) =>
+      transaction.query('SELECT FROM pg_indexes WHERE indexname = $1', [`chunks_embedding_${width}`]),
+    );
+    return found.length > 0;
+  }
+
+  it('is made once there are more chunks than are compared one by one', async () => {
+    await storage.documents.replaceDocument(document('first'), chunksOf(1_990, 4));
+    expect(await isIndexed(4)).toBe(false);
+    for (let turn = 0; turn < 12; turn += 1)
+      await storage.documents.replaceDocument(document(`small ${turn}`), chunksOf(10, 4));
+    expect(await isIndexed(4)).toBe(true);
+    expect(await isIndexed(3)).toBe(false);
+  });
+
+  it('is made while a very large document is written', async () => {
+    const seen: boolean[] = [];
+    async function* batches() {
+      for (let turn = 0; turn < 6; turn += 1) {
+        seen.push(await isIndexed(3));
+        yield chunksOf(1_000, 3);
+      }
+      seen.push(await isIndexed(3));
+    }
+    await storage.documents.replaceDocument(document('large'), batches());
+    expect(seen).toEqual([false, false, false, false, false, false, true]);
+  });
+
+  it('finds a chunk before and after', async () => {
+    const [target] = chunksOf(1, 5);
+    const few = [{ text: 'the target', embedding: target!.embedding }, ...chunksOf(1_000, 5)];
+    const query = search({ searchType: 'similarity', embedding: target!.embedding, k: 1 });
+    await storage.documents.replaceDocument(document('with the target'), few);
+    expect(await storage.chunks.search(query)).toMatchObject([{ text: 'the target' }]);
+    await storage.documents.replaceDocument(document('more'), chunksOf(1_500, 5));
+    expect(await isIndexed(5)).toBe(true);
+    expect(await storage.chunks.search(query)).toMatchObject([{ text: 'the target' }]);
+  });
+});

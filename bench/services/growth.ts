@@ -1,0 +1,209 @@
+/**
+ * Search and storing as the corpus grows, up to `--requests` chunks: `npm run bench -- growth --requests 100000`. On a native
+ * Postgres with pgvector where one is at hand, else on the embedded one.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadEmbedder } from '#encoders';
+import { projectRoot } from '#paths';
+import {
+  ChunksRepository,
+  DocumentsRepository,
+  openMigratedDatabase,
+  type ChunkSearch,
+  type Database,
+} from '#storage';
+import { findProgramsWithVector, startNativePostgres, startPostgres } from '#testing';
+import { quantile } from '../harness/interleave.js';
+import { table } from '../harness/markdown.js';
+import type { Subject } from '../harness/subject.js';
+import { benchFolder, bundledModel } from '../inference/models.js';
+
+const chunksOfDocument = 500;
+const searches = 60;
+const k = 10;
+const sizes = [1_000, 10_000, 100_000, 1_000_000];
+const kinds = ['similarity', 'lexical', 'hybrid'] as const;
+
+interface Sentence {
+  text: string;
+  vector: Float32Array;
+}
+
+/** A reproducible number in [0, 1). */
+function draw(seed: number): number {
+  let mixed = Math.imul(seed ^ (seed >>> 16), 0x45d9f3b);
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x45d9f3b);
+  return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32;
+}
+
+/** Sentences of this project's pages with their vectors. */
+async function readSentences(): Promise<Sentence[]> {
+  const pages = ['docs', 'docs/decisions'].flatMap((folder) =>
+    readdirSync(join(projectRoot, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => readFileSync(join(projectRoot, folder, name), 'utf8')),
+  );
+  const texts = [...new Set(pages.flatMap((page) => page.split(/(?<=[.:])\s+|\n\n|\|/)))]
+    .map((text) => text.replaceAll(/\s+/g, ' ').trim())
+    .filter((text) => text.split(' ').length >= 8);
+  const embedder = await loadEmbedder(bundledModel('nano-embed'), {
+    workers: 2,
+    cacheDirectory: benchFolder,
+  });
+  const sentences: Sentence[] = [];
+  for (let start = 0; start < texts.length; start += 64) {
+    const batch = texts.slice(start, start + 64);
+    const { vectors } = await embedder.embed(batch);
+    sentences.push(...batch.map((text, index) => ({ text, vector: Float32Array.from(vectors[index]!) })));
+  }
+  await embedder.close();
+  return sentences;
+}
+
+function unit(vector: Float32Array): Float32Array {
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
+}
+
+/** Two sentences; the vector lies between theirs, a little beside. */
+function chunkOf(sentences: readonly Sentence[], index: number) {
+  const [one, two] = [0, 1].map((turn) => sentences[Math.floor(draw(2 * index + turn) * sentences.length)]!);
+  const noise = (at: number) => (draw(index * 1_009 + at) - 0.5) * (1.2 / Math.sqrt(one!.vector.length));
+  const embedding = unit(one!.vector.map((value, at) => value + two!.vector[at]! + noise(at)));
+  return { text: `${index}: ${one!.text} ${two!.text}`, embedding };
+}
+
+/** Positions of the ten nearest, by comparing all. */
+function nearest(vectors: readonly Float32Array[], query: Float32Array): number[] {
+  const scored = vectors.map((vector, index) => {
+    let product = 0;
+    for (let at = 0; at < vector.length; at += 1) product += vector[at]! * query[at]!;
+    return { index, product };
+  });
+  return scored
+    .sort((left, right) => right.product - left.product)
+    .slice(0, k)
+    .map(({ index }) => index);
+}
+
+function searchFor({ text, vector }: Sentence, searchType: ChunkSearch['searchType']): ChunkSearch {
+  return {
+    searchType,
+    query: text,
+    embedding: vector,
+    collection: 'default',
+    k,
+    fetchK: 40,
+    scoreThreshold: 0,
+    lambdaMult: 0.5,
+    fusion: { method: 'scores', similarityWeight: 10, rankConstant: 60 },
+  };
+}
+
+class Growth {
+  readonly #vectors: Float32Array[] = [];
+  readonly #chunks: ChunksRepository;
+  readonly #documents: DocumentsRepository;
+
+  constructor(
+    private readonly database: Database,
+    private readonly sentences: readonly Sentence[],
+  ) {
+    this.#chunks = new ChunksRepository(database);
+    this.#documents = new DocumentsRepository(database);
+  }
+
+  /** Adds documents up to a size; returns the chunks stored in a second. */
+  async growTo(size: number): Promise<number> {
+    const added = size - this.#vectors.length;
+    let spentMs = 0;
+    while (this.#vectors.length < size) {
+      const first = this.#vectors.length;
+      const chunks = Array.from({ length: Math.min(chunksOfDocument, size - first) }, (_unused, index) =>
+        chunkOf(this.sentences, first + index),
+      );
+      const filename = `document ${first}`;
+      const facts = {
+        filename,
+        contentHash: filename,
+        mimeType: 'text/plain',
+        bytes: 1,
+        embeddingModel: 'nano',
+      };
+      const startedAt = performance.now();
+      await this.#documents.replaceDocument(facts, chunks);
+      spentMs += performance.now() - startedAt;
+      this.#vectors.push(...chunks.map(({ embedding }) => embedding));
+    }
+    return added / (spentMs / 1_000);
+  }
+
+  async measure(): Promise<string[]> {
+    const queries = Array.from(
+      { length: searches },
+      (_unused, index) => this.sentences[Math.floor(draw(77_777 + index) * this.sentences.length)]!,
+    );
+    const cells: string[] = [];
+    let found = 0;
+    for (const kind of kinds) {
+      const times: number[] = [];
+      for (const query of queries) {
+        const startedAt = performance.now();
+        const hits = await this.#chunks.search(searchFor(query, kind));
+        times.push(performance.now() - startedAt);
+        if (kind !== 'similarity') continue;
+        const wanted = new Set(nearest(this.#vectors, query.vector));
+        found += hits.filter(({ text }) => wanted.has(Number.parseInt(text, 10))).length;
+      }
+      cells.push(`${quantile(times, 0.5).toFixed(0)} / ${quantile(times, 0.95).toFixed(0)}`);
+    }
+    return [(found / (k * searches)).toFixed(3), ...cells, String(await this.#bytesOfChunk())];
+  }
+
+  async #bytesOfChunk(): Promise<number> {
+    const [row] = await this.database.transaction((transaction) =>
+      transaction.query<{ bytes: string }>(
+        `SELECT pg_total_relation_size('chunks') + pg_total_relation_size('documents') AS bytes`,
+      ),
+    );
+    return Math.round(Number(row?.bytes) / this.#vectors.length);
+  }
+}
+
+export const subject: Subject = {
+  async run({ requests }) {
+    const found = findProgramsWithVector();
+    const postgres =
+      'programs' in found
+        ? await startNativePostgres(found.programs).then(({ url, stop }) => ({ connectionString: url, stop }))
+        : await startPostgres();
+    const database = await openMigratedDatabase({ connectionString: postgres.connectionString });
+    const rows: (string | number)[][] = [];
+    try {
+      const growth = new Growth(database, await readSentences());
+      for (const size of sizes.filter((candidate) => candidate <= requests)) {
+        const rate = await growth.growTo(size);
+        const [recall = '', ...rest] = await growth.measure();
+        rows.push([size, recall, ...rest, Math.round(rate)]);
+        console.error(rows.at(-1)?.join(' | '));
+      }
+    } finally {
+      await database.close();
+      await postgres.stop();
+    }
+    const engine = 'programs' in found ? 'native Postgres with pgvector' : 'the embedded Postgres';
+    const head = [
+      'chunks',
+      'recall at 10',
+      ...kinds.map((kind) => `${kind}, ms`),
+      'bytes a chunk',
+      'stored in a second',
+    ];
+    return `## Growth\n\n${introduction} On ${engine}; milliseconds are p50 / p95.\n\n${table(head, rows)}`;
+  },
+};
+
+const introduction = `One collection that grows, and ${searches} searches at each size, one at a time. A chunk is two sentences of this project's pages, its
+vector lies between theirs with some noise; a query is a sentence. Recall is that of \`similarity\` against a comparison with all chunks. The
+rate is that of storing alone, ${chunksOfDocument} chunks a document, since the size before.`;
