@@ -159,14 +159,14 @@ describe('custom tools of the bundled model', () => {
       parallel_tool_calls: false,
     });
 
-  it('are held to a Lark grammar', async () => {
+  it('write what a Lark grammar allows', async () => {
     const response = await ask('start: "*** " KIND LF\nKIND: "add" | "drop"\n%import common.LF');
     const [call] = response.output;
     expect(call).toMatchObject({ type: 'custom_tool_call', name: 'patch' });
     expect(call?.type === 'custom_tool_call' && call.input).toMatch(/^\*\*\* (?:add|drop)\n$/);
   });
 
-  it('are refused by the construct and the field of the grammar', async () => {
+  it('are refused with the construct and the field of the grammar', async () => {
     await expect(ask('start: list{"a"}')).rejects.toMatchObject({
       status: 400,
       param: 'tools[0].format.definition',

@@ -218,7 +218,7 @@ describe('approval of MCP calls', () => {
 });
 
 describe('MCP servers that fail', () => {
-  it('are told of in items, and the response goes on', async () => {
+  it('are reported in items, and the response goes on', async () => {
     const port = await freePort();
     const away = recordingTool({ server_label: 'away', server_url: `http://127.0.0.1:${port}/mcp` });
     const events = await collect(await stream({ input: 'hello', tools: [away] }));

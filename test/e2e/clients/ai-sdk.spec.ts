@@ -90,7 +90,7 @@ describe('the Vercel AI SDK over the Responses API', () => {
     expect((await stream.usage).outputTokens).toBe(4);
   });
 
-  it('says earlier turns again by reference', async () => {
+  it('sends earlier turns again by reference', async () => {
     const model = provider.responses(scriptedModel);
     const question: ModelMessage = { role: 'user', content: 'count 2' };
     const first = await generateText({ model, messages: [question] });

@@ -65,7 +65,7 @@ describe.each([
     expect(deltas).toEqual(['1 ', '2 ', '3 ']);
   });
 
-  it('says earlier turns again', async () => {
+  it('sends earlier turns again', async () => {
     const model = chat({ useResponsesApi });
     const first = await model.invoke([['user', 'count 2']]);
     const second = await model.invoke([['user', 'count 2'], first, ['user', 'recall']]);

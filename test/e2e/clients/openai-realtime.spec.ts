@@ -31,7 +31,7 @@ function openRealtime(model: string): OpenAIRealtimeWS {
 const audioFile = new URL('../../fixtures/asr/question.wav', import.meta.url);
 
 describe("OpenAI's class for live audio", () => {
-  it('is heard, though it sends no intent', async () => {
+  it('gets transcripts, though it sends no intent', async () => {
     const wav = await readFile(audioFile);
     const realtime = openRealtime('nano-asr');
     const transcript = new Promise<string>((resolve, reject) => {

@@ -19,7 +19,7 @@ export class ProgressBar {
 
   /** `share`: of the file in work, from 0 to 1. */
   draw(done: number, share: number, label: string): void {
-    // A batch that is sent again file by file begins anew; the bar does not.
+    // A batch that fails is sent again file by file; the bar does not go back.
     this.#part = Math.max(this.#part, this.total === 0 ? 1 : Math.min(1, (done + share) / this.total));
     const part = this.#part;
     if (this.target.isTTY) return this.#draw(part, done, label);

@@ -14,13 +14,13 @@ export interface CallConstraintOptions {
   required: boolean;
   /** At most one call. */
   single: boolean;
-  /** What an answer without a call is held to; JSON schema. */
+  /** JSON schema of an answer without a call. */
   answerSchema?: OutputConstraint & { type: 'json_schema' | 'json_object' };
 }
 
 /**
- * Holds calls to their tools' names and arguments: strict ones exactly to their schema, others to any object. The text
- * around them is free.
+ * Constrains calls to the names and arguments of their tools: those of strict functions to their schema, those of others to
+ * any object. The text around the calls is free.
  */
 export function callConstraint({
   format,

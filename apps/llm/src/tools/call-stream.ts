@@ -4,11 +4,11 @@ import { textBefore } from './free-text.js';
 
 /**
  * Reads an answer that goes from text to a call's header, its arguments, its end, and to text again; a form of calls says
- * how it reads the last three. Each of these takes what it can from the buffer, and tells false where more must come
- * first. What looks like a call and is none is told as the text that it is.
+ * how it reads the last three. Each of these takes what it can from the buffer, and returns false where it needs more
+ * text first. Text that looks like a call and is not a call is passed on as text.
  */
 export abstract class CallStream implements CallReader {
-  /** What has come and is not told yet. */
+  /** Text that was received and is not passed on yet. */
   protected buffer = '';
   protected state: 'text' | 'header' | 'arguments' | 'tail' = 'text';
   #calls = 0;
@@ -66,7 +66,7 @@ export abstract class CallStream implements CallReader {
     this.state = 'text';
   }
 
-  /** The mark is no call's: its first characters are text, and what follows is looked at anew. */
+  /** The mark does not begin a call: its first characters are text, and the rest is read again. */
   protected tellAsText(parsed: ParsedPiece, length: number): true {
     this.#say(parsed, this.#space + this.buffer.slice(0, length));
     this.#space = '';

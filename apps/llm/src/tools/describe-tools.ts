@@ -2,7 +2,7 @@ import type { ChatMessage, Tool } from '#contracts';
 import { callClosing, callOpening, type ToolFormat } from './tool-format.js';
 import { rawInputName } from './raw-input.js';
 
-/** JSON Schema of a tool's arguments, as the model is told of it. */
+/** JSON Schema of a tool's arguments, as the model gets it. */
 export function argumentsSchema(tool: Tool): Record<string, unknown> {
   if (tool.type === 'function') return tool.parameters ?? { type: 'object', properties: {} };
   return {

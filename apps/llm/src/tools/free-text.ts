@@ -1,19 +1,19 @@
 import { firstOf, partialEnd } from './marks.js';
 
-/** What of a text that is being written can be told, and the mark behind it. */
+/** The part of an unfinished text that can be passed on, and the mark after it. */
 export interface ToldText {
   text: string;
-  /** Where the text goes on that is not told yet. */
+  /** Where the rest of the text begins, which is not passed on yet. */
   from: number;
-  /** The mark that stands there, whole. */
+  /** The whole mark at that place. */
   mark?: string;
-  /** Space in front of that mark; text where the mark turns out to be none. */
+  /** Space before that mark; it is text where the mark does not begin a call. */
   space: string;
 }
 
 /**
- * The text in front of the first mark. Without one all is told but space at the end and what may become a mark: it may
- * turn out to belong to a call.
+ * The text before the first mark. Without a mark, space at the end and the beginning of a possible mark are kept back: they
+ * may belong to a call.
  */
 export function textBefore(buffer: string, marks: readonly string[]): ToldText {
   const next = firstOf(buffer, marks);

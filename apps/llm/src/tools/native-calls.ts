@@ -172,7 +172,7 @@ function goesOn({ tool, engineId, json }: OpenCall, { id, name }: ToolCallDelta)
   return id === undefined ? !isWhole(json) : id === engineId;
 }
 
-/** What of a call is told when its answer has ended. A function without a word of arguments has none. */
+/** The last piece of a call, when its answer has ended. A function that got no arguments gets `{}`. */
 function restOf({ index, json, raw }: OpenCall): ToolCallDelta[] {
   const input = raw ? raw.end() : json.trim() === '' ? '{}' : '';
   return input === '' ? [] : [{ index, input }];

@@ -35,8 +35,8 @@ export interface CallPlan {
 }
 
 /**
- * Plans a conversation with tools. Tools stand in the chat template where it knows them, otherwise in the system turn; the
- * text is held to them while it is written. Errors: invalid_request for a choice of tools that are not there.
+ * Plans a conversation with tools. The chat template renders the tools where it knows them, otherwise the system turn
+ * describes them; a constraint keeps the calls to their form. Errors: invalid_request for a choice of tools that are not there.
  */
 export function planCalls(
   messages: readonly ChatMessage[],
@@ -125,7 +125,7 @@ function nativePlan(
   };
 }
 
-/** Whoever is held to a form from the first token on cannot think first, so the template is told not to, where it can. */
+/** A constraint from the first token on leaves no room for thoughts, so the template turns them off where it can. */
 function templateKwargs(
   { chat_template_kwargs: given = {}, constraint, grounded = false }: CallOptions,
   source: string,

@@ -4,8 +4,9 @@ import type { GenerationEvent } from '#generation';
 const tagParam = /^constraint\.tags\.(\d+)(?:\.(schema|parameters|lark))?(.*)$/;
 
 /**
- * The events, with errors about what calls are held to told of the tool that asks for it: `tools[2].parameters.not`,
- * `tools[0].grammar.definition`. `tools` are those that are held to, in the order of the tags, `given` those of the request.
+ * The same events. An error about the constraint of a tool gets the path of that tool: `tools[2].parameters.not`,
+ * `tools[0].grammar.definition`. `tools` are the tools of the constraint, in the order of its tags; `given` are the tools of
+ * the request.
  */
 export async function* namingTools(
   events: AsyncIterable<GenerationEvent>,
