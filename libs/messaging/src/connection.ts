@@ -32,14 +32,23 @@ export interface ConnectionOptions extends ServerAccess {
   name: string;
   /** Hears why the first connection takes time. Default: a warning in the log. */
   onWaiting?: (message: string) => void;
+  /** A server that does not answer two pings of this interval is gone. Default 5,000. */
+  pingIntervalMs?: number;
 }
 
 const retryMs = 250;
 const reportEvery = 10_000 / retryMs;
+const maxUnansweredPings = 2;
 
-function connectOnce(access: ServerAccess, name: string): Promise<NatsConnection> {
+function connectOnce(
+  access: ServerAccess,
+  { name, pingIntervalMs = 5_000 }: Pick<ConnectionOptions, 'name' | 'pingIntervalMs'>,
+): Promise<NatsConnection> {
   return connect({
     ...accessOptions(access),
+    // A machine that loses its power or its cable does not close its connections.
+    pingInterval: pingIntervalMs,
+    maxPingOut: maxUnansweredPings,
     name,
     inboxPrefix: inboxPrefix(name),
     maxReconnectAttempts: -1,
@@ -119,10 +128,10 @@ export class MessagingConnection {
    * the credentials, or its certificate is not trusted, or it has no TLS where the access asks for it.
    */
   static async open(options: ConnectionOptions): Promise<MessagingConnection> {
-    const { name, onWaiting = sayWaiting, ...access } = options;
+    const { name, pingIntervalMs, onWaiting = sayWaiting, ...access } = options;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return new MessagingConnection(await connectOnce(access, name), name);
+        return new MessagingConnection(await connectOnce(access, { name, pingIntervalMs }), name);
       } catch (error) {
         if (isFinal(error)) throw new Error(`NATS at ${access.url}: ${describe(error)}`, { cause: error });
         if (attempt % reportEvery === 0) onWaiting(`waiting for NATS at ${access.url}: ${describe(error)}`);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { healthMethod } from '#contracts';
 import { MessagingConnection, ObjectStore, RpcClient } from '#messaging';
@@ -120,3 +122,41 @@ describe('a NATS server of a cluster that is killed', () => {
     await cluster.stop();
   });
 });
+
+describe('a NATS server that no longer answers, and does not close its connections', () => {
+  it('is asked over a new connection', async () => {
+    const road = await openRoad();
+    const service = await startEcho(nats.url);
+    const caller = await MessagingConnection.open({ url: road.url, name: 'caller', pingIntervalMs: 200 });
+    const client = new RpcClient(caller);
+    expect(await client.request(echo, { text: 'before' })).toMatchObject({ text: 'before' });
+    road.block();
+    await expect.poll(() => caller.reconnects).toBe(1);
+    expect(await client.request(echo, { text: 'after' })).toMatchObject({ text: 'after' });
+    client.close();
+    await caller.close();
+    await service.close();
+    road.close();
+  });
+});
+
+/** A way to the server. Once it is blocked, nothing more comes through the connections that are open. */
+async function openRoad() {
+  const { port, hostname } = new URL(nats.url);
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    const onward = connect(Number(port), hostname);
+    sockets.push(socket, onward);
+    for (const side of [socket, onward]) side.on('error', () => undefined);
+    socket.pipe(onward).pipe(socket);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const block = () => {
+    for (const socket of sockets.splice(0)) socket.unpipe().pause();
+  };
+  const close = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { url: `nats://127.0.0.1:${(server.address() as AddressInfo).port}`, block, close };
+}
