@@ -50,3 +50,24 @@ describe('a flood of great bodies', () => {
     expect((await fetch(`${stack.gateway.url}/ready`)).status).toBe(200);
   });
 });
+
+describe('a flood of probes', () => {
+  it('asks the services behind the gateway once a second, however many come', async () => {
+    const { witness, gateway } = stack;
+    // Of the scripted services one is missing, which the second one says with a 503.
+    const paths = ['/ready', '/v1/health_check'];
+    const before = witness.healthAsked;
+    const startedAt = performance.now();
+    const probes = Array.from({ length: 400 }, async (_unused, index) => {
+      const answer = await fetch(gateway.url + paths[index % paths.length]!);
+      await answer.arrayBuffer();
+      return answer.status;
+    });
+    const statuses = await Promise.all(probes);
+    expect(new Set(statuses.filter((_status, index) => index % 2 === 0))).toEqual(new Set([200]));
+    const seconds = Math.ceil((performance.now() - startedAt) / 1_000);
+    const asked = witness.healthAsked - before;
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThanOrEqual((seconds + 1) * gateway.instances.length);
+  });
+});

@@ -38,6 +38,8 @@ export const scriptedDocuments: RetrievedDocument[] = [1, 2].map((number) => ({
 export class Witness {
   /** Tokens that the model takes; may be changed for clients with long prompts. */
   contextWindow = contextWindow;
+  /** How often a gateway asked for the health of the language model. */
+  healthAsked = 0;
   /** Generations begun. */
   started = 0;
   /** Tokens made, over all generations. */
@@ -123,6 +125,7 @@ class ScriptedLanguageModel {
 
   @RpcHandler(healthMethod('llm'))
   llmHealth(): ServiceHealth {
+    this.witness.healthAsked += 1;
     return healthy('llm');
   }
 }

@@ -107,6 +107,47 @@ describe('ChunksRepository', () => {
     expect(await found({ filename: 'passages.txt', chunk_index: 1 })).toEqual([1]);
   });
 
+  it('means the same with many values', async () => {
+    const many = (...values: (string | number)[]) => [
+      ...Array.from({ length: 20 }, (_, index) => index + 100),
+      ...values,
+    ];
+    const found = async (filter: MetadataFilter) => (await find({ k: 9, filter })).toSorted((a, b) => a - b);
+    expect(await found({ topic: many('animals', 'api') })).toEqual([0, 1, 2]);
+    expect(await found({ tags: many('dog', 'list'), topic: many('animals') })).toEqual([2]);
+    expect(await found({ chunk_index: many(1, 3) })).toEqual([1, 3]);
+    expect(await found({ chunk_index: many('1'), "topic' OR true --": many('api') })).toEqual([]);
+    expect(await found({ topic: many() })).toEqual([]);
+  });
+
+  it('costs about the same with a thousand values', async () => {
+    const passages = Array.from({ length: 1_000 }, (_unused, number) => ({
+      text: `Passage ${number}.`,
+      embedding: vector(1, number / 1_000, 0),
+      metadata: { number },
+    }));
+    const collection = 'thousand';
+    await storage.documents.replaceDocument({ ...document('thousand.txt'), collection }, passages);
+    const timed = async (values: number) => {
+      const number = Array.from({ length: values }, (_unused, index) => index - values + 1);
+      const startedAt = performance.now();
+      const hits = await storage.chunks.search(
+        search({ collection, embedding: vector(1, 0, 0), filter: { number } }),
+      );
+      expect(hits).toHaveLength(1);
+      return performance.now() - startedAt;
+    };
+    const rounds = [1, 2, 3, 4, 5];
+    const least = async (values: number) => {
+      const times: number[] = [];
+      for (const _round of rounds) times.push(await timed(values));
+      return Math.min(...times);
+    };
+    const [few, many] = [await least(1), await least(1_000)];
+    // One comparison for each value and chunk takes fifty times as long.
+    expect(many / few).toBeLessThan(10);
+  });
+
   it('keeps to one collection', async () => {
     expect(
       await storage.chunks.search(search({ collection: 'elsewhere', embedding: vector(1, 0, 0) })),

@@ -22,6 +22,13 @@ describe('metadataCondition', () => {
     ]);
   });
 
+  it('looks many values up by equality, in the value and in a stored list', () => {
+    const { sql, values } = conditionOf({ year: [1, 2, 3, 4, 5, 6, 7, 8, 9] });
+    expect(sql).toContain('(metadata -> $1::text) = ANY ($2::jsonb[])');
+    expect(sql).toContain('member = ANY ($2::jsonb[])');
+    expect(values).toEqual(['year', ['1', '2', '3', '4', '5', '6', '7', '8', '9']]);
+  });
+
   it('finds nothing for an empty list', () => {
     expect(conditionOf({ team: [] })).toEqual({ sql: 'false', values: [] });
   });

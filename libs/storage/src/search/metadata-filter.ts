@@ -40,17 +40,29 @@ export function chunkCondition(
 const isVisible =
   'document_id <> ALL (ARRAY(SELECT pending.id FROM documents AS pending WHERE pending.pending_since IS NOT NULL))';
 
+/** Values of a key up to which containment is asked for each of them. */
+const fewValues = 8;
+
 /**
  * Returns the SQL condition of a metadata filter, with bound values. Every key must match; a list matches if one of
- * its values does (an empty list never); a stored list matches if it contains the value. Containment (`@>`) can use
- * the GIN index on metadata.
+ * its values does (an empty list never); a stored list matches if it contains the value. For few values containment
+ * (`@>`) can use the GIN index on metadata. Many are looked up in a hash table, so that a chunk costs the same for any number.
  */
 export function metadataCondition(filter: MetadataFilter, parameters: SqlParameters): string {
   const conditions = Object.entries(filter).map(([key, wanted]) => {
     const values = Array.isArray(wanted) ? wanted : [wanted];
     if (values.length === 0) return 'false';
+    if (values.length > fewValues) return anyOfMany(parameters.add(key), values, parameters);
     const patterns = values.flatMap((value) => [{ [key]: value }, { [key]: [value] }]).map(toPostgresJson);
     return `metadata @> ANY (${parameters.add(patterns)}::jsonb[])`;
   });
   return conditions.length > 0 ? conditions.join(' AND ') : 'true';
+}
+
+/** Postgres hashes the values of `= ANY`. A stored list is compared member by member. */
+function anyOfMany(key: string, values: readonly unknown[], parameters: SqlParameters): string {
+  const wanted = `${parameters.add(values.map(toPostgresJson))}::jsonb[]`;
+  const stored = `(metadata -> ${key}::text)`;
+  const members = `jsonb_array_elements(CASE jsonb_typeof(${stored}) WHEN 'array' THEN ${stored} ELSE '[]' END)`;
+  return `(${stored} = ANY (${wanted}) OR EXISTS (SELECT FROM ${members} AS member WHERE member = ANY (${wanted})))`;
 }
