@@ -59,6 +59,12 @@ const dtypeBytes: Record<string, number> = {
   BOOL: 1,
 };
 
+/** Rows `first` to `first + count − 1` of a tensor. */
+export interface RowRange {
+  readonly first: number;
+  readonly count: number;
+}
+
 interface StoredTensor {
   readonly file: string;
   readonly dtype: string;
@@ -143,16 +149,16 @@ export class SafetensorsReader {
 
   /**
    * Reads a tensor as float32. It may be stored as a 16- or 32-bit float, or as int8 with a scale per row (or per
-   * equal group of a row) in the tensor `<name>_scale`.
+   * equal group of a row) in the tensor `<name>_scale`. `rows`: a part of it, along the first dimension.
    */
-  async readFloat32(name: string): Promise<Float32Array> {
-    const tensor = this.find(name);
+  async readFloat32(name: string, rows?: RowRange): Promise<Float32Array> {
+    const tensor = partOf(this.find(name), rows);
     const bytes = await this.readBytes(tensor);
     if (tensor.dtype === 'F32') return new Float32Array(bytes.buffer);
     if (tensor.dtype === 'F16') return float16ToFloat32(new Uint16Array(bytes.buffer));
     if (tensor.dtype === 'BF16') return bfloat16ToFloat32(new Uint16Array(bytes.buffer));
     if (tensor.dtype === 'I8' && this.has(`${name}_scale`))
-      return dequantize(new Int8Array(bytes.buffer), await this.readFloat32(`${name}_scale`));
+      return dequantize(new Int8Array(bytes.buffer), await this.readFloat32(`${name}_scale`, rows));
     throw new UnsupportedModelError(`the type ${tensor.dtype} of tensor ${name}`, this.modelDirectory);
   }
 
@@ -183,6 +189,13 @@ export class SafetensorsReader {
     await readFully(this.handles.get(tensor.file)!, bytes, tensor.offset, tensor.file);
     return bytes;
   }
+}
+
+/** The place of some rows of a tensor. */
+function partOf(tensor: StoredTensor, rows: RowRange | undefined): StoredTensor {
+  if (!rows) return tensor;
+  const rowBytes = tensor.bytes / (tensor.shape[0] ?? 1);
+  return { ...tensor, offset: tensor.offset + rows.first * rowBytes, bytes: rows.count * rowBytes };
 }
 
 /** Each scale belongs to an equal run of values. */

@@ -1,4 +1,4 @@
-import type { SafetensorsReader } from './safetensors.js';
+import type { RowRange, SafetensorsReader } from './safetensors.js';
 
 /** A weight matrix of a checkpoint, `[rows, columns]` = `[outputs, inputs]` as in PyTorch. It is read on demand. */
 export interface Matrix {
@@ -7,6 +7,25 @@ export interface Matrix {
   readonly rows: number;
   readonly columns: number;
   read(): Promise<Float32Array>;
+  /** Reads some of its rows, where it is one tensor of the checkpoint. */
+  readonly readRows?: (rows: RowRange) => Promise<Float32Array>;
+}
+
+/**
+ * Reads a matrix in pieces of whole rows of about `valuesAtOnce` values (64 MiB), so that a large embedding table is not
+ * held as float32.
+ */
+export async function* readPieces(
+  matrix: Matrix,
+  valuesAtOnce = 1 << 24,
+): AsyncGenerator<{ first: number; count: number; values: Float32Array }> {
+  const { rows, columns, readRows } = matrix;
+  const step = readRows ? Math.max(1, Math.floor(valuesAtOnce / columns)) : rows;
+  for (let first = 0; first < rows; first += step) {
+    const count = Math.min(step, rows - first);
+    const values = readRows && count < rows ? await readRows({ first, count }) : await matrix.read();
+    yield { first, count, values };
+  }
 }
 
 /**
@@ -15,7 +34,13 @@ export interface Matrix {
  */
 export function matrix(reader: SafetensorsReader, name: string): Matrix {
   const [rows = 0, columns = 1] = reader.shape(name);
-  return { name, rows, columns, read: () => reader.readFloat32(name) };
+  return {
+    name,
+    rows,
+    columns,
+    read: () => reader.readFloat32(name),
+    readRows: (part) => reader.readFloat32(name, part),
+  };
 }
 
 /** Stacks matrices with the same input into one matrix, so that one multiplication serves all of them. */

@@ -1,4 +1,4 @@
-import type { Matrix } from '../checkpoint/weights.js';
+import { type Matrix, readPieces } from '../checkpoint/weights.js';
 import type { GraphBuilder } from '../onnx/graph-builder.js';
 import { takenOnce } from './taken-once.js';
 
@@ -25,12 +25,24 @@ export function quantizeRows(values: Float32Array, rows: number, columns: number
   return { values: quantized, scales };
 }
 
+async function quantizePieces(source: Matrix): Promise<QuantizedMatrix> {
+  const { rows, columns } = source;
+  const values = new Int8Array(rows * columns);
+  const scales = new Float32Array(rows);
+  for await (const { first, count, values: exact } of readPieces(source)) {
+    const piece = quantizeRows(exact, count, columns);
+    values.set(piece.values, first * columns);
+    scales.set(piece.scales, first);
+  }
+  return { values, scales };
+}
+
 /** Quantizes a matrix when the first of its two parts is requested, and frees it after the second. */
 export function quantizeLazily(source: Matrix): {
   values: () => Promise<Int8Array>;
   scales: () => Promise<Float32Array>;
 } {
-  const take = takenOnce(async () => quantizeRows(await source.read(), source.rows, source.columns), 2);
+  const take = takenOnce(() => quantizePieces(source), 2);
   return { values: () => take('values'), scales: () => take('scales') };
 }
 
