@@ -1,6 +1,6 @@
 import { freemem } from 'node:os';
 import { ModelLoadError } from '#models';
-import { countParameters, type WeightPrecision } from '#onnx-compiler';
+import { countParameters, readDecoderShape, type WeightPrecision } from '#onnx-compiler';
 import type { GeneratorSettings } from '../generator-messages.js';
 
 /**
@@ -11,7 +11,8 @@ const bytesPerWeight = 1.5;
 
 /**
  * Resolves `auto`: int8 where it fits the free memory (that of the container, where it has a limit), otherwise int4,
- * which takes about half. On a device of its own the weights are fp32. Errors: ModelLoadError for other weights there,
+ * which takes about half, or which
+ * the checkpoint has. On a device of its own the weights are fp32. Errors: ModelLoadError for other weights there,
  * UnsupportedModelError for a damaged model.
  */
 export async function chooseWeights(
@@ -23,6 +24,7 @@ export async function chooseWeights(
     throw new ModelLoadError(`Weights in ${weights} need the processor; this device has fp32 weights.`);
   if (weights !== 'auto') return weights;
   if (!isProcessor) return 'fp32';
+  if ((await readDecoderShape(directory)).packing) return 'int4';
   return (await countParameters(directory)) * bytesPerWeight <= freeBytes() ? 'int8' : 'int4';
 }
 

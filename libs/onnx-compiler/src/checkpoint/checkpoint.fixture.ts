@@ -7,6 +7,8 @@ export interface FixtureTensor {
   readonly values: Float32Array;
   /** A reference rounds the input of this matrix to int8 in blocks of so many values. */
   readonly inputBlock?: number;
+  /** `I32`: the bytes of `values` are integers. */
+  readonly dtype?: 'I32';
 }
 export type FixtureTensors = Readonly<Record<string, FixtureTensor>>;
 
@@ -60,8 +62,8 @@ export async function writeCheckpoint(
 function encodeSafetensors(entries: readonly (readonly [string, FixtureTensor])[]): Buffer {
   const header: Record<string, unknown> = { __metadata__: { format: 'pt' } };
   let offset = 0;
-  for (const [name, { shape, values }] of entries) {
-    header[name] = { dtype: 'F32', shape, data_offsets: [offset, offset + values.byteLength] };
+  for (const [name, { shape, values, dtype = 'F32' }] of entries) {
+    header[name] = { dtype, shape, data_offsets: [offset, offset + values.byteLength] };
     offset += values.byteLength;
   }
   const json = Buffer.from(JSON.stringify(header));

@@ -130,12 +130,12 @@ export class SafetensorsReader {
     );
   }
 
-  /** Number of weights, without the scales of int8 tensors. */
+  /** Number of weights, without the scales of int8 tensors; words of packed weights hold eight. */
   get parameters(): number {
-    return this.names().reduce(
-      (sum, name) => sum + this.tensors.get(name)!.shape.reduce((product, dim) => product * dim, 1),
-      0,
-    );
+    return this.names().reduce((sum, name) => {
+      const { shape } = this.tensors.get(name)!;
+      return sum + shape.reduce((product, dim) => product * dim, name.endsWith('.qweight') ? 8 : 1);
+    }, 0);
   }
 
   has(name: string): boolean {
@@ -160,6 +160,14 @@ export class SafetensorsReader {
     if (tensor.dtype === 'I8' && this.has(`${name}_scale`))
       return dequantize(new Int8Array(bytes.buffer), await this.readFloat32(`${name}_scale`, rows));
     throw new UnsupportedModelError(`the type ${tensor.dtype} of tensor ${name}`, this.modelDirectory);
+  }
+
+  /** Reads a tensor of 32-bit integers. Errors: UnsupportedModelError for another type. */
+  async readInt32(name: string): Promise<Int32Array> {
+    const tensor = this.find(name);
+    if (tensor.dtype !== 'I32')
+      throw new UnsupportedModelError(`the type ${tensor.dtype} of tensor ${name}`, this.modelDirectory);
+    return new Int32Array((await this.readBytes(tensor)).buffer);
   }
 
   /** Names of the tensors that were not read and that `isIgnorable` does not accept. */

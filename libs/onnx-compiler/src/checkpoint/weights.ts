@@ -1,3 +1,5 @@
+import type { BlockFormat, BlockMatrix } from '../quantization/blocks.js';
+import { packedMatrix, type Packing } from './packed-weights.js';
 import type { RowRange, SafetensorsReader } from './safetensors.js';
 
 /** A weight matrix of a checkpoint, `[rows, columns]` = `[outputs, inputs]` as in PyTorch. It is read on demand. */
@@ -9,6 +11,8 @@ export interface Matrix {
   read(): Promise<Float32Array>;
   /** Reads some of its rows, where it is one tensor of the checkpoint. */
   readonly readRows?: (rows: RowRange) => Promise<Float32Array>;
+  /** The blocks in which a checkpoint holds it, in the layout of the operator. */
+  readonly blocks?: { readonly format: BlockFormat; read(): Promise<BlockMatrix> };
 }
 
 /**
@@ -47,7 +51,39 @@ export function matrix(reader: SafetensorsReader, name: string): Matrix {
 export function stack(name: string, parts: readonly Matrix[]): Matrix {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   const columns = parts[0]!.columns;
-  return { name, rows, columns, read: () => concatenate(parts) };
+  const blocks = stackBlocks(parts);
+  return { name, rows, columns, read: () => concatenate(parts), ...(blocks && { blocks }) };
+}
+
+/** Blocks of a row do not depend on other rows, so matrices with the same format follow each other. */
+function stackBlocks(parts: readonly Matrix[]): Matrix['blocks'] {
+  const format = parts[0]!.blocks?.format;
+  const stored = parts.flatMap(({ blocks }) =>
+    blocks && blocks.format.block === format?.block ? [blocks] : [],
+  );
+  if (!format || stored.length < parts.length) return undefined;
+  return {
+    format,
+    read: async () => {
+      const matrices: BlockMatrix[] = [];
+      for (const blocks of stored) matrices.push(await blocks.read());
+      return {
+        values: Buffer.concat(matrices.map(({ values }) => values)),
+        scales: joinFloats(matrices.map(({ scales }) => scales)),
+        zeroPoints: Buffer.concat(matrices.map(({ zeroPoints = new Uint8Array(0) }) => zeroPoints)),
+      };
+    },
+  };
+}
+
+function joinFloats(parts: readonly Float32Array[]): Float32Array {
+  const values = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    values.set(part, offset);
+    offset += part.length;
+  }
+  return values;
 }
 
 async function concatenate(parts: readonly Matrix[]): Promise<Float32Array> {
@@ -78,16 +114,24 @@ export interface LinearWeights {
   readonly bias?: Matrix;
 }
 
-/** Stacks the layers named by `parts`, which share their input, into one layer called `name`. */
+/**
+ * Stacks the layers named by `parts`, which share their input, into one layer called `name`. `packing`: of layers whose
+ * weights the checkpoint holds in 4 bits.
+ */
 export function linearWeights(
   reader: SafetensorsReader,
   name: string,
   parts: readonly string[],
+  packing?: Packing,
 ): LinearWeights {
+  const tensor = (part: string, kind: string): Matrix =>
+    packing && kind === 'weight' && reader.has(`${part}.qweight`)
+      ? packedMatrix(reader, part, packing)
+      : matrix(reader, `${part}.${kind}`);
   const tensors = (kind: 'weight' | 'bias'): Matrix =>
     stack(
       `${name}.${kind}`,
-      parts.map((part) => matrix(reader, `${part}.${kind}`)),
+      parts.map((part) => tensor(part, kind)),
     );
   return reader.has(`${parts[0]}.bias`)
     ? { weight: tensors('weight'), bias: tensors('bias') }

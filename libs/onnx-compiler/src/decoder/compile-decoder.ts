@@ -11,6 +11,7 @@ import { DecoderWeights } from './decoder-weights.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
 import type { BlockSize } from '../quantization/blocks.js';
 import type { LinearMode } from '../quantization/linear.js';
+import { isPackedDetail } from '../checkpoint/packed-weights.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';
 
 /** Precision of a decoder's weights. */
@@ -165,5 +166,9 @@ async function writeDecoderGraph(
 
 /** Tensors that the graph does not need: tables that are recomputed, and a tied matrix that was saved twice. */
 function isIgnorable(name: string, tiedEmbeddings: boolean): boolean {
-  return name.endsWith('rotary_emb.inv_freq') || (tiedEmbeddings && name === 'lm_head.weight');
+  return (
+    name.endsWith('rotary_emb.inv_freq') ||
+    isPackedDetail(name) ||
+    (tiedEmbeddings && name === 'lm_head.weight')
+  );
 }

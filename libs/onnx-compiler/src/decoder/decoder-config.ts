@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type RotaryEmbedding, ropeScalingSchema } from './rope.js';
+import { type Packing, readPacking } from '../checkpoint/packed-weights.js';
 import { UnsupportedModelError } from '../unsupported-model.error.js';
 
 /** The parts of a decoder's config.json that determine its graph. */
@@ -32,6 +33,8 @@ export interface DecoderShape {
    * Gemma 3: gated GELU instead of SiLU, norms that multiply by 1 + weight, and additional norms after each block.
    */
   readonly isGemma?: boolean;
+  /** How the checkpoint holds 4-bit weights, if it does. */
+  readonly packing?: Packing;
   /** Granite and Gemma: factors of the embeddings, of what each block adds, and of the logits. */
   readonly embeddingFactor?: number;
   readonly residualFactor?: number;
@@ -126,7 +129,8 @@ function findObstacle(config: Config): string | undefined {
   const { partial_rotary_factor: partialRotary = config.rope_parameters?.partial_rotary_factor } = config;
   const headDim = config.head_dim ?? config.hidden_size / config.num_attention_heads;
   if (!supportedTypes.has(config.model_type)) return `model_type "${config.model_type}"`;
-  if (config.quantization_config) return 'quantization_config';
+  const packing = config.quantization_config && readPacking(config.quantization_config);
+  if (typeof packing === 'string') return packing;
   const wanted = config.model_type === gemma ? 'gelu_pytorch_tanh' : 'silu';
   const activation = config.hidden_activation ?? config.hidden_act ?? wanted;
   if (activation !== wanted) return `hidden_act "${activation}"`;
@@ -160,11 +164,17 @@ function toShape(config: Config, rope: RotaryEmbedding): DecoderShape {
     normEpsilon: config.rms_norm_eps,
     rope,
     tiedEmbeddings: config.tie_word_embeddings ?? config.model_type === gemma,
+    ...packingOf(config),
     ...(config.model_type === 'smollm3' && { rotatedLayers: rotatedLayers(config) }),
     ...(config.model_type === 'granite' && graniteFactors(config)),
     ...(config.model_type === 'mistral' && mistralWindow(config)),
     ...(config.model_type === gemma && gemmaParts(config)),
   };
+}
+
+function packingOf({ quantization_config: stored }: Config): Pick<DecoderShape, 'packing'> {
+  const packing = stored ? readPacking(stored) : undefined;
+  return typeof packing === 'object' ? { packing } : {};
 }
 
 /** SmolLM3 leaves positions out of every fourth layer, unless its config.json lists others. */

@@ -83,6 +83,6 @@ export class DecoderWeights {
   }
 
   private stacked(name: string, layers: readonly string[]): LinearWeights {
-    return linearWeights(this.reader, name, layers);
+    return linearWeights(this.reader, name, layers, this.shape.packing);
   }
 }

@@ -209,10 +209,14 @@ export function dequantizeBlocks(
   return result;
 }
 
-/** The parts of a matrix in blocks, each taken once, in any order; the matrix is read when the first is taken. */
+/**
+ * The parts of a matrix in blocks, each taken once, in any order; the matrix is read when the first is taken.
+ * Blocks of the checkpoint are taken as they are.
+ */
 export function quantizeBlocksLazily(source: Matrix, format: BlockFormat) {
   const quantize = async (): Promise<Required<BlockMatrix>> => {
-    const result = quantizeBlocks(await source.read(), source.rows, source.columns, format);
+    const { blocks, rows, columns } = source;
+    const result = blocks ? await blocks.read() : quantizeBlocks(await source.read(), rows, columns, format);
     return { zeroPoints: new Uint8Array(0), ...result };
   };
   return takenOnce(quantize, format.zeroPoints ? 3 : 2);

@@ -78,8 +78,9 @@ export class LinearLayers {
   }
 
   /** The operator quantizes each block of a row of the input to int8 (accuracy level 4). */
-  private multiplyByBlock(input: string, weight: Matrix, format: BlockFormat, bias?: string): string {
+  private multiplyByBlock(input: string, weight: Matrix, wanted: BlockFormat, bias?: string): string {
     const { graph } = this;
+    const format = weight.blocks?.format ?? wanted;
     const { rows, columns, name } = weight;
     const { bits, block } = format;
     const blocks = Math.ceil(columns / block);
