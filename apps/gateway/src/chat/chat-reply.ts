@@ -8,7 +8,7 @@ import {
 } from '#openai-api';
 import { sendEventStream, setIgnored } from '#service-kit';
 import type { FastifyReply } from 'fastify';
-import type { ChatRun } from './chat.service.js';
+import type { ChatRun } from './chat-model.js';
 
 /** A chat under way, whose answer may be spoken. */
 type SpokenRun = Omit<ChatRun, 'chunks'> & { chunks: AsyncIterable<SpokenChunk> };

@@ -11,14 +11,17 @@ import type { FastifyReply } from 'fastify';
 import { AudioPartsGuard } from '../audio/audio-parts.guard.js';
 import { Owner } from '../auth/owner.js';
 import { FilePartsGuard } from '../input-files/file-parts.guard.js';
+import { takeKeepWish } from './stored/stored-completion.requests.js';
 import { StoredCompletionsService } from './stored/stored-completions.service.js';
 import { speakAlong, speakWhole } from './spoken/speak-along.js';
 import { takeSpokenWish } from './spoken/spoken-wish.js';
 import { sendChatCompletion, sendChatStream } from './chat-reply.js';
+import { ChatService } from './chat.service.js';
 
 @Controller()
 export class ChatController {
   constructor(
+    @Inject(ChatService) private readonly chat: ChatService,
     @Inject(StoredCompletionsService) private readonly completions: StoredCompletionsService,
     @Inject(Synthesis) private readonly synthesis: Synthesis,
   ) {}
@@ -36,8 +39,10 @@ export class ChatController {
     @Call() call: HttpCall,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { request, wish } = takeSpokenWish(body);
-    const run = await this.completions.start(owner, request, call);
+    const { request: asked, wish } = takeSpokenWish(body);
+    const { request, wish: keepWish } = takeKeepWish(asked);
+    const started = await this.chat.start(request, call);
+    const run = keepWish ? this.completions.keep(owner, request, keepWish, started) : started;
     const { chunks } = run;
     if (request.stream) {
       const spoken = wish ? speakAlong(chunks, wish, this.synthesis, call) : chunks;

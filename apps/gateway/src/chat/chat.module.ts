@@ -6,6 +6,8 @@ import { ModelsModule } from '../models/models.module.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
 import { LanguageModelClient } from './language-model.client.js';
+import { LanguageModels } from './language-model.js';
+import { MegaServiceModels } from './mega-service-model.js';
 import { StoredCompletionsController } from './stored/stored-completions.controller.js';
 import { StoredCompletionsService } from './stored/stored-completions.service.js';
 
@@ -13,7 +15,7 @@ import { StoredCompletionsService } from './stored/stored-completions.service.js
 @Module({
   imports: [ModelsModule, MegaServicesModule, AudioModule, InputFilesModule],
   controllers: [ChatController, StoredCompletionsController],
-  providers: [ChatService, LanguageModelClient, StoredCompletionsService],
+  providers: [ChatService, LanguageModelClient, LanguageModels, MegaServiceModels, StoredCompletionsService],
   exports: [ChatService],
 })
 export class ChatModule {}

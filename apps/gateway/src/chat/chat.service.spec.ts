@@ -13,19 +13,20 @@ describe('ChatService', () => {
       llm: () => Promise.resolve(info),
       llmNamed: () => Promise.resolve(info),
     };
-    const parts = [megaServices, {}, models, {}, {}, environment];
+    const opened = { open: () => ({ isMegaService: false }) };
+    const parts = [megaServices, {}, models, opened, environment];
     return new ChatService(...(parts as unknown as ConstructorParameters<typeof ChatService>));
   }
 
   const request = { model: 'nano-chat', messages: [], parameters: {}, includeUsage: false, extra: {} };
 
   it('serves the language model itself', async () => {
-    const prepared = await service({ MEGA_SERVICES_ONLY: false }).prepare(request, {} as HttpCall);
-    expect(prepared.isMegaService).toBe(false);
+    const model = await service({ MEGA_SERVICES_ONLY: false }).open(request, {} as HttpCall);
+    expect(model.isMegaService).toBe(false);
   });
 
   it('serves mega services alone where the operator says so', async () => {
-    const prepared = service({ MEGA_SERVICES_ONLY: true }).prepare(request, {} as HttpCall);
-    await expect(prepared).rejects.toMatchObject({ code: 'model_not_found', param: 'model' });
+    const model = service({ MEGA_SERVICES_ONLY: true }).open(request, {} as HttpCall);
+    await expect(model).rejects.toMatchObject({ code: 'model_not_found', param: 'model' });
   });
 });

@@ -3,6 +3,8 @@ import { listParameters, type MegaServiceDefinition } from '#dag';
 import { chatCompletionRequestSchema, chatCompletionSchema } from '#openai-api';
 import { ApiDocument, type OpenApiPaths } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { outputKindOf } from '../mega-services/nodes/output-kind.js';
 import { documentsAnswerSchema } from '../mega-services/documents-answer.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
@@ -10,7 +12,10 @@ import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 /** Files of a form, where the mega service reads them. */
 const files = { type: 'array', items: { type: 'string', format: 'binary' } };
 
-/** Adds the paths of the mega services' YAML files to the OpenAPI document, as they are when it is read. */
+/**
+ * Makes the paths of the mega services' YAML files known, as the files are at that moment: to the OpenAPI document, and to
+ * the server, which names the methods of a path.
+ */
 @Injectable()
 export class MegaServicePaths {
   readonly #chat = toJsonSchema(chatCompletionRequestSchema, 'chat', {});
@@ -31,8 +36,11 @@ export class MegaServicePaths {
   constructor(
     @Inject(ApiDocument) document: ApiDocument,
     @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
+    @Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost<FastifyAdapter>,
   ) {
     document.extend(() => this.#paths());
+    const postPaths = { has: (path: string) => megaServices.findByPath(path) !== undefined };
+    httpAdapter.getInstance().decorate('postPaths', postPaths);
   }
 
   #paths(): OpenApiPaths {

@@ -12,13 +12,12 @@ import {
   setIgnored,
 } from '#service-kit';
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { outputKindOf } from '../mega-services/nodes/output-kind.js';
 import { sendChatCompletion, serverTiming, withHeaders } from '../chat/chat-reply.js';
-import { ChatService, type ChatRun } from '../chat/chat.service.js';
+import type { ChatRun } from '../chat/chat-model.js';
+import { ChatService } from '../chat/chat.service.js';
 import { speakWhole } from '../chat/spoken/speak-along.js';
 import type { SpokenWish } from '../chat/spoken/spoken-wish.js';
 import { MegaServiceBody, type ReceivedMegaServiceRequest } from '../mega-services/mega-service-body.js';
@@ -37,11 +36,7 @@ export class MegaServiceController {
     @Inject(ChatService) private readonly chat: ChatService,
     @Inject(MegaServiceOutputs) private readonly outputs: MegaServiceOutputs,
     @Inject(Synthesis) private readonly synthesis: Synthesis,
-    @Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost<FastifyAdapter>,
-  ) {
-    const postPaths = { has: (path: string) => this.megaServices.findByPath(path) !== undefined };
-    httpAdapter.getInstance().decorate('postPaths', postPaths);
-  }
+  ) {}
 
   /** The paths come from files that may change at any time, so this is the route for whatever no other one takes. */
   @Post('*')

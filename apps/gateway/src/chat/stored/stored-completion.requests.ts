@@ -1,3 +1,5 @@
+import { parseOrThrow } from '#contracts';
+import type { ChatCompletionRequest } from '#openai-api';
 import { metadataSchema } from '#responses';
 import { z } from 'zod';
 
@@ -29,8 +31,26 @@ export const updateCompletionSchema = z.object({
 });
 export type UpdateCompletion = z.output<typeof updateCompletionSchema>;
 
-/** The fields of a chat request that concern its keeping. */
-export const keepFieldsSchema = z.object({
+const keepFieldsSchema = z.object({
   store: z.boolean().nullish(),
   metadata: metadataSchema.nullish(),
 });
+
+/** A completion is to be kept with these metadata. */
+export interface KeepWish {
+  metadata: Record<string, string>;
+}
+
+/**
+ * Takes OpenAI's `store` and `metadata` out of a request. `wish` is absent where the completion is not to be kept: its
+ * metadata then have no effect and stay in the request, to be named as ignored. Errors: invalid_request.
+ */
+export function takeKeepWish(given: ChatCompletionRequest): {
+  request: ChatCompletionRequest;
+  wish?: KeepWish;
+} {
+  const { store: storeField, metadata: metadataField, ...extra } = given.extra;
+  const { store, metadata } = parseOrThrow(keepFieldsSchema, { store: storeField, metadata: metadataField });
+  if (store === true) return { request: { ...given, extra }, wish: { metadata: metadata ?? {} } };
+  return { request: { ...given, extra: metadata ? { ...extra, metadata } : extra } };
+}

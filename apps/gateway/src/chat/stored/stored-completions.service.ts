@@ -1,39 +1,32 @@
-import { MegaNestError, parseOrThrow, type GenerationChunk, invalidField } from '#contracts';
+import { MegaNestError, type GenerationChunk, invalidField } from '#contracts';
 import { collectChatCompletion, wireMessage, type ChatCompletionRequest } from '#openai-api';
-import type { HttpCall } from '#service-kit';
 import { StoredCompletionsRepository, type JsonObject, type StoredCompletion } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import { ChatService, type ChatRun } from '../chat.service.js';
-import {
-  keepFieldsSchema,
-  type CompletionListQuery,
-  type MessageListQuery,
-} from './stored-completion.requests.js';
+import type { ChatRun } from '../chat-model.js';
+import type { CompletionListQuery, KeepWish, MessageListQuery } from './stored-completion.requests.js';
 
-/** Chat completions, and the keeping of those whose request says `store: true`. */
+/** Keeps chat completions whose request says `store: true`, and finds them again. */
 @Injectable()
 export class StoredCompletionsService {
   constructor(
-    @Inject(ChatService) private readonly chat: ChatService,
     @Inject(StoredCompletionsRepository) private readonly completions: StoredCompletionsRepository,
   ) {}
 
-  /** Starts a chat; one that is to be kept is kept before its last chunk is handed on. */
-  async start(owner: string, request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
-    const { store: _store, metadata: _metadata, ...extra } = request.extra;
-    const { store, metadata } = parseOrThrow(keepFieldsSchema, {
-      store: request.extra['store'],
-      metadata: request.extra['metadata'],
-    });
-    if (store !== true) {
-      // Metadata of what is not kept has no effect, and is named as ignored.
-      const rest = metadata ? { ...extra, metadata } : extra;
-      return this.chat.start({ ...request, extra: rest }, call);
-    }
-    const run = await this.chat.start({ ...request, extra }, call);
-    const keep = (chunks: GenerationChunk[]) =>
-      this.#keep(owner, { request, run, metadata: metadata ?? {} }, chunks);
-    return { ...run, chunks: passThrough(run.chunks, keep) };
+  /** The same chat, which is stored before its chunks end; a chat that is not read to its end is not stored. */
+  keep(owner: string, request: ChatCompletionRequest, { metadata }: KeepWish, run: ChatRun): ChatRun {
+    const store = async (chunks: GenerationChunk[]) => {
+      const completion = await collectChatCompletion(toIterable(chunks), run.identity);
+      const { id, model } = completion;
+      const messages = request.messages.map(wireMessage);
+      await this.completions.insert(owner, {
+        id,
+        model,
+        completion: { ...completion },
+        messages,
+        metadata,
+      });
+    };
+    return { ...run, chunks: passThrough(run.chunks, store) };
   }
 
   async find(owner: string, id: string): Promise<JsonObject> {
@@ -62,26 +55,6 @@ export class StoredCompletionsService {
     if (after !== undefined && start === 0) throw invalidField('after', `${after} is not in this list`);
     return listObject(ordered.slice(start, start + limit), start + limit < ordered.length);
   }
-
-  async #keep(owner: string, kept: Kept, chunks: GenerationChunk[]): Promise<void> {
-    const { request, run, metadata } = kept;
-    const completion = await collectChatCompletion(toIterable(chunks), run.identity);
-    const { id, model } = completion;
-    const messages = request.messages.map(wireMessage);
-    await this.completions.insert(owner, {
-      id,
-      model,
-      completion: { ...completion },
-      messages,
-      metadata,
-    });
-  }
-}
-
-interface Kept {
-  request: ChatCompletionRequest;
-  run: ChatRun;
-  metadata: Record<string, string>;
 }
 
 function toObject({ completion, metadata }: StoredCompletion): JsonObject {
@@ -102,7 +75,7 @@ function listObject(data: JsonObject[], hasMore: boolean) {
   };
 }
 
-/** Hands chunks on and gives all of them to `done` before it ends; one that is not read to its end is not kept. */
+/** Hands chunks on and gives all of them to `done` before it ends. */
 async function* passThrough(
   chunks: AsyncIterable<GenerationChunk>,
   done: (chunks: GenerationChunk[]) => Promise<void>,

@@ -37,7 +37,7 @@ export class CompactionController {
   ): Promise<void> {
     const { model, instructions } = request;
     // Finds the model, or says that there is none of that name.
-    await this.chat.prepare({ model, messages: [], parameters: {}, extra: {}, includeUsage: false }, call);
+    await this.chat.open({ model, messages: [], parameters: {}, extra: {}, includeUsage: false }, call);
     const [before, given] = await Promise.all([
       this.context.history(owner, {
         previous_response_id: request.previous_response_id ?? null,

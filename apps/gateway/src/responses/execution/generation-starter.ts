@@ -5,7 +5,8 @@ import { namingToolParams } from '#openai-api';
 import { fileSearchSteps, modelTools, type MachineStep } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { ChatService, type PreparedChat } from '../../chat/chat.service.js';
+import type { ChatModel, ChatRun } from '../../chat/chat-model.js';
+import { ChatService } from '../../chat/chat.service.js';
 import { ContextCompaction } from '../compaction/context-compaction.js';
 import { ContextWindow } from '../context/context-window.js';
 import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
@@ -49,10 +50,10 @@ export class GenerationStarter {
 
   async #prepare(plan: ResponsePlan, call: HttpCall, patient: boolean): Promise<ResponseGeneration> {
     const own = modelTools(plan.initial.tools);
-    const prepared = await this.chat.prepare(plan.job.chat, call, own.tools.length > 0);
-    const ignored = prepared.ignored.map(inResponseNames);
-    if (!prepared.isMegaService) {
-      const preparation = { plan, call, prepared, patient };
+    const model = await this.chat.open(plan.job.chat, call, own.tools.length > 0);
+    const ignored = model.ignored.map(inResponseNames);
+    if (!model.isMegaService) {
+      const preparation = { plan, call, model, patient };
       const steps = plan.job.warmUp ? this.#warmUp(preparation) : this.#compactedWithTools(preparation);
       return { ignored, receipt: () => undefined, steps };
     }
@@ -60,7 +61,7 @@ export class GenerationStarter {
     if (plan.job.warmUp) return { ignored, receipt: () => undefined, steps: noAnswer() };
     let receipt: (() => RunReceipt) | undefined;
     const open = async () => {
-      const run = await this.#runMegaService(plan, prepared, call);
+      const run = await this.#runMegaService(plan, model, call);
       receipt = run.receipt;
       return run;
     };
@@ -79,13 +80,13 @@ export class GenerationStarter {
    * Has the model read the conversation, so that the next turn finds it in the prefix cache. A warm-up that does not
    * work is no failure: the next turn is only slower. Errors: context_length_exceeded; cancelled.
    */
-  async *#warmUp({ plan: { job, initial }, call, prepared }: Preparation): AsyncGenerator<MachineStep> {
+  async *#warmUp({ plan: { job, initial }, call, model }: Preparation): AsyncGenerator<MachineStep> {
     const parameters = { ...job.chat.parameters, max_tokens: 1 };
-    const tools = prepared.callsTools ? modelTools(initial.tools).tools : [];
+    const tools = model.callsTools ? modelTools(initial.tools).tools : [];
     const turn: GenerationTurn = { messages: job.chat.messages, tools, documents: [], number: 0 };
     try {
       const chat = { ...job.chat, parameters };
-      const { chunks } = await this.#generate({ ...job, chat }, turn, prepared, call);
+      const { chunks } = await this.#generate({ ...job, chat }, turn, model, call);
       for await (const { usage } of chunks)
         if (usage)
           yield { type: 'chunk', chunk: { choice: 0, text: '', usage: { ...usage, completionTokens: 0 } } };
@@ -96,7 +97,7 @@ export class GenerationStarter {
     yield* noAnswer();
   }
 
-  async *#withTools({ plan, call, prepared, patient }: Preparation): AsyncGenerator<MachineStep> {
+  async *#withTools({ plan, call, model, patient }: Preparation): AsyncGenerator<MachineStep> {
     const { job, initial, owner, toolSecrets: secrets } = plan;
     const endings: (() => Promise<void>)[] = [];
     const { paths } = modelTools(initial.tools);
@@ -104,7 +105,7 @@ export class GenerationStarter {
       `${paths[tool] ?? 'tools'}.${field.replace(/^grammar/, 'format')}`;
     const generate = (turn: GenerationTurn) => {
       const open = async () => {
-        const run = await this.#generate(job, turn, prepared, call);
+        const run = await this.#generate(job, turn, model, call);
         return { ...run, chunks: namingToolParams(run.chunks, paramOf) };
       };
       // Work that tools have done is not thrown away because the engine is full for a moment.
@@ -113,7 +114,7 @@ export class GenerationStarter {
     const include = new Set(job.include);
     const atEnd = (work: () => Promise<void>) => void endings.push(work);
     const { toolItems: items, chat } = job;
-    const { takesImages, callsTools } = prepared;
+    const { takesImages, callsTools } = model;
     const context = { owner, include, items, messages: chat.messages, secrets, atEnd, call, takesImages };
     const findSource = (type: string) => this.sources.find(type);
     try {
@@ -126,7 +127,7 @@ export class GenerationStarter {
   async #generate(
     { chat, truncation }: GenerationJob,
     { messages: all, tools, toolChoice, documents }: GenerationTurn,
-    prepared: PreparedChat,
+    model: ChatModel,
     call: HttpCall,
   ) {
     const messages =
@@ -136,23 +137,23 @@ export class GenerationStarter {
     const asked = { ...chat, messages };
     if (tools.length > 0) Object.assign(asked, { tools, toolChoice });
     if (documents.length > 0) Object.assign(asked, { documents });
-    const run = prepared.start(asked, call);
+    const run = model.start(asked, call);
     return { ...run, chunks: namingInput(run.chunks) };
   }
 
   /** The language model refuses what is too long by itself; a mega service would drop turns unasked. */
-  async #runMegaService({ job, initial }: ResponsePlan, prepared: PreparedChat, call: HttpCall) {
+  async #runMegaService({ job, initial }: ResponsePlan, model: ChatModel, call: HttpCall) {
     const { chat, truncation } = job;
     const { messages: all, parameters } = chat;
     const messages =
       all.length > 1 ? await this.window.fit(all, truncation, parameters.max_tokens, call) : all;
     const asked = { ...chat, messages };
     const { tools, targets } = modelTools(initial.tools);
-    if (prepared.callsTools && tools.length > 0) {
+    if (model.callsTools && tools.length > 0) {
       const choice = toolChoice(initial.tool_choice, choosableTargets(targets));
       Object.assign(asked, { tools, toolChoice: choice });
     }
-    const run = prepared.start(asked, call);
+    const run = model.start(asked, call);
     return { ...run, chunks: namingInput(run.chunks) };
   }
 }
@@ -160,7 +161,7 @@ export class GenerationStarter {
 interface Preparation {
   plan: ResponsePlan;
   call: HttpCall;
-  prepared: PreparedChat;
+  model: ChatModel;
   patient: boolean;
 }
 
@@ -169,16 +170,14 @@ async function* noAnswer(): AsyncGenerator<MachineStep> {
   yield { type: 'no_answer' };
 }
 
-type OpenedRun = Awaited<ReturnType<PreparedChat['start']>>;
-
-async function* chunksOf(open: () => Promise<OpenedRun>): AsyncGenerator<GenerationChunk> {
+async function* chunksOf(open: () => Promise<ChatRun>): AsyncGenerator<GenerationChunk> {
   yield* (await open()).chunks;
 }
 
 /** A mega service shows what it retrieved when its answer begins. */
 async function* megaServiceSteps(
   { searchQuery, includeSearchResults }: GenerationJob,
-  open: () => Promise<OpenedRun>,
+  open: () => Promise<ChatRun>,
 ): AsyncGenerator<MachineStep> {
   const run = await open();
   let first = true;
@@ -192,7 +191,7 @@ async function* megaServiceSteps(
 }
 
 /** Opens a generation and, where the engine is full, opens it again until the deadline. */
-async function patiently(open: () => Promise<OpenedRun>, call: HttpCall): Promise<OpenedRun> {
+async function patiently(open: () => Promise<ChatRun>, call: HttpCall): Promise<ChatRun> {
   for (;;) {
     const run = await open();
     const chunks = run.chunks[Symbol.asyncIterator]();

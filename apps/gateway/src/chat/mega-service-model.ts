@@ -1,0 +1,156 @@
+import { samplingParameters } from '#contracts';
+import { pickParameters, type MegaServiceDefinition } from '#dag';
+import { ignoredFields, unusedLabels, type ChatCompletionRequest } from '#openai-api';
+import { measureGeneration, Metrics, type HttpCall } from '#service-kit';
+import { Inject, Injectable } from '@nestjs/common';
+import { MegaServiceRunner, type Attachments } from '../mega-services/mega-service-runner.js';
+import type { AnswerForm } from '../mega-services/mega-service-request.js';
+import { inNamesOfHere } from '../mega-services/reference-names.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { isInstruction, newIdentity, unfollowedPrompts, type ChatModel, type ChatRun } from './chat-model.js';
+import { assertPlainAnswer } from './mega-service-limits.js';
+import { assertTakesImages, textOnly } from './modalities.js';
+import { littleEffort } from './plan-thinking.js';
+
+/** A mega service as the model of a chat. */
+export class MegaServiceModel implements ChatModel {
+  readonly isMegaService = true;
+  readonly takesImages = false;
+
+  constructor(
+    private readonly definition: MegaServiceDefinition,
+    private readonly options: {
+      runner: MegaServiceRunner;
+      metrics: Metrics;
+      /** Its model calls tools and writes other forms than sentences. */
+      callsTools: boolean;
+      revision: string;
+      ignored: readonly string[];
+    },
+  ) {}
+
+  get callsTools(): boolean {
+    return this.options.callsTools;
+  }
+
+  get ignored(): readonly string[] {
+    return this.options.ignored;
+  }
+
+  start(request: ChatCompletionRequest, call: HttpCall, attachments?: Attachments): ChatRun {
+    const { definition } = this;
+    const { runner, metrics, callsTools, revision, ignored } = this.options;
+    const { parameters } = parametersOf(definition, request, callsTools);
+    const form = callsTools ? answerForm(request) : undefined;
+    const { chunks, documents, receipt } = runner.run(definition, request.messages, parameters, call, {
+      ...attachments,
+      ...(form && { form }),
+    });
+    const { legacyFunctions } = request;
+    return {
+      identity: { ...newIdentity(definition.name), revision, documents, legacyFunctions },
+      ignored: [...ignored],
+      receipt,
+      chunks: measureGeneration(metrics, definition.name, chunks, { countUsage: true }),
+    };
+  }
+}
+
+/** Opens mega services as the models of chats. */
+@Injectable()
+export class MegaServiceModels {
+  constructor(
+    @Inject(MegaServiceRunner) private readonly runner: MegaServiceRunner,
+    @Inject(ModelCatalog) private readonly models: ModelCatalog,
+    @Inject(Metrics) private readonly metrics: Metrics,
+  ) {}
+
+  /**
+   * `toolsFollow`: the request that is started has tools, this one does not have them yet. Errors: unsupported_parameter,
+   * invalid_request, service_unavailable.
+   */
+  async open(
+    definition: MegaServiceDefinition,
+    request: ChatCompletionRequest,
+    call: HttpCall,
+    toolsFollow = false,
+  ): Promise<MegaServiceModel> {
+    const hasForm = toolsFollow || hasOtherForm(request);
+    const callsTools = hasForm && (await this.models.takesForms(definition, call));
+    const { ignored } = parametersOf(definition, request, callsTools);
+    ignored.push(...(await this.#unfollowed(definition, request, call)));
+    const revision = await this.models.fingerprint(definition, call);
+    const { runner, metrics } = this;
+    return new MegaServiceModel(definition, { runner, metrics, callsTools, revision, ignored });
+  }
+
+  /** Instructions and sampling parameters that the language model behind it does not follow. */
+  async #unfollowed(
+    definition: MegaServiceDefinition,
+    { messages, parameters }: ChatCompletionRequest,
+    call: HttpCall,
+  ): Promise<string[]> {
+    const sampling = samplingParameters(parameters);
+    if (sampling.length === 0 && !messages.some(isInstruction)) return [];
+    const info = await this.models.modelOf(definition, call);
+    if (!info) return [];
+    const isQuoted =
+      info.followsInstructions === false || (info.quotesDocuments === true && searches(definition));
+    return [...unfollowedPrompts(messages, info), ...(isQuoted ? sampling : [])];
+  }
+}
+
+/** The parameters of a request that nodes take, and the fields without effect. */
+function parametersOf(
+  definition: MegaServiceDefinition,
+  request: ChatCompletionRequest,
+  takesForms: boolean,
+) {
+  const { constraint, ...given } = request.parameters;
+  if (!takesForms) assertPlainAnswer(definition.name, request, constraint);
+  assertTakesImages(request.messages, textOnly);
+  const extra = inNamesOfHere(request.extra);
+  const parameters = pickParameters(definition, { ...extra, ...given });
+  const ignored = ignoredFields(extra, new Set(Object.keys(parameters)));
+  ignored.push(...lockedNames(definition).filter((name) => given[name as keyof typeof given] !== undefined));
+  if (request.chatTemplateKwargs) ignored.push('chat_template_kwargs');
+  ignored.push(...unusedLabels(request.labels, undefined));
+  const { reasoningEffort: effort } = request;
+  if (effort && !littleEffort.has(effort.value)) ignored.push(effort.field);
+  return { parameters, ignored };
+}
+
+/** Whether a request asks for another form than sentences. */
+function hasOtherForm({ tools, parameters }: ChatCompletionRequest): boolean {
+  return tools !== undefined || parameters.constraint !== undefined;
+}
+
+function answerForm({
+  tools,
+  toolChoice,
+  parallelToolCalls,
+  parameters,
+  stream,
+}: ChatCompletionRequest): AnswerForm {
+  const { constraint } = parameters;
+  return {
+    ...(tools && { tools, tool_choice: toolChoice, parallel_tool_calls: parallelToolCalls }),
+    ...(constraint && { constraint }),
+    ...(stream !== true && { whole: true }),
+  };
+}
+
+/** Whether it answers from documents that it searches. */
+function searches({ nodes }: MegaServiceDefinition): boolean {
+  return [...nodes.values()].some(({ target }) =>
+    target.megaService ? searches(target.megaService) : target.service === 'retrieval',
+  );
+}
+
+/** Parameters that some node does not let a request set, and no other node lists. */
+function lockedNames({ nodes }: MegaServiceDefinition): string[] {
+  const all = [...nodes.values()];
+  const isListed = (name: string) =>
+    all.some(({ locked, target }) => !locked.has(name) && name in target.kind.parameters.shape);
+  return [...new Set(all.flatMap(({ locked }) => [...locked]))].filter((name) => !isListed(name));
+}
