@@ -7,7 +7,6 @@ import { VectorStoresModule } from '../vector-stores/vector-stores.module.js';
 import { CompactionController } from './api/compaction.controller.js';
 import { ResponsesController } from './api/responses.controller.js';
 import { Compactor } from './compaction/compactor.js';
-import { ContextCompaction } from './compaction/context-compaction.js';
 import { Summarizer } from './compaction/summarizer.js';
 import { ContextLoader } from './context/context-loader.js';
 import { ContextReader } from './context/context-reader.js';
@@ -15,6 +14,7 @@ import { ContextWindow } from './context/context-window.js';
 import { ModelAbilities } from './context/model-abilities.js';
 import { responseSealer } from './context/response-sealer.js';
 import { GenerationStarter } from './execution/generation-starter.js';
+import { ResponsePersistence } from './execution/response-persistence.js';
 import { ResponsePlanner } from './execution/response-planner.js';
 import { ResponseReader } from './execution/response-reader.js';
 import { ResponseRuns } from './execution/response-runs.js';
@@ -30,12 +30,12 @@ import { ResponseSockets } from './websocket/response-sockets.js';
   controllers: [CompactionController, ResponsesController],
   providers: [
     Compactor,
-    ContextCompaction,
     ContextLoader,
     ContextReader,
     ContextWindow,
     GenerationStarter,
     ModelAbilities,
+    ResponsePersistence,
     ResponsePlanner,
     ResponseReader,
     ResponseRuns,

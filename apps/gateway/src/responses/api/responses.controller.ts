@@ -60,12 +60,12 @@ export class ResponsesController {
     const { run, plan } = created;
     if (request.stream) {
       setResponseHeaders(reply, plan, run);
-      const follow = run.background
+      const follow = run.isDurable
         ? await this.reader.follow(owner, run.id, -1, call.signal)
         : run.log.follow();
       return sendResponseStream(reply, follow);
     }
-    const response = run.background ? plan.initial : await this.responses.whole(run);
+    const response = run.isDurable ? plan.initial : await this.responses.whole(run);
     setResponseHeaders(reply, plan, run);
     await sendResponse(reply, response);
   }

@@ -8,12 +8,14 @@ import {
   Sealer,
   toChatMessages,
   type Compaction,
+  type MachineStep,
   type StoredItem,
 } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { ContextWindow } from '../context/context-window.js';
+import type { PlannedCompaction, ResponsePlan } from '../context/response-plan.js';
 import { Summarizer } from './summarizer.js';
 
 export interface CompactionRequest {
@@ -46,6 +48,9 @@ const mostSummaryTokens = 1_024;
 const pieceShare = 1 / 2;
 
 const introduction = 'Notes on the conversation up to here, written by a language model:';
+
+/** Share of the window from which on a context is compacted where the caller leaves it to the server. */
+const dueShare = 4 / 5;
 
 /**
  * Compacts a conversation: instructions stay, the latest turns stay word by word as far as they fit into a quarter of
@@ -88,6 +93,41 @@ export class Compactor {
       userMessages: recent.filter(isUserMessage),
       usage: summary?.usage ?? { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
     };
+  }
+
+  /**
+   * Compacts the context of a response before it is made, where its request asks for that. Shows the compaction as an
+   * item of the response; returns the plan that the response goes on from, or undefined where the request asks for
+   * nothing else. Errors: those of {@link compact}.
+   */
+  async *compactPlan(
+    plan: ResponsePlan,
+    call: HttpCall,
+  ): AsyncGenerator<MachineStep, ResponsePlan | undefined, void> {
+    const { compaction, chat } = plan.job;
+    if (!compaction || !(await this.#isDue(compaction, plan, call))) return plan;
+    const { items, only } = compaction;
+    const instructions = compaction.instructions ?? undefined;
+    const request = { owner: plan.owner, items, instructions, keepLastTurn: !only };
+    const { item, items: left, usage } = await this.compact(request, call);
+    yield { type: 'item_added', item };
+    yield { type: 'item_done', item };
+    yield { type: 'chunk', chunk: { choice: 0, text: '', usage } };
+    if (only) return undefined;
+    const { messages } = toChatMessages(left, { images: 'take' });
+    if (compaction.instructions !== null)
+      messages.unshift({ role: 'system', content: compaction.instructions });
+    return { ...plan, job: { ...plan.job, chat: { ...chat, messages } } };
+  }
+
+  async #isDue(
+    { threshold, only }: PlannedCompaction,
+    { job }: ResponsePlan,
+    call: HttpCall,
+  ): Promise<boolean> {
+    if (only) return true;
+    const { tokens, limit } = await this.window.measure(job.chat.messages, call);
+    return tokens >= (threshold ?? limit * dueShare);
   }
 
   /** The first place from which what was said fits into a number of tokens, found by bisection. */

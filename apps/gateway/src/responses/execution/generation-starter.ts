@@ -7,7 +7,8 @@ import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChatModel, ChatRun } from '../../chat/chat-model.js';
 import { ChatService } from '../../chat/chat.service.js';
-import { ContextCompaction } from '../compaction/context-compaction.js';
+import { continueWith } from './continue-with.js';
+import { Compactor } from '../compaction/compactor.js';
 import { ContextWindow } from '../context/context-window.js';
 import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
 import { namingInput } from '../context/naming-input.js';
@@ -35,20 +36,14 @@ export class GenerationStarter {
     @Inject(ChatService) private readonly chat: ChatService,
     @Inject(ContextWindow) private readonly window: ContextWindow,
     @Inject(ServerToolSources) private readonly sources: ServerToolSources,
-    @Inject(ContextCompaction) private readonly compaction: ContextCompaction,
+    @Inject(Compactor) private readonly compactor: Compactor,
   ) {}
 
-  /** Errors: model_not_found, unsupported_parameter; others surface in the steps. */
-  start(plan: ResponsePlan, call: HttpCall): Promise<ResponseGeneration> {
-    return this.#prepare(plan, call, false);
-  }
-
-  /** As {@link start}, but where the engine is full it is asked again until the deadline: nobody waits for it. */
-  startPatiently(plan: ResponsePlan, call: HttpCall): Promise<ResponseGeneration> {
-    return this.#prepare(plan, call, true);
-  }
-
-  async #prepare(plan: ResponsePlan, call: HttpCall, patient: boolean): Promise<ResponseGeneration> {
+  /**
+   * `patient`: where the engine is full it is asked again until the deadline, because nobody waits for the response.
+   * Errors: model_not_found, unsupported_parameter; others surface in the steps.
+   */
+  async start(plan: ResponsePlan, call: HttpCall, patient: boolean): Promise<ResponseGeneration> {
     const own = modelTools(plan.initial.tools);
     const model = await this.chat.open(plan.job.chat, call, own.tools.length > 0);
     const ignored = model.ignored.map(inResponseNames);
@@ -71,7 +66,7 @@ export class GenerationStarter {
 
   async *#compactedWithTools(preparation: Preparation): AsyncGenerator<MachineStep> {
     const { plan, call } = preparation;
-    const goingOn = yield* this.compaction.compact(plan, call);
+    const goingOn = yield* this.compactor.compactPlan(plan, call);
     if (goingOn) yield* this.#withTools({ ...preparation, plan: goingOn });
     else yield* noAnswer();
   }
@@ -197,7 +192,7 @@ async function patiently(open: () => Promise<ChatRun>, call: HttpCall): Promise<
     const chunks = run.chunks[Symbol.asyncIterator]();
     try {
       const first = await chunks.next();
-      return { ...run, chunks: withFirst(first, chunks) };
+      return { ...run, chunks: continueWith(first, chunks) };
     } catch (error) {
       const pauseMs = pauseAfter(error);
       if (pauseMs === undefined || Date.now() + pauseMs > (call.patience?.at ?? call.deadline)) throw error;
@@ -209,17 +204,6 @@ async function patiently(open: () => Promise<ChatRun>, call: HttpCall): Promise<
 function pauseAfter(error: unknown): number | undefined {
   if (!(error instanceof MegaNestError) || error.code !== 'overloaded') return undefined;
   return (error.retryAfter ?? defaultRetrySeconds) * 1_000;
-}
-
-async function* withFirst<Item>(
-  first: IteratorResult<Item>,
-  rest: AsyncIterator<Item>,
-): AsyncGenerator<Item> {
-  try {
-    for (let step = first; !step.done; step = await rest.next()) yield step.value;
-  } finally {
-    await rest.return?.();
-  }
 }
 
 /** System prompts of a response are its instructions, unless they are items of its input. */

@@ -3,7 +3,7 @@ import { MegaNestError } from '#contracts';
 import { isTerminal, responseFromEvents, type ResponseEvent, type ResponseObject } from '#responses';
 import { ResponseLeasesRepository, ResponsesRepository, type StoredResponse } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import { LeaseLostError } from './journal.js';
+import { LeaseLostError } from './persistence.js';
 import { ResponseRuns } from './response-runs.js';
 
 /** How often the log of a response that another gateway makes is read. */
@@ -28,7 +28,7 @@ export class ResponseReader {
   /** The response as it is now. Errors: not_found. */
   async snapshot(owner: string, id: string): Promise<ResponseObject> {
     const run = this.runs.find(owner, id);
-    if (run?.stored) return run.response;
+    if (run?.isStored) return run.response;
     const stored = await this.stored(owner, id);
     const snapshot = stored.snapshot as unknown as ResponseObject;
     if (stored.finished) return snapshot;
@@ -44,7 +44,7 @@ export class ResponseReader {
     signal: AbortSignal,
   ): Promise<AsyncGenerator<ResponseEvent>> {
     const run = this.runs.find(owner, id);
-    if (!run?.stored) await this.stored(owner, id);
+    if (!run?.isStored) await this.stored(owner, id);
     return this.#follow({ owner, id, startingAfter, signal });
   }
 

@@ -7,7 +7,7 @@ import {
   type ResponseEvent,
 } from '#responses';
 import { describe, expect, it } from 'vitest';
-import { LeaseLostError, noJournal, type Journal } from './journal.js';
+import { ephemeral, LeaseLostError, type Persistence } from './persistence.js';
 import type { ResponsePlan } from '../context/response-plan.js';
 import { ResponseRun } from './response-run.js';
 
@@ -50,16 +50,22 @@ async function* endless(signal: AbortSignal): AsyncGenerator<MachineStep> {
 
 interface Options {
   chunks: (signal: AbortSignal) => AsyncIterable<MachineStep>;
-  journal?: Partial<Journal>;
+  persistence?: Partial<Persistence>;
   background?: boolean;
   keepAliveMs?: number;
   begun?: ResponseEvent[];
 }
 
-function runOf({ chunks, journal, background, keepAliveMs = 60_000, begun }: Options): ResponseRun {
+function runOf({
+  chunks,
+  persistence,
+  background = false,
+  keepAliveMs = 60_000,
+  begun,
+}: Options): ResponseRun {
   return new ResponseRun({
     plan: planOf(background),
-    journal: { ...noJournal, ...journal },
+    persistence: { ...ephemeral, isDurable: background, ...persistence },
     generate: (signal) => Promise.resolve({ ignored: [], receipt: () => undefined, steps: chunks(signal) }),
     keepAliveMs,
     begun,
@@ -69,12 +75,12 @@ function runOf({ chunks, journal, background, keepAliveMs = 60_000, begun }: Opt
 const typesOf = (events: readonly ResponseEvent[]) => events.map(({ type }) => type);
 
 describe('ResponseRun', () => {
-  it('shows nothing before the journal has it', async () => {
+  it('shows nothing before it is kept', async () => {
     const written: number[] = [];
     const run = runOf({
       background: true,
       chunks: () => words('a', 'b'),
-      journal: {
+      persistence: {
         append: async (events) => {
           await Promise.resolve();
           expect(run.log.events.length).toBe(written.length);
@@ -87,7 +93,7 @@ describe('ResponseRun', () => {
         },
       },
     });
-    run.startBackground();
+    await run.start();
     expect((await run.ended).output_text).toBe('ab');
     expect(written).toEqual(run.log.events.map((_event, index) => index));
   });
@@ -96,20 +102,20 @@ describe('ResponseRun', () => {
     let begun = false;
     const run = runOf({
       chunks: () => words(new MegaNestError('overloaded', { service: 'llm', detail: 'no room' })),
-      journal: {
+      persistence: {
         begin: () => {
           begun = true;
           return Promise.resolve(undefined);
         },
       },
     });
-    await expect(run.startForeground()).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(run.start()).rejects.toMatchObject({ code: 'overloaded' });
     expect([begun, run.log.events]).toEqual([false, []]);
   });
 
   it('fails after its first token with an event, and tells why', async () => {
     const run = runOf({ chunks: () => words('a', new Error('gone')) });
-    await run.startForeground();
+    await run.start();
     expect((await run.ended).status).toBe('failed');
     expect(run.failure?.message).toContain('gone');
     expect(typesOf(run.log.events).slice(-2)).toEqual(['error', 'response.failed']);
@@ -117,7 +123,7 @@ describe('ResponseRun', () => {
 
   it('is cancelled once, however often it is asked', async () => {
     const run = runOf({ chunks: endless });
-    await run.startForeground();
+    await run.start();
     const [first, second] = await Promise.all([run.cancel(), run.cancel()]);
     expect(first.status).toBe('cancelled');
     expect(second).toEqual(first);
@@ -128,17 +134,17 @@ describe('ResponseRun', () => {
     const run = runOf({
       background: true,
       chunks: endless,
-      journal: { append: () => Promise.reject(new LeaseLostError('resp_1')) },
+      persistence: { append: () => Promise.reject(new LeaseLostError('resp_1')) },
     });
-    run.startBackground();
+    await run.start();
     await expect(run.ended).rejects.toThrow(LeaseLostError);
     await expect(run.log.follow().next()).rejects.toThrow(LeaseLostError);
   });
 
   it('fails in the foreground where its end cannot be kept', async () => {
     const away = new MegaNestError('service_unavailable', { service: 'postgres', detail: 'away' });
-    const run = runOf({ chunks: () => words('a'), journal: { finish: () => Promise.reject(away) } });
-    await run.startForeground();
+    const run = runOf({ chunks: () => words('a'), persistence: { finish: () => Promise.reject(away) } });
+    await run.start();
     expect((await run.ended).status).toBe('failed');
     expect(run.failure).toBe(away);
     expect(run.log.events.map(({ sequence_number }) => sequence_number)).toEqual(
@@ -149,13 +155,13 @@ describe('ResponseRun', () => {
 
   it('goes on with a log that another process began', async () => {
     const first = runOf({ background: true, chunks: endless });
-    first.startBackground();
+    await first.start();
     await first.log.follow().next();
     const begun = first.log.events.slice(0, 3);
     first.abandon(new LeaseLostError('resp_1'));
     await expect(first.ended).rejects.toThrow(LeaseLostError);
     const second = runOf({ background: true, chunks: () => words('b'), begun });
-    second.startBackground();
+    await second.start();
     expect((await second.ended).output_text).toBe('b');
     expect(second.log.events.slice(0, 3)).toEqual(begun);
     expect(second.log.events.map(({ sequence_number }) => sequence_number)).toEqual(
@@ -165,7 +171,7 @@ describe('ResponseRun', () => {
 
   it('repeats response.in_progress while nothing is said', async () => {
     const run = runOf({ chunks: endless, keepAliveMs: 5 });
-    await run.startForeground();
+    await run.start();
     let repeated = 0;
     for await (const { type } of run.log.follow()) {
       if (type === 'response.in_progress') repeated += 1;

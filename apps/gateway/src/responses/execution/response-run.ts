@@ -8,13 +8,15 @@ import {
   type ResponseEvent,
   type ResponseObject,
 } from '#responses';
+import { continueWith } from './continue-with.js';
 import type { ResponseGeneration } from './generation-starter.js';
-import { LeaseLostError, type Journal } from './journal.js';
+import type { StoredResponse } from '#storage';
+import { LeaseLostError, type Persistence } from './persistence.js';
 import type { ResponsePlan } from '../context/response-plan.js';
 
 export interface RunOptions {
   plan: ResponsePlan;
-  journal: Journal;
+  persistence: Persistence;
   /** Starts the generation; aborting the signal stops it. */
   generate: (signal: AbortSignal) => Promise<ResponseGeneration>;
   keepAliveMs: number;
@@ -29,7 +31,7 @@ const holdMs = 1_000;
 const sameKey = 'A request with the same Idempotency-Key is under way.';
 
 /**
- * One response being made: feeds the generation through the state machine, writes the journal, and then shows the
+ * One response being made: feeds the generation through the state machine, writes them where they are kept, and then shows the
  * events to whoever reads the log.
  */
 export class ResponseRun {
@@ -61,16 +63,17 @@ export class ResponseRun {
     return this.options.plan.owner;
   }
 
-  get stored(): boolean {
-    return this.options.journal.stored;
+  get isStored(): boolean {
+    return this.options.persistence.isStored;
   }
 
   get leaseOwner(): string | undefined {
-    return this.options.journal.leaseOwner;
+    return this.options.persistence.leaseOwner;
   }
 
-  get background(): boolean {
-    return this.options.plan.initial.background;
+  /** It outlives its request: see {@link Persistence}. */
+  get isDurable(): boolean {
+    return this.options.persistence.isDurable;
   }
 
   /** Bytes of what was asked, about. */
@@ -106,28 +109,34 @@ export class ResponseRun {
   }
 
   /**
-   * Starts a response that somebody waits for. Resolves once the model has begun or has taken longer than a moment;
-   * rejects with what went wrong before that, and then the response has never existed.
+   * Starts the response. A durable one exists at once, unless its Idempotency-Key led to an earlier one, which is the
+   * result; errors become its failure. For another one this resolves once the model has begun or has taken longer than a
+   * moment, and rejects with what went wrong before that, and then the response has never existed.
    */
-  async startForeground(): Promise<void> {
+  start(): Promise<StoredResponse | undefined> {
+    return this.isDurable ? this.#startDurable() : this.#startWhenBegun();
+  }
+
+  async #startDurable(): Promise<StoredResponse | undefined> {
+    const earlier = await this.options.persistence.begin();
+    if (!earlier) this.#start(() => this.#openSteps());
+    return earlier;
+  }
+
+  async #startWhenBegun(): Promise<undefined> {
     this.#generation = await this.options.generate(this.#abort.signal);
     const steps = this.#generation.steps[Symbol.asyncIterator]();
     const first = steps.next();
     first.catch(() => undefined);
     try {
       await withinHold(first);
-      if (await this.options.journal.begin()) throw new MegaNestError('conflict', { detail: sameKey });
+      if (await this.options.persistence.begin()) throw new MegaNestError('conflict', { detail: sameKey });
     } catch (error) {
       this.stop();
       await steps.return?.();
       throw error;
     }
     this.#start(() => continueWith(first, steps));
-  }
-
-  /** Starts a response that nobody need wait for; errors become its failure. */
-  startBackground(): void {
-    this.#start(() => this.#openSteps());
   }
 
   /** Stops the generation within one token. */
@@ -159,7 +168,7 @@ export class ResponseRun {
       await this.#generate(open);
       return await this.#finish(() => this.#machine.end());
     } catch (thrown) {
-      // What the journal could not take is lost to this process: the lease runs out, and another one ends it.
+      // What could not be written is lost to this process: the lease runs out, and another one ends it.
       const lost =
         this.#abandoned ?? this.#writeError ?? (thrown instanceof LeaseLostError ? thrown : undefined);
       if (lost) return this.#leave(lost);
@@ -187,7 +196,7 @@ export class ResponseRun {
     yield* this.#generation.steps;
   }
 
-  /** Queues events for the journal; what comes while it writes goes into its next piece. */
+  /** Queues events to be written; what comes while it writes goes into its next piece. */
   #record(events: readonly ResponseEvent[]): void {
     if (events.length === 0 || this.#writeError) return;
     this.#unwritten.push(...events);
@@ -211,7 +220,7 @@ export class ResponseRun {
       const events = this.#unwritten;
       this.#unwritten = [];
       try {
-        await this.options.journal.append(events, 'in_progress');
+        await this.options.persistence.append(events, 'in_progress');
         this.log.append(events);
       } catch (error) {
         this.#writeError = error instanceof Error ? error : new Error(String(error));
@@ -220,7 +229,7 @@ export class ResponseRun {
     }
   }
 
-  /** Waits until all recorded events are in the log. Errors: what the journal threw. */
+  /** Waits until all recorded events are in the log. Errors: those of the writing. */
   async #written(): Promise<void> {
     while (this.#writing) await this.#writing;
     if (this.#writeError) throw this.#writeError;
@@ -233,9 +242,9 @@ export class ResponseRun {
     const events = end();
     const response = this.#machine.response;
     try {
-      await this.options.journal.finish(events, response);
+      await this.options.persistence.finish(events, response);
     } catch (error) {
-      if (error instanceof LeaseLostError || this.background) return this.#leave(error as Error);
+      if (error instanceof LeaseLostError || this.isDurable) return this.#leave(error as Error);
       return this.#failUnkept(before, MegaNestError.from(error, 'postgres'));
     }
     this.log.append(events);
@@ -267,16 +276,4 @@ async function withinHold(first: Promise<unknown>): Promise<void> {
     timer = setTimeout(resolve, holdMs);
   });
   await Promise.race([first, hold]).finally(() => clearTimeout(timer));
-}
-
-/** An iteration that was begun already. Leaving it ends the source. */
-async function* continueWith<Item>(
-  first: Promise<IteratorResult<Item>>,
-  rest: AsyncIterator<Item>,
-): AsyncGenerator<Item> {
-  try {
-    for (let step = await first; !step.done; step = await rest.next()) yield step.value;
-  } finally {
-    await rest.return?.();
-  }
 }

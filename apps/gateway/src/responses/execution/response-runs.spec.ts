@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { createResponseSchema, newResponse, Sealer } from '#responses';
 import { Drain } from '#service-kit';
-import type { ResponseLeasesRepository, ResponsesRepository } from '#storage';
 import { describe, expect, it } from 'vitest';
 import type { GatewayEnvironment } from '../../config/gateway.environment.js';
 import type { ResponsePlan } from '../context/response-plan.js';
 import type { GenerationStarter } from './generation-starter.js';
-import { noJournal } from './journal.js';
+import { ephemeral } from './persistence.js';
+import type { ResponsePersistence } from './response-persistence.js';
 import { ResponseRuns } from './response-runs.js';
 
 function newPlan(id: string, content: string, background: boolean): ResponsePlan {
@@ -38,7 +38,9 @@ function newRuns({ answers = true, maxBytes = 0 } = {}): ResponseRuns {
     if (!answers) await new Promise(() => {});
   }
   const start = () => Promise.resolve({ ignored: [], receipt: () => undefined, steps: speak() });
-  const starter = { start, startPatiently: start } as unknown as GenerationStarter;
+  const starter = { start } as unknown as GenerationStarter;
+  const choose = ({ initial }: ResponsePlan) => ({ ...ephemeral, isDurable: initial.background });
+  const persistence = { choose } as unknown as ResponsePersistence;
   const environment = {
     RESPONSES_LEASE_MS: 1_000,
     RESPONSES_BACKGROUND_TIMEOUT_MS: 10_000,
@@ -46,8 +48,7 @@ function newRuns({ answers = true, maxBytes = 0 } = {}): ResponseRuns {
     BODIES_LIMIT_BYTES: maxBytes,
   } as unknown as GatewayEnvironment;
   const sealer = new Sealer([randomBytes(32)]);
-  const [responses, leases] = [{} as ResponsesRepository, {} as ResponseLeasesRepository];
-  return new ResponseRuns(starter, responses, leases, environment, sealer, new Drain());
+  return new ResponseRuns(starter, persistence, environment, sealer, new Drain());
 }
 
 describe('ResponseRuns', () => {
@@ -56,7 +57,9 @@ describe('ResponseRuns', () => {
     const { signal } = new AbortController();
     const call = { requestId: 'r', traceparent: '', deadline: Date.now() + 10_000, signal };
     for (let turn = 0; turn < 50; turn += 1) {
-      const run = await runs.startForeground(newPlan(`resp_${turn}`, 'x', false), { call, atEndOnly: false });
+      const started = await runs.start(newPlan(`resp_${turn}`, 'x', false), { call });
+      if (!('run' in started)) throw new Error('not started');
+      const { run } = started;
       for await (const event of run.log.follow(-1, signal)) expect(event).toHaveProperty('sequence_number');
       await run.ended;
     }
@@ -64,22 +67,23 @@ describe('ResponseRuns', () => {
     expect(runs.ids).toEqual([]);
   });
 
-  it('works on a bounded number of bytes of background responses', () => {
+  const background = (runs: ResponseRuns, id: string, bytes = 1) => {
+    const { signal } = new AbortController();
+    const call = { requestId: 'r', traceparent: '', deadline: Date.now() + 10_000, signal };
+    return runs.start(newPlan(id, 'x'.repeat(bytes), true), { call });
+  };
+
+  it('works on a bounded number of bytes of background responses', async () => {
     const runs = newRuns({ answers: false, maxBytes: 10_000 });
-    const begin = (id: string, bytes: number) => {
-      const plan = newPlan(id, 'x'.repeat(bytes), true);
-      runs.requireBackgroundRoom(plan);
-      runs.startBackground(plan, noJournal);
-    };
     // One that is greater than the bound passes alone.
-    begin('resp_1', 20_000);
-    expect(() => begin('resp_2', 10)).toThrow(/1 background responses with 20\d{3} bytes under way/);
+    await background(runs, 'resp_1', 20_000);
+    const second = background(runs, 'resp_2', 10);
+    await expect(second).rejects.toThrow(/1 background responses with 20\d{3} bytes under way/);
   });
 
-  it('works on a bounded number of background responses', () => {
+  it('works on a bounded number of background responses', async () => {
     const runs = newRuns({ answers: false });
-    for (let index = 0; index < 1_000; index += 1)
-      runs.startBackground(newPlan(`resp_${index}`, 'x', true), noJournal);
-    expect(() => runs.requireBackgroundRoom(newPlan('resp_more', 'x', true))).toThrow(/1000 background/);
+    for (let index = 0; index < 1_000; index += 1) await background(runs, `resp_${index}`);
+    await expect(background(runs, 'resp_more')).rejects.toThrow(/1000 background/);
   });
 });

@@ -1,33 +1,26 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { MegaNestError } from '#contracts';
 import { Sealer, type ResponseEvent } from '#responses';
 import { Drain, type HttpCall } from '#service-kit';
-import { ResponseLeasesRepository, ResponsesRepository, type Lease } from '#storage';
+import type { Lease, StoredResponse } from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import { GenerationStarter } from './generation-starter.js';
-import {
-  BackgroundJournal,
-  ForegroundJournal,
-  LeaseLostError,
-  noJournal,
-  type Journal,
-  type JournalOptions,
-} from './journal.js';
+import { LeaseLostError, type Persistence } from './persistence.js';
+import { ResponsePersistence, type PersistenceWish } from './response-persistence.js';
 import type { ResponsePlan } from '../context/response-plan.js';
 import { ResponseRun, sizeOf } from './response-run.js';
-import { keptSecrets, openSecrets } from '../tools/mcp/kept-secrets.js';
 
-export interface ForegroundOptions {
+export interface StartOptions extends PersistenceWish {
+  /** Of the caller that waits for the response; a durable one goes on without it. */
   call: HttpCall;
-  /** The response is sent whole, so nobody knows its id before its end. */
-  atEndOnly: boolean;
-  idempotency?: { key: string; fingerprint: string };
 }
 
+/** A response being made, or the one that its Idempotency-Key led to before. */
+export type StartedRun = { run: ResponseRun } | { earlier: StoredResponse };
+
 /** Background responses that a process works on at a time; their requests are in its memory. */
-const mostBackground = 1_000;
+const maxBackground = 1_000;
 
 /** The responses that this process is making. */
 @Injectable()
@@ -37,8 +30,7 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
 
   constructor(
     @Inject(GenerationStarter) private readonly starter: GenerationStarter,
-    @Inject(ResponsesRepository) private readonly responses: ResponsesRepository,
-    @Inject(ResponseLeasesRepository) private readonly leases: ResponseLeasesRepository,
+    @Inject(ResponsePersistence) private readonly persistence: ResponsePersistence,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
     @Inject(Sealer) private readonly sealer: Sealer,
     @Inject(Drain) drain: Drain,
@@ -76,11 +68,11 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   async #handOver(which: (run: ResponseRun) => boolean): Promise<void> {
-    const handedOn = [...this.#runs.values()].filter((run) => run.background && which(run));
+    const handedOn = [...this.#runs.values()].filter((run) => run.isDurable && which(run));
     if (handedOn.length === 0) return;
     for (const run of handedOn) run.abandon(new LeaseLostError('This gateway is stopping.'));
     await Promise.allSettled(handedOn.map((run) => run.ended));
-    await this.leases.release(handedOn.flatMap(leaseOf)).catch(() => undefined);
+    await this.persistence.release(handedOn.flatMap(leaseOf)).catch(() => undefined);
   }
 
   /** The responses that this process works on now. */
@@ -94,25 +86,24 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     return run?.owner === owner ? run : undefined;
   }
 
-  /** Errors: those of the generation before its first token, and then nothing is kept. */
-  async startForeground(plan: ResponsePlan, options: ForegroundOptions): Promise<ResponseRun> {
-    const { call, idempotency, atEndOnly } = options;
-    const lease = { leaseOwner: randomUUID(), leaseMs: this.environment.RESPONSES_LEASE_MS };
-    const journal = plan.initial.store
-      ? new ForegroundJournal(this.responses, plan, {
-          ...lease,
-          idempotency,
-          atEndOnly: atEndOnly && !idempotency,
-        })
-      : noJournal;
-    const run = this.#create(plan, journal, (signal) =>
-      this.starter.start(plan, { ...call, owner: plan.owner, signal }),
-    );
+  /**
+   * Starts a response. `earlier`: the response that the Idempotency-Key led to before; only a durable one finds it.
+   * Errors, after which nothing is kept: those of the generation before its first token, conflict where a request of the
+   * same Idempotency-Key is under way; of a durable response overloaded only, where this process works on as many as it
+   * may, or on as great ones.
+   */
+  async start(plan: ResponsePlan, { call, ...wish }: StartOptions): Promise<StartedRun> {
+    const persistence = this.persistence.choose(plan, wish);
+    if (persistence.isDurable) {
+      this.#requireRoom(plan);
+      return this.#startDurable(plan, persistence);
+    }
+    const run = this.#create(plan, persistence, { ...call, owner: plan.owner });
     const stop = () => run.stop();
     call.signal.addEventListener('abort', stop, { once: true });
     const forget = () => call.signal.removeEventListener('abort', stop);
     try {
-      await run.startForeground();
+      await run.start();
     } catch (error) {
       forget();
       throw error;
@@ -120,74 +111,51 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     // The signal of a WebSocket lives on: it must not keep what has ended.
     run.ended.then(forget, forget);
     this.#register(run);
-    return run;
+    return { run };
   }
 
-  /** Errors: overloaded where this process works on as many background responses as it may, or on as great ones. */
-  requireBackgroundRoom({ job }: ResponsePlan): void {
-    const sizes = [...this.#runs.values()].flatMap(({ background, size }) => (background ? [size] : []));
+  /** Goes on with a response that another process began. `begun`: its log so far. */
+  async resume(plan: ResponsePlan, persistence: Persistence, begun: readonly ResponseEvent[]): Promise<void> {
+    await this.#startDurable(plan, persistence, begun);
+  }
+
+  async #startDurable(
+    plan: ResponsePlan,
+    persistence: Persistence,
+    begun: readonly ResponseEvent[] = [],
+  ): Promise<StartedRun> {
+    const deadline = Date.now() + this.environment.RESPONSES_BACKGROUND_TIMEOUT_MS;
+    const call = { requestId: plan.initial.id, traceparent: '', deadline, owner: plan.owner };
+    const run = this.#create(plan, persistence, call, begun);
+    const earlier = await run.start();
+    if (earlier) return { earlier };
+    this.#register(run);
+    return { run };
+  }
+
+  #requireRoom({ job }: ResponsePlan): void {
+    const sizes = [...this.#runs.values()].flatMap(({ isDurable, size }) => (isDurable ? [size] : []));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     const { BODIES_LIMIT_BYTES: maxBytes } = this.environment;
     const isFull = maxBytes > 0 && bytes > 0 && bytes + sizeOf(job) > maxBytes;
-    if (sizes.length < mostBackground && !isFull) return;
+    if (sizes.length < maxBackground && !isFull) return;
     const detail = `${sizes.length} background responses with ${bytes} bytes under way`;
     throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 5 });
   }
 
-  /** Runs a response whose row is written already. `begun`: its log so far, where another process began it. */
-  startBackground(plan: ResponsePlan, journal: Journal, begun: readonly ResponseEvent[] = []): ResponseRun {
-    const timeoutMs = this.environment.RESPONSES_BACKGROUND_TIMEOUT_MS;
-    const call = {
-      requestId: plan.initial.id,
-      traceparent: '',
-      deadline: Date.now() + timeoutMs,
-      owner: plan.owner,
-    };
-    const generate = (signal: AbortSignal) => this.starter.startPatiently(plan, { ...call, signal });
-    const run = this.#create(plan, journal, generate, begun);
-    run.startBackground();
-    this.#register(run);
-    return run;
-  }
-
-  /** `leaseOwner`: of a response that was claimed under it. */
-  backgroundJournal(
-    plan: ResponsePlan,
-    {
-      leaseOwner = randomUUID(),
-      idempotency,
-    }: Partial<Pick<JournalOptions, 'leaseOwner' | 'idempotency'>> = {},
-  ): BackgroundJournal {
-    const { RESPONSES_LEASE_MS: leaseMs, RESPONSES_ENCRYPTION_KEYS: keys } = this.environment;
-    const { owner, toolSecrets: secrets } = plan;
-    const keysAreElsewhere = keys.length > 0;
-    const toolSecrets = keptSecrets(secrets, { sealer: this.sealer, owner, keysAreElsewhere });
-    const kept = toolSecrets === undefined ? plan : { ...plan, job: { ...plan.job, toolSecrets } };
-    return new BackgroundJournal(this.responses, this.leases, kept, {
-      leaseOwner,
-      leaseMs,
-      idempotency,
-    });
-  }
-
-  /** The plan of a response that another process began, with what its tools need. Errors: internal_error. */
-  withSecrets(plan: ResponsePlan): ResponsePlan {
-    const { owner, initial, job } = plan;
-    const toolSecrets = openSecrets(job.toolSecrets, initial.tools, { sealer: this.sealer, owner });
-    return { ...plan, toolSecrets };
-  }
-
   #create(
     plan: ResponsePlan,
-    journal: Journal,
-    generate: ConstructorParameters<typeof ResponseRun>[0]['generate'],
+    persistence: Persistence,
+    call: Omit<HttpCall, 'signal'>,
     begun: readonly ResponseEvent[] = [],
   ): ResponseRun {
-    const keepAliveMs = this.environment.RESPONSES_KEEP_ALIVE_MS;
+    const { RESPONSES_KEEP_ALIVE_MS: keepAliveMs } = this.environment;
+    const patient = persistence.isDurable;
+    const generate = (signal: AbortSignal) => this.starter.start(plan, { ...call, signal }, patient);
     const sealReasoning = plan.job.include.includes('reasoning.encrypted_content')
       ? (text: string) => this.sealer.seal({ kind: 'reasoning', owner: plan.owner }, text)
       : undefined;
-    return new ResponseRun({ plan, journal, generate, keepAliveMs, begun, sealReasoning });
+    return new ResponseRun({ plan, persistence, generate, keepAliveMs, begun, sealReasoning });
   }
 
   #register(run: ResponseRun): void {
@@ -201,7 +169,7 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
   async #beat(): Promise<void> {
     const leases = [...this.#runs.values()].flatMap(leaseOf);
     if (leases.length === 0) return;
-    const held = await this.leases.heartbeat(leases, this.environment.RESPONSES_LEASE_MS);
+    const held = await this.persistence.renew(leases);
     for (const { id, cancelRequested } of held) if (cancelRequested) this.#runs.get(id)?.stop();
   }
 }

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { GatewayEnvironment } from '../../config/gateway.environment.js';
 import type { GenerationStarter } from './generation-starter.js';
 import type { ResponsePlan } from '../context/response-plan.js';
+import { ResponsePersistence } from './response-persistence.js';
 import { ResponseRuns } from './response-runs.js';
 import { ResponseSweeper } from './response-sweeper.js';
 import { separateSecrets } from '../tools/mcp/mcp-secrets.js';
@@ -53,7 +54,7 @@ function takeOver(configuredKeys: string[], { takeovers = 1, sweeps = 1 } = {}) 
     appendEvents: (_id: string, owner: string) => Promise.resolve(writers.push(owner) > 0),
   } as unknown as ResponseLeasesRepository;
   const starter = {
-    startPatiently: (plan: ResponsePlan) => {
+    start: (plan: ResponsePlan) => {
       started.push(plan);
       const steps = (async function* () {
         await Promise.resolve();
@@ -71,7 +72,8 @@ function takeOver(configuredKeys: string[], { takeovers = 1, sweeps = 1 } = {}) 
   } as unknown as GatewayEnvironment;
   const sealer = new Sealer([randomBytes(32)]);
   const drain = new Drain();
-  const runs = new ResponseRuns(starter, responses, leases, environment, sealer, drain);
+  const persistence = new ResponsePersistence(responses, leases, environment, sealer);
+  const runs = new ResponseRuns(starter, persistence, environment, sealer, drain);
   const job = {
     chat: { messages: [], parameters: {}, includeUsage: false, extra: {} },
     truncation: 'disabled' as const,
@@ -82,8 +84,8 @@ function takeOver(configuredKeys: string[], { takeovers = 1, sweeps = 1 } = {}) 
   };
   const plan = { owner: 'me', initial, context: [], inputItems: [], job, toolSecrets: secrets, ignored: [] };
   const sweep = async () => {
-    await runs.backgroundJournal(plan).begin();
-    const sweeper = new ResponseSweeper(runs, leases, environment, drain);
+    await persistence.choose(plan).begin();
+    const sweeper = new ResponseSweeper(runs, persistence, leases, environment, drain);
     const taken: Promise<void>[] = [];
     for (let sweep = 0; sweep < sweeps; sweep += 1) {
       taken.push(sweeper.takeOver());

@@ -12,7 +12,8 @@ import { ResponseLeasesRepository, type StoredResponse } from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
-import type { Journal } from './journal.js';
+import type { Persistence } from './persistence.js';
+import { ResponsePersistence } from './response-persistence.js';
 import { ResponseRuns } from './response-runs.js';
 
 const claimedAtOnce = 20;
@@ -38,6 +39,7 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
 
   constructor(
     @Inject(ResponseRuns) private readonly runs: ResponseRuns,
+    @Inject(ResponsePersistence) private readonly persistence: ResponsePersistence,
     @Inject(ResponseLeasesRepository) private readonly leases: ResponseLeasesRepository,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
     @Inject(Drain) drain: Drain,
@@ -77,14 +79,13 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
   async #take(stored: StoredResponse, leaseOwner: string): Promise<void> {
     const begun = (await this.leases.readEvents(stored.id)) as unknown as ResponseEvent[];
     const plan = planOf(stored, begun);
-    const journal = this.runs.backgroundJournal(plan, { leaseOwner });
-    const end = (error: MegaNestError) => fail(journal, { plan, begun }, error);
+    const persistence = this.persistence.takeOver(plan, leaseOwner);
+    const end = (error: MegaNestError) => fail(persistence, { plan, begun }, error);
     this.#logger.warn({ response: stored.id, events: begun.length }, 'taking over a response');
     if (!stored.request || begun.some(isOutput)) return end(stoppedWriting);
     if (Number(stored.request['takeovers'] ?? 0) > mostTakeovers) return end(givenUp);
     try {
-      const whole = this.runs.withSecrets(plan);
-      this.runs.startBackground(whole, this.runs.backgroundJournal(whole, { leaseOwner }), begun);
+      await this.runs.resume(this.persistence.withSecrets(plan), persistence, begun);
     } catch (error) {
       await end(MegaNestError.from(error, 'gateway'));
     }
@@ -93,13 +94,13 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
 
 /** Ends a response as failed behind what its log has. */
 async function fail(
-  journal: Journal,
+  persistence: Persistence,
   { plan, begun }: { plan: ResponsePlan; begun: readonly ResponseEvent[] },
   error: MegaNestError,
 ): Promise<void> {
   const machine = new ResponseMachine(plan.initial, begun.length);
   const opening = begun.length === 0 ? machine.create() : [];
-  await journal.finish([...opening, ...machine.fail(error)], machine.response);
+  await persistence.finish([...opening, ...machine.fail(error)], machine.response);
 }
 
 /** The plan of a response as its log left it. */

@@ -37,22 +37,17 @@ export class ResponsesService {
     idempotencyKey?: string,
   ): Promise<Created> {
     assertKeyLength(idempotencyKey);
-    const { store, background } = request.settings;
+    const { store } = request.settings;
     const key = store ? idempotencyKey : undefined;
     const idempotency = key === undefined ? undefined : { key, fingerprint: fingerprintOf(request) };
     const earlier = idempotency && (await this.#earlier(owner, idempotency));
     if (earlier) return { earlier };
     const plan = await this.planner.plan(owner, request, { call });
     if (!store && idempotencyKey !== undefined) plan.ignored.push('idempotency-key');
-    if (!background) {
-      const options = { call, idempotency, atEndOnly: !request.stream };
-      return { run: await this.runs.startForeground(plan, options), plan };
-    }
-    this.runs.requireBackgroundRoom(plan);
-    const journal = this.runs.backgroundJournal(plan, { idempotency });
-    const other = await journal.begin();
-    if (other) return { earlier: assertSameRequest(other, idempotency?.fingerprint) };
-    return { run: this.runs.startBackground(plan, journal), plan };
+    const started = await this.runs.start(plan, { call, idempotency, isSentWhole: !request.stream });
+    if ('earlier' in started)
+      return { earlier: assertSameRequest(started.earlier, idempotency?.fingerprint) };
+    return { run: started.run, plan };
   }
 
   /** Waits for a foreground response. Errors: what made it fail; nothing is kept then. */
@@ -76,7 +71,7 @@ export class ResponsesService {
   /** Errors: not_found. */
   async delete(owner: string, id: string): Promise<void> {
     const run = this.runs.find(owner, id);
-    if (run?.stored) await run.cancel().catch(() => undefined);
+    if (run?.isStored) await run.cancel().catch(() => undefined);
     if (!(await this.responses.delete(owner, id)))
       throw new MegaNestError('not_found', { what: `The response ${id}`, param: 'response_id' });
   }

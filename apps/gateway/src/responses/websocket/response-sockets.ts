@@ -51,7 +51,9 @@ export class ResponseSockets {
     const start: ResponseSocketOptions['start'] = async ({ request: body, warmUp }, turn, local) => {
       const call = { ...turn, caller: request.meganestCaller };
       const plan = await this.planner.plan(owner, body, { call, warmUp, unstored: local });
-      return { plan, run: await this.runs.startForeground(plan, { call, atEndOnly: false }) };
+      const started = await this.runs.start(plan, { call });
+      if ('earlier' in started) throw new Error('A turn has no Idempotency-Key');
+      return { plan, run: started.run };
     };
     const client = clientOf(request);
     const hold = (bytes: number) => this.admission.hold(client, bytes);

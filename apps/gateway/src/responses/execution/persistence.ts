@@ -1,12 +1,12 @@
 import type { ResponseEvent, ResponseObject } from '#responses';
-import {
+import type {
+  EventRecord,
+  JsonObject,
+  NewStoredResponse,
+  ResponseEnd,
   ResponseLeasesRepository,
   ResponsesRepository,
-  type EventRecord,
-  type JsonObject,
-  type NewStoredResponse,
-  type ResponseEnd,
-  type StoredResponse,
+  StoredResponse,
 } from '#storage';
 import type { ResponsePlan } from '../context/response-plan.js';
 import { whileUnavailable } from './retry.js';
@@ -14,10 +14,15 @@ import { whileUnavailable } from './retry.js';
 /** Longest wait for a database that is away before a response fails because it cannot be kept. */
 const patienceMs = 15_000;
 
-/** Where a response is kept while it runs and after it ended. */
-export interface Journal {
-  /** True where others may find the response by its id. */
-  readonly stored: boolean;
+/** How one response is kept while it runs and after it ended. It is chosen once, before the response starts. */
+export interface Persistence {
+  /** Others may find the response by its id. */
+  readonly isStored: boolean;
+  /**
+   * The response outlives its request and its process: it exists before its first token, an overloaded engine is asked
+   * again, and another process goes on with a response that this process cannot write.
+   */
+  readonly isDurable: boolean;
   /** Names the run in the response's lease. */
   readonly leaseOwner?: string;
   /** Before the first event; answers an earlier response that has the request's idempotency key. */
@@ -28,20 +33,27 @@ export interface Journal {
   finish(events: readonly ResponseEvent[], response: ResponseObject): Promise<void>;
 }
 
-/** Another process has taken the response over: this one must not say anything more about it. */
+/** Another process has taken the response over: this process must not write any more of it. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
-/** `store: false` leaves nothing behind. */
-export const noJournal: Journal = {
-  stored: false,
+/** Keeps nothing: `store: false`. */
+export const ephemeral: Persistence = {
+  isStored: false,
+  isDurable: false,
   begin: () => Promise.resolve(undefined),
   append: () => Promise.resolve(),
   finish: () => Promise.resolve(),
 };
 
-export interface JournalOptions {
+/** The repositories that stored responses are written to. */
+export interface ResponseTables {
+  responses: ResponsesRepository;
+  leases: ResponseLeasesRepository;
+}
+
+export interface PersistenceOptions {
   /** Of this run alone. */
   leaseOwner: string;
   leaseMs: number;
@@ -49,25 +61,26 @@ export interface JournalOptions {
 }
 
 /**
- * A response that somebody waits for: a row while it runs, its log in one piece at its end. With `atEndOnly` the row
- * too: nobody can ask for a response whose id is not known yet.
+ * Keeps a response that its caller waits for: a row while it runs, its log in one piece at its end. With `rowAtEnd` the
+ * row is written at the end, too: nobody can ask for a response whose id is not known yet.
  */
-export class ForegroundJournal implements Journal {
-  readonly stored = true;
+export class StoredAtEnd implements Persistence {
+  readonly isStored = true;
+  readonly isDurable = false;
   readonly leaseOwner: string;
   readonly #events: ResponseEvent[] = [];
 
   constructor(
-    private readonly responses: ResponsesRepository,
+    private readonly tables: ResponseTables,
     private readonly plan: ResponsePlan,
-    private readonly options: JournalOptions & { atEndOnly: boolean },
+    private readonly options: PersistenceOptions & { rowAtEnd: boolean },
   ) {
     this.leaseOwner = options.leaseOwner;
   }
 
   async begin(): Promise<StoredResponse | undefined> {
-    if (this.options.atEndOnly) return undefined;
-    return this.responses.insert(newStoredResponse(this.plan, this.options));
+    if (this.options.rowAtEnd) return undefined;
+    return this.tables.responses.insert(newStoredResponse(this.plan, this.options));
   }
 
   append(events: readonly ResponseEvent[]): Promise<void> {
@@ -77,38 +90,43 @@ export class ForegroundJournal implements Journal {
 
   async finish(events: readonly ResponseEvent[], response: ResponseObject): Promise<void> {
     const end = endOf(response, [...this.#events, ...events]);
-    const { leaseOwner, atEndOnly } = this.options;
+    const { leaseOwner, rowAtEnd } = this.options;
+    const { responses } = this.tables;
     const written = await whileUnavailable(async () => {
-      if (!atEndOnly) return this.responses.finish(response.id, leaseOwner, end);
-      await this.responses.insertFinished(newStoredResponse(this.plan, this.options), end);
+      if (!rowAtEnd) return responses.finish(response.id, leaseOwner, end);
+      await responses.insertFinished(newStoredResponse(this.plan, this.options), end);
       return true;
     }, patienceMs);
     if (!written) throw new LeaseLostError(response.id);
   }
 }
 
-/** A response that outlives its request: whatever is said of it is written first. */
-export class BackgroundJournal implements Journal {
-  readonly stored = true;
+/** Keeps a response that outlives its request: each event is written before it is shown. */
+export class Durable implements Persistence {
+  readonly isStored = true;
+  readonly isDurable = true;
   readonly leaseOwner: string;
 
   constructor(
-    private readonly responses: ResponsesRepository,
-    private readonly leases: ResponseLeasesRepository,
+    private readonly tables: ResponseTables,
     private readonly plan: ResponsePlan,
-    private readonly options: JournalOptions,
+    private readonly options: PersistenceOptions & {
+      /** Its row was written by another process. */
+      isTakenOver: boolean;
+    },
   ) {
     this.leaseOwner = options.leaseOwner;
   }
 
-  begin(): Promise<StoredResponse | undefined> {
-    return this.responses.insert(newStoredResponse(this.plan, this.options));
+  async begin(): Promise<StoredResponse | undefined> {
+    if (this.options.isTakenOver) return undefined;
+    return this.tables.responses.insert(newStoredResponse(this.plan, this.options));
   }
 
   async append(events: readonly ResponseEvent[], status: string): Promise<void> {
     const { id } = this.plan.initial;
     const written = await whileUnavailable(
-      () => this.leases.appendEvents(id, this.options.leaseOwner, toRecords(events), status),
+      () => this.tables.leases.appendEvents(id, this.options.leaseOwner, toRecords(events), status),
       patienceMs,
     );
     if (!written) throw new LeaseLostError(id);
@@ -117,14 +135,14 @@ export class BackgroundJournal implements Journal {
   async finish(events: readonly ResponseEvent[], response: ResponseObject): Promise<void> {
     const end = endOf(response, events);
     const written = await whileUnavailable(
-      () => this.responses.finish(response.id, this.options.leaseOwner, end),
+      () => this.tables.responses.finish(response.id, this.options.leaseOwner, end),
       patienceMs,
     );
     if (!written) throw new LeaseLostError(response.id);
   }
 }
 
-function newStoredResponse(plan: ResponsePlan, options: JournalOptions): NewStoredResponse {
+function newStoredResponse(plan: ResponsePlan, options: PersistenceOptions): NewStoredResponse {
   const { initial, owner, inputItems, job } = plan;
   return {
     id: initial.id,
