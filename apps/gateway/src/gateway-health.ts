@@ -1,4 +1,4 @@
-import { healthMethod, type ServiceHealth } from '#contracts';
+import { builtInServices, healthMethod, type ServiceHealth } from '#contracts';
 import type { MegaServiceDefinition, NodeTarget } from '#dag';
 import { MessagingConnection, RpcClient } from '#messaging';
 import { listDownloads } from '#models';
@@ -6,18 +6,6 @@ import { HealthRegistry, hubCacheOf } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from './config/gateway.environment.js';
 import { MegaServiceCatalog } from './mega-services/mega-service-catalog.js';
-
-/** The services that a complete stack runs; one more than these only adds to it. */
-const services = [
-  'embedding',
-  'retrieval',
-  'reranking',
-  'llm',
-  'dataprep',
-  'guardrail',
-  'asr',
-  'tts',
-] as const;
 
 /**
  * Registers NATS and every service with the gateway's health: it is healthy when all of them are, and ready when the services
@@ -36,7 +24,7 @@ export class GatewayHealth {
     const cache = hubCacheOf(environment);
     registry.watchDownloads(() => listDownloads(cache));
     registry.register('nats', async () => `${await connection.ping()} ms`);
-    for (const service of services) {
+    for (const service of builtInServices) {
       const check = async (signal: AbortSignal) => {
         const report = await client.request(healthMethod(service), {}, { signal });
         if (!report.healthy) throw new Error(describeFailures(report));

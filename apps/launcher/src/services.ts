@@ -1,7 +1,9 @@
+import type { BuiltInService } from '#contracts';
+
 /** A service as the launcher sees it. */
 export interface ServiceDescription {
   /** Folder below apps/. */
-  name: string;
+  name: BuiltInService | 'gateway';
   portVariable: `${string}_PORT`;
   /** OPEA's own port. */
   defaultPort: number;

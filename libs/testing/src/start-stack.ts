@@ -1,3 +1,4 @@
+import { builtInServices } from '#contracts';
 import type { NatsUsers } from './nats-users.js';
 import { startNats, type TestNats } from './start-nats.js';
 import { startPostgres, type TestPostgres } from './start-postgres.js';
@@ -5,17 +6,7 @@ import { startService, type TestService } from './start-service.js';
 import { createTemporaryDirectory } from './temporary-directory.js';
 
 /** The services of a whole MegaNest; the gateway comes last because its readiness asks for the others. */
-export const allServices = [
-  'embedding',
-  'retrieval',
-  'reranking',
-  'llm',
-  'dataprep',
-  'guardrail',
-  'asr',
-  'tts',
-  'gateway',
-] as const;
+export const allServices = [...builtInServices, 'gateway'] as const;
 export type ServiceName = (typeof allServices)[number];
 
 export interface TestStackOptions {

@@ -40,8 +40,10 @@ export type ServiceRegistry = ReadonlyMap<string, ServiceKind>;
  * Creates the registry of services that mega services may use. Errors: Error for a duplicate name, and for a
  * `passThrough` that is not an input of the output's kind.
  */
-export function createServiceRegistry(kinds: readonly ServiceKind[]): ServiceRegistry {
-  const registry = new Map<string, ServiceKind>();
+export function createServiceRegistry<Kind extends ServiceKind>(
+  kinds: readonly Kind[],
+): ReadonlyMap<string, Kind> {
+  const registry = new Map<string, Kind>();
   for (const kind of kinds) {
     if (registry.has(kind.service)) throw new Error(`Two service kinds are named "${kind.service}"`);
     checkPassThrough(kind);

@@ -19,7 +19,7 @@ import { RpcClient, ServiceDirectory, type CallOptions } from '#messaging';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { z } from 'zod';
 import { callAnnouncedNode } from './announced-node.js';
-import { serviceKinds } from './service-kinds.js';
+import { builtInNodes } from './built-in-nodes.js';
 
 /** How often NATS's service discovery is asked who is there. */
 const lookEveryMs = 2_000;
@@ -32,7 +32,7 @@ type NodeMethod = RpcMethod<typeof nodeRequestSchema, typeof nodeReplySchema>;
  */
 @Injectable()
 export class AnnouncedServices implements OnApplicationShutdown {
-  readonly #kinds = new Map<string, ServiceKind>(serviceKinds);
+  readonly #kinds = new Map<string, ServiceKind>(builtInNodes);
   readonly #methods = new Map<string, NodeMethod>();
   /** The announcements as they came, to notice a changed or broken one once. */
   readonly #seen = new Map<string, string>();
@@ -78,7 +78,7 @@ export class AnnouncedServices implements OnApplicationShutdown {
   }
 
   #learn(service: string, announced: string | undefined): boolean {
-    if (announced === undefined || serviceKinds.has(service) || this.#seen.get(service) === announced)
+    if (announced === undefined || builtInNodes.has(service) || this.#seen.get(service) === announced)
       return false;
     this.#seen.set(service, announced);
     try {

@@ -7,20 +7,32 @@ import {
   retrievalParametersSchema,
   summaryParametersSchema,
   transcriptionParametersSchema,
+  type BuiltInService,
 } from '#contracts';
-import { createServiceRegistry, type InputPort, type ServiceRegistry } from '#dag';
+import { createServiceRegistry, type InputPort, type NodeRunner, type ServiceKind } from '#dag';
 import { z } from 'zod';
+import type { NodeCall } from '../mega-service-request.js';
+import { callEmbedding, callEmbedInputs, callReranking, callRetrieval } from './documents.js';
+import { callAnswerGuardrail, callGuardrail } from './guardrail.js';
+import { callTranscribe } from './speech.js';
+import { callExtract, callFaq, callGenerate, callSummarise } from './writing.js';
 
 /** What a node before has made of the conversation (a guard that redacts); without one the request's own is taken. */
 const conversation: InputPort = { kind: 'conversation', optional: true };
 
-/**
- * The services that a mega service's YAML can name, with their ports and listed parameters. A service's main method has
- * the service's name, further ones are `service.method`.
- */
-export const serviceKinds: ServiceRegistry = createServiceRegistry([
+/** A service of every stack as a node of mega services. */
+export interface BuiltInNode extends ServiceKind {
+  /** The name of the service, where it is the service's main method; other methods are `service.method`. */
+  service: BuiltInService | `${BuiltInService}.${string}`;
+  /** Calls the service over NATS for one node of a run. */
+  call(call: NodeCall): ReturnType<NodeRunner>;
+}
+
+/** The services of every stack that a mega service's YAML can name, with their ports, parameters and calls. */
+export const builtInNodes: ReadonlyMap<string, BuiltInNode> = createServiceRegistry<BuiltInNode>([
   {
     service: 'embedding',
+    call: callEmbedding,
     inputs: { conversation },
     output: 'embedding',
     // A query's vector must be as wide as those of the index, so the width is no parameter here.
@@ -28,18 +40,21 @@ export const serviceKinds: ServiceRegistry = createServiceRegistry([
   },
   {
     service: 'embedding.inputs',
+    call: callEmbedInputs,
     inputs: { conversation },
     output: 'vectors',
     parameters: embeddingParametersSchema,
   },
   {
     service: 'retrieval',
+    call: callRetrieval,
     inputs: { conversation, embedding: { kind: 'embedding', optional: true } },
     output: 'documents',
     parameters: retrievalParametersSchema,
   },
   {
     service: 'reranking',
+    call: callReranking,
     inputs: { conversation, documents: { kind: 'documents' } },
     output: 'documents',
     parameters: rerankingParametersSchema,
@@ -47,6 +62,7 @@ export const serviceKinds: ServiceRegistry = createServiceRegistry([
   },
   {
     service: 'llm',
+    call: callGenerate,
     inputs: { conversation, documents: { kind: 'documents', optional: true } },
     output: 'answer',
     parameters: generationParametersSchema.extend({ chat_template: generate.request.shape.chat_template }),
@@ -55,6 +71,7 @@ export const serviceKinds: ServiceRegistry = createServiceRegistry([
   },
   {
     service: 'llm.summarise',
+    call: callSummarise,
     inputs: { conversation, text: { kind: 'text', optional: true } },
     output: 'answer',
     parameters: summaryParametersSchema,
@@ -62,6 +79,7 @@ export const serviceKinds: ServiceRegistry = createServiceRegistry([
   },
   {
     service: 'llm.faq',
+    call: callFaq,
     inputs: { conversation, text: { kind: 'text', optional: true } },
     output: 'answer',
     parameters: faqParametersSchema,
@@ -69,17 +87,25 @@ export const serviceKinds: ServiceRegistry = createServiceRegistry([
   },
   {
     service: 'asr',
+    call: callTranscribe,
     inputs: { conversation },
     output: 'conversation',
     // What the language model takes too (temperature, prompt) would mean something else here.
     parameters: transcriptionParametersSchema.pick({ language: true }),
     passThrough: 'conversation',
   },
-  { service: 'dataprep.extract', inputs: { conversation }, output: 'text', parameters: z.object({}) },
+  {
+    service: 'dataprep.extract',
+    call: callExtract,
+    inputs: { conversation },
+    output: 'text',
+    parameters: z.object({}),
+  },
   {
     // No parameters: what a guard looks for is not for the guarded to say.
     service: 'guardrail',
     judges: true,
+    call: callGuardrail,
     inputs: { conversation },
     output: 'conversation',
     parameters: z.object({}),
@@ -87,6 +113,7 @@ export const serviceKinds: ServiceRegistry = createServiceRegistry([
   },
   {
     service: 'guardrail.answer',
+    call: callAnswerGuardrail,
     inputs: { answer: { kind: 'answer', stream: 'sentences' } },
     output: 'answer',
     parameters: z.object({}),
