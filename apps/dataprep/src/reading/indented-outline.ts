@@ -1,28 +1,28 @@
 import { collapseWhitespace } from './collapse-whitespace.js';
 import type { DocumentBlock } from './parsed-document.js';
 
-/** Underlined headings have the levels above. */
+/** Underlined headings have levels 1 and 2. */
 const firstLevel = 3;
 const mostHeadingWords = 12;
-/** Marks of lists, and what begins markup. */
+/** Marks of lists, and beginnings of markup. */
 const noHeading = /^\s*(?:[-*•‣◦+<]\s|<\/?\w+[ >]|\d{1,3}[.)]\s)/;
-/** A heading does not end as a sentence, a part of one, or a line of a program does. */
+/** Ends of sentences, of parts of sentences and of lines of programs: a heading does not end so. */
 const openEnd = /[.,;:!?{([=\\|&]$/;
-/** A short term, a gap, and the text that the next lines go on with, as manuals set short terms. */
+/** A short term, a gap, and the beginning of the text that goes on in the next lines, as in manuals. */
 const termAndText = /^(\s*)(\S+(?: \S+){0,2})(\s+)(?=\S)/;
 
 /**
- * The outline that indentation gives plain text, as in manuals: a short line that stands directly above deeper ones is the
- * heading of these and of all that follows as deep.
+ * The outline of plain text by its indentation, as in manuals: a short line directly above deeper lines is the heading of
+ * these lines, and of all further lines of that depth.
  */
 export class IndentedOutline {
-  /** Indentation of the headings that are open, the outermost first. */
+  /** Indentation of the open headings, the outermost first. */
   readonly #open: number[] = [];
 
-  /** @param readLines Reads lines that have no such heading among them. */
+  /** `readLines` makes blocks of lines among which there is not a heading by indentation. */
   constructor(private readonly readLines: (lines: string[]) => DocumentBlock[]) {}
 
-  /** Reads lines that no blank one parts. */
+  /** Reads lines between two blank lines. */
   read(lines: readonly string[]): DocumentBlock[] {
     const blocks: DocumentBlock[] = [];
     let pending: string[] = [];
@@ -52,7 +52,7 @@ export class IndentedOutline {
     return { kind: 'heading', level: firstLevel + this.#open.length - 1, text };
   }
 
-  /** An empty heading ends those that these lines do not stand deeper than. */
+  /** An empty heading, which ends the open headings that are indented as deep as these lines, or deeper. */
   #close(lines: readonly string[]): DocumentBlock[] {
     const indent = Math.min(...lines.map(indentOf));
     const kept = this.#open.findIndex((open) => open >= indent);
@@ -62,7 +62,10 @@ export class IndentedOutline {
   }
 }
 
-/** The heading that a line is above the next one; `rest` is the text behind a term on the same line, set as deep. */
+/**
+ * The heading that a line is for the next line. `rest`: the text after a term on the same line, at the depth of the next
+ * line.
+ */
 function headingOf(
   line: string,
   next: string,
@@ -71,7 +74,7 @@ function headingOf(
   const indent = indentOf(line);
   const deeper = indentOf(next);
   if (deeper < indent + 2 || noHeading.test(line)) return undefined;
-  // The first line of a paragraph may be set out, and stands behind other lines then.
+  // The first line of a paragraph may be less indented; other lines precede it then.
   if (before !== undefined && indentOf(before) <= indent) return undefined;
   const nextWord = /\S+/.exec(next)?.[0].length ?? 0;
   const wasWrapped = line.trimEnd().length + 1 + nextWord > Math.max(next.trimEnd().length, 60);

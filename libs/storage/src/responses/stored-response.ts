@@ -32,15 +32,19 @@ export interface NewStoredResponse {
   idempotency?: { key: string; fingerprint: string };
 }
 
-export interface StoredResponse {
+/** Fields of a response that its row and its object have alike. */
+interface CommonFields {
   id: string;
   owner: string;
   status: string;
   background: boolean;
   snapshot: JsonObject;
   request: JsonObject | null;
-  conversationId: string | null;
   fingerprint: string | null;
+}
+
+export interface StoredResponse extends CommonFields {
+  conversationId: string | null;
   leaseOwner: string | null;
   finished: boolean;
 }
@@ -56,15 +60,8 @@ export interface ResponseEnd {
   events: readonly EventRecord[];
 }
 
-export interface ResponseRow {
-  id: string;
-  owner: string;
-  status: string;
-  background: boolean;
-  snapshot: JsonObject;
-  request: JsonObject | null;
+export interface ResponseRow extends CommonFields {
   conversation_id: string | null;
-  fingerprint: string | null;
   lease_owner: string | null;
   finished_at: Date | null;
 }
