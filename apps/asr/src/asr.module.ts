@@ -7,8 +7,7 @@ import { AsrRpcController } from './asr.rpc.controller.js';
 import { AsrService } from './asr.service.js';
 import { LocalTranscription } from './local-transcription.js';
 import { ModelsController } from './models.controller.js';
-import { openTranscriber } from './open-transcriber.js';
-import { transcriberToken } from './transcriber.token.js';
+import { openTranscriber, transcriberToken } from './open-transcriber.js';
 
 export const identity: ServiceIdentity = {
   service: 'asr',

@@ -3,7 +3,7 @@ import type { TranscriptionRequest } from '#audio-api';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Transcriber } from '#speech';
-import { transcriberToken } from './transcriber.token.js';
+import { transcriberToken } from './open-transcriber.js';
 
 /** Writes speech down; both the HTTP and the NATS side go through it. */
 @Injectable()

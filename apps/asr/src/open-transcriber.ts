@@ -4,6 +4,9 @@ import { openRemoteTranscriber } from '#remote-engines';
 import { loadTranscriber, type Transcriber } from '#speech';
 import type { AsrEnvironment } from './asr.environment.js';
 
+/** Injection token of the transcriber. */
+export const transcriberToken = Symbol('transcriber');
+
 /** Speech models that are served, for callers who named another one: docs/models.md. */
 const knownModels = [
   'nano-asr (bundled, English)',

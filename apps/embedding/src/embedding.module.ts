@@ -1,12 +1,11 @@
 import { MessagingModule } from '#messaging';
 import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
-import { embedderToken } from './embedder.token.js';
+import { embedderToken, openEmbedder } from './open-embedder.js';
 import { EmbeddingController } from './embedding.controller.js';
 import type { EmbeddingEnvironment } from './embedding.environment.js';
 import { EmbeddingRpcController } from './embedding.rpc.controller.js';
 import { EmbeddingService } from './embedding.service.js';
-import { openEmbedder } from './open-embedder.js';
 
 export const identity: ServiceIdentity = {
   service: 'embedding',

@@ -1,9 +1,15 @@
-import { embed, encodeVectors, type ModelInfo, type ParsedRequestOf, type ReplyOf } from '#contracts';
+import {
+  embed,
+  encodeVectors,
+  type ModelInfo,
+  type ParsedRequestOf,
+  type ReplyOf,
+  invalidField,
+} from '#contracts';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Embedder } from '#encoders';
-import { embedderToken } from './embedder.token.js';
-import { shorten } from './shorten.js';
+import { embedderToken } from './open-embedder.js';
 
 type EmbedRequest = ParsedRequestOf<typeof embed>;
 type EmbedReply = ReplyOf<typeof embed>;
@@ -44,4 +50,17 @@ export class EmbeddingService implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await this.embedder.close();
   }
+}
+
+/** The first `dimensions` numbers of a vector, at unit length again. Errors: invalid_request beyond its width. */
+function shorten(vector: Float32Array, dimensions: number): Float32Array {
+  if (dimensions > vector.length) {
+    throw invalidField(
+      'dimensions',
+      `the model's vectors have ${vector.length} dimensions, ${dimensions} were asked for`,
+    );
+  }
+  const cut = vector.slice(0, dimensions);
+  const length = Math.hypot(...cut) || 1;
+  return cut.map((value) => value / length);
 }

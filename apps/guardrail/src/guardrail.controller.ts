@@ -2,8 +2,25 @@ import { guardrailJudgementSchema, type GuardrailJudgement } from '#contracts';
 import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { z } from 'zod';
-import { guardrailRequestSchema, type GuardrailRequest } from './guardrail.requests.js';
 import { GuardrailService } from './guardrail.service.js';
+
+/**
+ * The reference's body of `/v1/guardrails`: a text, or what a model answered (`text`) to what it was asked (`prompt`).
+ * `parameters` set the sampling of the reference's own model and mean nothing to rules.
+ */
+const guardrailRequestSchema = z
+  .object({
+    text: z.string().min(1, 'must not be empty'),
+    prompt: z.string().optional(),
+    side: z.enum(['input', 'output']).optional(),
+    id: z.string().optional(),
+    parameters: z.record(z.string(), z.unknown()).optional(),
+  })
+  .transform(({ side, prompt, ...rest }) => ({
+    ...rest,
+    side: side ?? (prompt === undefined ? ('input' as const) : ('output' as const)),
+  }));
+type GuardrailRequest = z.output<typeof guardrailRequestSchema>;
 
 /** The judgement, and what the reference answers. */
 const answerSchema = guardrailJudgementSchema.extend({

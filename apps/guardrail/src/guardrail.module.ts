@@ -8,9 +8,8 @@ import { GuardrailController } from './guardrail.controller.js';
 import type { GuardrailEnvironment } from './guardrail.environment.js';
 import { GuardrailRpcController } from './guardrail.rpc.controller.js';
 import { GuardrailService } from './guardrail.service.js';
-import { checkLabels } from './model/check-labels.js';
-import { classifierToken } from './model/classifier.token.js';
-import { openClassifier } from './model/open-classifier.js';
+import { checkLabels } from './model/judge-scores.js';
+import { classifierToken, openClassifier } from './model/open-classifier.js';
 import { RuleFile } from './rules/rule-file.js';
 
 export const identity: ServiceIdentity = {

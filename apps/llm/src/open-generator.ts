@@ -3,6 +3,9 @@ import { loadGenerator, type Generator } from '#generation';
 import { openRemoteGenerator, type RemoteGenerator } from '#remote-engines';
 import type { LlmEnvironment } from './llm.environment.js';
 
+/** Injection token of the loaded model. */
+export const generatorToken = Symbol('generator');
+
 /** A local model, or a remote engine, which can be asked whether it is there. */
 export type LlmGenerator = Generator & Partial<Pick<RemoteGenerator, 'check'>>;
 

@@ -1,4 +1,4 @@
-import { baseEnvironmentSchema, portSchema } from '#service-kit';
+import { baseEnvironmentSchema, portSchema, type Profile } from '#service-kit';
 import { z } from 'zod';
 
 export const rerankingEnvironmentSchema = baseEnvironmentSchema.extend({
@@ -11,3 +11,9 @@ export const rerankingEnvironmentSchema = baseEnvironmentSchema.extend({
   TEI_API_KEY: z.string().optional(),
 });
 export type RerankingEnvironment = z.infer<typeof rerankingEnvironmentSchema>;
+
+/** What the profile says about its reranker. */
+export type RerankingSettings = Profile['reranking'];
+
+/** Injection token of the {@link RerankingSettings}. */
+export const rerankingSettings = Symbol('rerankingSettings');

@@ -1,13 +1,11 @@
 import { MessagingModule } from '#messaging';
 import { messagingOptions, loadProfile, ServiceKitModule, type ServiceIdentity } from '#service-kit';
 import { Module, type DynamicModule } from '@nestjs/common';
-import { openReranker } from './open-reranker.js';
-import { rerankerToken } from './reranker.token.js';
+import { openReranker, rerankerToken } from './open-reranker.js';
 import { RerankingController } from './reranking.controller.js';
-import type { RerankingEnvironment } from './reranking.environment.js';
+import { type RerankingEnvironment, rerankingSettings } from './reranking.environment.js';
 import { RerankingRpcController } from './reranking.rpc.controller.js';
 import { RerankingService } from './reranking.service.js';
-import { rerankingSettings } from './reranking.settings.js';
 
 export const identity: ServiceIdentity = {
   service: 'reranking',

@@ -4,8 +4,8 @@ import { firstWords } from '#text';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Reranker } from '#encoders';
 import { rankByScore } from './rank-by-score.js';
-import { rerankerToken } from './reranker.token.js';
-import { rerankingSettings, type RerankingSettings } from './reranking.settings.js';
+import { rerankerToken } from './open-reranker.js';
+import { rerankingSettings, type RerankingSettings } from './reranking.environment.js';
 
 type RerankRequest = ParsedRequestOf<typeof rerank>;
 type RerankReply = ReplyOf<typeof rerank>;

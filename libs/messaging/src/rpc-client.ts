@@ -10,12 +10,11 @@ import {
 } from '#contracts';
 import { Logger } from '@nestjs/common';
 import { headers, type Msg, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
-import { Call, type ReplySink } from './call.js';
+import { Call, type ReplySink, SingleReply } from './call.js';
 import { defaultTimeoutMs, type CallOptions } from './call-options.js';
 import { unguessableToken, type MessagingConnection } from './connection.js';
 import { InstanceWatch } from './instance-watch.js';
 import { partSize, partsOf, requireSendable } from './parts.js';
-import { SingleReply } from './single-reply.js';
 import { cancelSubject, checkMs, encodeJson, header } from './wire.js';
 
 /**

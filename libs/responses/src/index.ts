@@ -47,7 +47,7 @@ export {
   type ResponseRequest,
 } from './request/create-response.js';
 export { modelTools, type CallTarget, type ModelTools } from './tools/model-tools.js';
-export { metadataSchema, type Metadata } from './request/metadata.js';
+export { metadataSchema, type Metadata } from './request/create-response.js';
 export { isOutput, isTerminal, type ResponseEvent } from './log/events.js';
 export { applyEvent, responseFromEvents } from './log/apply-event.js';
 export { type MachineStep, type ToolStep, type WorkPhase } from './log/machine-step.js';

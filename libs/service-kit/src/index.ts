@@ -8,7 +8,7 @@ export {
   readEnvironment,
   type BaseEnvironment,
 } from './config/environment.js';
-export { bytes, count, days, milliseconds, seconds } from './config/bounds.js';
+export { bytes, count, days, milliseconds, seconds } from './config/variables.js';
 export { databaseOptions } from './config/database-options.js';
 export { messagingOptions, natsAccess, natsEnvironmentShape, type NatsAccess } from './config/nats-access.js';
 export { announceModel, hubCacheOf, modelOptions, progressBar } from './config/model-options.js';

@@ -1,4 +1,4 @@
-import { samplingParameters } from '#contracts';
+import { samplingParameters, MegaNestError, type OutputConstraint } from '#contracts';
 import { pickParameters, type MegaServiceDefinition } from '#dag';
 import { ignoredFields, unusedLabels, type ChatCompletionRequest } from '#openai-api';
 import { measureGeneration, Metrics, type HttpCall } from '#service-kit';
@@ -8,7 +8,6 @@ import type { AnswerForm } from '../mega-services/mega-service-request.js';
 import { inNamesOfHere } from '../mega-services/reference-names.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { isInstruction, newIdentity, unfollowedPrompts, type ChatModel, type ChatRun } from './chat-model.js';
-import { assertPlainAnswer } from './mega-service-limits.js';
 import { assertTakesImages, textOnly } from './modalities.js';
 import { littleEffort } from './plan-thinking.js';
 
@@ -153,4 +152,23 @@ function lockedNames({ nodes }: MegaServiceDefinition): string[] {
   const isListed = (name: string) =>
     all.some(({ locked, target }) => !locked.has(name) && name in target.kind.parameters.shape);
   return [...new Set(all.flatMap(({ locked }) => [...locked]))].filter((name) => !isListed(name));
+}
+
+/**
+ * A mega service whose model calls no tools, or has other nodes behind it, answers in sentences.
+ * Errors: unsupported_parameter that says so.
+ */
+function assertPlainAnswer(
+  name: string,
+  { tools, toolChoice, legacyFunctions }: ChatCompletionRequest,
+  constraint: OutputConstraint | undefined,
+): void {
+  const advice = `the mega service ${name} answers from its documents; ask the language model itself`;
+  if (tools && toolChoice?.mode !== 'none')
+    throw unsupported(legacyFunctions ? 'functions' : 'tools', advice);
+  if (constraint) throw unsupported('response_format', advice);
+}
+
+function unsupported(param: string, advice: string): MegaNestError {
+  return new MegaNestError('unsupported_parameter', { detail: `${param}: ${advice}`, param });
 }

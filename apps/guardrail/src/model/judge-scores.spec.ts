@@ -1,7 +1,7 @@
 import type { GuardrailJudgement } from '#contracts';
 import { describe, expect, it } from 'vitest';
 import { compileRules } from '../rules/compile-rules.js';
-import { judgeScores } from './judge-scores.js';
+import { judgeScores, checkLabels } from './judge-scores.js';
 
 const { labels } = compileRules(`
 labels:
@@ -56,5 +56,27 @@ describe('judgeScores', () => {
 
   it('says something of its own where the label has no message', () => {
     expect(judge(passed, { threat: 0.5 }).message).toBe('This cannot be answered here (threats).');
+  });
+});
+
+const of = (label: string) =>
+  compileRules(`labels: [{ id: toxicity, description: insults, label: ${label}, action: block }]`);
+const model = { id: 'toxic-bert', labels: ['toxic', 'threat'] };
+
+describe('checkLabels', () => {
+  it('lets labels of the model pass, and rules alone where there is no model', () => {
+    expect(() => checkLabels(model)(of('threat'))).not.toThrow();
+    expect(() => checkLabels(undefined)(compileRules('rules: []'))).not.toThrow();
+  });
+
+  it('refuses a label that the model does not have, and says which ones it has', () => {
+    expect(() => checkLabels(model)(of('Toxic'))).toThrow(
+      'toxicity: no label "Toxic"; toxic-bert has toxic, threat',
+    );
+  });
+
+  it('refuses labels without a model, and a model without labels', () => {
+    expect(() => checkLabels(undefined)(of('toxic'))).toThrow('GUARDRAIL_MODEL_ID');
+    expect(() => checkLabels(model)(compileRules('rules: []'))).toThrow('toxic-bert has toxic, threat');
   });
 });

@@ -1,6 +1,7 @@
 import { MegaNestError, type GuardrailFinding, type GuardrailJudgement } from '#contracts';
 import type { LabelScore } from '#encoders';
 import type { LabelRule } from '../rules/compile-rules.js';
+import type { RuleCheck } from '../rules/rule-file.js';
 
 /**
  * Adds what a classifier says to what the rules have said. Of several labels that block, the first of the file speaks.
@@ -34,4 +35,21 @@ function scoreOf(name: string, scores: readonly LabelScore[]): number {
 /** Four digits say all that a score has to say. */
 function findingOf({ id, description, action, label }: LabelRule, score: number): GuardrailFinding {
   return { rule: id, description, action, label, score: Math.round(score * 1e4) / 1e4 };
+}
+
+/**
+ * Holds the labels of a rule file against those of the model, undefined where there is none. A label that the model does
+ * not have would never apply, and a model that no label speaks of would be asked for nothing.
+ */
+export function checkLabels(model: { id: string; labels: readonly string[] } | undefined): RuleCheck {
+  return ({ labels }) => {
+    if (!model) {
+      if (labels.length === 0) return;
+      throw new Error('labels: need a classifier model (GUARDRAIL_MODEL_ID or TEI_GUARDRAIL_ENDPOINT)');
+    }
+    const known = `${model.id} has ${model.labels.join(', ')}`;
+    if (labels.length === 0) throw new Error(`labels: none of the classifier model is judged; ${known}`);
+    const stranger = labels.find(({ label }) => !model.labels.includes(label));
+    if (stranger) throw new Error(`labels: ${stranger.id}: no label "${stranger.label}"; ${known}`);
+  };
 }

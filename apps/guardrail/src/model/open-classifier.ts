@@ -3,6 +3,9 @@ import { loadClassifier, type Classifier } from '#encoders';
 import { openRemoteClassifier } from '#remote-engines';
 import type { GuardrailEnvironment } from '../guardrail.environment.js';
 
+/** Injection token of the loaded classifier; undefined where none is configured. */
+export const classifierToken = Symbol('classifier');
+
 /**
  * Loads the configured classifier, or connects to the engine that has it; undefined where none is configured. Errors: says
  * which one failed, and why.

@@ -1,6 +1,6 @@
 import type { Tool } from '#contracts';
 import type { CallReader, CallReaderOptions, ParsedPiece } from './call-reader.js';
-import { textBefore } from './free-text.js';
+import { textBefore } from './marks.js';
 
 /**
  * Reads an answer that goes from text to a call's header, its arguments, its end, and to text again; a form of calls says

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, createHash } from 'node:crypto';
 import { type ChatMessage, type OutputConstraint, type Tool, invalidField } from '#contracts';
 import type { ChatTemplate, GenerateRequest as ModelRequest, GenerationEvent } from '#generation';
 import type { GenerateRequest } from '../generate-request.js';
@@ -7,10 +7,9 @@ import { answerMarks, callConstraint } from './call-constraint.js';
 import { describeTools, templateTool } from './describe-tools.js';
 import { readNativeCalls, type NativeCallOptions } from './native-calls.js';
 import { newCallReader } from './new-call-reader.js';
-import { withShortIds } from './short-ids.js';
 import { ThinkSplitter } from './think-splitter.js';
 import { namingTools } from './tool-errors.js';
-import { detectToolFormat } from './tool-format.js';
+import { detectToolFormat, type ToolFormat } from './tool-format.js';
 
 /** What of a request concerns tools and thinking. */
 export type CallOptions = Pick<
@@ -155,4 +154,21 @@ function thinks(source: string): boolean {
 
 function newCallId(): string {
   return `call_${randomBytes(12).toString('hex')}`;
+}
+
+/** Mistral's templates take ids of nine letters and digits alone. */
+const length = 9;
+
+/** The conversation with ids of calls that the model's template takes; the caller keeps its own. */
+function withShortIds(messages: readonly ChatMessage[], { name }: ToolFormat): ChatMessage[] {
+  if (name !== 'mistral' && name !== 'mistral-args') return [...messages];
+  return messages.map(({ toolCalls, toolCallId, ...message }) => ({
+    ...message,
+    ...(toolCalls && { toolCalls: toolCalls.map((call) => ({ ...call, id: shortId(call.id) })) }),
+    ...(toolCallId !== undefined && { toolCallId: shortId(toolCallId) }),
+  }));
+}
+
+function shortId(id: string): string {
+  return createHash('sha256').update(id).digest('hex').slice(0, length);
 }

@@ -1,9 +1,8 @@
-import type { Citation, GenerationChunk, RetrievedDocument } from '#contracts';
+import type { Citation, GenerationChunk, RetrievedDocument, TokenLogprob } from '#contracts';
 import { newItemId } from '../ids.js';
 import { fileCitations } from '../items/documents.js';
-import type { ItemStatus, OutputMessage, OutputRefusal, OutputText } from '../items/output-items.js';
+import type { ItemStatus, OutputMessage, OutputRefusal, OutputText, LogProb } from '../items/output-items.js';
 import type { ResponseEvent } from './events.js';
-import { toLogProbs } from './log-probs.js';
 import type { LogWriter } from './log-writer.js';
 
 type Part = OutputText | OutputRefusal;
@@ -127,4 +126,20 @@ export class MessageWriter {
     if (!part) throw new Error('The message has no part');
     return part;
   }
+}
+
+const encoder = new TextEncoder();
+
+/** Log probabilities in the Responses API's form; a token without bytes gets those of its text. */
+function toLogProbs(logprobs: readonly TokenLogprob[] = []): LogProb[] {
+  return logprobs.map(({ token, logprob, bytes, top_logprobs }) => ({
+    token,
+    logprob,
+    bytes: bytesOf(token, bytes),
+    top_logprobs: top_logprobs.map((top) => ({ ...top, bytes: bytesOf(top.token, top.bytes) })),
+  }));
+}
+
+function bytesOf(token: string, bytes: number[] | null): number[] {
+  return bytes ?? [...encoder.encode(token)];
 }

@@ -10,10 +10,15 @@ import {
 import { z } from 'zod';
 import { inputSchema, type InputItem } from '../items/input-items.js';
 import type { ResponseSettings } from '../response-object.js';
-import { metadataSchema } from './metadata.js';
 import { assertNothingRefused } from './refused-fields.js';
 import { echoedFormat, formatConstraint, textFormatSchema } from './text-format.js';
 import { toolChoiceSchema, toolSchema } from '../tools/tools.js';
+
+/** OpenAI's metadata: at most 16 pairs, names of at most 64 and values of at most 512 characters. */
+export const metadataSchema = z
+  .record(z.string().max(64), z.string().max(512))
+  .refine((value) => Object.keys(value).length <= 16, 'must have at most 16 entries');
+export type Metadata = z.infer<typeof metadataSchema>;
 
 /** OpenAI's clients send null for "not set". */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>

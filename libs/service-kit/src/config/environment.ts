@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { booleanSchema } from './boolean.js';
-import { bytes, count, milliseconds } from './bounds.js';
-import { EnvironmentError } from './environment-error.js';
+import { booleanSchema, bytes, count, milliseconds, EnvironmentError } from './variables.js';
 import { natsEnvironmentShape } from './nats-access.js';
 
 export { booleanSchema, EnvironmentError };

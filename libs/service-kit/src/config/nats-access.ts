@@ -1,10 +1,8 @@
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { booleanSchema } from './boolean.js';
+import { booleanSchema, bytes, count, EnvironmentError } from './variables.js';
 import type { ServiceIdentity } from '../service-identity.js';
-import { bytes, count } from './bounds.js';
-import { EnvironmentError } from './environment-error.js';
 import { version } from './version.js';
 
 const text = z.string().optional();

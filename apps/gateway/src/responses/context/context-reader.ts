@@ -138,3 +138,8 @@ export class ContextReader {
 function isAttachment(part: Part): boolean {
   return part['type'] === 'input_file' || part['type'] === 'input_image';
 }
+
+/** Neither a text nor an item came, and the conversation before is empty, too. */
+export function missingInput(): MegaNestError {
+  return invalidField('input', 'must be a text, or a list of at least one item');
+}

@@ -11,7 +11,6 @@ import { continueWith } from './continue-with.js';
 import { Compactor } from '../compaction/compactor.js';
 import { ContextWindow } from '../context/context-window.js';
 import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
-import { namingInput } from '../context/naming-input.js';
 import { ServerToolSources } from '../tools/server-tool-sources.js';
 import { choosableTargets, toolChoice } from '../tools/tool-choice.js';
 import { toolLoop, type GenerationTurn } from '../tools/tool-loop.js';
@@ -209,4 +208,14 @@ function pauseAfter(error: unknown): number | undefined {
 /** System prompts of a response are its instructions, unless they are items of its input. */
 function inResponseNames(field: string): string {
   return field === 'messages.system' ? 'instructions' : field;
+}
+
+/** The chunks, with errors about the conversation told by the name that it has in a request for a response. */
+async function* namingInput<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    if (!(error instanceof MegaNestError) || error.param !== 'messages') throw error;
+    throw MegaNestError.fromBody({ ...error.toBody(), param: 'input' });
+  }
 }

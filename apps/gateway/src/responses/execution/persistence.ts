@@ -9,7 +9,24 @@ import type {
   StoredResponse,
 } from '#storage';
 import type { ResponsePlan } from '../context/response-plan.js';
-import { whileUnavailable } from './retry.js';
+import { setTimeout as wait } from 'node:timers/promises';
+import { MegaNestError } from '#contracts';
+
+const pauseMs = 200;
+
+/** Runs `work` again while the database is away, for `patienceMs` at most; other errors pass at once. */
+async function whileUnavailable<Result>(work: () => Promise<Result>, patienceMs: number): Promise<Result> {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const away = error instanceof MegaNestError && error.code === 'service_unavailable';
+      if (!away || Date.now() > until) throw error;
+      await wait(pauseMs);
+    }
+  }
+}
 
 /** Longest wait for a database that is away before a response fails because it cannot be kept. */
 const patienceMs = 15_000;

@@ -15,15 +15,14 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import type { HttpCall } from '#service-kit';
 import { MegaServiceCatalog } from '../../mega-services/mega-service-catalog.js';
-import { missingInput } from '../context/missing-input.js';
+import { missingInput, ContextReader } from '../context/context-reader.js';
 import { ModelAbilities } from '../context/model-abilities.js';
-import { chatRequestOf } from './chat-request-of.js';
 import { ContextLoader, type UnstoredResponses } from '../context/context-loader.js';
-import { ContextReader } from '../context/context-reader.js';
 import type { PlannedCompaction, ResponsePlan } from '../context/response-plan.js';
 import { separateSecrets } from '../tools/mcp/mcp-secrets.js';
 import { planTools } from '../tools/plan-tools.js';
 import { ServerToolSources } from '../tools/server-tool-sources.js';
+import type { ChatCompletionRequest } from '#openai-api';
 
 export interface PlanOptions {
   call: HttpCall;
@@ -165,4 +164,35 @@ function nothingToAnswer(items: readonly StoredItem[]): MegaNestError {
 /** The last thing that the user said. */
 function questionOf(messages: readonly ChatMessage[]): string {
   return messages.findLast(({ role }) => role === 'user')?.content ?? messages.at(-1)?.content ?? '';
+}
+
+/** The generation that a request for a response asks for, without its tools: those are opened when it begins. */
+function chatRequestOf(request: ResponseRequest, messages: ChatMessage[]): ChatCompletionRequest {
+  const { settings, parameters, model, extra, chatTemplateKwargs, stream } = request;
+  const { effort } = settings.reasoning;
+  const labels = labelsOf(settings);
+  return {
+    messages,
+    model,
+    parameters,
+    extra,
+    parallelToolCalls: settings.parallel_tool_calls,
+    ...(chatTemplateKwargs && { chatTemplateKwargs }),
+    ...(effort !== null && { reasoningEffort: { value: effort, field: 'reasoning.effort' } }),
+    ...(Object.keys(labels).length > 0 && { labels }),
+    stream,
+    includeUsage: true,
+  };
+}
+
+function labelsOf({
+  user,
+  safety_identifier,
+  prompt_cache_key,
+}: ResponseRequest['settings']): NonNullable<ChatCompletionRequest['labels']> {
+  return {
+    ...(user !== undefined && { user }),
+    ...(safety_identifier !== null && { safety_identifier }),
+    ...(prompt_cache_key !== null && { prompt_cache_key }),
+  };
 }

@@ -1,5 +1,15 @@
 import { z } from 'zod';
 
+/** Thrown at boot; its message names the variable. */
+export class EnvironmentError extends Error {
+  override readonly name = 'EnvironmentError';
+}
+
+/** A variable that says yes or no. */
+export const booleanSchema = z
+  .enum(['true', 'false', '1', '0', 'yes', 'no'])
+  .transform((value) => value === 'true' || value === '1' || value === 'yes');
+
 /** Milliseconds of the longest timer: a longer one would end at once. */
 const longestTimerMs = 2 ** 31 - 1;
 

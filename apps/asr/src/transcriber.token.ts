@@ -1,2 +1,0 @@
-/** Injection token of the transcriber. */
-export const transcriberToken = Symbol('transcriber');

@@ -1,2 +1,0 @@
-/** Injection token of the loaded model. */
-export const embedderToken = Symbol('embedder');
