@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 type Root = ReturnType<typeof fromMarkdown>;
 type Node = Root | Root['children'][number];
 
-const folders = ['docs', 'docs/decisions'];
+const folders = ['docs', 'docs/decisions', 'tools/training/asr', 'tools/training/reader'];
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
