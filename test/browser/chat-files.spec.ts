@@ -1,38 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startStack, repositoryRoot, type TestStack } from '#testing';
+import { repositoryRoot } from '#testing';
 import OpenAI from 'openai';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ingestFile, ingestText } from '../e2e/helpers/ingest.js';
 import { lines, makePdf } from '../fixtures/dataprep/make-pdf.js';
-import { openPage, startBrowser } from '../support/browser.js';
+import { startApp } from '../support/app.js';
 
 const recording = join(repositoryRoot, 'test/fixtures/asr/question.wav');
 /** Words of the recording; a machine that is busy may miss the first ones. */
 const said = /port does the gateway/i;
 
-let stack: TestStack;
-let browser: Browser;
-let url: string;
+// The microphone is a file, and nobody has to allow it.
+const app = startApp({}, [
+  '--use-fake-ui-for-media-stream',
+  '--use-fake-device-for-media-stream',
+  `--use-file-for-fake-audio-capture=${recording}%noloop`,
+]);
 let client: OpenAI;
-
-beforeAll(async () => {
-  [stack, browser] = await Promise.all([
-    startStack(),
-    // The microphone is a file, and nobody has to allow it.
-    startBrowser([
-      '--use-fake-ui-for-media-stream',
-      '--use-fake-device-for-media-stream',
-      `--use-file-for-fake-audio-capture=${recording}%noloop`,
-    ]),
-  ]);
-  url = stack.service('gateway').url;
-  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
-});
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
+beforeAll(() => {
+  client = new OpenAI({ baseURL: `${app.url}/v1`, apiKey: 'none', maxRetries: 0 });
 });
 
 /** Drops a file on the page, as a drag from a folder does. */
@@ -50,8 +38,12 @@ async function drop(page: Page, name: string, type: string, content: Buffer): Pr
 
 describe('a file in the chat', () => {
   it('is asked about alone when it is dropped, also after a reload, until it is taken away', async () => {
-    await ingestText(url, 'shared.md', 'The Quibblewick engine runs on diesel, says the shared document.');
-    const { page, problems } = await openPage(browser, url);
+    await ingestText(
+      app.url,
+      'shared.md',
+      'The Quibblewick engine runs on diesel, says the shared document.',
+    );
+    const { page, problems } = await app.open();
     const question = page.getByRole('textbox', { name: 'Question' });
     await question.waitFor();
     const text = 'The Quibblewick engine runs on fermented plum juice. It was built in a barn near Lisbon.';
@@ -77,7 +69,7 @@ describe('a file in the chat', () => {
   });
 
   it('says why it cannot be read', async () => {
-    const { page } = await openPage(browser, url);
+    const { page } = await app.open();
     await page.getByRole('textbox', { name: 'Question' }).waitFor();
     await drop(page, 'broken.pdf', 'application/pdf', Buffer.from('no pdf at all'));
     const alert = page.getByRole('alert').filter({ hasText: 'broken.pdf cannot be asked about' });
@@ -88,7 +80,7 @@ describe('a file in the chat', () => {
   });
 
   it('stays with its conversation, and goes with it', async () => {
-    const { page } = await openPage(browser, url);
+    const { page } = await app.open();
     await page.getByRole('textbox', { name: 'Question' }).waitFor();
     await drop(page, 'parrots.txt', 'text/plain', Buffer.from('The parrots of the harbor sleep at noon.'));
     await page.getByText('Answers come from parrots.txt alone').waitFor();
@@ -112,8 +104,8 @@ describe('a file in the chat', () => {
 describe('a citation of a PDF', () => {
   it('names the page of the sentence, and opens the document there', async () => {
     const pages = ['The first page is about nothing.', 'The lighthouse keeper counts ninety-nine steps.'];
-    await ingestFile(url, 'tower.pdf', makePdf(pages.map((page) => lines([page]))));
-    const { page, problems } = await openPage(browser, url);
+    await ingestFile(app.url, 'tower.pdf', makePdf(pages.map((page) => lines([page]))));
+    const { page, problems } = await app.open();
     await page
       .getByRole('textbox', { name: 'Question' })
       .fill('How many steps does the lighthouse keeper count?');
@@ -130,7 +122,7 @@ describe('a citation of a PDF', () => {
 
 describe('speech', () => {
   it('is written into the question from a recording', async () => {
-    const { page, problems } = await openPage(browser, url);
+    const { page, problems } = await app.open();
     const question = page.getByRole('textbox', { name: 'Question' });
     await question.fill('Quote:');
     await drop(page, 'question.wav', 'audio/wav', await readFile(recording));
@@ -140,7 +132,7 @@ describe('speech', () => {
   });
 
   it('is written down while it is spoken', async () => {
-    const { page, problems } = await openPage(browser, url);
+    const { page, problems } = await app.open();
     const question = page.getByRole('textbox', { name: 'Question' });
     await question.waitFor();
     const frames: string[] = [];

@@ -1,26 +1,41 @@
-import { startStack, type TestStack } from '#testing';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPage, startBrowser } from '../support/browser.js';
+import { createTemporaryDirectory, startService } from '#testing';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { ingestText } from '../e2e/helpers/ingest.js';
+import { startApp } from '../support/app.js';
 
-let stack: TestStack;
-let browser: Browser;
-let url: string;
-
-beforeAll(async () => {
-  [stack, browser] = await Promise.all([startStack(), startBrowser()]);
-  url = stack.service('gateway').url;
-});
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+const app = startApp({ env: { ALLOW_PRIVATE_LINKS: 'true' } });
 
 const file = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
 
+/** The names of the stored documents. */
+async function stored(): Promise<string[]> {
+  const response = await fetch(`${app.url}/v1/dataprep/get`, { method: 'POST' });
+  return ((await response.json()) as { name: string }[]).map(({ name }) => name);
+}
+
+/** Drags files and folders of this machine onto the page, as the browser sees it. */
+async function drag(page: Page, files: string[]): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const box = await page.locator('.drop').boundingBox();
+  if (!box) throw new Error('There is no place to drop');
+  const place = {
+    x: box.x + box.width / 2,
+    y: box.y + 20,
+    data: { items: [], files, dragOperationsMask: 1 },
+  };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await session.send('Input.dispatchDragEvent', { type, ...place });
+  await session.detach();
+}
+
 describe('the documents page', () => {
   it('takes files, says why one failed, shows the chunks of another, deletes it and takes it back', async () => {
-    const { page, problems } = await openPage(browser, `${url}/#/documents`);
+    const { page, problems } = await app.open('/#/documents');
     await page.getByText('There are no documents yet').waitFor();
     await page
       .getByLabel('Choose files')
@@ -60,7 +75,7 @@ describe('the documents page', () => {
   });
 
   it('goes on with a file that was sent before a reload, and names one that was not', async () => {
-    const { page } = await openPage(browser, `${url}/#/documents`);
+    const { page } = await app.open('/#/documents');
     const input = page.getByLabel('Choose files').and(page.locator('input'));
     const uploads = page.getByRole('region', { name: 'Uploads' });
     const long = Array.from({ length: 4_000 }, (_none, index) => `Ship ${index} left the harbor at noon.`);
@@ -79,5 +94,68 @@ describe('the documents page', () => {
     expect(await lost.getByRole('alert').textContent()).toContain('closed before the file was sent');
     await uploads.getByRole('button', { name: 'Clear finished' }).click();
     await uploads.waitFor({ state: 'detached' });
+  });
+
+  it('takes folders and links, and says why a link failed', async () => {
+    const { page, problems } = await app.open('/#/documents');
+    const directory = await createTemporaryDirectory();
+    const web = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/plain');
+      response.end('The ferry leaves at seven.');
+    });
+    await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+    try {
+      const chosen = join(directory.path, 'chosen');
+      const dragged = join(directory.path, 'dragged/inner');
+      await Promise.all([mkdir(chosen), mkdir(dragged, { recursive: true })]);
+      await writeFile(join(chosen, 'harbor.txt'), 'The harbor has two cranes.');
+      await writeFile(join(dragged, 'island.txt'), 'The island has one road.');
+      await page.getByLabel('Choose a folder').and(page.locator('input')).setInputFiles(chosen);
+      await drag(page, [join(directory.path, 'dragged')]);
+      const uploads = page.getByRole('region', { name: 'Uploads' });
+      for (const name of ['harbor.txt', 'island.txt'])
+        await uploads.locator('[data-state=done]', { hasText: name }).waitFor();
+      const link = page.getByRole('textbox', { name: 'Link' });
+      const add = page.getByRole('button', { name: 'Add link' });
+      await link.fill('not a link');
+      expect(await add.isDisabled()).toBe(true);
+      await link.fill(`http://127.0.0.1:${(web.address() as AddressInfo).port}/ferry.txt`);
+      await add.click();
+      await uploads.locator('[data-state=done]', { hasText: 'ferry.txt' }).waitFor();
+      await link.fill('http://127.0.0.1:1/none.txt');
+      await add.click();
+      const failed = uploads.locator('[data-state=failed]', { hasText: 'none.txt' });
+      expect(await failed.getByRole('alert').textContent()).toContain('http://127.0.0.1:1/none.txt');
+      expect(problems).toEqual([]);
+    } finally {
+      web.close();
+      await directory.remove();
+    }
+  });
+
+  it('deletes for good when nobody takes it back', async () => {
+    const { page } = await app.open('/#/documents');
+    await page
+      .getByLabel('Choose files')
+      .and(page.locator('input'))
+      .setInputFiles([file('gone.txt', 'This goes soon.')]);
+    await page.getByRole('button', { name: 'Delete gone.txt' }).click();
+    await expect.poll(stored).not.toContain('gone.txt');
+  });
+
+  it('names the service that is away, and shows the documents when it is back', async () => {
+    await ingestText(app.url, 'kept.txt', 'This stays.');
+    await app.stack.service('dataprep').kill();
+    const { page } = await app.open('/#/documents');
+    const failure = page.getByRole('main').getByRole('alert');
+    await failure.waitFor({ timeout: 120_000 });
+    expect(await failure.textContent()).toContain('dataprep');
+    const again = await startService('dataprep', app.stack.env);
+    try {
+      await failure.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('table', { name: 'Documents' }).waitFor();
+    } finally {
+      await again.stop();
+    }
   });
 });

@@ -1,12 +1,13 @@
 import { createRequire } from 'node:module';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startService, startStack, type TestStack } from '#testing';
+import { startService } from '#testing';
 import OpenAI from 'openai';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ingestText } from '../e2e/helpers/ingest.js';
-import { openPage, startBrowser } from '../support/browser.js';
+import { startApp } from '../support/app.js';
+import { openPage } from '../support/browser.js';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
@@ -42,24 +43,15 @@ interface Measured {
   blocked: number;
 }
 
-let stack: TestStack;
-let browser: Browser;
-let url: string;
+const app = startApp();
 let client: OpenAI;
-
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([startStack(), startBrowser()]);
-  url = stack.service('gateway').url;
-  client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
+  client = new OpenAI({ baseURL: `${app.url}/v1`, apiKey: 'none', maxRetries: 0 });
   await ingestText(
-    url,
+    app.url,
     'lamps.md',
     '# Lamps\n\nThe lamps in the hall are switched off at ten in the evening.',
   );
-});
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
 });
 
 /** A conversation with an answer that no model wrote. */
@@ -90,7 +82,7 @@ async function seriousFindings(page: Page): Promise<string[]> {
 describe('every page', () => {
   it.each(['light', 'dark'] as const)('has no serious finding of axe (%s)', async (colorScheme) => {
     // The policy of the page would refuse the script of the checker.
-    const { page } = await openPage(browser, url, { colorScheme, bypassCSP: true });
+    const { page } = await app.open('', { colorScheme, bypassCSP: true });
     await page.addScriptTag({ path: axe });
     await page.getByRole('textbox', { name: 'Question' }).fill('When are the lamps switched off?');
     await page.keyboard.press('Enter');
@@ -109,7 +101,7 @@ describe('every page', () => {
   });
 
   it('fits a phone, with the menu behind a button', async () => {
-    const { page, problems } = await openPage(browser, url, { viewport: { width: 360, height: 640 } });
+    const { page, problems } = await app.open('', { viewport: { width: 360, height: 640 } });
     for (const name of ['Documents', 'Pipelines', 'System', 'Chat']) {
       await page.getByRole('button', { name: 'Menu' }).click();
       await page.getByRole('dialog').getByRole('link', { name, exact: true }).click();
@@ -124,7 +116,7 @@ describe('every page', () => {
   });
 
   it('speaks German where the browser does', async () => {
-    const { page } = await openPage(browser, url, { locale: 'de-DE' });
+    const { page } = await app.open('', { locale: 'de-DE' });
     await page.getByRole('textbox', { name: 'Frage' }).waitFor();
     expect(await page.evaluate<string>('document.documentElement.lang')).toBe('de');
     await page.getByRole('combobox', { name: 'Sprache' }).selectOption('en');
@@ -132,10 +124,10 @@ describe('every page', () => {
   });
 
   it('loads within its budget, and quickly', async () => {
-    const context = await browser.newContext();
+    const context = await app.browser.newContext();
     const page = await context.newPage();
     await page.addInitScript(watchTasks);
-    await page.goto(url);
+    await page.goto(app.url);
     await page.getByRole('textbox', { name: 'Question' }).waitFor();
     // The text box is there before its first picture is.
     await page.waitForFunction('performance.getEntriesByName("first-contentful-paint").length > 0');
@@ -150,22 +142,27 @@ describe('every page', () => {
 });
 
 describe('an answer', () => {
-  it('has its calls of tools folded, and its code colored', async () => {
+  it('has its thoughts and calls of tools folded, and its code colored', async () => {
     const { id } = await client.conversations.create({
       metadata: { title: 'Tools' },
       items: [
         { type: 'message', role: 'user', content: 'What is the weather?' },
+        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Ask the tool first.' }] },
         { type: 'function_call', call_id: 'call_1', name: 'get_weather', arguments: '{"town":"Lisbon"}' },
         { type: 'function_call_output', call_id: 'call_1', output: 'sunny' },
         { type: 'message', role: 'assistant', content: 'Sunny.\n\n```js\nconst sun = true;\n```' },
       ],
     });
     const permissions = ['clipboard-read', 'clipboard-write'];
-    const { page, problems } = await openPage(browser, `${url}/#/chat/${id}`, { permissions });
+    const { page, problems } = await app.open(`/#/chat/${id}`, { permissions });
     const call = page.locator('details', { hasText: 'Tool: get_weather' });
     expect(await call.getByText('Lisbon').isVisible()).toBe(false);
     await call.locator('summary').click();
     await call.getByText('Lisbon').waitFor();
+    const thoughts = page.locator('details', { hasText: 'Thoughts' });
+    expect(await thoughts.getByText('Ask the tool').isVisible()).toBe(false);
+    await thoughts.locator('summary').click();
+    await thoughts.getByText('Ask the tool').waitFor();
     await page.locator('.hljs-keyword', { hasText: 'const' }).waitFor();
     await page.getByRole('button', { name: 'Copy the code' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
@@ -173,7 +170,7 @@ describe('an answer', () => {
   });
 
   it('moves nothing that is on the page while it is written', async () => {
-    const { page } = await openPage(browser, url);
+    const { page } = await app.open();
     const ask = async (question: string) => {
       await page.getByRole('textbox', { name: 'Question' }).fill(question);
       await page.keyboard.press('Enter');
@@ -201,7 +198,7 @@ describe('an answer', () => {
       'The end [1].',
     ].join('\n\n');
     const id = await conversationWith(attack);
-    const { page, problems, foreign } = await openPage(browser, `${url}/#/chat/${id}`);
+    const { page, problems, foreign } = await app.open(`/#/chat/${id}`);
     const answer = page.locator('.answer');
     await answer.getByText('The end').waitFor();
     for (const link of await answer.locator('a').all()) {
@@ -219,21 +216,21 @@ describe('an answer', () => {
 
 describe('the page itself', () => {
   it('forbids what it does not need, and lets browsers keep its files', async () => {
-    const page = await fetch(url);
+    const page = await fetch(app.url);
     const policy = page.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toContain('unsafe');
     expect(page.headers.get('cache-control')).toBe('no-store');
     const script = /src="\.\/(assets\/[^"]+)"/.exec(await page.text())?.[1];
-    const file = await fetch(`${url}/${script}`, { headers: { 'accept-encoding': 'br' } });
+    const file = await fetch(`${app.url}/${script}`, { headers: { 'accept-encoding': 'br' } });
     expect(file.headers.get('content-encoding')).toBe('br');
     expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect((await fetch(`${url}/assets/none.js`)).status).toBe(404);
-    expect((await fetch(`${url}/assets/..%2findex.html`)).status).toBeGreaterThanOrEqual(400);
+    expect((await fetch(`${app.url}/assets/none.js`)).status).toBe(404);
+    expect((await fetch(`${app.url}/assets/..%2findex.html`)).status).toBeGreaterThanOrEqual(400);
   });
 
   it('is not there with WEB_UI=false', async () => {
-    const gateway = await startService('gateway', { ...stack.env, WEB_UI: 'false' });
+    const gateway = await startService('gateway', { ...app.stack.env, WEB_UI: 'false' });
     try {
       expect((await fetch(gateway.url)).status).toBe(404);
       expect((await fetch(`${gateway.url}/favicon.svg`)).status).toBe(404);
@@ -243,7 +240,7 @@ describe('the page itself', () => {
   });
 
   it('works under a prefix behind a proxy', async () => {
-    const { port } = new URL(url);
+    const { port } = new URL(app.url);
     const proxy = createServer((incoming, outgoing) => {
       const path = (incoming.url ?? '').replace(/^\/team\/nest/, '');
       const { method, headers } = incoming;
@@ -255,7 +252,7 @@ describe('the page itself', () => {
     });
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     const base = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/team/nest/`;
-    const { page, problems } = await openPage(browser, base);
+    const { page, problems } = await openPage(app.browser, base);
     await page.getByRole('textbox', { name: 'Question' }).fill('When are the lamps switched off?');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: /^Citation 1/ }).waitFor();

@@ -1,23 +1,12 @@
-import { startStack, type TestStack } from '#testing';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openPage, startBrowser } from '../support/browser.js';
+import { expect, it } from 'vitest';
+import { startApp } from '../support/app.js';
 
 const key = 'a-key-of-this-test-1234';
 
-let stack: TestStack;
-let browser: Browser;
-
-beforeAll(async () => {
-  [stack, browser] = await Promise.all([startStack({ env: { API_KEYS: key } }), startBrowser()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+const app = startApp({ env: { API_KEYS: key } });
 
 it('asks for a key before it shows anything, and keeps it in the session only', async () => {
-  const { page } = await openPage(browser, stack.service('gateway').url);
+  const { page } = await app.open();
   const field = page.getByLabel('API key');
   await field.fill('wrong');
   expect(await page.getByRole('navigation').count()).toBe(0);
@@ -41,6 +30,6 @@ it('asks for a key before it shows anything, and keeps it in the session only', 
   await page.reload();
   await page.getByRole('textbox', { name: 'Question' }).waitFor();
   const other = await page.context().newPage();
-  await other.goto(stack.service('gateway').url);
+  await other.goto(app.url);
   await other.getByLabel('API key').waitFor();
 });

@@ -1,9 +1,8 @@
-import { startStack, type TestStack } from '#testing';
 import OpenAI from 'openai';
 import { Client } from 'pg';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPage, startBrowser } from '../support/browser.js';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { startApp } from '../support/app.js';
 import { scrollCost, type ScrollCost } from '../support/frame-work.js';
 
 /** Milliseconds that the page may need for a frame: half of those of a display with 60 frames a second. */
@@ -17,18 +16,7 @@ const mostPasses = 6;
 /** Elements that a page may hold of a list, however long it is. */
 const mostElements = 3_000;
 
-let stack: TestStack;
-let browser: Browser;
-let url: string;
-
-beforeAll(async () => {
-  [stack, browser] = await Promise.all([startStack(), startBrowser()]);
-  url = stack.service('gateway').url;
-});
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+const app = startApp();
 
 /** Scrolls until a pass shows its frames: other programs can only take some away. The work of a frame counts in each. */
 async function scrolls(what: string, pass: (number: number) => Promise<ScrollCost>): Promise<void> {
@@ -67,9 +55,9 @@ describe('a conversation of 1,000 messages', () => {
       { type: 'message' as const, role: 'user' as const, content: `Question ${index}?` },
       { type: 'message' as const, role: 'assistant' as const, content: answer(index) },
     ]).flat();
-    const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
+    const client = new OpenAI({ baseURL: `${app.url}/v1`, apiKey: 'none', maxRetries: 0 });
     const { id } = await client.conversations.create({ metadata: { title: 'Long' }, items });
-    const { page, problems } = await openPage(browser, `${url}/#/chat/${id}`);
+    const { page, problems } = await app.open(`/#/chat/${id}`);
     await page.getByText('Answer 499:').waitFor();
     expect(await elements(page)).toBeLessThan(mostElements);
     await scrolls('1,000 messages', async (pass) => {
@@ -84,7 +72,7 @@ describe('a conversation of 1,000 messages', () => {
 
 describe('a collection of 10,000 documents', () => {
   it('is read in pages, holds few elements and scrolls within the time of a frame', async () => {
-    const database = new Client(stack.postgres.connectionString);
+    const database = new Client(app.stack.postgres.connectionString);
     await database.connect();
     await database.query(`
       INSERT INTO documents (id, collection, filename, content_hash, mime_type, bytes, embedding_model,
@@ -92,7 +80,7 @@ describe('a collection of 10,000 documents', () => {
       SELECT gen_random_uuid(), 'archive', 'report-' || lpad(n::text, 5, '0') || '.pdf', md5(n::text), 'application/pdf',
         1000 + n, 'none', 3, n % 40, now() - n * interval '1 minute' FROM generate_series(1, 10000) AS n`);
     await database.end();
-    const { page, problems } = await openPage(browser, `${url}/#/documents`);
+    const { page, problems } = await app.open('/#/documents');
     await page.getByText('report-00001.pdf').waitFor();
     const table = page.getByRole('table', { name: 'Documents' });
     const box = await table.boundingBox();

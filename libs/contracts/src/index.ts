@@ -38,6 +38,7 @@ export {
   type ChunkMetadata,
   type RetrievedDocument,
 } from './documents.js';
+export type { Timeline, TimelinePoint } from './timeline.js';
 export { metadataFilterSchema, type MetadataFilter } from './metadata-filter.js';
 export { nameSchema } from './names.js';
 export {

@@ -1,7 +1,8 @@
-import { ActionIcon, Select, Tooltip } from '@mantine/core';
+import { Select } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconAdjustmentsHorizontal, IconDownload } from '../shared/icons';
 import { lazy, Suspense, type ReactElement } from 'react';
+import { IconButton } from '../shared/icon-button';
+import { IconAdjustmentsHorizontal, IconDownload } from '../shared/icons';
 import { PageBar } from '../shared/page-bar';
 import { useText } from '../i18n/text';
 import { download, toMarkdown } from './export-markdown';
@@ -39,31 +40,20 @@ export function ChatBar({
         value={model ?? null}
         allowDeselect={false}
         size="sm"
+        maxDropdownHeight={420}
         onChange={(name) => name && settings.update((current) => ({ ...current, model: name }))}
       />
-      <Tooltip label={t('parameters')}>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          size="lg"
-          aria-label={t('parameters')}
-          onClick={drawer.open}
-        >
-          <IconAdjustmentsHorizontal size={20} />
-        </ActionIcon>
-      </Tooltip>
+      <IconButton size="lg" label={t('parameters')} onClick={drawer.open}>
+        <IconAdjustmentsHorizontal size={20} />
+      </IconButton>
       {conversation && turns.length > 0 && (
-        <Tooltip label={t('exportMarkdown')}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size="lg"
-            aria-label={t('exportMarkdown')}
-            onClick={() => download(`${title}.md`, toMarkdown(title, turns))}
-          >
-            <IconDownload size={20} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton
+          size="lg"
+          label={t('exportMarkdown')}
+          onClick={() => download(`${title}.md`, toMarkdown(title, turns))}
+        >
+          <IconDownload size={20} />
+        </IconButton>
       )}
       {opened && model && (
         <Suspense>

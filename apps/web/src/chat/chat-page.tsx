@@ -1,10 +1,10 @@
-import { Alert, Button, Loader } from '@mantine/core';
+import { Loader } from '@mantine/core';
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 import { useDropzone } from 'react-dropzone';
-import { messageOf } from '../api/connection';
 import { openai } from '../api/openai';
 import { itemsKey, queryClient, readItems, useConversation, useItems } from '../api/queries';
 import { navigate } from '../shared/router';
+import { Failure } from '../shared/failure';
 import { showError } from '../shared/toast';
 import { text, useText } from '../i18n/text';
 import { DocumentView, type Opened } from '../documents/document-view';
@@ -61,21 +61,7 @@ export function ChatPage({
       <ChatBar title={title} conversation={conversation} turns={turns} burger={burger} />
       <div className="body">
         {items.isLoading && <Loader m="lg" aria-label={t('loading')} />}
-        {items.isError && (
-          <Alert m="lg" color="red" title={t('failed')}>
-            {messageOf(items.error)}
-            <Button
-              mt="xs"
-              size="xs"
-              variant="light"
-              color="red"
-              display="block"
-              onClick={() => void items.refetch()}
-            >
-              {t('retry')}
-            </Button>
-          </Alert>
-        )}
+        {items.isError && <Failure m="lg" error={items.error} retry={() => void items.refetch()} />}
         {turns.length === 0 && !items.isLoading && !items.isError && <Welcome ask={chat.ask} />}
         {turns.length > 0 && <TurnList turns={turns} busy={busy} again={chat.again} open={openPassage} />}
       </div>

@@ -1,10 +1,11 @@
-import { ActionIcon, Alert, Group, Loader, Text, Textarea, Tooltip } from '@mantine/core';
+import { Alert, Group, Loader, Text, Textarea } from '@mantine/core';
+import type { KeyboardEvent, ReactElement } from 'react';
+import { IconButton } from '../shared/icon-button';
 import { IconArrowUp, IconFileText, IconPaperclip, IconPlayerStopFilled, IconX } from '../shared/icons';
-import { type KeyboardEvent, type ReactElement } from 'react';
 import { useStored } from '../stored';
 import { useText } from '../i18n/text';
 import type { Attachment } from './attachment';
-import { drafts, setDraft } from './drafts';
+import { drafts, isSend, setDraft } from './drafts';
 import { Microphone } from './voice/microphone';
 
 interface ComposerProps {
@@ -30,8 +31,7 @@ export function Composer(props: ComposerProps): ReactElement {
     ask(value.trim());
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // Enter also ends the input of a character in languages that need several keys for one.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (!isSend(event)) return;
     event.preventDefault();
     send();
   };
@@ -46,18 +46,9 @@ export function Composer(props: ComposerProps): ReactElement {
             send();
           }}
         >
-          <Tooltip label={t('attach')}>
-            <ActionIcon
-              size={36}
-              radius="xl"
-              variant="subtle"
-              color="gray"
-              aria-label={t('attach')}
-              onClick={attach}
-            >
-              <IconPaperclip size={20} />
-            </ActionIcon>
-          </Tooltip>
+          <IconButton size={36} radius="xl" label={t('attach')} onClick={attach}>
+            <IconPaperclip size={20} />
+          </IconButton>
           <Textarea
             variant="unstyled"
             flex={1}
@@ -71,34 +62,38 @@ export function Composer(props: ComposerProps): ReactElement {
             onKeyDown={onKeyDown}
           />
           <Microphone conversation={conversation} />
-          {busy ? (
-            <Tooltip label={t('stop')}>
-              <ActionIcon
-                size={36}
-                radius="xl"
-                color="red"
-                variant="filled"
-                aria-label={t('stop')}
-                onClick={stop}
-              >
-                <IconPlayerStopFilled size={18} />
-              </ActionIcon>
-            </Tooltip>
-          ) : (
-            <ActionIcon
-              size={36}
-              radius="xl"
-              type="submit"
-              variant="filled"
-              aria-label={t('send')}
-              disabled={!mayAsk}
-            >
-              <IconArrowUp size={20} />
-            </ActionIcon>
-          )}
+          <SendOrStop busy={busy} mayAsk={mayAsk} stop={stop} />
         </form>
       </div>
     </div>
+  );
+}
+
+/** Sends the question, or stops the answer that is written. */
+function SendOrStop({
+  busy,
+  mayAsk,
+  stop,
+}: Pick<ComposerProps, 'busy' | 'stop'> & { mayAsk: boolean }): ReactElement {
+  const t = useText();
+  if (busy)
+    return (
+      <IconButton size={36} radius="xl" color="red" variant="filled" label={t('stop')} onClick={stop}>
+        <IconPlayerStopFilled size={18} />
+      </IconButton>
+    );
+  return (
+    <IconButton
+      size={36}
+      radius="xl"
+      color={undefined}
+      variant="filled"
+      label={t('send')}
+      type="submit"
+      disabled={!mayAsk}
+    >
+      <IconArrowUp size={20} />
+    </IconButton>
   );
 }
 
@@ -129,15 +124,9 @@ function Attached({ attachment, detach }: ComposerProps): ReactElement | null {
         {state === 'reading' ? t('fileReading', { name }) : t('fileAlone', { name })}
       </Text>
       {state === 'ready' && (
-        <ActionIcon
-          size="sm"
-          variant="subtle"
-          color="gray"
-          aria-label={t('fileRemove', { name })}
-          onClick={detach}
-        >
+        <IconButton size="sm" label={t('fileRemove', { name })} onClick={detach}>
           <IconX size={14} />
-        </ActionIcon>
+        </IconButton>
       )}
     </Group>
   );

@@ -1,3 +1,4 @@
+import type { KeyboardEvent } from 'react';
 import { Stored } from '../stored';
 
 /** What was written and not sent yet, by conversation; that of a new one is `new`. */
@@ -17,4 +18,9 @@ export function setDraft(conversation: string, text: string): void {
 /** Two texts with one space between them. */
 export function joined(before: string, text: string): string {
   return [before.trimEnd(), text.trim()].filter(Boolean).join(' ');
+}
+
+/** Whether a key sends a question: Enter, but not with Shift, and not where it ends the input of one character by several keys. */
+export function isSend({ key, shiftKey, nativeEvent }: KeyboardEvent): boolean {
+  return key === 'Enter' && !shiftKey && !nativeEvent.isComposing;
 }

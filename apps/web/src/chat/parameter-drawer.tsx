@@ -53,24 +53,40 @@ export default function ParameterDrawer({
           {t('defaults')}
         </Button>
         {isSuccess && listed.length === 0 && <Text>{t('noParameters')}</Text>}
-        {nodes.map((node) => (
-          <Fieldset key={node} legend={node}>
-            <Stack gap="sm">
-              {listed
-                .filter((parameter) => parameter.node === node)
-                .map((parameter) => (
-                  <Field
-                    key={parameter.name}
-                    parameter={parameter}
-                    value={values[parameter.name]}
-                    change={(value) => change(parameter.name, value)}
-                  />
-                ))}
-            </Stack>
-          </Fieldset>
-        ))}
+        {nodes.map((node) => {
+          const fields = listed.filter((parameter) => parameter.node === node);
+          return <Fields key={node} node={node} fields={fields} values={values} change={change} />;
+        })}
       </Stack>
     </Drawer>
+  );
+}
+
+/** The parameters of one node. */
+function Fields({
+  node,
+  fields,
+  values,
+  change,
+}: {
+  node: string;
+  fields: readonly Parameter[];
+  values: Readonly<Record<string, unknown>>;
+  change: (name: string, value: unknown) => void;
+}): ReactElement {
+  return (
+    <Fieldset legend={node}>
+      <Stack gap="sm">
+        {fields.map((parameter) => (
+          <Field
+            key={parameter.name}
+            parameter={parameter}
+            value={values[parameter.name]}
+            change={(value) => change(parameter.name, value)}
+          />
+        ))}
+      </Stack>
+    </Fieldset>
   );
 }
 

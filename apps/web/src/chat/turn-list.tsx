@@ -1,9 +1,9 @@
-import { ActionIcon } from '@mantine/core';
-import { IconArrowDown } from '../shared/icons';
 import { useLayoutEffect, useRef, useState, type ReactElement } from 'react';
 import { VList, type VListHandle } from 'virtua';
 import type { Opened } from '../documents/document-view';
 import { useText } from '../i18n/text';
+import { IconButton } from '../shared/icon-button';
+import { IconArrowDown } from '../shared/icons';
 import { TurnView } from './turn-view';
 import type { Turn } from './turns';
 
@@ -53,16 +53,16 @@ export function TurnList({
         ))}
       </VList>
       {away && (
-        <ActionIcon
+        <IconButton
           className="to-end"
           variant="default"
           radius="xl"
           size="lg"
-          aria-label={t('toEnd')}
+          label={t('toEnd')}
           onClick={toEnd}
         >
           <IconArrowDown size={18} />
-        </ActionIcon>
+        </IconButton>
       )}
     </div>
   );

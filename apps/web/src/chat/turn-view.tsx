@@ -1,11 +1,22 @@
-import { ActionIcon, Alert, Button, CopyButton, Group, Loader, Textarea, Tooltip } from '@mantine/core';
-import { IconCheck, IconCopy, IconPencil, IconRefresh } from '../shared/icons';
-import { memo, useMemo, useState, type ReactElement, type ReactNode } from 'react';
+import { Alert, Button, CopyButton, Group, Loader, Textarea } from '@mantine/core';
+import {
+  memo,
+  useMemo,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactElement,
+  type ReactNode,
+} from 'react';
 import type { Opened } from '../documents/document-view';
 import { useText } from '../i18n/text';
-import { AnswerText } from './answer-text';
-import { Passages } from './passages';
-import { Steps } from './steps';
+import { Failure } from '../shared/failure';
+import { IconButton } from '../shared/icon-button';
+import { IconCheck, IconCopy, IconPencil, IconRefresh } from '../shared/icons';
+import { AnswerText } from './answer/answer-text';
+import { Passages } from './answer/passages';
+import { Steps } from './answer/steps';
+import { isSend } from './drafts';
 import { answerOf, citedPages, passagesOf, type Turn } from './turns';
 
 interface TurnProps {
@@ -21,6 +32,7 @@ export const TurnView = memo(function TurnView(props: TurnProps): ReactElement {
   const { turn, last, busy, open } = props;
   const t = useText();
   const [editing, setEditing] = useState(false);
+  const pencil = useRef<HTMLButtonElement>(null);
   const answer = answerOf(turn);
   const passages = useMemo(() => passagesOf(turn), [turn]);
   const pages = useMemo(() => citedPages(turn), [turn]);
@@ -28,7 +40,13 @@ export const TurnView = memo(function TurnView(props: TurnProps): ReactElement {
   return (
     <article className="turn" aria-label={turn.question}>
       {editing ? (
-        <QuestionEditor {...props} close={() => setEditing(false)} />
+        <QuestionEditor
+          {...props}
+          close={() => {
+            setEditing(false);
+            pencil.current?.focus();
+          }}
+        />
       ) : (
         <div className="question">{turn.question}</div>
       )}
@@ -46,13 +64,17 @@ export const TurnView = memo(function TurnView(props: TurnProps): ReactElement {
       {!writing && (
         <Group gap={4} mt={6}>
           {answer !== '' && <Copy text={answer} />}
-          <Action label={t('edit')} disabled={busy} act={() => setEditing(true)}>
+          <IconButton ref={pencil} label={t('edit')} disabled={busy} onClick={() => setEditing(true)}>
             <IconPencil size={16} />
-          </Action>
+          </IconButton>
           {last && (
-            <Action label={t('regenerate')} disabled={busy} act={() => props.again(turn, turn.question)}>
+            <IconButton
+              label={t('regenerate')}
+              disabled={busy}
+              onClick={() => props.again(turn, turn.question)}
+            >
               <IconRefresh size={16} />
-            </Action>
+            </IconButton>
           )}
           <Passages turn={turn} passages={passages} answer={answer} open={open} />
         </Group>
@@ -78,33 +100,37 @@ function Ending({ turn, busy, again }: TurnProps): ReactNode {
     );
   if (turn.state !== 'failed') return null;
   return (
-    <Alert mt="xs" color="red" title={t('noAnswer')} role="alert">
-      {turn.error ?? t('failed')}
-      <Button
-        mt="xs"
-        size="xs"
-        variant="light"
-        color="red"
-        display="block"
-        disabled={busy}
-        onClick={() => again(turn, turn.question)}
-      >
-        {t('retry')}
-      </Button>
-    </Alert>
+    <Failure
+      mt="xs"
+      title={t('noAnswer')}
+      error={turn.error ?? t('failed')}
+      retry={() => again(turn, turn.question)}
+      disabled={busy}
+    />
   );
 }
 
+/** Enter asks again, as below; Escape leaves the question as it was. */
 function QuestionEditor({ turn, again, close }: TurnProps & { close: () => void }): ReactElement {
   const t = useText();
   const [value, setValue] = useState(turn.question);
+  const send = () => {
+    if (value.trim() === '') return;
+    close();
+    again(turn, value.trim());
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && !event.nativeEvent.isComposing) close();
+    if (!isSend(event)) return;
+    event.preventDefault();
+    send();
+  };
   return (
     <form
       className="editor"
       onSubmit={(event) => {
         event.preventDefault();
-        close();
-        again(turn, value.trim());
+        send();
       }}
     >
       <Textarea
@@ -113,6 +139,7 @@ function QuestionEditor({ turn, again, close }: TurnProps & { close: () => void 
         aria-label={t('question')}
         value={value}
         onChange={(event) => setValue(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
       />
       <Group justify="flex-end" my="xs">
         <Button size="xs" variant="default" onClick={close}>
@@ -131,27 +158,10 @@ function Copy({ text }: { text: string }): ReactElement {
   return (
     <CopyButton value={text}>
       {({ copied, copy }) => (
-        <Action label={copied ? t('copied') : t('copy')} act={copy}>
+        <IconButton label={copied ? t('copied') : t('copy')} onClick={copy}>
           {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-        </Action>
+        </IconButton>
       )}
     </CopyButton>
-  );
-}
-
-interface ActionProps {
-  label: string;
-  act: () => void;
-  disabled?: boolean;
-  children: ReactNode;
-}
-
-function Action({ label, act, disabled, children }: ActionProps): ReactElement {
-  return (
-    <Tooltip label={label}>
-      <ActionIcon variant="subtle" color="gray" aria-label={label} onClick={act} disabled={disabled}>
-        {children}
-      </ActionIcon>
-    </Tooltip>
   );
 }

@@ -5,7 +5,7 @@ import { hrefOf } from '../shared/router';
 import { useText, type Key } from '../i18n/text';
 
 /** Questions that the documents answer which MegaNest reads on its first start. */
-const samples: readonly Key[] = ['sampleDies', 'sampleDisk', 'sampleScale', 'sampleBackup'];
+const samples: readonly Key[] = ['sampleDies', 'sampleMegaService', 'sampleScale', 'sampleBackup'];
 
 /** What a new conversation shows: questions to try, or the way to the first document. */
 export function Welcome({ ask }: { ask: (question: string) => void }): ReactElement {

@@ -1,9 +1,9 @@
-import { Alert, Drawer, Skeleton, Text } from '@mantine/core';
+import { Drawer, Skeleton, Text } from '@mantine/core';
 import { useLayoutEffect, useRef, type ReactElement } from 'react';
 import { VList, type VListHandle } from 'virtua';
-import { messageOf } from '../api/connection';
 import { chunksPerPage, useChunks } from '../api/queries';
 import { findQuote } from './quote';
+import { Failure } from '../shared/failure';
 import { useText } from '../i18n/text';
 import { MarkedText } from './marked-text';
 
@@ -41,11 +41,7 @@ export function DocumentView({ opened, onClose }: { opened: Opened; onClose: () 
       closeButtonProps={{ 'aria-label': t('close') }}
       classNames={{ content: 'document', body: 'document-body' }}
     >
-      {first.isError && (
-        <Alert color="red" title={t('failed')}>
-          {messageOf(first.error)}
-        </Alert>
-      )}
+      {first.isError && <Failure error={first.error} retry={() => void first.refetch()} />}
       {first.isLoading && <Skeleton height={300} />}
       {chunks > 0 && (
         <VList ref={list} className="rows" tabIndex={0} role="document" aria-label={filename}>

@@ -1,9 +1,9 @@
-import { Alert, Select, TextInput } from '@mantine/core';
+import { Select, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '../shared/icons';
 import { useMemo, useState, type ReactElement } from 'react';
-import { messageOf } from '../api/connection';
 import { useCollections, useDocuments, type ListedDocument } from '../api/queries';
+import { Failure } from '../shared/failure';
 import { PageBar } from '../shared/page-bar';
 import { navigate } from '../shared/router';
 import { useText } from '../i18n/text';
@@ -27,8 +27,13 @@ export default function DocumentsPage({
   const [search, setSearch] = useState('');
   const [wanted] = useDebouncedValue(search.trim(), 200);
   const collections = useCollections().data ?? [];
-  const { data, isError, error, isSuccess, hasNextPage, fetchNextPage } = useDocuments(collection, wanted);
+  const { data, isError, error, refetch, isSuccess, hasNextPage, fetchNextPage } = useDocuments(
+    collection,
+    wanted,
+  );
   const documents = useMemo(() => unique(data?.pages.flat() ?? []), [data]);
+  const empty = wanted || collection ? t('nothingFound') : t('noDocuments');
+  const atEnd = () => void (hasNextPage && fetchNextPage({ cancelRefetch: false }));
   const opened = documents.find(({ id }) => id === documentId);
   return (
     <>
@@ -56,19 +61,9 @@ export default function DocumentsPage({
       <div className="body documents">
         <div className="wide">
           <UploadArea />
-          {isError && (
-            <Alert mt="md" color="red" title={t('failed')}>
-              {messageOf(error)}
-            </Alert>
-          )}
+          {isError && <Failure mt="md" error={error} retry={() => void refetch()} />}
         </div>
-        {isSuccess && (
-          <DocumentList
-            documents={documents}
-            empty={wanted || collection ? t('nothingFound') : t('noDocuments')}
-            atEnd={() => void (hasNextPage && fetchNextPage({ cancelRefetch: false }))}
-          />
-        )}
+        {isSuccess && <DocumentList documents={documents} empty={empty} atEnd={atEnd} />}
       </div>
       {documentId && (
         <DocumentView

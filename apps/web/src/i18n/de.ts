@@ -138,7 +138,7 @@ export const de: Messages = {
   sampleBackup: 'How can I back up MegaNest?',
   sampleScale: 'How do instances of one service share work?',
   sampleDies: 'What happens when a service dies?',
-  sampleDisk: 'What happens when the disk is full?',
+  sampleMegaService: 'What is a mega service?',
   save: 'Speichern',
   score: 'Wertung {score}',
   searchConversations: 'Unterhaltungen suchen',

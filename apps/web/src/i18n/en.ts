@@ -136,7 +136,7 @@ export const en = {
   sampleBackup: 'How can I back up MegaNest?',
   sampleScale: 'How do instances of one service share work?',
   sampleDies: 'What happens when a service dies?',
-  sampleDisk: 'What happens when the disk is full?',
+  sampleMegaService: 'What is a mega service?',
   save: 'Save',
   score: 'score {score}',
   searchConversations: 'Search conversations',

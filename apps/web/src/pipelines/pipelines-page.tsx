@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState, type ReactElement } from 'react';
 import { call, messageOf } from '../api/connection';
 import { useMegaServices, type MegaService } from '../api/queries';
+import { Failure } from '../shared/failure';
 import { PageBar } from '../shared/page-bar';
 import { navigate } from '../shared/router';
 import { useText } from '../i18n/text';
@@ -11,8 +12,9 @@ import { Waterfall } from './waterfall';
 
 const Graph = lazy(() => import('./graph'));
 
-/** How often the last runs are read while the page is shown. */
-const followMs = 1_500;
+/** How often the last runs are read while the page is shown, in milliseconds, and how often while one is under way. */
+const followMs = 1_000;
+const followRunMs = 250;
 
 /** The mega services: the graph of each, where the time of its last runs went, and its definition. */
 export default function PipelinesPage({
@@ -40,11 +42,7 @@ export default function PipelinesPage({
       </PageBar>
       <div className="body scroll" tabIndex={0}>
         <div className="wide">
-          {list.isError && (
-            <Alert color="red" title={t('failed')}>
-              {messageOf(list.error)}
-            </Alert>
-          )}
+          {list.isError && <Failure error={list.error} retry={() => void list.refetch()} />}
           {shown && <Pipeline key={shown} name={shown} />}
         </div>
       </div>
@@ -55,18 +53,14 @@ export default function PipelinesPage({
 function Pipeline({ name }: { name: string }): ReactElement {
   const t = useText();
   const [picked, setPicked] = useState<string>();
-  const { data, isError, error } = useQuery({
+  const { data, isError, error, refetch } = useQuery({
     queryKey: ['megaservice', name],
     queryFn: () => call<DetailedMegaService>(`/megaservices/${encodeURIComponent(name)}`),
-    refetchInterval: followMs,
+    refetchInterval: ({ state }) =>
+      state.data?.recent.some((run) => run.state === 'running') ? followRunMs : followMs,
     staleTime: 0,
   });
-  if (isError)
-    return (
-      <Alert color="red" title={t('failed')}>
-        {messageOf(error)}
-      </Alert>
-    );
+  if (isError) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loader aria-label={t('loading')} />;
   const run = data.recent.find(({ requestId }) => requestId === picked) ?? data.recent[0];
   return (

@@ -18,19 +18,25 @@ const order = ['fail', 'warn', 'ok'];
 /** What is wrong with the installation, and what to do about it. */
 export function DoctorTable(): ReactElement {
   const t = useText();
-  const { data, error, isFetching, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['doctor'],
     queryFn: () => call<{ findings: Finding[] }>('/doctor'),
     staleTime: 60_000,
   });
-  const findings = (data?.findings ?? []).toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
+  const findings = (query.data?.findings ?? []).toSorted(
+    (a, b) => order.indexOf(a.level) - order.indexOf(b.level),
+  );
   return (
     <Section
       title={t('doctor')}
-      error={error}
-      loaded={data !== undefined}
+      query={query}
       aside={
-        <Button size="compact-xs" variant="default" loading={isFetching} onClick={() => void refetch()}>
+        <Button
+          size="compact-xs"
+          variant="default"
+          loading={query.isFetching}
+          onClick={() => void query.refetch()}
+        >
           {t('lookAgain')}
         </Button>
       }

@@ -1,12 +1,13 @@
 import { NativeSelect, SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useState, type ReactElement } from 'react';
+import type { Timeline } from '#contracts';
 import { call } from '../api/connection';
 import { useText } from '../i18n/text';
 import type { Line } from './charts';
 import { Section } from './section';
 import { followMs } from './system-queries';
-import { loadOf, latenciesOf, operationsOf, type Timeline } from './timeline';
+import { loadOf, latenciesOf, operationsOf } from './timeline';
 
 const Chart = lazy(() => import('./charts'));
 
@@ -14,15 +15,18 @@ const Chart = lazy(() => import('./charts'));
 export function LoadCharts(): ReactElement {
   const t = useText();
   const [picked, setPicked] = useState<string>();
-  const { data, error } = useQuery({
+  const query = useQuery({
     queryKey: ['timeline'],
     queryFn: () => call<Timeline>('/statistics/timeline'),
     refetchInterval: followMs,
   });
-  const { operations, operation, load, latencies } = useMemo(() => shownOf(data, picked), [data, picked]);
+  const { operations, operation, load, latencies } = useMemo(
+    () => shownOf(query.data, picked),
+    [query.data, picked],
+  );
   const { loadLines, latencyLines } = useLines();
   return (
-    <Section title={t('loadTitle')} error={error} loaded={data !== undefined}>
+    <Section title={t('loadTitle')} query={query}>
       {operation === undefined && (
         <Text size="sm" c="dimmed">
           {t('noRequests')}

@@ -1,23 +1,23 @@
-import { Alert, Group, Loader, Table, Text, Title } from '@mantine/core';
+import { Group, Loader, Table, Text, Title } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
-import { messageOf } from '../api/connection';
+import { Failure } from '../shared/failure';
 import { useText } from '../i18n/text';
 
-/** A part of the page with its title, its error and what is shown once it is read. */
+/** A part of the page with its title, the error of its query and what is shown once it is read. */
 export function Section({
   title,
-  error,
-  loaded,
+  query,
   aside,
   children,
 }: {
   title: string;
-  error: unknown;
-  loaded: boolean;
+  query: Pick<UseQueryResult, 'data' | 'error' | 'refetch'>;
   aside?: ReactNode;
   children: ReactNode;
 }): ReactElement {
   const t = useText();
+  const { data, error, refetch } = query;
   return (
     <section aria-label={title}>
       <Group mt="lg" mb="xs">
@@ -26,12 +26,8 @@ export function Section({
         </Title>
         {aside}
       </Group>
-      {error ? (
-        <Alert color="red" title={t('failed')}>
-          {messageOf(error)}
-        </Alert>
-      ) : null}
-      {loaded ? children : error ? null : <Loader size="sm" aria-label={t('loading')} />}
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {data === undefined ? !error && <Loader size="sm" aria-label={t('loading')} /> : children}
     </section>
   );
 }

@@ -69,12 +69,16 @@ async function readHealth(): Promise<Health> {
 
 function HealthTable(): ReactElement {
   const t = useText();
-  const { data, error } = useQuery({ queryKey: ['health'], queryFn: readHealth, refetchInterval: followMs });
+  const query = useQuery({
+    queryKey: ['health'],
+    queryFn: readHealth,
+    refetchInterval: followMs,
+  });
+  const { data } = query;
   return (
     <Section
       title={t('health')}
-      error={error}
-      loaded={data !== undefined}
+      query={query}
       aside={
         data && (
           <Group gap="xs">
@@ -118,13 +122,14 @@ function useInstances() {
 /** What the engines of the language models are busy with; remote engines do not tell. */
 function EngineTable(): ReactElement {
   const t = useText();
-  const { data, error } = useInstances();
+  const query = useInstances();
+  const { data } = query;
   const engines = (data ?? []).flatMap(({ instance_id, load }) => {
     const { meganest_engine_requests: requests, meganest_engine_cache_bytes: cache } = load ?? {};
     return requests && cache ? [{ instance_id, requests, cache }] : [];
   });
   return (
-    <Section title={t('engine')} error={error} loaded={data !== undefined}>
+    <Section title={t('engine')} query={query}>
       <Rows
         heads={[t('instance'), t('running'), t('waiting'), t('cacheSequences'), t('cachePrefixes')]}
         empty={t('noEngine')}
@@ -142,9 +147,10 @@ function EngineTable(): ReactElement {
 
 function InstanceTable(): ReactElement {
   const t = useText();
-  const { data, error } = useInstances();
+  const query = useInstances();
+  const { data } = query;
   return (
-    <Section title={t('instances')} error={error} loaded={data !== undefined}>
+    <Section title={t('instances')} query={query}>
       <Rows
         heads={[t('service'), t('version'), t('started'), t('requests'), t('errors')]}
         rows={(data ?? []).map((one) => [
@@ -164,13 +170,14 @@ const milliseconds = (seconds: number | null | undefined): string =>
 
 function LatencyTable(): ReactElement {
   const t = useText();
-  const { data, error } = useQuery({
+  const query = useQuery({
     queryKey: ['statistics'],
     queryFn: () => call<Record<string, Latencies>>('/statistics'),
     refetchInterval: followMs,
   });
+  const { data } = query;
   return (
-    <Section title={t('latencies')} error={error} loaded={data !== undefined}>
+    <Section title={t('latencies')} query={query}>
       <Rows
         heads={[t('operation'), 'p50', 'p99', t('firstToken'), t('requests')]}
         empty={t('noRequests')}
@@ -188,10 +195,11 @@ function LatencyTable(): ReactElement {
 
 function ModelTable(): ReactElement {
   const t = useText();
-  const { data, error } = useModels();
+  const query = useModels();
+  const { data } = query;
   const models = (data ?? []).filter(({ service }) => service !== undefined);
   return (
-    <Section title={t('models')} error={error} loaded={data !== undefined}>
+    <Section title={t('models')} query={query}>
       <Rows
         heads={[t('name'), t('service'), t('backend'), t('contextLength'), t('revision')]}
         rows={models.map((model) => [

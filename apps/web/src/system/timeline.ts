@@ -1,21 +1,8 @@
-/** The last ten minutes, as `/v1/statistics/timeline` tells them. */
-export interface Timeline {
-  step_seconds: number;
-  operations: Record<string, Point[]>;
-}
-
-interface Point {
-  at: number;
-  count: number;
-  errors: number;
-  p50_latency: number | null;
-  p99_latency: number | null;
-  p50_latency_first_token: number | null;
-}
+import type { Timeline, TimelinePoint } from '#contracts';
 
 const minutes = 10;
 
-function total(points: readonly Point[]): number {
+function total(points: readonly TimelinePoint[]): number {
   return points.reduce((sum, { count }) => sum + count, 0);
 }
 
@@ -30,7 +17,7 @@ export function loadOf(timeline: Timeline, now = Date.now()): [number[], number[
   const times = stepsOf(timeline, now);
   const points = Object.values(timeline.operations).flat();
   const factor = 60 / timeline.step_seconds;
-  const sum = (time: number, read: (point: Point) => number) =>
+  const sum = (time: number, read: (point: TimelinePoint) => number) =>
     points.filter(({ at }) => at === time).reduce((total, point) => total + read(point), 0) * factor;
   return [
     times.map((time) => time / 1000),

@@ -1,13 +1,4 @@
-/** What happened to an operation within one step of time; latencies in seconds, null where none was measured. */
-export interface TimelinePoint {
-  /** Milliseconds since 1970 at which the step begins. */
-  at: number;
-  count: number;
-  errors: number;
-  p50_latency: number | null;
-  p99_latency: number | null;
-  p50_latency_first_token: number | null;
-}
+import type { TimelinePoint } from '#contracts';
 
 /** Length of a step, and how many are kept: ten minutes. */
 export const stepSeconds = 10;

@@ -1,6 +1,6 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { useRef, type ReactElement, type ReactNode } from 'react';
+import { IconButton } from '../../shared/icon-button';
 import { IconCheck, IconCopy } from '../../shared/icons';
 import { useText } from '../../i18n/text';
 
@@ -15,17 +15,15 @@ export function CodeBlock({ children }: { children?: ReactNode }): ReactElement 
       <pre ref={block} tabIndex={0}>
         {children}
       </pre>
-      <Tooltip label={label}>
-        <ActionIcon
-          className="code-copy"
-          variant="default"
-          size="sm"
-          aria-label={label}
-          onClick={() => copy(block.current?.textContent ?? '')}
-        >
-          {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
-        </ActionIcon>
-      </Tooltip>
+      <IconButton
+        className="code-copy"
+        variant="default"
+        size="sm"
+        label={label}
+        onClick={() => copy(block.current?.textContent ?? '')}
+      >
+        {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+      </IconButton>
     </div>
   );
 }

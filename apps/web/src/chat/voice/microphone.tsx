@@ -1,5 +1,5 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { IconButton } from '../../shared/icon-button';
 import { IconMicrophone, IconPlayerStopFilled } from '../../shared/icons';
 import { showError } from '../../shared/toast';
 import { useText } from '../../i18n/text';
@@ -33,19 +33,17 @@ export function Microphone({ conversation }: { conversation: string }): ReactEle
   };
   const label = state === 'off' ? t('speak') : t('speakEnd');
   return (
-    <Tooltip label={label}>
-      <ActionIcon
-        size={36}
-        radius="xl"
-        variant={state === 'off' ? 'subtle' : 'light'}
-        color={state === 'off' ? 'gray' : 'red'}
-        loading={state === 'ending'}
-        aria-label={label}
-        aria-pressed={state !== 'off'}
-        onClick={toggle}
-      >
-        {state === 'off' ? <IconMicrophone size={20} /> : <IconPlayerStopFilled size={18} />}
-      </ActionIcon>
-    </Tooltip>
+    <IconButton
+      size={36}
+      radius="xl"
+      variant={state === 'off' ? 'subtle' : 'light'}
+      color={state === 'off' ? 'gray' : 'red'}
+      loading={state === 'ending'}
+      label={label}
+      aria-pressed={state !== 'off'}
+      onClick={toggle}
+    >
+      {state === 'off' ? <IconMicrophone size={20} /> : <IconPlayerStopFilled size={18} />}
+    </IconButton>
   );
 }

@@ -3,15 +3,15 @@ import { createContext, memo, useContext, useMemo, type ReactElement } from 'rea
 import Markdown, { type Components } from 'react-markdown';
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
-import type { Opened } from '../documents/document-view';
-import { useText } from '../i18n/text';
-import { MarkedText } from '../documents/marked-text';
+import type { Opened } from '../../documents/document-view';
+import { useText } from '../../i18n/text';
+import { MarkedText } from '../../documents/marked-text';
 import { markCitations } from './mark-citations';
 import { plainHtml } from './plain-html';
-import { citedSentence, findQuote } from '../documents/quote';
-import { hasCode, useHighlighter } from './code/highlighting';
-import { CodeBlock } from './code/code-block';
-import { pageAt, type CitedPage, type Passage } from './turns';
+import { citedSentence, findQuote } from '../../documents/quote';
+import { hasCode, useHighlighter } from '../code/highlighting';
+import { CodeBlock } from '../code/code-block';
+import { pageAt, type CitedPage, type Passage } from '../turns';
 
 /** Images come from elsewhere, so that an answer has none; links lead to the web by http, https and mail alone. */
 const schema: typeof defaultSchema = {

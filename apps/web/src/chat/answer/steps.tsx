@@ -1,7 +1,7 @@
 import { Code } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { useText } from '../i18n/text';
-import type { OutputItem } from './turns';
+import { useText } from '../../i18n/text';
+import type { OutputItem } from '../turns';
 
 /** What came before the answer, folded: thoughts of the model and calls of tools. */
 export function Steps({ output }: { output: readonly OutputItem[] }): ReactElement[] {
