@@ -1,6 +1,7 @@
 /**
  * `npm run pin:images`: writes the digest of each image behind its tag (`nats:2.12.1-alpine@sha256:…`) into docker-compose.yml, the Dockerfile and the
  * Kubernetes overlays. Asks the registry through `docker buildx imagetools`; an image that has a digest is left alone, `--update` renews all.
+ * `--check` writes nothing and fails where an image has no digest.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -24,6 +25,11 @@ export function pinImages(text, digestOf, { update = false } = {}) {
   );
 }
 
+/** The images of a text that have no digest. */
+export function floatingImages(text) {
+  return [...text.matchAll(reference)].filter(([, , , digest]) => !digest).map(([, , image]) => image);
+}
+
 function askRegistry(image) {
   const format = '{{.Manifest.Digest}}';
   const args = ['buildx', 'imagetools', 'inspect', '--format', format, image];
@@ -39,7 +45,12 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL('..', import.meta.url));
   for (const file of imageFiles.map((name) => join(root, name))) {
     const text = readFileSync(file, 'utf8');
-    writeFileSync(file, pinImages(text, digestOf, { update: process.argv.includes('--update') }));
+    if (process.argv.includes('--check')) {
+      for (const image of floatingImages(text)) {
+        console.error(`${file}: ${image} has no digest`);
+        process.exitCode = 1;
+      }
+    } else writeFileSync(file, pinImages(text, digestOf, { update: process.argv.includes('--update') }));
   }
   for (const [image, digest] of known) console.log(`${image}@${digest}`);
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { repositoryRoot } from '#testing';
-import { imageFiles, pinImages } from './pin-images.mjs';
+import { floatingImages, imageFiles, pinImages } from './pin-images.mjs';
 
 const digest = `sha256:${'0'.repeat(64)}`;
 const other = `sha256:${'f'.repeat(64)}`;
@@ -14,6 +15,8 @@ it('writes the digest behind each tag, once', () => {
     `FROM node:24.1-slim@${digest} AS a\nFROM a AS b\nCOPY --from=node:24.1-slim@${digest} /x /x\n    image: nats:2.1@${digest}\n    image: me:\${V:-local}\n`,
   );
   expect(pinImages(pinned, () => other)).toBe(pinned);
+  expect(floatingImages(text)).toEqual(['node:24.1-slim', 'node:24.1-slim', 'nats:2.1']);
+  expect(floatingImages(pinned)).toEqual([]);
   expect(pinImages(pinned, () => other, { update: true })).toContain(`nats:2.1@${other}\n`);
 });
 
@@ -30,4 +33,16 @@ it('finds the images of every file, each with an exact version', () => {
     new Set(['nats', 'pgvector/pgvector', 'node', 'nvidia/cuda']),
   );
   expect(images.filter((image) => !/:\d+\.\d+\.\d+/.test(image))).toEqual([]);
+});
+
+it('comes before the release builds its images, and the release refuses a tag without a digest', () => {
+  const workflow = parse(readFileSync(join(repositoryRoot, '.github/workflows/release.yml'), 'utf8')) as {
+    jobs: { images: { steps: { uses?: string; run?: string; with?: Record<string, unknown> }[] } };
+  };
+  const { steps } = workflow.jobs.images;
+  const at = (text: string) => steps.findIndex(({ run, uses }) => (run ?? uses ?? '').includes(text));
+  expect(at('pin-images.mjs --check')).toBeGreaterThan(-1);
+  expect(at('pin-images.mjs --check')).toBeLessThan(at('docker/build-push-action'));
+  // The action would take the files of the commit otherwise.
+  expect(steps[at('docker/build-push-action')]?.with).toMatchObject({ context: '.', provenance: 'mode=max' });
 });
