@@ -32,7 +32,7 @@ async function askForCopy(database: ProcessIdentity, directory: string): Promise
       else if (!isRunning(database)) finish(() => fail(new Error('The database ended while it was copied.')));
     };
     const watcher = watch(directory, look);
-    // The end of a process is no event of its directory.
+    // A process that ends changes nothing in the directory, so it is looked for every second.
     const timer = setInterval(look, 1_000);
     const finish = (settle: () => void) => {
       watcher.close();
