@@ -38,6 +38,7 @@ const entryPatterns = [
   [/^bench\/services\/(bare-relay|step-service)\.ts$/, (name) => name],
   [/^tools\/(asyncapi|compile|evaluate-speech|export-model|quantize-checkpoint)\.mjs$/, (name) => name],
   [/^tools\/training\/(reader)\/fit\.mjs$/, (name) => `fit-${name}`],
+  [/^tools\/training\/(reader)\/passages\.mjs$/, (name) => `passages-${name}`],
   [/^(?:apps|libs)\/.*\/([^/]+)\/main\.ts$/, (name) => name],
   [/\/([^/]+\.worker)\.ts$/, (name) => name],
   [/\/(exit-with-parent)\.ts$/, (name) => name],

@@ -1,12 +1,11 @@
 /**
  * What a user sees, from the question to the answer through the gateway: `npm run build && node dist/bench-grounding.js
- * [--documents 240] [--questions 300] [--only wikipedia|technical] [--answers FILE] [--passages DIR]`. Documents and
+ * [--documents 240] [--questions 300] [--only wikipedia|technical] [--answers FILE]`. Documents and
  * questions about Wikipedia are those of SQuAD's reported half, which nothing is fitted on; the same questions are asked again of documents
  * about other things. Technical questions are about the project's own pages and five manuals of Debian; nothing but every
- * other one of them (the tuned half) was looked at while the reader was made; `--passages` writes what is found for that
- * half as the reader's fusion is fitted on it, and asks nothing. The picker of words is the baseline.
+ * other one of them (the tuned half) was looked at while the reader was made. The picker of words is the baseline.
  */
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { testData } from '#paths';
@@ -14,7 +13,7 @@ import { startStack } from '#testing';
 import { quantile } from '../harness/interleave.js';
 import { askAll, ingest, type Asked, type Question } from './ask.js';
 import { holdsLiterally, holdsWords } from './judge.js';
-import { pick, search } from './pick-by-words.js';
+import { pick } from './pick-by-words.js';
 import { isManual, technicalDocuments, technicalQuestions } from './technical.js';
 
 const { values: flags } = parseArgs({
@@ -23,7 +22,6 @@ const { values: flags } = parseArgs({
     questions: { type: 'string', default: '300' },
     only: { type: 'string' },
     answers: { type: 'string' },
-    passages: { type: 'string' },
   },
 });
 
@@ -120,20 +118,14 @@ async function askOfTechnicalText(url: string): Promise<void> {
   if (missing.length > 0) console.log(`without the manuals that are not installed: ${missing.join(', ')}`);
   await ingest(url, 'technical', documents);
   const questions = technicalQuestions(documents.map(({ name }) => name));
-  if (flags.passages !== undefined) {
-    const tuned = questions.filter((_question, index) => index % 2 === 0);
-    const rows = await Promise.all(
-      tuned.map(async (given) =>
-        JSON.stringify({ ...given, docs: await search(url, 'technical', given, 5) }),
-      ),
-    );
-    return writeFileSync(join(flags.passages, 'technical.jsonl'), `${rows.join('\n')}\n`);
-  }
   console.log(`\n${documents.length} documents, ${questions.length} questions\n\n${header}`);
   const byWords = await askAll(questions, (given) => pick(url, 'technical', given));
   console.log(row('most words in common', byWords, holdsLiterally));
   const answered = await askAll(questions, { url, collection: 'technical' });
   note(answered, holdsLiterally);
+  /** How much of the documents an answer shows. */
+  const words = answered.reduce((sum, { text }) => sum + text.split(/\s+/).length, 0) / answered.length;
+  console.log(`${words.toFixed(0)} words an answer`);
   const show = (name: string, test: (asked: Asked, index: number) => boolean) =>
     console.log(row(name, answered.filter(test), holdsLiterally));
   const ofManual = ({ given }: Asked) => given.documents.some(isManual);
@@ -149,7 +141,7 @@ const stack = await startStack({
 });
 try {
   const { url } = stack.service('gateway');
-  if (flags.only !== 'technical' && flags.passages === undefined) {
+  if (flags.only !== 'technical') {
     await ingest(
       url,
       'guides',

@@ -1,100 +1,116 @@
 /**
- * Writes what a running MegaNest finds for the questions that the fusion is fitted on: those of the last tenth of each file
- * of paragraphs, asked of their own paragraphs (fit.jsonl) and of documents about other things (fit-off.jsonl); those of the
- * half of SQUAD_FILE that is not reported on (squad.jsonl), asked of this project's pages too (guides-off.jsonl).
- * Usage: node tools/training/reader/passages.mjs GATEWAY_URL QA_DIR SQUAD_FILE OUT_DIR
+ * Writes what the search finds for the questions that the fusion is fitted on: those of the last tenth of each file of
+ * paragraphs, asked of their own paragraphs (fit.jsonl) and of documents about other things (fit-off.jsonl); those of the half
+ * of SQUAD_FILE that is not reported on (squad.jsonl), asked of this project's pages too (guides-off.jsonl); the tuned half of
+ * the technical questions (technical.jsonl). `--report` adds questions that are only reported on: 1,000 of the other half of
+ * SQUAD_FILE (squad-reported.jsonl), 300 of them asked of this project's pages (guides-reported-off.jsonl), and the other half
+ * of the technical questions (technical-reported.jsonl). It ingests and searches as the services do, in this process; files
+ * that are there are kept.
+ * Usage: npm run build && node dist/passages-reader.js QA_DIR SQUAD_FILE OUT_DIR [--report] [--only technical]
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { technicalDocuments, technicalQuestions } from '../../../bench/grounding/technical.ts';
+import { openSearch } from './search.mjs';
 
-const [gateway, qa, squad, out] = process.argv.slice(2);
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { report: { type: 'boolean', default: false }, only: { type: 'string' } },
+});
+const [qa, squad, out] = positionals;
 if (!out) {
-  console.error('Usage: node tools/training/reader/passages.mjs GATEWAY_URL QA_DIR SQUAD_FILE OUT_DIR');
+  console.error(
+    'Usage: node dist/passages-reader.js QA_DIR SQUAD_FILE OUT_DIR [--report] [--only technical]',
+  );
   process.exit(2);
 }
 const sources = ['squadshifts-new-wiki', 'squad-train-paragraphs', 'covid-qa', 'policyqa'];
 /** Of the questions of policies, which repeat over sites, one in so many. */
 const thinned = { policyqa: 4 };
-const filesAtOnce = 50;
-const asksAtOnce = 4;
 
 const lines = (path) =>
   readFileSync(path, 'utf8')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-
-async function ingest(collection, texts, extension = 'txt') {
-  for (let first = 0; first < texts.length; first += filesAtOnce) {
-    const form = new FormData();
-    form.append('collection', collection);
-    texts.slice(first, first + filesAtOnce).forEach((text, index) => {
-      form.append('files', new Blob([text]), `${collection}-${first + index}.${extension}`);
-    });
-    const answer = await fetch(`${gateway}/v1/dataprep/ingest`, { method: 'POST', body: form });
-    if (!answer.ok) throw new Error(await answer.text());
-    await answer.text();
-  }
-}
-
-async function search(collection, questions, file) {
-  const rows = [];
-  let next = 0;
-  const work = async () => {
-    while (next < questions.length) {
-      const index = next++;
-      const body = JSON.stringify({ text: questions[index].question, top_n: 5, collection });
-      const headers = { 'content-type': 'application/json' };
-      const answer = await fetch(`${gateway}/v1/retrievaltool`, { method: 'POST', headers, body });
-      const found = await answer.json();
-      if (!answer.ok) throw new Error(JSON.stringify(found));
-      rows[index] = { ...questions[index], docs: found.reranked_docs };
-    }
-  };
-  await Promise.all(Array.from({ length: asksAtOnce }, work));
-  writeFileSync(join(out, file), `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`);
-}
-
-mkdirSync(out, { recursive: true });
-const asked = sources.flatMap((source) => {
-  const all = lines(join(qa, `${source}.jsonl`));
-  const tail = all.slice(Math.ceil(all.length * 0.9));
-  return tail.filter((_row, index) => index % (thinned[source] ?? 1) === 0);
-});
-const contexts = [...new Set(asked.map(({ context }) => context))];
-const questions = asked.map(({ question, answers, context }) => ({
-  question,
-  answers,
-  documents: [`reader-own-${contexts.indexOf(context)}.txt`],
-}));
-await ingest('reader-own', contexts);
-await search('reader-own', questions, 'fit.jsonl');
-const passages = lines(squad);
-await ingest(
-  'reader-other',
-  passages.map(({ context }) => context),
-);
-const withoutAnswers = (question) => ({ ...question, answers: [] });
-const others = questions.filter((_question, index) => index % 4 === 0);
-await search('reader-other', others.map(withoutAnswers), 'fit-off.jsonl');
-
 /** Evenly over the whole. */
 const evenly = (items, count) =>
   items.filter(
     (_item, index) =>
       Math.floor((index * count) / items.length) !== Math.floor(((index - 1) * count) / items.length),
   );
-const half = passages.flatMap(({ qas }, index) =>
-  qas
-    .filter((qa) => index % 2 === 0 && !qa.is_impossible)
-    .map(({ question, answers }) => ({ question, answers, documents: [`reader-other-${index}.txt`] })),
-);
-await search('reader-other', evenly(half, 800), 'squad.jsonl');
-await ingest(
-  'reader-guides',
-  ['README.md', 'docs/api.md', 'docs/configuration.md', 'docs/operations.md'].map((name) =>
-    readFileSync(name, 'utf8'),
-  ),
-  'md',
-);
-await search('reader-guides', evenly(half, 300).map(withoutAnswers), 'guides-off.jsonl');
+const withoutAnswers = (question) => ({ ...question, answers: [] });
+const named = (collection, texts) =>
+  texts.map((text, index) => ({ name: `${collection}-${index}.txt`, text }));
+
+mkdirSync(out, { recursive: true });
+const engine = await openSearch();
+
+async function search(collection, questions, file) {
+  if (existsSync(join(out, file))) return;
+  const rows = [];
+  for (const question of questions)
+    rows.push({ ...question, docs: await engine.search(collection, question.question) });
+  writeFileSync(join(out, file), `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`);
+  console.log(`${file}: ${rows.length} questions`);
+}
+
+async function technical() {
+  const { documents, missing } = technicalDocuments();
+  if (missing.length > 0) throw new Error(`Manuals that are not installed: ${missing.join(', ')}`);
+  await engine.ingest('technical', documents);
+  const questions = technicalQuestions(documents.map(({ name }) => name));
+  const half = (rest) => questions.filter((_question, index) => index % 2 === rest);
+  await search('technical', half(0), 'technical.jsonl');
+  if (flags.report) await search('technical', half(1), 'technical-reported.jsonl');
+}
+
+async function prose() {
+  const asked = sources.flatMap((source) => {
+    const all = lines(join(qa, `${source}.jsonl`));
+    const tail = all.slice(Math.ceil(all.length * 0.9));
+    return tail.filter((_row, index) => index % (thinned[source] ?? 1) === 0);
+  });
+  const contexts = [...new Set(asked.map(({ context }) => context))];
+  const questions = asked.map(({ question, answers, context }) => ({
+    question,
+    answers,
+    documents: [`own-${contexts.indexOf(context)}.txt`],
+  }));
+  const passages = lines(squad);
+  const half = (rest) =>
+    passages.flatMap(({ qas }, index) =>
+      qas
+        .filter((each) => index % 2 === rest && !each.is_impossible)
+        .map(({ question, answers }) => ({ question, answers, documents: [`squad-${index}.txt`] })),
+    );
+  const guides = ['README.md', 'docs/api.md', 'docs/configuration.md', 'docs/operations.md'];
+  await engine.ingest(
+    'guides',
+    guides.map((name) => ({ name, text: readFileSync(name, 'utf8') })),
+  );
+  await search('guides', evenly(half(0), 300).map(withoutAnswers), 'guides-off.jsonl');
+  if (flags.report)
+    await search('guides', evenly(half(1), 300).map(withoutAnswers), 'guides-reported-off.jsonl');
+  await engine.ingest(
+    'squad',
+    named(
+      'squad',
+      passages.map(({ context }) => context),
+    ),
+  );
+  await search('squad', evenly(half(0), 800), 'squad.jsonl');
+  if (flags.report) await search('squad', evenly(half(1), 1000), 'squad-reported.jsonl');
+  const others = questions.filter((_question, index) => index % 4 === 0);
+  await search('squad', others.map(withoutAnswers), 'fit-off.jsonl');
+  await engine.ingest('own', named('own', contexts));
+  await search('own', questions, 'fit.jsonl');
+}
+
+try {
+  await technical();
+  if (flags.only !== 'technical') await prose();
+} finally {
+  await engine.close();
+}

@@ -20,7 +20,5 @@ npm run build
 node dist/quantize-checkpoint.js "$work/float" models/nano-reader
 cp "$work/float/config.json" models/nano-rerank/tokenizer.json models/nano-rerank/tokenizer_config.json \
   models/nano-rerank/special_tokens_map.json models/nano-reader/
-# Searched by a MegaNest that runs: npm start
-node "$here/passages.mjs" "${GATEWAY:-http://127.0.0.1:8888}" "$qa" "$squad" "$work/passages"
-node dist/bench-grounding.js --passages "$work/passages"
-node dist/fit-reader.js "$work/passages" models/nano-reader
+node dist/passages-reader.js "$qa" "$squad" "$work/passages" --report
+node dist/fit-reader.js "$work/passages" models/nano-reader --report squad-reported technical-reported

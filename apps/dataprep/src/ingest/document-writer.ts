@@ -104,7 +104,7 @@ async function* thenCall<Item>(
 }
 
 /** What a chunk knows of itself; names as in the contracts' ChunkMetadata, and a guessed encoding. */
-function chunkMetadata(
+export function chunkMetadata(
   { title, assumedEncoding }: PreparedDocument,
   chunk: DocumentChunk,
 ): Record<string, unknown> {

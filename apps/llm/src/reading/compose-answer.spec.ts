@@ -26,18 +26,16 @@ describe('quoteOf', () => {
 
   it('begins with the heading where nothing stands before', () => {
     const metadata = { title: 'Guide', heading: 'Guide > Zorvex' };
-    expect(quote('It was released in 2031. More.', '2031', metadata)).toBe(
-      'Zorvex: It was released in 2031.',
-    );
+    expect(quote('It was released in 2031.', '2031', metadata)).toBe('Zorvex: It was released in 2031.');
     expect(quote('It was released in 2031. More.', '2031')).toBe('It was released in 2031.');
   });
 
   it('begins with the term that the passage explains, and with what it means', () => {
     const metadata = { title: 'Mill', heading: 'Mill > Options > --grain=KIND' };
     const text = 'Grinds this kind of grain. Given twice, the last one counts.';
-    expect(quote(text, 'Grinds', metadata)).toBe('--grain=KIND: Grinds this kind of grain.');
+    expect(quote(text, 'Grinds', metadata)).toBe(`--grain=KIND: ${text}`);
     expect(quote(text, 'twice', metadata)).toBe(`--grain=KIND: ${text}`);
-    expect(quote('--grain=KIND grinds. It is loud.', 'grinds', metadata)).toBe('--grain=KIND grinds.');
+    expect(quote('--grain=KIND grinds.', 'grinds', metadata)).toBe('--grain=KIND grinds.');
   });
 
   it('begins with a heading that has words of the question which the sentence lacks', () => {
@@ -46,6 +44,20 @@ describe('quoteOf', () => {
     expect(quote(copy, 'Copy', metadata, 'How do I make backups?')).toBe(`Backups: ${copy}`);
     expect(quote(copy, 'Copy', metadata, 'What is to be copied?')).toBe(copy);
     expect(quote(copy, 'Copy', { title: 'Backups' }, 'How do I make backups?')).toBe(copy);
+  });
+
+  it('goes on to the end of the paragraph and with what it announces below a heading', () => {
+    const metadata = { title: 'Guide', heading: 'Guide > Backups', blocks: 'ppcp' };
+    const text = 'Other text.\n\nStop all. Copy the data then:\n\ncp -a data copy\n\nThat is it.';
+    expect(quote(text, 'Stop', metadata)).toBe('Stop all. Copy the data then:\n```\ncp -a data copy\n```');
+    expect(quote(text, 'Stop', { blocks: 'ppcp' })).toBe('Stop all.');
+  });
+
+  it('leaves out the sentences of a paragraph that is too long', () => {
+    const metadata = { title: 'Guide', heading: 'Guide > Backups' };
+    const long = `${Array.from({ length: 58 }, () => 'word').join(' ')}.`;
+    expect(quote(`Mills grind. ${long} Short.`, 'grind', metadata)).toBe(`Mills grind. ${long}`);
+    expect(quote(`Mills grind. More ${long} Short.`, 'grind', metadata)).toBe('Mills grind.');
   });
 
   it('sets code behind its heading on lines of its own', () => {
@@ -57,6 +69,9 @@ describe('quoteOf', () => {
     const text = 'Some text.\n\nThe parts are:\n\na wheel\n\na bell\n\nThat is all.';
     expect(quote(text, 'bell', { blocks: 'ppiip' })).toBe('The parts are:\n- a bell');
     expect(quote(text, 'parts', { blocks: 'ppiip' })).toBe('The parts are:\n- a wheel\n- a bell');
+    expect(quote('To start it:\n\nnpm start', 'To', { blocks: 'ic' })).toBe(
+      'To start it:\n```\nnpm start\n```',
+    );
   });
 
   it('quotes code whole, between fences, with what announces it', () => {

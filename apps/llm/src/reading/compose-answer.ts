@@ -18,6 +18,8 @@ const refersBack =
 const mostBefore = 2;
 /** Sentences about a term that are shown before the quoted one, as the first of them says what it means. */
 const mostOfTerm = 3;
+/** Words of a quote up to which the rest of its paragraph is shown, in documents with an outline. */
+const mostWords = 60;
 /** Items that are shown behind the sentence that announces them. */
 const mostItems = 8;
 
@@ -28,10 +30,11 @@ const mostItems = 8;
  */
 export function quoteOf(
   { sentence, heading, lead: subject, term }: Candidate,
-  { sentences }: ReadPassage,
+  { sentences, headings }: ReadPassage,
 ): Quote {
   const { passage, documentId } = sentence;
-  const whole = (before: string, from: number, to: number) => {
+  const whole = (before: string, first: number, last: number) => {
+    const [from, to] = headings.length > 1 ? withRest(sentences, first, last) : [first, last];
     const text = render(sentences.slice(from, to));
     return { lead: leadBefore(before, text), text, passage, documentId };
   };
@@ -65,6 +68,33 @@ export function quoteOfSeveral(chosen: readonly Sentence[], { sentences }: ReadP
   return { lead: '', text: render(lines, true), passage, documentId };
 }
 
+/**
+ * The borders of a quote with the rest of its paragraph and what that announces, as far as they are not too long: below a
+ * heading a paragraph is about one thing, and often says how in one sentence and where in the next.
+ */
+function withRest(sentences: readonly Sentence[], first: number, last: number): [number, number] {
+  let [from, to] = [first, last];
+  const fits = () => wordsOf(sentences.slice(from, to)) <= mostWords;
+  const { block } = sentences[to - 1]!;
+  while (to < sentences.length && (sentences[to]!.block === block || announces(sentences[to - 1]))) {
+    to += 1;
+    if (fits()) continue;
+    to -= 1;
+    break;
+  }
+  while (from > 0 && sentences[from - 1]!.block === sentences[from]!.block) {
+    from -= 1;
+    if (fits()) continue;
+    from += 1;
+    break;
+  }
+  return [from, to];
+}
+
+function wordsOf(sentences: readonly Sentence[]): number {
+  return sentences.reduce((sum, { text }) => sum + text.split(/\s+/).length, 0);
+}
+
 /** Back over sentences that refer to the one before them. */
 function startOf(sentences: readonly Sentence[], at: number): number {
   let start = at;
@@ -75,11 +105,9 @@ function startOf(sentences: readonly Sentence[], at: number): number {
   return start;
 }
 
-/** Further sentences of the same item. */
+/** What an item announces. */
 function restOf(sentences: readonly Sentence[], at: number): Sentence[] {
-  const { block } = sentences[at]!;
-  const rest = sentences.slice(at + 1).filter((sentence) => sentence.block === block);
-  return announces(sentences[at]) ? rest.slice(0, 1) : [];
+  return announces(sentences[at]) ? sentences.slice(at + 1, at + 2) : [];
 }
 
 function announces(sentence: Sentence | undefined): boolean {

@@ -1,5 +1,5 @@
 import { splitWords, stemOf } from '#encoders';
-import { answersType, questionType } from './question-type.js';
+import { answersType, questionType, type QuestionType } from './question-type.js';
 import type { ReadPassage, Sentence } from './sentence.js';
 
 /** A sentence with what stands around it. */
@@ -48,6 +48,13 @@ export const evidenceNames = [
   'first of a term',
   'found anywhere',
   'names found nowhere',
+  'passage rank',
+  'passage words',
+  'heading words',
+  'words with context',
+  'term asked',
+  'way and term',
+  'way and code',
   'reader',
   'reader behind the best',
   'reader before the next',
@@ -98,11 +105,22 @@ function withLead(
   return isTerm(subject) || adds ? { lead: subject, text: `${subject}: ${text}` } : { lead: '', text };
 }
 
+/** Questions that a command, an option or a step answers. */
+const asksForWay =
+  /^(?:and )?(?:how (?:do|can|could|should|to|does|is|are)\b|(?:which|what) (?:option|command|flag|parameter|setting|variable)s?\b)/i;
 const pronoun = /^(?:it|its|he|she|they|his|her|their|this|these|that|those)\b/i;
 
 /** Stems of a text that tell something, in order. A name like `ForwardAgent` is the words that it is made of. */
 export function stemsOf(text: string): string[] {
-  return splitWords(text.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')).flatMap((word) => stemOf(word) ?? []);
+  return splitWords(text.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')).flatMap(
+    (word) => evidenceStem(word) ?? [],
+  );
+}
+
+/** The reader's stem, which the model is trained with, without the last letter in which `close` and `closed` differ. */
+function evidenceStem(word: string): string | undefined {
+  const stem = stemOf(word);
+  return stem !== undefined && stem.length > 3 ? stem.replace(/e$/, '').replace(/y$/, 'i') : stem;
 }
 
 /**
@@ -118,23 +136,19 @@ export function lexicalEvidence(question: string, candidates: readonly Candidate
   const sets = stems.map((list) => new Set(list));
   const asking = new Set(words);
   const total = Math.max(1, words.length);
-  const local = new Map(
-    words.map((word) => {
-      const holding = sets.filter((set) => set.has(word)).length;
-      return [word, holding === 0 ? 0 : Math.log(1 + sets.length / (0.5 + holding))];
-    }),
-  );
+  const setOf = remember((text) => new Set(stemsOf(text)));
+  const local = localWeights(words, sets);
   const localTotal = [...local.values()].reduce((sum, value) => sum + value, 0) || 1;
   const share = (text: ReadonlySet<string>, except?: ReadonlySet<string>) =>
     words.filter((word) => text.has(word) && !except?.has(word)).length / total;
+  const ways = asksForWay.test(question.trim());
+  const passageWords = rareWords(words, [...new Set(candidates.map(({ passage }) => passage))].map(setOf));
   const anywhere = new Set(candidates.flatMap(({ passage, lead }) => stemsOf(`${lead} ${passage}`)));
   const names = [...new Set(namesOf(question))];
   const missing = names.filter((name) => !anywhere.has(name)).length / Math.max(1, names.length);
-  const setOf = remember((text) => new Set(stemsOf(text)));
   return candidates.map(({ sentence, term, text, before, after, heading, passage }, index) => {
     const own = sets[index]!;
     const whole = setOf(passage);
-    const { holds, fresh } = answersType(type, text, question);
     const ownPairs = pairsOf(stems[index]!);
     return [
       share(own),
@@ -150,13 +164,7 @@ export function lexicalEvidence(question: string, candidates: readonly Candidate
       Math.log(1 + stems[index]!.length),
       Math.min([...own].filter((stem) => !asking.has(stem)).length, 12) / 12,
       Number(pronoun.test(sentence.text)),
-      Number(type === 'number' && holds),
-      Number(type === 'number' && fresh),
-      Number(type === 'date' && holds),
-      Number(type === 'date' && fresh),
-      Number(type === 'person' && holds),
-      Number(type === 'place' && holds),
-      Number(type === 'reason' && holds),
+      ...typeEvidence(type, text, question),
       Number(sentence.kind === 'item'),
       Number(sentence.kind === 'row'),
       Number(sentence.kind === 'code'),
@@ -165,6 +173,13 @@ export function lexicalEvidence(question: string, candidates: readonly Candidate
       Number(term !== '' && sentence.index === 0),
       share(anywhere),
       missing,
+      1 / sentence.passage,
+      passageWords(whole),
+      passageWords(setOf(heading)),
+      passageWords(new Set([...own, ...setOf(heading), ...setOf(before), ...setOf(after)])),
+      term === '' ? 0 : shareOf(setOf(term), asking),
+      Number(ways && term !== ''),
+      Number(ways && sentence.kind === 'code'),
     ];
   });
 }
@@ -193,6 +208,48 @@ function namesOf(question: string): string[] {
 
 function pairsOf(stems: readonly string[]): Set<string> {
   return new Set(stems.slice(1).map((stem, index) => `${stems[index]} ${stem}`));
+}
+
+/** The weight of each word of the question; one that few candidates have counts more. */
+function localWeights(words: readonly string[], sets: readonly ReadonlySet<string>[]): Map<string, number> {
+  return new Map(
+    words.map((word) => {
+      const holding = sets.filter((set) => set.has(word)).length;
+      return [word, holding === 0 ? 0 : Math.log(1 + sets.length / (0.5 + holding))];
+    }),
+  );
+}
+
+/** Whether a sentence holds something of the kind that is asked for. */
+function typeEvidence(type: QuestionType, text: string, question: string): number[] {
+  const { holds, fresh } = answersType(type, text, question);
+  return [
+    Number(type === 'number' && holds),
+    Number(type === 'number' && fresh),
+    Number(type === 'date' && holds),
+    Number(type === 'date' && fresh),
+    Number(type === 'person' && holds),
+    Number(type === 'place' && holds),
+    Number(type === 'reason' && holds),
+  ];
+}
+
+/** Share of one set that is in another. */
+function shareOf(some: ReadonlySet<string>, others: ReadonlySet<string>): number {
+  return [...some].filter((one) => others.has(one)).length / Math.max(1, some.size);
+}
+
+/** Measures how many of the words that some passages have a text has; words of few passages count more. */
+function rareWords(
+  words: readonly string[],
+  passages: readonly ReadonlySet<string>[],
+): (text: ReadonlySet<string>) => number {
+  const weights = words.flatMap((word) => {
+    const holding = passages.filter((passage) => passage.has(word)).length;
+    return holding === 0 ? [] : [{ word, weight: Math.log(1 + passages.length / (holding - 0.5)) }];
+  });
+  const total = weights.reduce((sum, { weight }) => sum + weight, 0) || 1;
+  return (text) => weights.reduce((sum, { word, weight }) => sum + (text.has(word) ? weight : 0), 0) / total;
 }
 
 function remember<Value>(compute: (text: string) => Value): (text: string) => Value {

@@ -4,6 +4,7 @@ import type { Generator } from '#generation';
 import { questionWithNames } from '#text';
 import type { GenerateRequest } from '../generate-request.js';
 import { quoteOf, quoteOfSeveral, type Quote } from './compose-answer.js';
+import type { Candidate } from './evidence.js';
 import type { Fusion } from './fusion.js';
 import { severalOf } from './list-question.js';
 import { rankSentences, type Ranking } from './rank-sentences.js';
@@ -14,8 +15,8 @@ import { limitAnswer, writeAnswer, type Answer } from './written-answer.js';
 const questionsKept = 4;
 /** Documents that a refusal points to. */
 const nearestDocuments = 3;
-/** Quotes of an answer that is not sure; a term is explained once. */
-const mostUnsure = { sentences: 2, terms: 3 };
+/** Quotes of an answer that is not sure: each of another section where the documents have headings. */
+const mostUnsure = { sentences: 2, sections: 3 };
 const unsureOpening = 'I am not sure, but the documents say:';
 
 export interface AnswererOptions {
@@ -135,11 +136,12 @@ function quotesOf(
   }
   const quotes: Quote[] = [];
   const explained = new Set<string>();
-  const most = isSure ? 1 : mostUnsure[ranked[0]!.candidate.term === '' ? 'sentences' : 'terms'];
+  const most = isSure ? 1 : mostUnsure[sectionOf(ranked[0]!.candidate) === '' ? 'sentences' : 'sections'];
   for (const { candidate } of ranked) {
     if (quotes.length === most) break;
-    if (explained.has(candidate.term)) continue;
-    if (candidate.term !== '') explained.add(candidate.term);
+    const section = sectionOf(candidate);
+    if (explained.has(section)) continue;
+    if (section !== '') explained.add(section);
     const quote = quoteOf(candidate, passageOf(candidate.sentence.passage));
     const isNew = quotes.every(
       ({ text }) => !text.includes(candidate.sentence.text) && !quote.text.includes(text),
@@ -147,4 +149,9 @@ function quotesOf(
     if (isNew) quotes.push(quote);
   }
   return quotes;
+}
+
+/** The headings above a sentence, or empty where there is none but the document's title. */
+function sectionOf({ heading }: Candidate): string {
+  return heading.includes(' > ') ? heading : '';
 }

@@ -54,7 +54,7 @@ export async function callReranking(call: NodeCall): Promise<RetrievedDocument[]
 }
 
 /** A passage behind the heading that it stands below, which often names what the passage is about. */
-function behindHeading({ text, metadata }: RetrievedDocument): string {
+export function behindHeading({ text, metadata }: RetrievedDocument): string {
   const { heading } = metadata;
   return typeof heading === 'string' && heading !== '' ? `${heading.split(' > ').at(-1)}: ${text}` : text;
 }
