@@ -47,9 +47,24 @@ export function searchMethod(
 
 type Reorder = (hits: readonly ChunkHit[], scores: readonly number[]) => ChunkHit[];
 
-/** As the reranking service does it. */
-function byService(fusion?: RankFusion): Reorder {
-  return (hits, scores) => rankByScore(scores, fusion).flatMap(({ index }) => hits[index] ?? []);
+/** Reranks as the reranking service does. */
+function byService(fusion: (hits: readonly ChunkHit[]) => RankFusion | undefined): Reorder {
+  return (hits, scores) => rankByScore(scores, fusion(hits)).flatMap(({ index }) => hits[index] ?? []);
+}
+
+/** The fusion of a reranking profile. */
+function rerankFusion({ fusion, fusionWeight: weight, fusionConstant: constant }: Profile['reranking']) {
+  return (hits: readonly ChunkHit[]): RankFusion | undefined => {
+    if (fusion === 'none') return undefined;
+    if (fusion === 'rrf') return { method: fusion, weight, constant };
+    return { method: fusion, weight, searchScores: hits.map(({ score }) => score) };
+  };
+}
+
+function describeRerankFusion({ fusion, fusionWeight, fusionConstant }: Profile['reranking']): string {
+  return fusion === 'rrf'
+    ? `rrf, constant ${fusionConstant}, weight ${fusionWeight}`
+    : `${fusion}, weight ${fusionWeight}`;
 }
 
 /** Ways to use the reranker's scores of the same hits; it is asked once a question. */
@@ -70,17 +85,19 @@ function rerankMethods(base: Method, reranker: Reranker, profile: Profile): Meth
       return reorder(hits, scores);
     },
   });
-  const { fusionWeight: weight, fusionConstant: constant } = profile.reranking;
+  const previous = { ...profile.reranking, fusion: 'rrf', fusionWeight: 0.35, fusionConstant: 10 } as const;
+  const fused = (settings: Profile['reranking'], note = '') =>
+    method(
+      `fused with the reranker’s order (${describeRerankFusion(settings)})${note}`,
+      byService(rerankFusion(settings)),
+    );
   return [
-    method('in the reranker’s order', byService()),
     method(
-      'fused with the reranker’s order (rrf, constant 60, weight 1)',
-      byService({ weight: 1, constant: 60 }),
+      'in the reranker’s order',
+      byService(() => undefined),
     ),
-    method(
-      `fused with the reranker’s order (rrf, constant ${constant}, weight ${weight}): chat’s default`,
-      byService({ weight, constant }),
-    ),
+    fused(previous),
+    fused(profile.reranking, `: ${chatDefault}`),
   ];
 }
 

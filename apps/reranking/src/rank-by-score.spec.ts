@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rankByScore, type RankFusion } from './rank-by-score.js';
 
-const rrf: RankFusion = { weight: 1, constant: 60 };
+const rrf: RankFusion = { method: 'rrf', weight: 1, constant: 60 };
 
 const indexes = (scores: number[], fusion?: RankFusion) =>
   rankByScore(scores, fusion).map(({ index }) => index);
@@ -29,12 +29,41 @@ describe('rankByScore', () => {
   });
 
   it('lets a light model move only what it is surest of', () => {
-    const light: RankFusion = { weight: 0.1, constant: 10 };
+    const light = { method: 'rrf', weight: 0.1, constant: 10 } as const;
     expect(indexes([0.1, 0.2, 0.3, 0.9], light)).toEqual([0, 1, 2, 3]);
     expect(indexes([0.1, 0.2, 0.3, 0.9], { ...light, weight: 10 })).toEqual([3, 2, 1, 0]);
   });
 
+  it('adds standard scores of the search and weighted ones of the model', () => {
+    const fused = (weight: number) =>
+      rankByScore([0.5, 0.9, 0.1], { method: 'scores', weight, searchScores: [30, 10, 20] });
+    // Logits 0, 2.2, -2.2 and scores 30, 10, 20 have the standard scores 0, 1.22, -1.22 and 1.22, -1.22, 0.
+    const unit = Math.sqrt(1.5);
+    expect(fused(0.5).map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(fused(2).map(({ index }) => index)).toEqual([1, 0, 2]);
+    expect(fused(0.5)[0]?.score).toBeCloseTo(unit, 10);
+    expect(fused(2)[2]?.score).toBeCloseTo(-2 * unit, 10);
+  });
+
+  it('does not depend on the scale of the search', () => {
+    const scores = [0.2, 0.7, 0.6, 0.1];
+    const fused = (searchScores: number[]) =>
+      rankByScore(scores, { method: 'scores', weight: 1, searchScores });
+    const cosines = fused([0.9, 0.8, 0.3, 0.1]);
+    fused([18, 16, 6, 2]).forEach(({ index, score }, rank) => {
+      expect(index).toBe(cosines[rank]?.index);
+      expect(score).toBeCloseTo(cosines[rank]!.score, 10);
+    });
+  });
+
+  it('keeps the order of the model where the search has equal scores', () => {
+    const fused = rankByScore([0.1, 1, 0, 0.9], { method: 'scores', weight: 1, searchScores: [1, 1, 1, 1] });
+    expect(fused.map(({ index }) => index)).toEqual([1, 3, 0, 2]);
+    expect(fused.every(({ score }) => Number.isFinite(score))).toBe(true);
+  });
+
   it('has nothing to order in an empty list', () => {
     expect(rankByScore([], rrf)).toEqual([]);
+    expect(rankByScore([], { method: 'scores', weight: 1, searchScores: [] })).toEqual([]);
   });
 });

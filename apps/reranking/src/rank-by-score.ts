@@ -4,25 +4,63 @@ export interface RankedPassage {
   score: number;
 }
 
-/** How two orders become one (reciprocal rank fusion, Cormack et al. 2009). */
-export interface RankFusion {
-  /** What the model's order counts beside that of the request. */
-  weight: number;
-  /** Damps the lead of the first ranks; 60 in the paper. */
-  constant: number;
-}
+/** How the model's ranking and that of a search become one. */
+export type RankFusion =
+  | {
+      /** Reciprocal rank fusion (Cormack et al. 2009): the search's ranking is the order of the request. */
+      method: 'rrf';
+      /** Weight of the model's ranking; that of the search is 1. */
+      weight: number;
+      /** Reduces the lead of the first ranks; 60 in the paper. */
+      constant: number;
+    }
+  | {
+      /** Sum of standard scores: how many standard deviations a passage is above the mean of the request. */
+      method: 'scores';
+      weight: number;
+      /** Scores of the search, in the order of the request. */
+      searchScores: readonly number[];
+    };
 
-/**
- * Passages best first. Without fusion: by the model's score. With it: by the sum of 1 / (constant + rank) in the order
- * of the request and weight / (constant + rank) in the model's; equal sums keep the model's order.
- */
+/** Returns passages best first: by the model's scores (0–1) or by the fused score. Equal scores keep the model's order. */
 export function rankByScore(scores: readonly number[], fusion?: RankFusion): RankedPassage[] {
   const ranked = byScore(scores.map((score, index) => ({ index, score })));
   if (!fusion) return ranked;
-  const reciprocal = (rank: number) => 1 / (fusion.constant + rank + 1);
-  return byScore(
-    ranked.map(({ index }, rank) => ({ index, score: fusion.weight * reciprocal(rank) + reciprocal(index) })),
-  );
+  const gains = fusion.method === 'rrf' ? reciprocalRanks(ranked, fusion) : standardScores(scores, fusion);
+  return byScore(ranked.map(({ index }) => ({ index, score: gains[index]! })));
+}
+
+function reciprocalRanks(
+  ranked: readonly RankedPassage[],
+  { weight, constant }: Extract<RankFusion, { method: 'rrf' }>,
+): number[] {
+  const reciprocal = (rank: number) => 1 / (constant + rank + 1);
+  const gains = ranked.map((_, index) => reciprocal(index));
+  for (const [rank, { index }] of ranked.entries()) gains[index]! += weight * reciprocal(rank);
+  return gains;
+}
+
+function standardScores(
+  scores: readonly number[],
+  { weight, searchScores }: Extract<RankFusion, { method: 'scores' }>,
+): number[] {
+  const model = standardize(scores.map(logit));
+  const search = standardize(searchScores);
+  return model.map((score, index) => weight * score + search[index]!);
+}
+
+/** Zeros if all values are equal. */
+function standardize(values: readonly number[]): number[] {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+  const deviation = Math.sqrt(variance);
+  return values.map((value) => (deviation > 0 ? (value - mean) / deviation : 0));
+}
+
+/** Finite for 0 and 1 too. */
+function logit(probability: number): number {
+  const bounded = Math.min(Math.max(probability, 1e-9), 1 - 1e-9);
+  return Math.log(bounded / (1 - bounded));
 }
 
 /** Stable: passages of one score keep their order. */

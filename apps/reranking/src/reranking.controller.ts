@@ -70,6 +70,8 @@ export class RerankingController {
     // The profile's fusion trusts the order of a search; what callers send may be in any order.
     const { initial_query: query, retrieved_docs, top_n, fusion = 'none', model } = body;
     const texts = retrieved_docs.map(({ text }) => text);
-    return this.reranking.rerank({ query, texts, top_n, fusion, model }, call.signal);
+    const scores = retrieved_docs.flatMap(({ score }) => (typeof score === 'number' ? [score] : []));
+    const all = scores.length === texts.length ? scores : undefined;
+    return this.reranking.rerank({ query, texts, scores: all, top_n, fusion, model }, call.signal);
   }
 }

@@ -3,7 +3,10 @@ import { rerankQuerySchema } from '#openai-api';
 import { z } from 'zod';
 
 const passage = z.union(
-  [z.string().transform((text) => ({ text })), z.looseObject({ text: z.string() })],
+  [
+    z.string().transform((text): { text: string; score?: unknown } => ({ text })),
+    z.looseObject({ text: z.string(), score: z.unknown().optional() }),
+  ],
   'must be a string or an object with a text',
 );
 const passages = z.array(passage).max(1000);

@@ -1,9 +1,16 @@
-import { assertServedModel, rerank, type ModelInfo, type ParsedRequestOf, type ReplyOf } from '#contracts';
+import {
+  assertServedModel,
+  invalidField,
+  rerank,
+  type ModelInfo,
+  type ParsedRequestOf,
+  type ReplyOf,
+} from '#contracts';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { firstWords } from '#text';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Reranker } from '#encoders';
-import { rankByScore } from './rank-by-score.js';
+import { rankByScore, type RankFusion } from './rank-by-score.js';
 import { rerankerToken } from './open-reranker.js';
 import { rerankingSettings, type RerankingSettings } from './reranking.environment.js';
 
@@ -31,11 +38,11 @@ export class RerankingService implements OnApplicationShutdown {
 
   /**
    * Best first; parameters that the request leaves out are the profile's. Errors: model_not_found, overloaded,
-   * context_length_exceeded where the request does not want its passages cut.
+   * context_length_exceeded where the request does not want its passages cut, invalid_request for missing scores.
    */
   rerank(request: RerankRequest, signal: AbortSignal): Promise<RerankReply> {
-    const { fusion: profileFusion, fusionWeight: weight, fusionConstant: constant, topN } = this.settings;
-    const { query, texts, truncate = true, fusion = profileFusion, top_n = topN } = request;
+    const { query, texts, truncate = true, top_n = this.settings.topN } = request;
+    const fusion = this.fusionOf(request);
     return this.metrics.measure('rerank', async () => {
       assertServedModel(request.model, this.reranker.info.id);
       const passages = truncate
@@ -43,13 +50,26 @@ export class RerankingService implements OnApplicationShutdown {
         : texts;
       const { scores, promptTokens } = await this.reranker.rerank(query, passages, { truncate, signal });
       this.metrics.countTokens('prompt', promptTokens);
-      const ranked = rankByScore(scores, fusion === 'rrf' ? { weight, constant } : undefined);
+      const ranked = rankByScore(scores, fusion);
       const results = ranked.slice(0, top_n).map((passage) => ({
         ...passage,
         relevance: scores[passage.index],
       }));
       return { model: this.reranker.info.id, results, promptTokens };
     });
+  }
+
+  /** The profile's fusion by scores is left out for passages without scores; a request for it is refused. */
+  private fusionOf({ fusion, texts, scores }: RerankRequest): RankFusion | undefined {
+    const { fusion: profileFusion, fusionWeight: weight, fusionConstant: constant } = this.settings;
+    const method = fusion ?? profileFusion;
+    if (scores && scores.length !== texts.length) {
+      throw invalidField('scores', `there are ${scores.length} for ${texts.length} texts`);
+    }
+    if (method === 'rrf') return { method, weight, constant };
+    if (method === 'scores' && scores) return { method, weight, searchScores: scores };
+    if (fusion === 'scores') throw invalidField('scores', 'fusion "scores" needs a score of each passage');
+    return undefined;
   }
 
   async onApplicationShutdown(): Promise<void> {

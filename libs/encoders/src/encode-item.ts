@@ -1,6 +1,15 @@
 import type { EncodedSequence, SequenceTemplate, TextTokenizer } from '#models';
 import type { EncoderItem, EncoderOutcome } from './encoder-messages.js';
+import { readerMarks, type KeptTokens, type ReaderTokens } from './reader-tokens.js';
 import { windowStarts } from './text-pieces.js';
+
+/** How a model's texts become tokens. */
+export interface ItemCoding {
+  readonly tokenizer: TextTokenizer;
+  readonly template: SequenceTemplate;
+  /** For models whose token types say which words of a pair match. */
+  readonly matches?: ReaderTokens;
+}
 
 /** Limits of a model's input. */
 export interface EncodingLimits {
@@ -17,12 +26,12 @@ const windowOverlap = 0.25;
  */
 export function encodeItem(
   item: EncoderItem,
-  tokenizer: TextTokenizer,
-  template: SequenceTemplate,
+  coding: ItemCoding,
   limits: EncodingLimits,
 ): readonly EncodedSequence[] | Exclude<EncoderOutcome, { tokens: number }> {
   if ('sequence' in item) return encodedSequence(item.sequence, limits);
-  if ('query' in item) return encodePair(item, tokenizer, template, limits);
+  if ('query' in item) return encodePair(item, coding, limits);
+  const { tokenizer, template } = coding;
   const room = limits.maxInputTokens - template.singleMarks;
   const ids = 'ids' in item ? item.ids : tokenizer.encode(item.text);
   const unknownToken = ids.find((id) => id >= limits.vocabularySize);
@@ -47,19 +56,43 @@ function windowsOf(ids: readonly number[], room: number): number[][] {
   return starts.map((start) => ids.slice(start, start + room));
 }
 
-/** Truncates the passage first; the query keeps at most half of the tokens, so that part of the passage remains. */
+type PairItem = Extract<EncoderItem, { query: string }>;
+
 function encodePair(
-  { query, passage, truncate }: Extract<EncoderItem, { query: string }>,
-  tokenizer: TextTokenizer,
-  template: SequenceTemplate,
-  { maxInputTokens }: EncodingLimits,
+  item: PairItem,
+  coding: ItemCoding,
+  limits: EncodingLimits,
 ): readonly EncodedSequence[] | { tooLong: number } {
-  const room = maxInputTokens - template.pairMarks;
+  const { maxInputTokens } = limits;
+  const { ids, segments } = coding.matches
+    ? encodeMatches(item, coding.matches, maxInputTokens)
+    : encodePlainPair(item, coding, maxInputTokens);
+  return ids.length > maxInputTokens ? { tooLong: ids.length } : [{ ids, segments }];
+}
+
+function encodeMatches(
+  { query, passage, truncate }: PairItem,
+  matches: ReaderTokens,
+  maxInputTokens: number,
+): EncodedSequence {
+  const room = truncate ? maxInputTokens - readerMarks : Infinity;
+  return matches.encodePair(query, passage, (...counts) => keptTokens(...counts, room));
+}
+
+function encodePlainPair(
+  { query, passage, truncate }: PairItem,
+  { tokenizer, template }: ItemCoding,
+  maxInputTokens: number,
+): EncodedSequence {
+  const room = truncate ? maxInputTokens - template.pairMarks : Infinity;
   const passageIds = tokenizer.encode(passage);
   const queryIds = tokenizer.encode(query);
-  const tokens = queryIds.length + passageIds.length + template.pairMarks;
-  if (!truncate && tokens > maxInputTokens) return { tooLong: tokens };
-  const queryRoom = Math.max(Math.floor(room / 2), room - passageIds.length);
-  const queryPart = queryIds.slice(0, queryRoom);
-  return [template.wrapPair(queryPart, passageIds.slice(0, room - queryPart.length))];
+  const kept = keptTokens(queryIds.length, passageIds.length, room);
+  return template.wrapPair(queryIds.slice(0, kept.query), passageIds.slice(0, kept.passage));
+}
+
+/** Truncates the passage first; the query keeps at most half of the tokens, so that part of the passage remains. */
+function keptTokens(query: number, passage: number, room: number): KeptTokens {
+  const queryKept = Math.min(query, Math.max(Math.floor(room / 2), room - passage));
+  return { query: queryKept, passage: Math.min(passage, room - queryKept) };
 }

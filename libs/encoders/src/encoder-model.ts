@@ -20,8 +20,9 @@ import type {
   EncoderResult,
 } from './encoder-messages.js';
 import { scoresOf } from './classification-head.js';
-import { encodeItem } from './encode-item.js';
+import { encodeItem, type ItemCoding } from './encode-item.js';
 import { normalizeVector, poolTokens } from './pooling.js';
+import { ReaderTokens } from './reader-tokens.js';
 import { raiseToMax } from './text-pieces.js';
 
 /** A session and the engine that was chosen. */
@@ -71,15 +72,19 @@ const outputNames = {
 
 /** An encoder model in its worker thread: token ids in, vectors or scores out. */
 export class EncoderModel {
-  private readonly template: SequenceTemplate;
+  private readonly coding: ItemCoding;
 
   private constructor(
     private readonly settings: EncoderSettings,
-    private readonly tokenizer: TextTokenizer,
+    tokenizer: TextTokenizer,
     private readonly loaded: LoadedGraph,
     private readonly outputName: string,
   ) {
-    this.template = SequenceTemplate.from(tokenizer);
+    this.coding = {
+      tokenizer,
+      template: SequenceTemplate.from(tokenizer),
+      ...(settings.marksMatches && { matches: new ReaderTokens((word) => tokenizer.encode(word)) }),
+    };
   }
 
   /** Execution provider and weights file. */
@@ -107,7 +112,7 @@ export class EncoderModel {
     const outcomes: EncoderOutcome[] = [];
     const sequences: { item: number; sequence: EncodedSequence }[] = [];
     items.forEach((item, index) => {
-      const encoded = encodeItem(item, this.tokenizer, this.template, this.settings);
+      const encoded = encodeItem(item, this.coding, this.settings);
       if (isRefusal(encoded)) outcomes.push(encoded);
       else {
         sequences.push(...encoded.map((sequence) => ({ item: index, sequence })));

@@ -85,6 +85,7 @@ async function encoderSettings(
     threads: 1,
     maxInputTokens: Math.min(await readMaxTokens(directory), options.maxInputTokens ?? Infinity),
     vocabularySize: config.vocab_size ?? Number.MAX_SAFE_INTEGER,
+    marksMatches: config.token_types === 'matches',
     padTokenId: config.pad_token_id ?? 0,
     pooling: options.pooling ?? (await readPooling(directory, id)),
   };

@@ -74,6 +74,15 @@ const kinds = {
 /** Maximum tokens of each part, as in training. */
 const maxPartTokens = { question: 36, sentence: 80, before: 30, after: 18 };
 const marks = { start: 2, end: 3 };
+
+/** Special tokens of a sequence: one at the start, one after each part. */
+export const readerMarks = 5;
+
+/** How many tokens of a query and of a passage are read. */
+export interface KeptTokens {
+  readonly query: number;
+  readonly passage: number;
+}
 /** Maximum number of distinct words in the cache of token ids. */
 const maxCachedWords = 50_000;
 
@@ -113,6 +122,27 @@ export class ReaderTokens {
     );
   }
 
+  /**
+   * Encodes a query and a passage, as a question and a sentence without context. `room` returns how many of their
+   * tokens remain.
+   */
+  encodePair(
+    query: string,
+    passage: string,
+    room: (query: number, passage: number) => KeptTokens,
+  ): EncodedSequence {
+    const question = this.#code(query);
+    const sentence = this.#code(passage);
+    const kept = room(question.ids.length, sentence.ids.length);
+    return layOut({
+      question: slice(question, 0, kept.query),
+      sentence: slice(sentence, 0, kept.passage),
+      before: noText,
+      after: noText,
+      passage: noText.stems,
+    });
+  }
+
   #code(text: string): CodedText {
     const words = splitWords(text).map((word, index) => this.#word(word, index === 0));
     const ids = words.flatMap((word) => word.ids);
@@ -141,6 +171,8 @@ function coded(ids: readonly number[], words: readonly ReaderWord[]): CodedText 
 function slice({ ids, words }: CodedText, from: number, to?: number): CodedText {
   return coded(ids.slice(from, to), words.slice(from, to));
 }
+
+const noText = coded([], []);
 
 interface Parts {
   question: CodedText;

@@ -54,6 +54,30 @@ describe('ReaderTokens', () => {
     expect({ second, fourth }).toEqual({ second: trained.second, fourth: trained.fourth });
   });
 
+  it('marks the words of a query and a passage that match', () => {
+    const ids: Record<string, number> = {
+      When: 10,
+      did: 11,
+      plague: 12,
+      occur: 13,
+      Plague: 12,
+      occurred: 14,
+      in: 15,
+      Venice: 16,
+    };
+    const tokens = new ReaderTokens((word) => [ids[word]!]);
+    const all = (query: number, passage: number) => ({ query, passage });
+    expect(tokens.encodePair('When did plague occur', 'Plague occurred in Venice', all)).toEqual({
+      ids: [2, 10, 11, 12, 13, 3, 3, 12, 14, 15, 16, 3, 3],
+      segments: [4, 4, 4, 1, 1, 16, 16, 6, 6, 7, 8, 16, 16],
+    });
+    const cut = tokens.encodePair('When did plague occur', 'Plague occurred in Venice', () => ({
+      query: 3,
+      passage: 1,
+    }));
+    expect(cut).toEqual({ ids: [2, 10, 11, 12, 3, 3, 12, 3, 3], segments: [4, 4, 4, 1, 16, 16, 6, 16, 16] });
+  });
+
   it('cuts every part to its most tokens', () => {
     const tokens = new ReaderTokens(() => [9]);
     const long = 'word '.repeat(200);

@@ -19,6 +19,16 @@ describe('nano-rerank', () => {
     expect(promptTokens).toBeGreaterThan(30);
   });
 
+  it('prefers a passage with the words of the question in other forms to one about the same subject', async () => {
+    const { scores } = await reranker.rerank('How many times did plague occur in Venice?', [
+      'Venice is a city in Italy, and it was rich for many centuries.',
+      'Plague occurred in Venice 22 times between 1361 and 1528.',
+      'The plague is a disease that many rats carry, many times over.',
+    ]);
+    expect(scores.indexOf(Math.max(...scores))).toBe(1);
+    expect(scores[1]).toBeGreaterThan(0.9);
+  });
+
   it('cuts passages and queries that are too long', async () => {
     const { scores, promptTokens } = await reranker.rerank('word '.repeat(600), ['text '.repeat(900), '']);
     expect(scores).toHaveLength(2);

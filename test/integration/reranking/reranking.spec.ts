@@ -50,12 +50,37 @@ describe('the reranking service', () => {
 
     it('fuses with the order of the request where it is asked to', async () => {
       const { results } = await client.request(rerank, { query, texts: passages, fusion: 'rrf', top_n: 3 });
-      // The profile's constant 10 and weight 0.35: what is second in the request and first with the model gets this.
+      // The profile's constant 10 and weight 1.3: what is second in the request and first with the model gets this.
       const second = results.find(({ index }) => index === 1);
-      expect(second?.score).toBeCloseTo(1 / 12 + 0.35 / 11, 10);
+      expect(second?.score).toBeCloseTo(1 / 12 + 1.3 / 11, 10);
       expect(results.map(({ score }) => score)).toEqual(
         results.map(({ score }) => score).toSorted((a, b) => b - a),
       );
+    });
+
+    it('fuses with the scores of the search, as the profile says', async () => {
+      // Neither passage is about the question, so the search decides; its scores may have any scale.
+      const texts = [passages[0]!, passages[2]!, passages[1]!];
+      const order = async (scores: number[]) =>
+        (await client.request(rerank, { query, texts, scores, top_n: 3 })).results.map(({ index }) => index);
+      expect(await order([0.2, 0.9, 0.5])).toEqual([2, 1, 0]);
+      expect(await order([900, 200, 500])).toEqual([2, 0, 1]);
+      expect(await order([1, 1, 1])).toEqual(
+        (await client.request(rerank, { query, texts, fusion: 'none', top_n: 3 })).results.map(
+          ({ index }) => index,
+        ),
+      );
+    });
+
+    it.each([
+      ['are missing', undefined],
+      ['are too few', [0.5]],
+    ])('refuses to fuse scores that %s', async (_, scores) => {
+      const request = { query, texts: passages, scores, fusion: 'scores' as const };
+      await expect(client.request(rerank, request)).rejects.toMatchObject({
+        code: 'invalid_request',
+        param: 'scores',
+      });
     });
 
     it('has nothing to say about no passages', async () => {
@@ -100,6 +125,20 @@ describe('the reranking service', () => {
         documents: [passages[1]],
         reranked_docs: [{ ...retrieved_docs[1], score: expect.any(Number) }],
       });
+    });
+
+    it('fuses the scores of documents where it is asked to', async () => {
+      const [kettle, tea, coffee] = passages;
+      const retrieved_docs = [
+        { text: kettle, score: 1 },
+        { text: coffee, score: 90 },
+        { text: tea, score: 5 },
+      ];
+      const body = { input: query, retrieved_docs, top_n: 3 };
+      const fused = await post('/v1/reranking', { ...body, fusion: 'scores' });
+      expect(fused.body).toMatchObject({ documents: [tea, coffee, kettle] });
+      const missing = await post('/v1/reranking', { ...body, retrieved_docs: passages, fusion: 'scores' });
+      expect(missing).toMatchObject({ status: 400, body: { error: { param: 'scores' } } });
     });
 
     it("answers TEI's request with a bare list", async () => {

@@ -100,7 +100,9 @@ export class VectorStoreSearch {
     if (candidates.length === 0) return [];
     const texts = candidates.map(({ text }) => text);
     try {
-      const { results } = await this.rpc.request(rerank, { query, texts, top_n: texts.length }, call);
+      const scores = candidates.map(({ score }) => score);
+      const request = { query, texts, scores, top_n: texts.length };
+      const { results } = await this.rpc.request(rerank, request, call);
       return results.flatMap(({ index, score, relevance = score }) => {
         const passage = candidates[index];
         return passage ? [{ passage, score: relevance }] : [];

@@ -5,9 +5,11 @@ import { defineMethod } from './method.js';
 export const rerankingParametersSchema = z.object({
   top_n: z.int().min(1).max(1000).optional().describe('Passages to keep'),
   fusion: z
-    .enum(['none', 'rrf'])
+    .enum(['none', 'rrf', 'scores'])
     .optional()
-    .describe('rrf: fuse the order of the reranker with the order of the input instead of trusting it alone'),
+    .describe(
+      'How the ranking of the reranker is fused with that of the search: rrf by the order of the input, scores by the scores of the search; none trusts the reranker alone',
+    ),
 });
 export type RerankingParameters = z.infer<typeof rerankingParametersSchema>;
 
@@ -18,6 +20,8 @@ export const rerank = defineMethod({
   request: rerankingParametersSchema.extend({
     query: z.string().min(1),
     texts: z.array(z.string()).max(1000),
+    /** Scores of the search, one for each text; required by fusion `scores`. */
+    scores: z.array(z.number()).max(1000).optional(),
     /** False: a passage that is longer than the model takes is an error, and none is cut as the profile says. */
     truncate: z.boolean().optional(),
     model: z.string().optional(),

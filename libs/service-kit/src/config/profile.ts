@@ -43,9 +43,10 @@ export const profileSchema = z.strictObject({
     model: z.string(),
     /** Longer passages are cut to this many words before they are scored. */
     maxPassageWords: z.int().min(1),
-    fusion: z.enum(['none', 'rrf']),
-    /** rrf: what the model's order counts beside that of the search, and the constant that damps the first ranks. */
+    fusion: z.enum(['none', 'rrf', 'scores']),
+    /** Weight of the model's ranking; that of the search is 1. */
     fusionWeight: z.number().gt(0).default(1),
+    /** For rrf: reduces the lead of the first ranks. */
     fusionConstant: z.number().min(0).default(60),
     topN: z.int().min(1),
   }),

@@ -45,7 +45,8 @@ export async function callReranking(call: NodeCall): Promise<RetrievedDocument[]
   if (documents.length === 0) return [];
   const texts = documents.map(behindHeading);
   const query = searchedFor(call);
-  const reply = await client.request(rerank, { ...context.parameters, query, texts }, options);
+  const scores = documents.map(({ score }) => score);
+  const reply = await client.request(rerank, { ...context.parameters, query, texts, scores }, options);
   context.report({ model: reply.model, results: reply.results });
   return reply.results.flatMap(({ index, score }) => {
     const document = documents[index];

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Trains the reranker further on whole passages, and prints its quality on held questions: run.sh QA_DIR WORK [SECONDS]
+# QA_DIR: the files of questions that models/SOURCES.md names. WORK: a folder outside the repository. To be run in the root of
+# the repository; needs numpy, torch and g++. The shipped weights are those of nano-reader (see README.md).
+set -eu
+qa=$1 work=$2 seconds=${3:-2000}
+reader=tools/training/reader
+python=${PYTHON:-/usr/bin/python3}
+
+mkdir -p "$work"
+# Without AMX the matrix products take AVX-512's bfloat16 instructions.
+grep -q amx_bf16 /proc/cpuinfo && tiles= || tiles=-DNOAMX
+g++ -O3 -march=native -ffast-math -fopenmp -shared -fPIC $tiles "$reader/ops.cpp" -o "$work/libops.so"
+export OPS="$work/libops.so" OMP_NUM_THREADS="${OMP_NUM_THREADS:-$(nproc)}" PYTHONPATH="$reader"
+"$python" tools/training/rerank/groups.py "$qa" "$work/groups.jsonl"
+"$python" tools/training/rerank/train.py "$work/groups.jsonl" "$work/rerank" --tokenizer models/nano-rerank/tokenizer.json \
+  --init models/nano-reader/model.safetensors --groups 10000 --seconds "$seconds" --at 0,640,1250,2500,5000
+"$python" "$reader/export.py" "$work/rerank-final.pt" "$work/float"
+npm run build
+node dist/quantize-checkpoint.js "$work/float" "$work/int8"
