@@ -14,9 +14,12 @@ export interface ReceivedForm {
 
 const fileFields = new Set(['files', 'files[]', 'file']);
 const maxFieldBytes = 1024 * 1024;
+/** A file of this size or less is stored while the next ones are read. */
+const smallFileBytes = 64 * 1024;
+const smallFilesAtOnce = 4;
 
 /**
- * Reads a multipart form, streaming its files to the object store; they never lie in memory whole. What was stored
+ * Reads a multipart form, streaming its files to the object store; only small ones lie in memory whole. What was stored
  * is removed again when it fails. Errors: payload_too_large and invalid_request with the field as `param`.
  */
 export async function receiveForm(
@@ -25,7 +28,7 @@ export async function receiveForm(
   limits: UploadLimits,
 ): Promise<ReceivedForm> {
   const form: ReceivedForm = { files: [], fields: {} };
-  const counter = new UploadCounter(limits);
+  const intake = new Intake(objects, new UploadCounter(limits));
   try {
     // One more than allowed, so that the check here and not the parser reports it.
     const parserLimits = {
@@ -35,30 +38,81 @@ export async function receiveForm(
       keepsPaths: true,
     };
     await readFormParts(request, parserLimits, async (part) => {
-      if (part.type === 'file') form.files.push(await receiveFile(part, form.files.length, objects, counter));
+      if (part.type === 'file') await intake.take(part);
       else addField(form.fields, part.fieldname, part.value, part.valueTruncated);
     });
+    form.files.push(...(await intake.files()));
     return form;
   } catch (error) {
-    await Promise.allSettled(form.files.map((file) => objects.delete(file.objectId)));
+    await intake.discard();
     throw error;
   }
 }
 
-async function receiveFile(
-  part: MultipartFile,
-  index: number,
-  objects: Pick<ObjectStore, 'put'>,
-  counter: UploadCounter,
-): Promise<FileReference> {
-  const param = `files[${index}]`;
-  if (!fileFields.has(part.fieldname)) {
-    throw invalidField(part.fieldname, 'files are sent in the field "files"');
+/** Stores the files of a form in their order; a few small ones at a time, since storing is mostly waiting. */
+class Intake {
+  readonly #stored: Promise<FileReference>[] = [];
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  constructor(
+    private readonly objects: Pick<ObjectStore, 'put' | 'delete'>,
+    private readonly counter: UploadCounter,
+  ) {}
+
+  /** Resolves when the file has been read and there is room for another one. */
+  async take(part: MultipartFile): Promise<void> {
+    const param = `files[${this.#stored.length}]`;
+    if (!fileFields.has(part.fieldname)) {
+      throw invalidField(part.fieldname, 'files are sent in the field "files"');
+    }
+    const filename = cleanPath(part.filename);
+    if (!filename) throw invalidField(param, 'the file has no name');
+    this.counter.addFile(param);
+    const pieces = this.counter.count(part.file, filename, param);
+    const beginning = await readBeginning(pieces);
+    const content = beginning.isWhole ? beginning.bytes : following(beginning.bytes, pieces);
+    const storing = this.objects.put(content, { filename, mimeType: part.mimetype });
+    this.#stored.push(storing);
+    const over = storing.catch(() => undefined).finally(() => this.#underWay.delete(over));
+    this.#underWay.add(over);
+    if (!beginning.isWhole) await storing;
+    if (this.#underWay.size >= smallFilesAtOnce) await Promise.race(this.#underWay);
   }
-  const filename = cleanPath(part.filename);
-  if (!filename) throw invalidField(param, 'the file has no name');
-  counter.addFile(param);
-  return objects.put(counter.count(part.file, filename, param), { filename, mimeType: part.mimetype });
+
+  /** The files in the order of the form. Errors: of storing. */
+  files(): Promise<FileReference[]> {
+    return Promise.all(this.#stored);
+  }
+
+  /** Removes what was stored. */
+  async discard(): Promise<void> {
+    const outcomes = await Promise.allSettled(this.#stored);
+    await Promise.allSettled(
+      outcomes.map(
+        (outcome) => outcome.status === 'fulfilled' && this.objects.delete(outcome.value.objectId),
+      ),
+    );
+  }
+}
+
+/** Reads a small file whole, or the beginning of a large one. */
+async function readBeginning(
+  pieces: AsyncGenerator<Uint8Array>,
+): Promise<{ bytes: Uint8Array; isWhole: boolean }> {
+  const read: Uint8Array[] = [];
+  let size = 0;
+  while (size <= smallFileBytes) {
+    const piece = await pieces.next();
+    if (piece.done) return { bytes: Buffer.concat(read), isWhole: true };
+    read.push(piece.value);
+    size += piece.value.length;
+  }
+  return { bytes: Buffer.concat(read), isWhole: false };
+}
+
+async function* following(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield* rest;
 }
 
 function addField(fields: Record<string, string>, name: string, value: unknown, truncated: boolean): void {
