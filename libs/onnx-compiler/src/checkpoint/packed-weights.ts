@@ -43,6 +43,8 @@ export const isPackedDetail = (name: string): boolean => name.endsWith('.g_idx')
 const awqNibbles = [0, 4, 1, 5, 2, 6, 3, 7];
 const perWord = 8;
 
+const nibble = (word: number, index: number): number => (word >>> (index * 4)) & 15;
+
 /**
  * Returns the weight of the layer `layer` whose 4-bit values are packed as by GPTQ or AWQ. It has them in blocks too, if
  * groups are runs of inputs that the operator takes.
@@ -125,7 +127,6 @@ class PackedWeight {
     const zeros = await reader.readInt32(`${layer}.qzeros`);
     const scales = await reader.readFloat32(`${layer}.scales`);
     const isAwq = packing.method === 'awq';
-    const nibble = (word: number, index: number): number => (word >>> (index * 4)) & 15;
     /** A nibble of a tensor that packs eight outputs a word. */
     const byRow = (packed: Int32Array, line: number, row: number): number =>
       nibble(packed[(line * rows + row) >> 3]!, isAwq ? awqNibbles[row % perWord]! : row % perWord);
