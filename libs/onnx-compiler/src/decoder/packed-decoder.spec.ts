@@ -186,7 +186,9 @@ describe.each(Object.keys(forms) as Form[])('a checkpoint in the form of %s', (f
     expect(await layer.read()).toEqual(exact);
     const blocks = await layer.blocks?.read();
     const isReordered = form === 'gptq with reordered inputs';
-    expect(blocks && dequantizeBlocks(blocks, rows, columns, format)).toEqual(isReordered ? undefined : exact);
+    expect(blocks && dequantizeBlocks(blocks, rows, columns, format)).toEqual(
+      isReordered ? undefined : exact,
+    );
     await reader.close();
   });
 
