@@ -55,7 +55,7 @@ function rotaryTable(
 }
 
 /** Cosines and sines of every position as constants of the graph, `[contextLength, headDim / 2]`. */
-class RotaryTables {
+export class RotaryTables {
   private readonly cosines: string;
   private readonly sines: string;
 
@@ -73,7 +73,10 @@ class RotaryTables {
     this.sines = table(`${prefix}.sines`, Math.sin);
   }
 
-  /** Rotates `[batch, tokens, heads × headDim]` by int64 positions `[batch, tokens]`. */
+  /**
+   * Rotates `[batch, tokens, heads × headDim]` by int64 positions `[batch, tokens]`, or by the position of the first
+   * token, `[1]`.
+   */
   rotate(value: string, positions: string, heads: number): string {
     return this.graph.op('RotaryEmbedding', [value, positions, this.cosines, this.sines], {
       domain: microsoft,

@@ -12,6 +12,9 @@ import type { IntegerKernel } from '../onnx/graph-builder.js';
 import type { LinearMode } from '../quantization/linear.js';
 import { EncoderWeights } from './encoder-weights.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
+import type { ModernBertShape } from './modernbert-config.js';
+import { buildModernBertGraph } from './modernbert-graph.js';
+import { isIgnorableModernBert, ModernBertWeights } from './modernbert-weights.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';
 
 /** Options of {@link compileEncoder}. */
@@ -53,8 +56,7 @@ export interface CompiledEncoder {
 }
 
 /**
- * Writes the serving graph of an encoder with BERT's architecture (BERT, RoBERTa, XLM-R, CamemBERT), or finds it in
- * the cache. `modelDirectory` holds config.json and safetensors. Errors: UnsupportedModelError if the architecture
+ * Writes the serving graph of an encoder (BERT, RoBERTa, XLM-R, CamemBERT, ModernBERT), or finds it in the cache. `modelDirectory` holds config.json and safetensors. Errors: UnsupportedModelError if the architecture
  * or one of its options is unknown.
  */
 export async function compileEncoder(
@@ -99,9 +101,14 @@ export async function writeEncoderGraph(
   modelDirectory: string,
   target: string,
   options: EncoderGraphOptions,
-): Promise<EncoderShape> {
+): Promise<EncoderShape | ModernBertShape> {
   const shape = await readEncoderShape(modelDirectory);
   await withCheckpoint(modelDirectory, (reader) => {
+    if (shape.family === 'modernbert') {
+      const weights = new ModernBertWeights(reader, shape);
+      const graph = buildModernBertGraph(shape, weights, options);
+      return { isIgnorable: isIgnorableModernBert, write: () => writeOnnxFile(target, graph) };
+    }
     const weights = new EncoderWeights(reader, shape);
     const graph = buildEncoderGraph(shape, weights, options);
     return { isIgnorable: (name) => weights.isIgnorable(name), write: () => writeOnnxFile(target, graph) };

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isModernBert, type ModernBertShape, readModernBertShape } from './modernbert-config.js';
 import { UnsupportedModelError } from '../unsupported-model.error.js';
 
 /** Activation functions of the feed-forward layers, by their names in config.json. */
@@ -59,10 +60,10 @@ const configSchema = z.looseObject({
 });
 
 /** Reads an encoder's config.json. Errors: UnsupportedModelError for any option that the graph does not support. */
-export async function readEncoderShape(modelDirectory: string): Promise<EncoderShape> {
-  const parsed = configSchema.safeParse(
-    JSON.parse(await readFile(join(modelDirectory, 'config.json'), 'utf8')),
-  );
+export async function readEncoderShape(modelDirectory: string): Promise<EncoderShape | ModernBertShape> {
+  const stored: unknown = JSON.parse(await readFile(join(modelDirectory, 'config.json'), 'utf8'));
+  if (isModernBert(stored)) return readModernBertShape(stored, modelDirectory);
+  const parsed = configSchema.safeParse(stored);
   const unsupported = (feature: string): never => {
     throw new UnsupportedModelError(feature, modelDirectory);
   };

@@ -1,4 +1,5 @@
 import { type EncoderShape, type GraphPooling, activations } from './encoder-config.js';
+import { firstToken, writeEmbedding, writeTokens } from './encoder-pooling.js';
 import type { EncoderLayerWeights, EncoderWeights, NormWeights } from './encoder-weights.js';
 import { lookUp, LinearLayers, type LinearMode } from '../quantization/linear.js';
 import { GraphBuilder, microsoft, type IntegerKernel } from '../onnx/graph-builder.js';
@@ -60,11 +61,9 @@ class EncoderGraphWriter {
   private finish(state: string, mask: string): void {
     const { graph, shape, options } = this;
     if (options.head.task === 'classification') this.classify(state);
-    else if (options.head.task === 'embedding') this.pool(state, mask, options.head.pooling);
-    else {
-      graph.op('Identity', [state], { output: 'last_hidden_state' });
-      graph.output('last_hidden_state', 'float32', ['batch', 'tokens', shape.hiddenSize]);
-    }
+    else if (options.head.task === 'embedding')
+      writeEmbedding(graph, options.head.pooling, state, { mask, hiddenSize: shape.hiddenSize });
+    else writeTokens(graph, state, shape.hiddenSize);
   }
 
   private embed(inputIds: string, mask: string): string {
@@ -130,30 +129,10 @@ class EncoderGraphWriter {
     return this.graph.constant(weight.name, 'float32', [weight.rows], () => weight.read());
   }
 
-  private firstToken(state: string): string {
-    return this.graph.op('Gather', [state, this.graph.int64Scalar(0)], { attributes: { axis: 1 } });
-  }
-
-  private pool(state: string, mask: string, pooling: GraphPooling): void {
-    const { graph } = this;
-    const pooled = pooling === 'cls' ? this.firstToken(state) : this.sumOverMask(state, mask);
-    graph.op('LpNormalization', [pooled], { attributes: { axis: -1, p: 2 }, output: 'sentence_embedding' });
-    graph.output('sentence_embedding', 'float32', ['batch', this.shape.hiddenSize]);
-  }
-
-  /** The sum over the mask; the normalization that follows makes it equal to the mean. */
-  private sumOverMask(state: string, mask: string): string {
-    const { graph } = this;
-    const weights = graph.op('Cast', [graph.op('Unsqueeze', [mask, graph.int64([1])])], {
-      attributes: { to: 1 },
-    });
-    return graph.op('Squeeze', [graph.op('MatMul', [weights, state]), graph.int64([1])]);
-  }
-
   private classify(state: string): void {
     const { graph } = this;
     const { dense, output } = this.weights.classifier();
-    const inner = graph.op('Tanh', [this.project(this.firstToken(state), dense, this.exact)]);
+    const inner = graph.op('Tanh', [this.project(firstToken(graph, state), dense, this.exact)]);
     const logits = this.project(inner, output, this.exact);
     graph.op('Identity', [logits], { output: 'logits' });
     graph.output('logits', 'float32', ['batch', output.weight.rows]);
