@@ -13,7 +13,7 @@ export { readEncoderShape } from './encoder/encoder-config.js';
 export { exportModel } from './export-model.js';
 export { fileDigest, hashFile } from './checkpoint/file-digest.js';
 export { countParameters } from './checkpoint/safetensors.js';
-export { type BlockSize, blockSizes } from './quantization/blocks.js';
+export type { BlockSize } from './quantization/blocks.js';
 export { quantizeCheckpoint } from './quantization/quantize-checkpoint.js';
 export { UnsupportedModelError } from './unsupported-model.error.js';
 export { type CompiledWhisper, compileWhisper } from './whisper/compile-whisper.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type BlockFormat, type BlockMatrix, setHalf } from '../quantization/blocks.js';
+import { type BlockFormat, type BlockMatrix, setHalf } from './block-matrix.js';
+import type { Matrix } from './matrix.js';
 import type { SafetensorsReader } from './safetensors.js';
-import type { Matrix } from './weights.js';
 
 /** How a checkpoint holds 4-bit weights. */
 export interface Packing {

@@ -1,19 +1,7 @@
-import type { BlockFormat, BlockMatrix } from '../quantization/blocks.js';
+import type { BlockMatrix } from './block-matrix.js';
+import type { Matrix } from './matrix.js';
 import { packedMatrix, type Packing } from './packed-weights.js';
-import type { RowRange, SafetensorsReader } from './safetensors.js';
-
-/** A weight matrix of a checkpoint, `[rows, columns]` = `[outputs, inputs]` as in PyTorch. It is read on demand. */
-export interface Matrix {
-  /** Name of its constants in the graph. */
-  readonly name: string;
-  readonly rows: number;
-  readonly columns: number;
-  read(): Promise<Float32Array>;
-  /** Reads some of its rows, where it is one tensor of the checkpoint. */
-  readonly readRows?: (rows: RowRange) => Promise<Float32Array>;
-  /** The blocks in which a checkpoint holds it, in the layout of the operator. */
-  readonly blocks?: { readonly format: BlockFormat; read(): Promise<BlockMatrix> };
-}
+import type { SafetensorsReader } from './safetensors.js';
 
 /**
  * Reads a matrix in pieces of whole rows of about `valuesAtOnce` values (64 MiB), so that a large embedding table is not

@@ -1,7 +1,8 @@
 import type { NormWeights } from '../encoder/encoder-weights.js';
 import { GraphBuilder, type IntegerKernel } from '../onnx/graph-builder.js';
 import { LinearLayers, type LinearMode } from '../quantization/linear.js';
-import { type LinearWeights, linearWeights, type Matrix, matrix } from '../checkpoint/weights.js';
+import { type LinearWeights, linearWeights, matrix } from '../checkpoint/weights.js';
+import type { Matrix } from '../checkpoint/matrix.js';
 import type { Graph } from '../onnx/onnx-file.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
 import type { SpeechShape } from './speech-config.js';

@@ -2,7 +2,8 @@ import type { DecoderShape } from './decoder-config.js';
 import type { DecoderLayerWeights, DecoderWeights } from './decoder-weights.js';
 import { lookUp, type LinearMode, LinearLayers } from '../quantization/linear.js';
 import { GraphBuilder, microsoft, type IntegerKernel } from '../onnx/graph-builder.js';
-import type { LinearWeights, Matrix } from '../checkpoint/weights.js';
+import type { LinearWeights } from '../checkpoint/weights.js';
+import type { Matrix } from '../checkpoint/matrix.js';
 import type { Graph } from '../onnx/onnx-file.js';
 
 /**

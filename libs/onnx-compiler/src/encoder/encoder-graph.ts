@@ -3,7 +3,8 @@ import { firstToken, writeEmbedding, writeTokens } from './encoder-pooling.js';
 import type { EncoderLayerWeights, EncoderWeights, NormWeights } from './encoder-weights.js';
 import { lookUp, LinearLayers, type LinearMode } from '../quantization/linear.js';
 import { GraphBuilder, microsoft, type IntegerKernel } from '../onnx/graph-builder.js';
-import type { LinearWeights, Matrix } from '../checkpoint/weights.js';
+import type { LinearWeights } from '../checkpoint/weights.js';
+import type { Matrix } from '../checkpoint/matrix.js';
 import type { Graph } from '../onnx/onnx-file.js';
 
 /**

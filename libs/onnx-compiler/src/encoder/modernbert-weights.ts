@@ -1,5 +1,6 @@
 import type { ModernBertShape } from './modernbert-config.js';
-import { type LinearWeights, linearWeights, type Matrix, matrix } from '../checkpoint/weights.js';
+import { type LinearWeights, linearWeights, matrix } from '../checkpoint/weights.js';
+import type { Matrix } from '../checkpoint/matrix.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
 
 /** Scale and optional offset of a layer normalization. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { randomNumbers } from '../checkpoint/checkpoint.fixture.js';
-import { type BlockFormat, dequantizeBlocks, halfAt, quantizeBlocks } from './blocks.js';
+import { dequantizeBlocks, quantizeBlocks } from './blocks.js';
+import { type BlockFormat, halfAt } from '../checkpoint/block-matrix.js';
 
 const [rows, columns] = [12, 200];
 const random = randomNumbers(3);

@@ -1,30 +1,9 @@
-import type { Matrix } from '../checkpoint/weights.js';
+import { type BlockFormat, type BlockMatrix, halfAt, setHalf } from '../checkpoint/block-matrix.js';
+import type { Matrix } from '../checkpoint/matrix.js';
 import { takenOnce } from './taken-once.js';
 
 /** How many weights of a row share a scale. */
-export const blockSizes = [32, 128] as const;
-export type BlockSize = (typeof blockSizes)[number];
-
-/** Form of block-wise weights. */
-export interface BlockFormat {
-  readonly bits: 4 | 8;
-  readonly block: number;
-  /** With 4 bits: whether each block has a zero point of its own; otherwise it is 8 (128 with 8 bits). */
-  readonly zeroPoints: boolean;
-}
-
-/**
- * Weights in the layout of ONNX Runtime's MatMulNBits: value = (quantized − zero point) × scale. The last block of a row
- * is padded with zeros.
- */
-export interface BlockMatrix {
-  /** `[rows, blocks, block × bits / 8]`; with 4 bits two weights a byte, the first in the low half. */
-  readonly values: Uint8Array;
-  /** `[rows, blocks]`. */
-  readonly scales: Float32Array;
-  /** `[rows, ⌈blocks / 2⌉]`: two a byte. */
-  readonly zeroPoints?: Uint8Array;
-}
+export type BlockSize = 32 | 128;
 
 const levels = 16;
 const middle = 8;
@@ -100,16 +79,6 @@ function emptyBlocks(rows: number, blocks: number, block: number, zeroPoints: bo
     ...(zeroPoints && { zeroPoints: filledHalves(rows * Math.ceil(blocks / 2)) }),
   };
 }
-
-/** Sets the 4-bit number at `index`. */
-export function setHalf(bytes: Uint8Array, index: number, value: number): void {
-  const byte = bytes[index >> 1]!;
-  bytes[index >> 1] = index & 1 ? (byte & 0x0f) | (value << 4) : (byte & 0xf0) | value;
-}
-
-/** Reads the 4-bit number at `index`. */
-export const halfAt = (bytes: Uint8Array, index: number): number =>
-  (bytes[index >> 1]! >> ((index & 1) * 4)) & 0x0f;
 
 /** Symmetric: the value of the largest magnitude takes the side that has one level more. */
 function fitMiddle(values: Float32Array, start: number, end: number): BlockFit {

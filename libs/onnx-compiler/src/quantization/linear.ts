@@ -1,6 +1,8 @@
 import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
-import { type Matrix, transpose } from '../checkpoint/weights.js';
-import { type BlockFormat, quantizeBlocksLazily } from './blocks.js';
+import { transpose } from '../checkpoint/weights.js';
+import type { Matrix } from '../checkpoint/matrix.js';
+import { quantizeBlocksLazily } from './blocks.js';
+import { type BlockFormat } from '../checkpoint/block-matrix.js';
 import { quantizeLazily, quantizeRowsInGraph, rowRanges } from './quantize.js';
 
 /**

@@ -1,4 +1,5 @@
-import { type Matrix, readPieces } from '../checkpoint/weights.js';
+import { readPieces } from '../checkpoint/weights.js';
+import type { Matrix } from '../checkpoint/matrix.js';
 import type { GraphBuilder } from '../onnx/graph-builder.js';
 import { takenOnce } from './taken-once.js';
 

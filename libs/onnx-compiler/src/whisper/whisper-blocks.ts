@@ -2,7 +2,8 @@ import { activations } from '../encoder/encoder-config.js';
 import type { NormWeights } from '../encoder/encoder-weights.js';
 import type { GraphBuilder } from '../onnx/graph-builder.js';
 import type { LinearLayers } from '../quantization/linear.js';
-import type { LinearWeights, Matrix } from '../checkpoint/weights.js';
+import type { LinearWeights } from '../checkpoint/weights.js';
+import type { Matrix } from '../checkpoint/matrix.js';
 import type { WhisperShape } from './whisper-config.js';
 import type { WhisperLayerWeights } from './whisper-weights.js';
 

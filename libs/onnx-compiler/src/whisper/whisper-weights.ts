@@ -1,5 +1,6 @@
 import type { NormWeights } from '../encoder/encoder-weights.js';
-import { type LinearWeights, type Matrix, matrix, stack } from '../checkpoint/weights.js';
+import { type LinearWeights, matrix, stack } from '../checkpoint/weights.js';
+import type { Matrix } from '../checkpoint/matrix.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
 
 /** Weights that the layers of both stacks have. */
