@@ -54,7 +54,7 @@ async function readSentences(): Promise<Sentence[]> {
   const sentences: Sentence[] = [];
   for (let start = 0; start < texts.length; start += 64) {
     const batch = texts.slice(start, start + 64);
-    const { vectors } = await embedder.embed(batch);
+    const { vectors } = await embedder.embed(batch, { truncate: true });
     sentences.push(...batch.map((text, index) => ({ text, vector: Float32Array.from(vectors[index]!) })));
   }
   await embedder.close();
