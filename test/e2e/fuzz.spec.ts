@@ -6,7 +6,7 @@ import { hostileDocument, type HostileDocument } from './helpers/fuzz/documents.
 import { hostileChat } from './helpers/fuzz/hostile.js';
 import { Random } from './helpers/fuzz/random.js';
 import { makeRequest, operationsOf, type FuzzRequest, type Operation } from './helpers/fuzz/requests.js';
-import { figuresOf, ProcessWatch } from './helpers/fuzz/watch-processes.js';
+import { collectable, figuresOf, ProcessWatch } from './helpers/fuzz/watch-processes.js';
 
 /** Over all services; `npm run fuzz` sends 10,000. */
 const requests = Number(process.env['FUZZ_REQUESTS'] ?? 300);
@@ -48,6 +48,7 @@ beforeAll(async () => {
   stack = await startStack({
     env: {
       LLM_TOOLS: 'true',
+      ...(isWhole && { NODE_OPTIONS: collectable }),
       // Full in the first pass, so that it is not taken for a leak.
       LLM_PREFIX_CACHE_BYTES: String(16 * 1024 * 1024),
       // What is freed goes back to the system, and is not kept for later: only what is held counts.
