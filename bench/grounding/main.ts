@@ -6,7 +6,6 @@
  * other one of them (the tuned half) was looked at while the reader was made. The picker of words is the baseline.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { testData } from '#paths';
 import { startStack } from '#testing';

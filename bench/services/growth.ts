@@ -176,7 +176,10 @@ export const subject: Subject = {
     const found = findProgramsWithVector();
     const postgres =
       'programs' in found
-        ? await startNativePostgres(found.programs).then(({ url, stop }) => ({ connectionString: url, stop }))
+        ? await startNativePostgres(found.programs).then((server) => ({
+            connectionString: server.url,
+            stop: () => server.stop(),
+          }))
         : await startPostgres();
     const database = await openMigratedDatabase({ connectionString: postgres.connectionString });
     const rows: (string | number)[][] = [];

@@ -91,7 +91,7 @@ export class Launcher {
     const postgres = this.provide('postgres', providePostgres);
     const start = async (service: ServiceDescription) => {
       const DATABASE_URL = service.needsDatabase ? (await postgres).url : undefined;
-      await this.startService(service, ports[service.name as ServiceName], {
+      await this.startService(service, ports[service.name], {
         ...(await nats).variables,
         NATS_URL: (await nats).url,
         DATABASE_URL,

@@ -87,11 +87,8 @@ class Intake {
   /** Removes what was stored. */
   async discard(): Promise<void> {
     const outcomes = await Promise.allSettled(this.#stored);
-    await Promise.allSettled(
-      outcomes.map(
-        (outcome) => outcome.status === 'fulfilled' && this.objects.delete(outcome.value.objectId),
-      ),
-    );
+    const stored = outcomes.filter((outcome) => outcome.status === 'fulfilled');
+    await Promise.allSettled(stored.map(({ value }) => this.objects.delete(value.objectId)));
   }
 }
 
