@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ServiceKind, ServiceRegistry } from './service-kind.js';
+import type { InputPort, ServiceKind, ServiceRegistry } from './service-kind.js';
 import type { MegaServiceDefinition, NodeDefinition, NodeTarget } from './types.js';
 import type { Predecessors } from './graph.js';
 import { resolveInputPorts } from './input-ports.js';
@@ -7,9 +7,9 @@ import type { ProblemList } from './problems.js';
 import type { NodeSource } from './schema.js';
 
 /**
- * Converts a mega service to a service kind, so that a node of another mega service can use it. Its input is the
- * request, its output that of its output node, and it lists the parameters of all its nodes; their defaults stay
- * with the nodes.
+ * Converts a mega service to a service kind, so that a node of another mega service can use it. Its inputs are the
+ * request and its open ports, its output is that of its output node, and it lists the parameters of all its nodes; their
+ * defaults stay with the nodes.
  */
 function megaServiceKind(definition: MegaServiceDefinition): ServiceKind {
   const output = definition.nodes.get(definition.output);
@@ -17,7 +17,7 @@ function megaServiceKind(definition: MegaServiceDefinition): ServiceKind {
   const { kind } = output.target;
   return {
     service: definition.name,
-    inputs: {},
+    inputs: openPorts(definition),
     output: kind.output,
     parameters: mergeParameters(definition),
     judges: kind.judges,
@@ -25,6 +25,23 @@ function megaServiceKind(definition: MegaServiceDefinition): ServiceKind {
     streaming: output.stream,
     collect: kind.collect,
   };
+}
+
+/**
+ * Optional ports that none of its own nodes feeds, such as the conversation that a guard of the outer mega service has
+ * redacted. A port that two nodes give different kinds is not open.
+ */
+function openPorts({ nodes }: MegaServiceDefinition): Record<string, InputPort> {
+  const ports = [...nodes.values()].flatMap(({ target, fallback }) =>
+    [target, fallback ?? target].flatMap(({ kind, inputs }) =>
+      Object.entries(kind.inputs).filter(([name, port]) => port.optional && !port.stream && !inputs[name]),
+    ),
+  );
+  const kindOf = new Map(ports.map(([name, { kind }]) => [name, kind]));
+  const clashes = new Set(
+    ports.filter(([name, { kind }]) => kindOf.get(name) !== kind).map(([name]) => name),
+  );
+  return Object.fromEntries(ports.filter(([name]) => !clashes.has(name)));
 }
 
 /** Parameters of a node with a text that no guard sees, unless a request cannot set them. */

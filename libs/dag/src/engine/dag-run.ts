@@ -115,13 +115,13 @@ export class DagRun {
 
   private runNested(definition: MegaServiceDefinition, record: NodeRecord, context: NodeContext) {
     const { request, run } = this.options;
-    const { parameters, signal, deadline } = context;
+    const { inputs, parameters, signal, deadline } = context;
     const prefix = `${record.node.name}/`;
     const onEvent = (event: RunEvent): void => this.emit({ ...event, node: prefix + event.node });
     const isOuter = deadline === this.options.deadline;
     const currentDeadline = isOuter ? this.options.currentDeadline : undefined;
     const times = { deadline, currentDeadline };
-    const nested = new DagRun({ definition, request, parameters, run, signal, ...times, onEvent });
+    const nested = new DagRun({ definition, request, inputs, parameters, run, signal, ...times, onEvent });
     const handle = nested.start();
     record.nestedReceipt = () => nested.receipt();
     return record.node.stream ? handle.stream : nested.resultOrShortCircuit();

@@ -48,6 +48,33 @@ describe('a nested mega service', () => {
     });
   });
 
+  // A guard redacts so: what it gives is the conversation that all nodes after it have to read.
+  it('takes what a node before it gives for a port that its own nodes leave open', async () => {
+    const open = define(
+      'reranking: { service: reranking, inputs: { documents: retrieval } }',
+      'retrieval: { service: retrieval }',
+      'llm: { service: llm, after: [reranking] }',
+    );
+    const definition = outer(
+      open,
+      'embedding: { service: embedding }',
+      'inner: { service: inner, after: [embedding] }',
+    );
+    const run = runWith(
+      definition,
+      { embedding: () => [1, 2], retrieval: () => ['d'], reranking: () => ['e'] },
+      {},
+    );
+    await run.result;
+    const inputs = Object.fromEntries(run.calls.map((call) => [call.node, call.inputs]));
+    expect(inputs).toEqual({
+      embedding: {},
+      retrieval: { embedding: [1, 2] },
+      reranking: { documents: ['d'] },
+      llm: { documents: ['e'] },
+    });
+  });
+
   it('is refused after a guard that does not see one of its texts', () => {
     const guarded = ['judge: { service: judge }', 'chat: { service: inner, after: [judge], stream: true }'];
     expect(() => outer(chat, ...guarded)).toThrow(/"chat": locked: .* suffix/);

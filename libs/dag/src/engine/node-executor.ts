@@ -10,13 +10,18 @@ import type { NodeContext, RunEvent, RunOptions } from './types.js';
 
 type Records = ReadonlyMap<string, NodeRecord>;
 
-/** Collects the inputs of a target; each call gets a new reader of a stream. */
-function gatherInputs({ kind, inputs }: NodeTarget, records: Records): Record<string, unknown> {
+/** Collects the inputs of a target, from its nodes or from the run; each call gets a new reader of a stream. */
+function gatherInputs(
+  { kind, inputs }: NodeTarget,
+  records: Records,
+  runInputs: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
   const gathered: Record<string, unknown> = {};
   for (const [port, wanted] of Object.entries(kind.inputs)) {
     const source = records.get(inputs[port] ?? '');
     if (wanted.stream && source?.stream) gathered[port] = readStream(source.stream.read(), wanted.stream);
     else if (!wanted.stream && source?.output) gathered[port] = source.output.value;
+    else if (!inputs[port] && Object.hasOwn(runInputs, port)) gathered[port] = runInputs[port];
   }
   return gathered;
 }
@@ -145,7 +150,7 @@ export class NodeExecutor {
       megaService: options.definition.name,
       node: record.node.name,
       service: target.service,
-      inputs: gatherInputs(target, records),
+      inputs: gatherInputs(target, records, options.inputs),
       request: options.request,
       parameters: (fallback ? own?.fallback : own?.target) ?? {},
       get signal() {

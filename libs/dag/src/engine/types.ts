@@ -56,6 +56,8 @@ export type RunEvent =
 export interface RunOptions {
   definition: MegaServiceDefinition;
   request: unknown;
+  /** Values for the ports that no node feeds: the inputs of a nested mega service. Default: empty. */
+  inputs?: Readonly<Record<string, unknown>>;
   /** Parameters of the request, by flat name (see pickParameters). Default: empty. */
   parameters?: ParameterValues;
   run: NodeRunner;
