@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
-import { projectRoot } from '#paths';
+import { testData } from '#paths';
 import { loadGenerator, type Generator } from '#generation';
 import { TextTokenizer } from '#models';
 import { type BlockSize, compileDecoder, type CompiledDecoder, type WeightPrecision } from '#onnx-compiler';
@@ -111,7 +111,7 @@ function logSumExp(scores: Float32Array): number {
 }
 
 async function measureQuality(): Promise<string> {
-  const stories = path.join(projectRoot, '..', 'shared', 'models', 'tinystories-656k');
+  const stories = testData('models/tinystories-656k');
   const folders = [bundledModel('nano-chat'), ...(existsSync(stories) ? [stories] : [])];
   const rows: string[][] = [];
   for (const folder of folders) {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Detokeniser } from './detokeniser.js';
-import { projectRoot } from '#paths';
+import { projectRoot, testData } from '#paths';
 import { TextTokenizer } from './text-tokenizer.js';
 import { TokenVocabulary } from './token-vocabulary.js';
 
@@ -14,7 +14,7 @@ const models = [
   {
     kind: 'SentencePiece',
     // Skipped where this folder of other people's models is absent. Its vocabulary lacks many characters.
-    directory: path.resolve(projectRoot, '..', 'shared', 'models', 'tinystories-656k'),
+    directory: testData('models/tinystories-656k'),
     texts: plainText,
   },
 ];
