@@ -79,6 +79,9 @@ describe('a collection of 10,000 documents', () => {
         embedding_dimensions, chunk_count, created_at)
       SELECT gen_random_uuid(), 'archive', 'report-' || lpad(n::text, 5, '0') || '.pdf', md5(n::text), 'application/pdf',
         1000 + n, 'none', 3, n % 40, now() - n * interval '1 minute' FROM generate_series(1, 10000) AS n`);
+    const { rows } = await database.query<{ id: string }>(
+      `SELECT id FROM documents WHERE filename = 'report-09999.pdf'`,
+    );
     await database.end();
     const { page, problems } = await app.open('/#/documents');
     await page.getByText('report-00001.pdf').waitFor();
@@ -93,6 +96,24 @@ describe('a collection of 10,000 documents', () => {
       .first()
       .waitFor();
     expect(await elements(page)).toBeLessThan(mostElements);
+    // A link to a document that the list has not read yet.
+    await page.goto(`${app.url}/#/documents/${rows[0]?.id}`);
+    await page.getByRole('dialog', { name: 'report-09999.pdf' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('more conversations than a page of the list has', () => {
+  it('are all searched', async () => {
+    const client = new OpenAI({ baseURL: `${app.url}/v1`, apiKey: 'none', maxRetries: 0 });
+    await client.conversations.create({ metadata: { title: 'The oldest of all' } });
+    for (let index = 0; index < 105; index += 1)
+      await client.conversations.create({ metadata: { title: `Conversation ${index}` } });
+    const { page, problems } = await app.open();
+    const conversations = page.getByRole('navigation', { name: 'Conversations' });
+    await conversations.getByText('Conversation 104').waitFor();
+    await page.getByRole('searchbox', { name: 'Search conversations' }).fill('oldest of all');
+    await conversations.getByRole('link', { name: 'The oldest of all' }).waitFor();
     expect(problems).toEqual([]);
   });
 });

@@ -157,7 +157,7 @@ export const chunksPerPage = 50;
 
 /** What is shown of a document: how many chunks it has, and some of them. */
 interface ShownChunks {
-  document: { chunks: number };
+  document: { chunks: number; name?: string };
   chunks: readonly Pick<DocumentChunks['chunks'][number], 'index' | 'text' | 'metadata'>[];
 }
 

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Menu, Modal, Text, TextInput } from '@mantine/core';
 import { IconDots, IconPencil, IconSearch, IconTrash } from '../shared/icons';
-import { useState, type FormEvent, type ReactElement } from 'react';
+import { useEffect, useState, type FormEvent, type ReactElement } from 'react';
 import { VList } from 'virtua';
 import { openai } from '../api/openai';
 import { queryClient, useConversations, type Conversation } from '../api/queries';
@@ -20,7 +20,13 @@ export function ConversationList({ active }: { active: string | undefined }): Re
   const [search, setSearch] = useState('');
   const [renamed, setRenamed] = useState<Conversation>();
   const gone = useStored(hidden);
-  const { data, hasNextPage, fetchNextPage, isSuccess } = useConversations();
+  const { data, isSuccess, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
+    useConversations();
+  // A search is over all of them, not over those that were read already.
+  const readMore = search !== '' && hasNextPage && !isFetchingNextPage && !isFetchNextPageError;
+  useEffect(() => {
+    if (readMore) void fetchNextPage();
+  }, [readMore, fetchNextPage]);
   const all = data?.pages.flatMap((page) => page.data).filter(({ id }) => !gone.includes(id)) ?? [];
   const shown = all.filter((one) => titleOf(one).toLowerCase().includes(search.toLowerCase()));
   return (
@@ -35,7 +41,7 @@ export function ConversationList({ active }: { active: string | undefined }): Re
         onChange={(event) => setSearch(event.currentTarget.value)}
       />
       <nav className="conversations" aria-label={t('conversations')}>
-        {isSuccess && shown.length === 0 && (
+        {isSuccess && shown.length === 0 && !(search && hasNextPage) && (
           <Text size="sm" c="dimmed" p="xs">
             {search ? t('nothingFound') : t('noConversations')}
           </Text>

@@ -24,8 +24,10 @@ export interface Opened {
 /** A document with its chunks, opened at the passage, with what stands before and after it. */
 export function DocumentView({ opened, onClose }: { opened: Opened; onClose: () => void }): ReactElement {
   const t = useText();
-  const { filename, index = 0, page } = opened;
+  const { index = 0, page } = opened;
   const first = useChunks(opened, Math.floor(index / chunksPerPage));
+  // One that is opened by its address may be on a later page of the list.
+  const filename = opened.filename || (first.data?.document.name ?? '');
   const list = useRef<VListHandle>(null);
   const chunks = first.data?.document.chunks ?? 0;
   useLayoutEffect(() => {
