@@ -25,7 +25,6 @@ describe('ConstraintReader', () => {
   it('ends what takes too long, and goes on with the next one', async () => {
     reader = new ConstraintReader(200);
     await expect(reader.read(slow)).rejects.toThrow(/longer than 200 ms/);
-    // The thread that starts again has to be there first, and the machine may be busy.
-    await expect.poll(() => reader!.read(quick).catch(() => undefined)).toBeDefined();
+    expect((await reader.read(quick)).grammar.root).toMatchObject({ kind: 'choice' });
   });
 });

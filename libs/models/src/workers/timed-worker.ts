@@ -9,6 +9,8 @@ import { WorkerChannel } from './worker-channel.js';
 export class TimedWorker<Payload, Result> {
   private channel?: WorkerChannel<undefined, Payload, never, Result>;
   private last: Promise<unknown> = Promise.resolve();
+  /** Resolves when the thread of a job that took too long has ended. */
+  private ended: Promise<void> = Promise.resolve();
 
   /** `entry`: the file of the thread, looked for when the first job comes. */
   constructor(
@@ -31,11 +33,12 @@ export class TimedWorker<Payload, Result> {
     if (signal?.aborted) throw new MegaNestError('cancelled');
     this.channel ??= new WorkerChannel(this.entry(), undefined);
     const { channel } = this;
+    await this.ended;
     await channel.start();
     let stop = () => {};
     const limit = new Promise<never>((_resolve, reject) => {
       stop = afterProcessorTime(this.limitMs, () => {
-        channel.end();
+        this.ended = channel.end();
         reject(tooLong());
       });
     });

@@ -77,9 +77,12 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
     });
   }
 
-  /** Ends a thread that does not come to an end by itself; a new one starts. Not for a thread inside onnxruntime. */
-  end(): void {
-    void this.worker?.terminate();
+  /**
+   * Ends a thread that does not come to an end by itself; a new one starts. Resolves when calls go to the new one. Not for a
+   * thread inside onnxruntime.
+   */
+  async end(): Promise<void> {
+    await this.worker?.terminate();
   }
 
   private post(message: ToWorker<Payload>, transfer: readonly Transferable[] = []): void {
