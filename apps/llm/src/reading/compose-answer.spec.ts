@@ -6,7 +6,7 @@ import { readPassages } from './sentence.js';
 function quote(text: string, chosen: string, metadata: Record<string, unknown> = {}, question = '') {
   const passages = readPassages([{ id: 'd', text, score: 1, metadata }]);
   const candidate = candidatesOf(question, passages).find(({ sentence }) => sentence.text.includes(chosen));
-  const { lead, text: quoted } = quoteOf(candidate!, passages[0]!);
+  const { lead, text: quoted } = quoteOf(candidate!, passages[0]!, question);
   return lead + quoted;
 }
 
@@ -51,6 +51,7 @@ describe('quoteOf', () => {
     const text = 'Other text.\n\nStop all. Copy the data then:\n\ncp -a data copy\n\nThat is it.';
     expect(quote(text, 'Stop', metadata)).toBe('Stop all. Copy the data then:\n```\ncp -a data copy\n```');
     expect(quote(text, 'Stop', { blocks: 'ppcp' })).toBe('Stop all.');
+    expect(quote(text, 'Stop', metadata, 'Who stops all?')).toBe('Stop all.');
   });
 
   it('leaves out the sentences of a paragraph that is too long', () => {

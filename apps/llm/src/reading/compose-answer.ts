@@ -1,4 +1,5 @@
 import type { Candidate } from './evidence.js';
+import { questionType } from './question-type.js';
 import type { ReadPassage, Sentence } from './sentence.js';
 
 /** A quote as it is shown. */
@@ -26,15 +27,18 @@ const mostItems = 8;
 /**
  * A sentence so that it can be understood alone: behind the sentence that it refers to, or its heading; an item behind the
  * sentence that announces its list; code whole and between fences, with the sentence that announces it; a sentence that
- * announces something with what it announces.
+ * announces something with what it announces. Where the question does not ask for a name, a date or a number, the rest of the
+ * paragraph follows in documents with an outline.
  */
 export function quoteOf(
   { sentence, heading, lead: subject, term }: Candidate,
   { sentences, headings }: ReadPassage,
+  question: string,
 ): Quote {
   const { passage, documentId } = sentence;
   const whole = (before: string, first: number, last: number) => {
-    const [from, to] = headings.length > 1 ? withRest(sentences, first, last) : [first, last];
+    const [from, to] =
+      headings.length > 1 && !asksForFact(question) ? withRest(sentences, first, last) : [first, last];
     const text = render(sentences.slice(from, to));
     return { lead: leadBefore(before, text), text, passage, documentId };
   };
@@ -51,6 +55,11 @@ export function quoteOf(
   const start = startOf(sentences, at);
   const unclear = start === 0 && refersBack.test(sentences[0]!.text);
   return whole(subject === '' && unclear ? (heading.split(' > ').at(-1) ?? '') : subject, start, end);
+}
+
+/** One sentence answers: a name, a date or a number. */
+function asksForFact(question: string): boolean {
+  return !['reason', 'other'].includes(questionType(question));
 }
 
 /** A heading in front of a quote; code begins on a line of its own. */

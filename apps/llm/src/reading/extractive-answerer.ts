@@ -142,7 +142,7 @@ function quotesOf(
     const section = sectionOf(candidate);
     if (explained.has(section)) continue;
     if (section !== '') explained.add(section);
-    const quote = quoteOf(candidate, passageOf(candidate.sentence.passage));
+    const quote = quoteOf(candidate, passageOf(candidate.sentence.passage), question);
     const isNew = quotes.every(
       ({ text }) => !text.includes(candidate.sentence.text) && !quote.text.includes(text),
     );
