@@ -38,11 +38,11 @@ describe('rankByScore', () => {
     const fused = (weight: number) =>
       rankByScore([0.5, 0.9, 0.1], { method: 'scores', weight, searchScores: [30, 10, 20] });
     // Logits 0, 2.2, -2.2 and scores 30, 10, 20 have the standard scores 0, 1.22, -1.22 and 1.22, -1.22, 0.
-    const unit = Math.sqrt(1.5);
+    const logistic = (sum: number) => 1 / (1 + Math.exp(-sum * Math.sqrt(1.5)));
     expect(fused(0.5).map(({ index }) => index)).toEqual([0, 1, 2]);
     expect(fused(2).map(({ index }) => index)).toEqual([1, 0, 2]);
-    expect(fused(0.5)[0]?.score).toBeCloseTo(unit, 10);
-    expect(fused(2)[2]?.score).toBeCloseTo(-2 * unit, 10);
+    expect(fused(0.5)[0]?.score).toBeCloseTo(logistic(1), 10);
+    expect(fused(2)[2]?.score).toBeCloseTo(logistic(-2), 10);
   });
 
   it('does not depend on the scale of the search', () => {

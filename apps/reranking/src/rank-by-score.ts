@@ -15,7 +15,10 @@ export type RankFusion =
       constant: number;
     }
   | {
-      /** Sum of standard scores: how many standard deviations a passage is above the mean of the request. */
+      /**
+       * Sum of standard scores: how many standard deviations a passage is above the mean of the request. The fused score is
+       * its logistic function, between 0 and 1: 0.5 for a passage like the mean.
+       */
       method: 'scores';
       weight: number;
       /** Scores of the search, in the order of the request. */
@@ -46,7 +49,7 @@ function standardScores(
 ): number[] {
   const model = standardize(scores.map(logit));
   const search = standardize(searchScores);
-  return model.map((score, index) => weight * score + search[index]!);
+  return model.map((score, index) => 1 / (1 + Math.exp(-(weight * score + search[index]!))));
 }
 
 /** Zeros if all values are equal. */
