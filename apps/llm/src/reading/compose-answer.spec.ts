@@ -33,7 +33,8 @@ describe('quoteOf', () => {
   it('begins with the term that the passage explains, and with what it means', () => {
     const metadata = { title: 'Mill', heading: 'Mill > Options > --grain=KIND' };
     const text = 'Grinds this kind of grain. Given twice, the last one counts.';
-    expect(quote(text, 'Grinds', metadata)).toBe(`--grain=KIND: ${text}`);
+    expect(quote(text, 'Grinds', metadata)).toBe('--grain=KIND: Grinds this kind of grain.');
+    expect(quote(text, 'Grinds', metadata, 'How do I grind?')).toBe(`--grain=KIND: ${text}`);
     expect(quote(text, 'twice', metadata)).toBe(`--grain=KIND: ${text}`);
     expect(quote('--grain=KIND grinds.', 'grinds', metadata)).toBe('--grain=KIND grinds.');
   });
@@ -49,16 +50,22 @@ describe('quoteOf', () => {
   it('goes on to the end of the paragraph and with what it announces below a heading', () => {
     const metadata = { title: 'Guide', heading: 'Guide > Backups', blocks: 'ppcp' };
     const text = 'Other text.\n\nStop all. Copy the data then:\n\ncp -a data copy\n\nThat is it.';
-    expect(quote(text, 'Stop', metadata)).toBe('Stop all. Copy the data then:\n```\ncp -a data copy\n```');
-    expect(quote(text, 'Stop', { blocks: 'ppcp' })).toBe('Stop all.');
+    expect(quote(text, 'Stop', metadata, 'How do I stop?')).toBe(
+      'Stop all. Copy the data then:\n```\ncp -a data copy\n```',
+    );
+    expect(quote(text, 'Stop', { blocks: 'ppcp' }, 'How do I stop?')).toBe('Stop all.');
     expect(quote(text, 'Stop', metadata, 'Who stops all?')).toBe('Stop all.');
   });
 
   it('leaves out the sentences of a paragraph that is too long', () => {
     const metadata = { title: 'Guide', heading: 'Guide > Backups' };
     const long = `${Array.from({ length: 58 }, () => 'word').join(' ')}.`;
-    expect(quote(`Mills grind. ${long} Short.`, 'grind', metadata)).toBe(`Mills grind. ${long}`);
-    expect(quote(`Mills grind. More ${long} Short.`, 'grind', metadata)).toBe('Mills grind.');
+    expect(quote(`Mills grind. ${long} Short.`, 'grind', metadata, 'How to grind?')).toBe(
+      `Mills grind. ${long}`,
+    );
+    expect(quote(`Mills grind. More ${long} Short.`, 'grind', metadata, 'How to grind?')).toBe(
+      'Mills grind.',
+    );
   });
 
   it('sets code behind its heading on lines of its own', () => {

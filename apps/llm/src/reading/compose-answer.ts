@@ -1,5 +1,4 @@
-import type { Candidate } from './evidence.js';
-import { questionType } from './question-type.js';
+import { asksForWay, type Candidate } from './evidence.js';
 import type { ReadPassage, Sentence } from './sentence.js';
 
 /** A quote as it is shown. */
@@ -27,8 +26,8 @@ const mostItems = 8;
 /**
  * A sentence so that it can be understood alone: behind the sentence that it refers to, or its heading; an item behind the
  * sentence that announces its list; code whole and between fences, with the sentence that announces it; a sentence that
- * announces something with what it announces. Where the question does not ask for a name, a date or a number, the rest of the
- * paragraph follows in documents with an outline.
+ * announces something with what it announces. Where the question asks for a way, the rest of the paragraph follows in documents
+ * with an outline.
  */
 export function quoteOf(
   { sentence, heading, lead: subject, term }: Candidate,
@@ -38,7 +37,7 @@ export function quoteOf(
   const { passage, documentId } = sentence;
   const whole = (before: string, first: number, last: number) => {
     const [from, to] =
-      headings.length > 1 && !asksForFact(question) ? withRest(sentences, first, last) : [first, last];
+      headings.length > 1 && asksForWay(question) ? withRest(sentences, first, last) : [first, last];
     const text = render(sentences.slice(from, to));
     return { lead: leadBefore(before, text), text, passage, documentId };
   };
@@ -57,11 +56,6 @@ export function quoteOf(
   return whole(subject === '' && unclear ? (heading.split(' > ').at(-1) ?? '') : subject, start, end);
 }
 
-/** One sentence answers: a name, a date or a number. */
-function asksForFact(question: string): boolean {
-  return !['reason', 'other'].includes(questionType(question));
-}
-
 /** A heading in front of a quote; code begins on a line of its own. */
 function leadBefore(heading: string, text: string): string {
   if (heading === '') return '';
@@ -78,8 +72,8 @@ export function quoteOfSeveral(chosen: readonly Sentence[], { sentences }: ReadP
 }
 
 /**
- * The borders of a quote with the rest of its paragraph and what that announces, as far as they are not too long: below a
- * heading a paragraph is about one thing, and often says how in one sentence and where in the next.
+ * The borders of a quote with the rest of its paragraph and what that announces, as far as they are not too long: a paragraph
+ * about a way often says how in one sentence and where in the next.
  */
 function withRest(sentences: readonly Sentence[], first: number, last: number): [number, number] {
   let [from, to] = [first, last];

@@ -105,9 +105,15 @@ function withLead(
   return isTerm(subject) || adds ? { lead: subject, text: `${subject}: ${text}` } : { lead: '', text };
 }
 
-/** Questions that a command, an option or a step answers. */
-const asksForWay =
+/** Beginnings of questions that a command, an option or a step answers. */
+const wayPattern =
   /^(?:and )?(?:how (?:do|can|could|should|to|does|is|are)\b|(?:which|what) (?:option|command|flag|parameter|setting|variable)s?\b)/i;
+
+/** Whether a command, an option or a step answers. */
+export function asksForWay(question: string): boolean {
+  return wayPattern.test(question.trim());
+}
+
 const pronoun = /^(?:it|its|he|she|they|his|her|their|this|these|that|those)\b/i;
 
 /** Stems of a text that tell something, in order. A name like `ForwardAgent` is the words that it is made of. */
@@ -141,7 +147,7 @@ export function lexicalEvidence(question: string, candidates: readonly Candidate
   const localTotal = [...local.values()].reduce((sum, value) => sum + value, 0) || 1;
   const share = (text: ReadonlySet<string>, except?: ReadonlySet<string>) =>
     words.filter((word) => text.has(word) && !except?.has(word)).length / total;
-  const ways = asksForWay.test(question.trim());
+  const ways = asksForWay(question);
   const passageWords = rareWords(words, [...new Set(candidates.map(({ passage }) => passage))].map(setOf));
   const anywhere = new Set(candidates.flatMap(({ passage, lead }) => stemsOf(`${lead} ${passage}`)));
   const names = [...new Set(namesOf(question))];

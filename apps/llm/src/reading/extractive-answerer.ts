@@ -16,7 +16,7 @@ const questionsKept = 4;
 /** Documents that a refusal points to. */
 const nearestDocuments = 3;
 /** Quotes of an answer that is not sure: each of another section where the documents have headings. */
-const mostUnsure = { sentences: 2, sections: 3 };
+const mostUnsure = 2;
 const unsureOpening = 'I am not sure, but the documents say:';
 
 export interface AnswererOptions {
@@ -136,7 +136,7 @@ function quotesOf(
   }
   const quotes: Quote[] = [];
   const explained = new Set<string>();
-  const most = isSure ? 1 : mostUnsure[sectionOf(ranked[0]!.candidate) === '' ? 'sentences' : 'sections'];
+  const most = isSure ? 1 : mostUnsure;
   for (const { candidate } of ranked) {
     if (quotes.length === most) break;
     const section = sectionOf(candidate);
