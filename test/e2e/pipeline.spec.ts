@@ -66,6 +66,7 @@ describe('the mega service over HTTP', () => {
       /^embedding;dur=.+retrieval;dur=.+reranking;.+llm;dur=.+total;dur=/,
     );
     expect(headers.get('x-meganest-ignored')).toBe('length_penalty, prompt_cache_key');
+    expect(headers.get('x-meganest-degraded')).toBeNull();
     expect(headers.get('x-request-id')).toMatch(/\S+/);
   });
 
@@ -209,6 +210,15 @@ describe('a running stack', () => {
     expect(status).toBe(200);
     expect((body as Completion).choices[0]?.message.content).toContain('8 am');
     expect(headers.get('server-timing')).toContain('reranking;desc="skipped"');
+    expect(headers.get('x-meganest-degraded')).toBe('reranking');
+    const { receipt } = (await (await fetch(`${url}/v1/receipts/${headers.get('x-request-id')}`)).json()) as {
+      receipt: { nodes: object[] };
+    };
+    const skipped = { node: 'reranking', state: 'skipped', code: 'service_unavailable' };
+    expect(receipt.nodes).toContainEqual(expect.objectContaining(skipped));
+    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(
+      /meganest_degraded_total\{operation="chatqna",step="reranking",reason="service_unavailable",.*\} [1-9]/,
+    );
     expect((await fetch(`${url}/v1/health_check`)).status).toBe(503);
   });
 

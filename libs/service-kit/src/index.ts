@@ -22,7 +22,7 @@ export { HealthRegistry, type HealthCheck } from './health/health.registry.js';
 export { errorEnvelope, noRoute, sendError } from './http/error.filter.js';
 export { parseJsonBody } from './http/json-body.js';
 export { readFormParts } from './http/form-parts.js';
-export { ignoredHeader, ignoredHeaderName, setIgnored } from './http/ignored-header.js';
+export { ignoredHeader, ignoredHeaderName, setDegraded, setIgnored } from './http/ignored-header.js';
 export { sendEventStream, type Frames } from './http/event-stream.js';
 export { Call, callOf, probePaths, type HttpCall } from './http/http-call.js';
 export { withinDeadline } from './http/within-deadline.js';

@@ -6,8 +6,9 @@ import {
   errorFrame,
   type SpokenChunk,
 } from '#openai-api';
-import { sendEventStream, setIgnored } from '#service-kit';
+import { sendEventStream, setDegraded, setIgnored } from '#service-kit';
 import type { FastifyReply } from 'fastify';
+import { degradedSteps } from '../mega-services/degraded.js';
 import type { ChatRun } from './chat-model.js';
 
 /** A chat under way, whose answer may be spoken. */
@@ -46,7 +47,16 @@ export async function* withHeaders(reply: FastifyReply, run: SpokenRun): AsyncGe
 
 function setHeaders(reply: FastifyReply, { ignored, receipt }: SpokenRun): void {
   setIgnored(reply, ignored);
-  if (receipt) void reply.header('server-timing', serverTiming(receipt()));
+  if (receipt) setReceiptHeaders(reply, receipt());
+}
+
+/** Says in the head of an answer where the time went, and which steps it was made without. */
+export function setReceiptHeaders(reply: FastifyReply, receipt: RunReceipt): void {
+  void reply.header('server-timing', serverTiming(receipt));
+  setDegraded(
+    reply,
+    degradedSteps(receipt).map(({ name }) => name),
+  );
 }
 
 /** One entry per node, in milliseconds; a skipped node says so. */

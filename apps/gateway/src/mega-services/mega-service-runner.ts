@@ -7,8 +7,9 @@ import {
   type RunHandle,
   type RunReceipt,
 } from '#dag';
-import { ownerOf, type HttpCall } from '#service-kit';
+import { Metrics, ownerOf, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
+import { degradedSteps } from './degraded.js';
 import { ReceiptStore } from './receipt-store.js';
 import { questionOf, type MegaServiceRequest } from './mega-service-request.js';
 import { NodeCaller } from './nodes/node-caller.js';
@@ -29,6 +30,7 @@ export class MegaServiceRunner {
   constructor(
     @Inject(NodeCaller) private readonly caller: NodeCaller,
     @Inject(ReceiptStore) private readonly receipts: ReceiptStore,
+    @Inject(Metrics) private readonly metrics: Metrics,
   ) {}
 
   /** Errors of the nodes surface in `chunks`, before the first one where nothing was generated yet. */
@@ -84,6 +86,12 @@ export class MegaServiceRunner {
     const currentDeadline = patience && (() => patience.at);
     const handle = runDag({ definition, request, parameters, run, signal, deadline, currentDeadline });
     this.receipts.add({ requestId, owner, megaService: definition.name }, handle);
+    void handle.settled.then((receipt) => this.#countDegraded(receipt));
     return handle;
+  }
+
+  #countDegraded(receipt: RunReceipt): void {
+    for (const { name, reason } of degradedSteps(receipt))
+      this.metrics.countDegraded(receipt.megaService, name, reason);
   }
 }

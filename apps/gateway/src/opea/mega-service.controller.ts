@@ -15,7 +15,7 @@ import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { outputKindOf } from '../mega-services/nodes/output-kind.js';
-import { sendChatCompletion, serverTiming, withHeaders } from '../chat/chat-reply.js';
+import { sendChatCompletion, setReceiptHeaders, withHeaders } from '../chat/chat-reply.js';
 import type { ChatRun } from '../chat/chat-model.js';
 import { ChatService } from '../chat/chat.service.js';
 import { speakWhole } from '../chat/spoken/speak-along.js';
@@ -63,7 +63,8 @@ export class MegaServiceController {
     if (outputKindOf(definition) === 'documents') {
       const { body, ignored, receipt } = await this.outputs.documents(definition, received, call);
       setIgnored(reply, ignored);
-      await reply.status(200).header('server-timing', serverTiming(receipt)).send(body);
+      setReceiptHeaders(reply, receipt);
+      await reply.status(200).send(body);
       return;
     }
     const { chat, files, voice } = received;
@@ -77,6 +78,7 @@ export class MegaServiceController {
       const { choices } = await collectChatCompletion(this.#spoken(run, wish, call), run.identity);
       const [audio = ''] = choices.flatMap(({ message }) => message.audio?.data ?? []);
       setIgnored(reply, run.ignored);
+      if (run.receipt) setReceiptHeaders(reply, run.receipt());
       return void (await reply.status(200).type('application/json').send(JSON.stringify(audio)));
     }
     if (chat.stream === false) {

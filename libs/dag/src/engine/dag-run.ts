@@ -5,7 +5,7 @@ import { resolveParameters, type NodeParameters } from '../parameters/resolve.js
 import { planNode, type RunView } from './plan-node.js';
 import { Deferred, startTimer } from './timers.js';
 import { nameNode } from './errors.js';
-import { NodeRecord, type SkipReach } from './node-record.js';
+import { NodeRecord, type SkipReason } from './node-record.js';
 import { NodeExecutor } from './node-executor.js';
 import { ReadyQueue } from './ready-queue.js';
 import {
@@ -135,8 +135,8 @@ export class DagRun {
       const plan = planNode(record, this.view());
       if (plan.kind === 'run') void this.work(record, (executor) => executor.run(record));
       else if (plan.kind === 'fail') this.fail(record, plan.error);
-      else if (plan.bypass) this.skipOrBypass(record, plan.why, plan.skipReach);
-      else this.skip(record, plan.why, plan.skipReach);
+      else if (plan.bypass) this.skipOrBypass(record, plan);
+      else this.skip(record, plan);
     } catch (error) {
       this.fail(record, error);
     }
@@ -162,7 +162,7 @@ export class DagRun {
   private async work(
     record: NodeRecord,
     task: (executor: NodeExecutor) => Promise<unknown>,
-    skipped?: string,
+    skipped?: SkipReason,
   ): Promise<void> {
     if (!this.executor) return;
     this.working++;
@@ -170,7 +170,7 @@ export class DagRun {
     try {
       const value = await task(this.executor);
       if (skipped === undefined) this.complete(record, value);
-      else this.skip(record, skipped, undefined, { value });
+      else this.skip(record, skipped, { value });
     } catch (error) {
       this.fail(record, error);
     } finally {
@@ -195,38 +195,39 @@ export class DagRun {
     const { node } = record;
     const known = MegaNestError.from(thrown, node.target.service);
     if (node.optional && !record.stream) {
-      this.skipOrBypass(record, known.message);
+      this.skipOrBypass(record, { why: known.message, code: known.code });
       return;
     }
     const error = nameNode(known, node, this.options.definition.nodes.values());
-    this.mark(record, 'failed', error.message);
+    this.mark(record, 'failed', { why: error.message, code: error.code });
     this.breakStream(record, error);
     this.stop(error, `node "${node.name}" failed`);
   }
 
-  private skipOrBypass(record: NodeRecord, why: string, skipReach?: SkipReach): void {
+  private skipOrBypass(record: NodeRecord, reason: SkipReason): void {
     const bypass = this.executor?.bypass(record);
-    if (bypass && 'stream' in bypass)
-      void this.work(record, (executor) => executor.forward(record, bypass.stream), why);
-    else this.skip(record, why, skipReach, bypass);
+    if (bypass && 'stream' in bypass) {
+      const { why, code } = reason;
+      void this.work(record, (executor) => executor.forward(record, bypass.stream), { why, code });
+    } else this.skip(record, reason, bypass);
   }
 
-  private skip(record: NodeRecord, why: string, skipReach?: SkipReach, output?: { value: unknown }): void {
+  private skip(record: NodeRecord, reason: SkipReason, output?: { value: unknown }): void {
     if (record.settled) return;
     record.output = output;
-    if (!output) record.skipReach = skipReach;
-    this.settle(record, 'skipped', why);
+    if (!output) record.skipReach = reason.skipReach;
+    this.settle(record, 'skipped', reason);
   }
 
-  private mark(record: NodeRecord, state: SettledState, why?: string): void {
-    record.settle(state, why);
+  private mark(record: NodeRecord, state: SettledState, reason: SkipReason | undefined): void {
+    record.settle(state, reason);
     this.unsettled--;
-    this.emit({ type: 'node-settled', node: record.node.name, state, why });
+    this.emit({ type: 'node-settled', node: record.node.name, state, why: reason?.why });
   }
 
   /** The node ended, and its followers may start. */
-  private settle(record: NodeRecord, state: 'ok' | 'skipped', why?: string): void {
-    this.mark(record, state, why);
+  private settle(record: NodeRecord, state: 'ok' | 'skipped', reason?: SkipReason): void {
+    this.mark(record, state, reason);
     this.queue.releaseFollowers(record);
     this.stopUnreadStreams(record);
     this.queue.drain();
@@ -245,7 +246,7 @@ export class DagRun {
 
   private cancelNode(record: NodeRecord, why: string, cause?: Error): void {
     const reason = new MegaNestError('cancelled', { cause: cause ?? why });
-    this.mark(record, 'cancelled', why);
+    this.mark(record, 'cancelled', { why });
     record.scope.abort(reason);
     this.breakStream(record, reason);
   }
@@ -278,7 +279,7 @@ export class DagRun {
       const below = record.node.after.some(
         (before) => this.records.get(before)?.skipReach === 'short-circuit',
       );
-      if (below) this.skip(record, `short-circuited by "${origin}"`, 'short-circuit');
+      if (below) this.skip(record, { why: `short-circuited by "${origin}"`, skipReach: 'short-circuit' });
       else this.cancelNode(record, `"${origin}" answered in its place`);
     }
     this.finish();

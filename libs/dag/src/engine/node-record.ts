@@ -1,3 +1,4 @@
+import type { ErrorCode } from '#contracts';
 import type { NodeDefinition } from '../definition/types.js';
 import { AbortScope } from './abort-scope.js';
 import type { ChunkBuffer } from './chunk-buffer.js';
@@ -5,6 +6,14 @@ import type { NodeReceipt, NodeState, RunReceipt, SettledState } from './types.j
 
 /** Descendants to skip: `condition`: those that depend only on this node; `short-circuit`: all. */
 export type SkipReach = 'condition' | 'short-circuit';
+
+/** Why a node is skipped, fails or is cancelled. */
+export interface SkipReason {
+  why: string;
+  /** Code of the error that is the cause; absent if a condition or a short-circuit is. */
+  code?: ErrorCode;
+  skipReach?: SkipReach;
+}
 
 /** The state of one node in one run. */
 export class NodeRecord {
@@ -24,7 +33,7 @@ export class NodeRecord {
   attempts = 0;
   from?: 'fallback' | 'hedge';
   nestedReceipt?: () => RunReceipt;
-  private why?: string;
+  private reason?: SkipReason;
   private startedAt?: number;
   private startTime = 0;
   private runMs?: number;
@@ -49,9 +58,9 @@ export class NodeRecord {
     if (this.startedAt !== undefined) this.firstChunkMs = performance.now() - this.startTime;
   }
 
-  settle(state: SettledState, why?: string): void {
+  settle(state: SettledState, reason?: SkipReason): void {
     this.state = state;
-    this.why = why;
+    this.reason = reason;
     if (this.startedAt !== undefined) this.runMs = performance.now() - this.startTime;
   }
 
@@ -60,14 +69,15 @@ export class NodeRecord {
   }
 
   receipt(): NodeReceipt {
-    const { why, startedAt, firstChunkMs, from, attempts, state, node } = this;
+    const { reason, startedAt, firstChunkMs, from, attempts, state, node } = this;
     const { queuedMs, ...details } = this.details ?? {};
     const sofar = startedAt === undefined ? 0 : performance.now() - this.startTime;
     return {
       node: node.name,
       service: node.target.service,
       state,
-      ...(why !== undefined && { why }),
+      ...(reason && { why: reason.why }),
+      ...(reason?.code && { code: reason.code }),
       ...(startedAt !== undefined && { startedAt }),
       queuedMs: typeof queuedMs === 'number' ? queuedMs : 0,
       runMs: this.runMs ?? sofar,

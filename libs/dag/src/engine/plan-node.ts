@@ -1,5 +1,5 @@
 import { MegaNestError } from '#contracts';
-import type { SkipReach, NodeRecord } from './node-record.js';
+import type { SkipReach, SkipReason, NodeRecord } from './node-record.js';
 
 /** The parts of a run that {@link planNode} uses. */
 export interface RunView {
@@ -16,7 +16,7 @@ export type NodePlan =
   | { kind: 'run' }
   | { kind: 'fail'; error: MegaNestError }
   /** `bypass`: the value at its passThrough port may replace its output; otherwise `skipReach` applies. */
-  | { kind: 'skip'; why: string; bypass: boolean; skipReach: SkipReach | undefined };
+  | (SkipReason & { kind: 'skip'; bypass: boolean });
 
 /** Minimum remaining milliseconds for an optional node without a timeout. */
 const minBudgetMs = 250;
@@ -65,7 +65,7 @@ function shortBudget({ node }: NodeRecord, { deadline }: RunView): NodePlan | un
   const neededMs = node.timeoutMs ?? minBudgetMs;
   if (leftMs >= neededMs) return undefined;
   const why = `the deadline is near: ${leftMs} ms left, ${neededMs} ms needed`;
-  return { kind: 'skip', why, bypass: true, skipReach: undefined };
+  return { kind: 'skip', why, code: 'deadline_exceeded', bypass: true };
 }
 
 function unmetCondition({ node }: NodeRecord, view: RunView): NodePlan | undefined {

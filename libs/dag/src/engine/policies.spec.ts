@@ -146,6 +146,7 @@ describe('timeout', () => {
     expect(run.receipt().nodes[1]).toMatchObject({
       state: 'skipped',
       why: 'The request ran out of time: node "reranking" took longer than 200 ms.',
+      code: 'deadline_exceeded',
     });
   });
 
@@ -210,6 +211,7 @@ describe('deadline', () => {
     expect(run.receipt().nodes[1]).toMatchObject({
       state: 'skipped',
       why: 'the deadline is near: 1900 ms left, 2000 ms needed',
+      code: 'deadline_exceeded',
       attempts: 0,
     });
   });

@@ -28,6 +28,7 @@ describe('a condition', () => {
     expect(await run.result).toEqual([]);
     expect(statesOf(run)).toEqual({ retrieval: 'ok', reranking: 'skipped', llm: 'ok' });
     expect(whyOf(run, 'reranking')).toBe('when: size(outputs.retrieval) > 1');
+    expect(run.receipt().nodes[1]).not.toHaveProperty('code');
   });
 
   it('that is false cuts what depends only on the node, and no more', async () => {

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '#contracts';
 import type { MegaServiceDefinition } from '../definition/types.js';
 import type { ParameterValues } from '../parameters/resolve.js';
 
@@ -101,6 +102,8 @@ export interface NodeReceipt {
   state: NodeState;
   /** Reason for skipping, failing or cancelling it. */
   why?: string;
+  /** Code of the error for which it failed or, if it is optional, was skipped. */
+  code?: ErrorCode;
   /** Epoch milliseconds; absent if it never ran. */
   startedAt?: number;
   /** Milliseconds in the service's queue, as reported by its runner. */

@@ -34,6 +34,15 @@ describe('Metrics', () => {
     expect(await metrics.statistics()).toMatchObject({ work: { count: 250 } });
   });
 
+  it('counts the answers that were made without a step, by step and reason', async () => {
+    const metrics = new Metrics('test');
+    metrics.countDegraded('chatqna', 'reranking', 'deadline_exceeded');
+    metrics.countDegraded('chatqna', 'reranking', 'deadline_exceeded');
+    expect(await metrics.registry.metrics()).toContain(
+      'degraded_total{operation="chatqna",step="reranking",reason="deadline_exceeded",service="test"} 2',
+    );
+  });
+
   it('knows the first token of a stream', async () => {
     const metrics = new Metrics('test');
     const running = metrics.start('generate');

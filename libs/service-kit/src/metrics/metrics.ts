@@ -68,6 +68,13 @@ export class Metrics {
     registers: [this.registry],
     collect: this.#enterAll,
   });
+  readonly #degraded = new Counter({
+    name: 'meganest_degraded_total',
+    help: 'Answers that were made without a step, which failed or came too late',
+    labelNames: ['operation', 'step', 'reason'],
+    registers: [this.registry],
+    collect: this.#enterAll,
+  });
   readonly #latencies = this.#summary(
     'meganest_operation_latency_seconds',
     'Latency quantiles of ten minutes',
@@ -150,6 +157,11 @@ export class Metrics {
   countTokens(kind: 'prompt' | 'completion', count: number): void {
     if (!Number.isFinite(count) || count < 0) return;
     this.#enter(() => this.#tokens.inc({ kind }, count));
+  }
+
+  /** Counts an answer of an operation that was made without a step. */
+  countDegraded(operation: string, step: string, reason: string): void {
+    this.#enter(() => this.#degraded.inc({ operation, step, reason }));
   }
 
   /** What is watched now, by the names of the gauges; what cannot be read is absent. */

@@ -3,7 +3,7 @@ import { pollAfter } from '#openai-api';
 import { eventFrames, type ResponseEvent, type ResponseObject } from '#responses';
 import { sendEventStream, setIgnored } from '#service-kit';
 import type { FastifyReply } from 'fastify';
-import { serverTiming } from '../../chat/chat-reply.js';
+import { setReceiptHeaders } from '../../chat/chat-reply.js';
 import type { ResponsePlan } from '../context/response-plan.js';
 import type { ResponseRun } from '../execution/response-run.js';
 
@@ -12,7 +12,7 @@ export function setResponseHeaders(reply: FastifyReply, plan: ResponsePlan, run:
   const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
   setIgnored(reply, ignored);
   const receipt = run.generation?.receipt();
-  if (receipt) void reply.header('server-timing', serverTiming(receipt));
+  if (receipt) setReceiptHeaders(reply, receipt);
 }
 
 export async function sendResponse(reply: FastifyReply, response: ResponseObject): Promise<void> {
