@@ -3,7 +3,7 @@ import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#servi
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AudioModule } from './audio/audio.module.js';
 import { ChatModule } from './chat/chat.module.js';
-import { ConfigModule } from './config/config.module.js';
+import { ConfigModule, type GatewayEnvironment } from './config/gateway.environment.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DataprepModule } from './dataprep/dataprep.module.js';
@@ -11,13 +11,12 @@ import { DoctorModule } from './doctor/doctor.module.js';
 import { FilesModule } from './files/files.module.js';
 import { GatewayHealth } from './gateway-health.js';
 import { MegaServicesModule } from './mega-services/mega-services.module.js';
-import { ModelsModule } from './models/models.module.js';
+import { ModelsModule } from './models/model-catalog.js';
 import { OpeaModule } from './opea/opea.module.js';
 import { OpenAiModule } from './openai/openai.module.js';
 import { ResponsesModule } from './responses/responses.module.js';
 import { UserRecordsModule } from './user-records/user-records.module.js';
 import { VectorStoresModule } from './vector-stores/vector-stores.module.js';
-import type { GatewayEnvironment } from './config/gateway.environment.js';
 
 export const identity: ServiceIdentity = {
   service: 'gateway',

@@ -11,7 +11,7 @@ import type { HttpCall } from '#service-kit';
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { messageParts } from '../input-files/message-parts.js';
+import { messageParts } from '../input-files/file-parts.guard.js';
 
 const partSchema = z.looseObject({
   type: z.literal('input_audio'),

@@ -1,8 +1,73 @@
-import { AudioController, SpeechController, AsrController, Transcription, Synthesis } from '#audio-api';
-import { Module } from '@nestjs/common';
-import { ModelsModule } from '../models/models.module.js';
-import { RemoteSynthesis } from './remote-synthesis.js';
-import { RemoteTranscription } from './remote-transcription.js';
+import {
+  AsrController,
+  AudioController,
+  SpeechController,
+  type SpeechRequest,
+  Synthesis,
+  Transcription,
+  type TranscriptionRequest,
+} from '#audio-api';
+import {
+  assertServedModel,
+  describeAsrModel,
+  type SpeechChunk,
+  synthesize,
+  transcribe,
+  type TranscriptChunk,
+} from '#contracts';
+import { type CallOptions, ObjectStore, RpcClient } from '#messaging';
+import { assertMayAsk, type HttpCall } from '#service-kit';
+import { Inject, Injectable, Module } from '@nestjs/common';
+import { ModelCatalog, ModelsModule } from '../models/model-catalog.js';
+
+/** Speech to text by the asr service, over NATS; the audio lies in the object store until the call has ended. */
+@Injectable()
+class RemoteTranscription extends Transcription {
+  constructor(
+    @Inject(RpcClient) private readonly client: RpcClient,
+    @Inject(ObjectStore) private readonly objects: ObjectStore,
+    @Inject(ModelCatalog) private readonly models: ModelCatalog,
+  ) {
+    super();
+  }
+
+  override async assertModel(name: string, call: CallOptions & Pick<HttpCall, 'caller'>): Promise<void> {
+    const model = await this.models.named(name, 'transcripts', call);
+    if (model === undefined) return;
+    const { id } = await this.client.request(describeAsrModel, {}, call);
+    assertServedModel(model, id);
+  }
+
+  override async *transcribe(
+    { audio, ...request }: TranscriptionRequest,
+    call: CallOptions,
+  ): AsyncGenerator<TranscriptChunk, void, void> {
+    const model = await this.models.named(request.model, 'transcripts', call);
+    const { filename, mimeType } = audio;
+    const file = await this.objects.put(audio.bytes, { filename, mimeType });
+    try {
+      yield* this.client.stream(transcribe, { ...request, model, file }, call);
+    } finally {
+      await this.objects.delete(file.objectId);
+    }
+  }
+}
+
+/** Text to speech by the tts service, over NATS. */
+@Injectable()
+class RemoteSynthesis extends Synthesis {
+  constructor(@Inject(RpcClient) private readonly client: RpcClient) {
+    super();
+  }
+
+  override synthesize(
+    request: SpeechRequest,
+    call: CallOptions & Pick<HttpCall, 'caller'>,
+  ): AsyncIterable<SpeechChunk> {
+    assertMayAsk(call, request.model);
+    return this.client.stream(synthesize, request, call);
+  }
+}
 
 /** Transcription and speech, by the services over NATS. */
 @Module({

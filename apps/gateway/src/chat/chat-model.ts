@@ -1,8 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import type { ChatMessage, GenerationChunk, ModelInfo } from '#contracts';
+import {
+  type ChatMessage,
+  type GenerationChunk,
+  ImageBudget,
+  MegaNestError,
+  type ModelInfo,
+  type TemplateVariables,
+} from '#contracts';
 import type { RunReceipt } from '#dag';
 import type { ChatCompletionRequest, CompletionIdentity } from '#openai-api';
 import type { HttpCall } from '#service-kit';
+import { randomUUID } from 'node:crypto';
+import { sizeOfDataUrl } from '../input-files/image-bytes.js';
 
 /** A chat under way: its chunks, and what its bodies and headers need to know. */
 export interface ChatRun {
@@ -48,4 +56,54 @@ export function unfollowedPrompts(
   { followsInstructions }: ModelInfo,
 ): string[] {
   return followsInstructions === false && messages.some(isInstruction) ? ['messages.system'] : [];
+}
+
+/** What a model reads: `text`, `image`. */
+export type Modalities = NonNullable<ModelInfo['modalities']>;
+
+/** Of a mega service, and of models that say nothing else. */
+export const textOnly: Modalities = ['text'];
+
+export function modalitiesOf({ modalities = textOnly }: ModelInfo): Modalities {
+  return modalities;
+}
+
+/**
+ * Errors: unsupported_parameter with the path of the first image, where the model takes none; invalid_request with that of
+ * the first one that is too many, payload_too_large where those that are here are too large together.
+ */
+export function assertTakesImages(messages: readonly ChatMessage[], modalities: Modalities): void {
+  const images = messages.flatMap((message) => message.images ?? []);
+  if (modalities.includes('image')) {
+    const budget = new ImageBudget();
+    for (const { url = '', param = 'messages' } of images) budget.add(sizeOfDataUrl(url), param);
+    return;
+  }
+  const [image] = images;
+  if (!image) return;
+  const param = image.param ?? 'messages';
+  const detail = `${param}: images are not supported: the model's input is ${modalities.join(' and ')} only`;
+  throw new MegaNestError('unsupported_parameter', { detail, param });
+}
+
+/** Efforts that ask a model not to think. */
+export const littleEffort: ReadonlySet<string> = new Set(['none', 'minimal']);
+
+/**
+ * What a request's effort comes to for a model: the variables of its chat template. Where the template knows none of them
+ * the effort is ignored, and said to be; a model that cannot think does as it is told by "none". Remote engines get both.
+ */
+export function planThinking(
+  { reasoningEffort: effort, chatTemplateKwargs }: ChatCompletionRequest,
+  { templateVariables: known = ['enable_thinking', 'reasoning_effort'] }: ModelInfo,
+): { kwargs?: TemplateVariables; ignored: string[] } {
+  if (!effort) return { kwargs: chatTemplateKwargs, ignored: [] };
+  const little = littleEffort.has(effort.value);
+  const variables: TemplateVariables = {
+    ...(known.includes('enable_thinking') && { enable_thinking: !little }),
+    ...(known.includes('reasoning_effort') && { reasoning_effort: effort.value }),
+  };
+  if (Object.keys(variables).length > 0)
+    return { kwargs: { ...variables, ...chatTemplateKwargs }, ignored: [] };
+  return { kwargs: chatTemplateKwargs, ignored: little ? [] : [effort.field] };
 }

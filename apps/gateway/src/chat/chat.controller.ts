@@ -11,10 +11,8 @@ import type { FastifyReply } from 'fastify';
 import { AudioPartsGuard } from '../audio/audio-parts.guard.js';
 import { Owner } from '../auth/owner.js';
 import { FilePartsGuard } from '../input-files/file-parts.guard.js';
-import { takeKeepWish } from './stored/stored-completion.requests.js';
-import { StoredCompletionsService } from './stored/stored-completions.service.js';
-import { speakAlong, speakWhole } from './spoken/speak-along.js';
-import { takeSpokenWish } from './spoken/spoken-wish.js';
+import { StoredCompletionsService, takeKeepWish } from './stored/stored-completions.service.js';
+import { speakAlong, speakWhole, takeSpokenWish } from './speak-along.js';
 import { sendChatCompletion, sendChatStream } from './chat-reply.js';
 import { ChatService } from './chat.service.js';
 

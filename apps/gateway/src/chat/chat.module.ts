@@ -1,12 +1,11 @@
 import { Module } from '@nestjs/common';
 import { AudioModule } from '../audio/audio.module.js';
-import { InputFilesModule } from '../input-files/input-files.module.js';
+import { InputFilesModule } from '../input-files/input-files.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
-import { ModelsModule } from '../models/models.module.js';
+import { ModelsModule } from '../models/model-catalog.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
-import { LanguageModelClient } from './language-model.client.js';
-import { LanguageModels } from './language-model.js';
+import { LanguageModelClient, LanguageModels } from './language-model.js';
 import { MegaServiceModels } from './mega-service-model.js';
 import { StoredCompletionsController } from './stored/stored-completions.controller.js';
 import { StoredCompletionsService } from './stored/stored-completions.service.js';

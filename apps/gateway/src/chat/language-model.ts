@@ -1,11 +1,115 @@
-import type { ModelInfo, TemplateVariables } from '#contracts';
-import { callableTools, ignoredFields, unusedLabels, type ChatCompletionRequest } from '#openai-api';
-import { measureGeneration, Metrics, type HttpCall } from '#service-kit';
+import {
+  type ChatMessage,
+  generate,
+  type GenerationChunk,
+  ImageBudget,
+  MegaNestError,
+  type ModelInfo,
+  type RequestOf,
+  type TemplateVariables,
+} from '#contracts';
+import { ObjectStore, RpcClient } from '#messaging';
+import { callableTools, type ChatCompletionRequest, ignoredFields, unusedLabels } from '#openai-api';
+import { guardedFetch, type HttpCall, measureGeneration, Metrics } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { newIdentity, unfollowedPrompts, type ChatModel, type ChatRun } from './chat-model.js';
-import { LanguageModelClient } from './language-model.client.js';
-import { assertTakesImages, modalitiesOf } from './modalities.js';
-import { planThinking } from './plan-thinking.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+import { imageOfDataUrl, imageTypeOf } from '../input-files/image-bytes.js';
+import {
+  assertTakesImages,
+  type ChatModel,
+  type ChatRun,
+  modalitiesOf,
+  newIdentity,
+  planThinking,
+  unfollowedPrompts,
+} from './chat-model.js';
+
+type ChatImage = NonNullable<ChatMessage['images']>[number];
+
+/** Asks the language model. Images go to it through the object store, for a message over NATS is too small for them. */
+@Injectable()
+export class LanguageModelClient {
+  constructor(
+    @Inject(RpcClient) private readonly client: RpcClient,
+    @Inject(ObjectStore) private readonly objects: ObjectStore,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {}
+
+  /**
+   * Errors surface in the chunks: those of the model; of images invalid_request, unsupported_file, payload_too_large,
+   * forbidden_url and unreachable_url, each with the path of the image.
+   */
+  async *generate(request: ChatCompletionRequest, call: HttpCall): AsyncGenerator<GenerationChunk> {
+    const stored: string[] = [];
+    const budget = new ImageBudget();
+    try {
+      const messages: ChatMessage[] = [];
+      for (const message of request.messages) {
+        const { images, ...rest } = message;
+        if (!images) messages.push(message);
+        else messages.push({ ...rest, images: await this.#store(images, { stored, budget }, call) });
+      }
+      yield* this.client.stream(generate, generateRequest({ ...request, messages }), call);
+    } finally {
+      await Promise.allSettled(stored.map((id) => this.objects.delete(id)));
+    }
+  }
+
+  /** One after the other, so that no more is in memory than all of them may have together. */
+  async #store(
+    images: readonly ChatImage[],
+    { stored, budget }: { stored: string[]; budget: ImageBudget },
+    call: HttpCall,
+  ): Promise<ChatImage[]> {
+    const { UPLOAD_FILE_LIMIT_BYTES: maxBytes } = this.environment;
+    const sent: ChatImage[] = [];
+    for (const { url = '', detail, at, param = 'messages' } of images) {
+      const bytes = await budget.load({ param, maxBytes }, (most) => this.#load(url, param, most, call));
+      const mimeType = imageTypeOf(bytes, param);
+      const file = await this.objects.put(bytes, { filename: 'image', mimeType });
+      stored.push(file.objectId);
+      sent.push({ file, ...(detail !== undefined && { detail }), ...(at !== undefined && { at }) });
+    }
+    return sent;
+  }
+
+  async #load(url: string, param: string, maxBytes: number, call: HttpCall): Promise<Uint8Array> {
+    if (!url.startsWith('data:')) {
+      const { ALLOW_PRIVATE_LINKS: allowPrivate, LINK_TIMEOUT_MS: timeoutMs } = this.environment;
+      const options = { maxBytes, timeoutMs, allowPrivate, param, signal: call.signal };
+      return (await guardedFetch(url, options)).bytes;
+    }
+    const bytes = imageOfDataUrl(url, param);
+    if (bytes.length <= maxBytes) return bytes;
+    throw new MegaNestError('payload_too_large', { what: 'The image', limit: `${maxBytes} bytes`, param });
+  }
+}
+
+function generateRequest(request: ChatCompletionRequest): RequestOf<typeof generate> {
+  const {
+    parameters,
+    messages,
+    tools,
+    toolChoice,
+    parallelToolCalls,
+    chatTemplateKwargs,
+    documents,
+    labels,
+    stream,
+  } = request;
+  return {
+    ...parameters,
+    messages,
+    tools,
+    tool_choice: toolChoice,
+    parallel_tool_calls: parallelToolCalls,
+    chat_template_kwargs: chatTemplateKwargs,
+    documents,
+    ...(documents && messages.at(-1)?.role === 'tool' && { documents_told: true }),
+    labels,
+    ...(stream !== true && { whole: true }),
+  };
+}
 
 /** The language model, asked without a mega service. */
 export class LanguageModel implements ChatModel {

@@ -7,9 +7,16 @@ import { MegaServiceRunner, type Attachments } from '../mega-services/mega-servi
 import type { AnswerForm } from '../mega-services/mega-service-request.js';
 import { inNamesOfHere } from '../mega-services/reference-names.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { isInstruction, newIdentity, unfollowedPrompts, type ChatModel, type ChatRun } from './chat-model.js';
-import { assertTakesImages, textOnly } from './modalities.js';
-import { littleEffort } from './plan-thinking.js';
+import {
+  assertTakesImages,
+  type ChatModel,
+  type ChatRun,
+  isInstruction,
+  littleEffort,
+  newIdentity,
+  textOnly,
+  unfollowedPrompts,
+} from './chat-model.js';
 
 /** A mega service as the model of a chat. */
 export class MegaServiceModel implements ChatModel {

@@ -1,11 +1,40 @@
 import { MegaNestError, parseOrThrow } from '#contracts';
-import { metadataSchema, newId, type InputItem, type Metadata } from '#responses';
+import { type InputItem, inputItemSchema, type Metadata, metadataSchema, newId } from '#responses';
 import { ConversationsRepository, type ItemPage, type ItemRecord, type StoredConversation } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import { ContextLoader } from '../responses/context/context-loader.js';
+import { z } from 'zod';
 import { itemList } from '../responses/api/item-list.js';
 import type { PageQuery } from '../responses/api/response-queries.js';
-import type { CreateConversation, ListConversations } from './conversation-requests.js';
+import { ContextLoader } from '../responses/context/context-loader.js';
+
+/** More than OpenAI's 20: the Agents SDK's sessions send more at once. */
+const mostItems = 1_000;
+const items = z.array(inputItemSchema).max(mostItems);
+
+export const createConversationSchema = z.object({
+  items: items.nullish().transform((value) => value ?? []),
+  metadata: metadataSchema.nullish().transform((value) => value ?? {}),
+});
+export type CreateConversation = z.output<typeof createConversationSchema>;
+
+/** Metadata is merged: a value of null removes its entry. */
+export const updateConversationSchema = z.object({
+  metadata: z
+    .record(z.string().max(64), z.string().max(512).nullable())
+    .nullable()
+    .transform((value) => value ?? {}),
+});
+export type UpdateConversation = z.output<typeof updateConversationSchema>;
+
+export const createItemsSchema = z.object({ items });
+export type CreateItems = z.output<typeof createItemsSchema>;
+
+/** Latest first: the API of OpenAI has no such list, its lists look like this. */
+export const listConversationsSchema = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  after: z.string().optional(),
+});
+export type ListConversations = z.output<typeof listConversationsSchema>;
 
 /** OpenAI's conversation object. */
 export interface Conversation {

@@ -1,3 +1,7 @@
+import { invalidField, MegaNestError } from '#contracts';
+import { cleanFilename } from '#dataprep-api';
+import { readFormParts } from '#service-kit';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 const purpose = z.enum(['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals']);
@@ -50,4 +54,62 @@ const batchFileSeconds = 30 * 24 * 60 * 60;
 
 export function expirySeconds({ purpose: wanted, expires_after: after }: FileFields): number | undefined {
   return after?.seconds ?? (wanted === 'batch' ? batchFileSeconds : undefined);
+}
+
+/** The file of a form while it comes in. */
+export interface IncomingFile {
+  filename: string;
+  mimeType: string;
+  content: AsyncIterable<Uint8Array>;
+}
+
+const maxFieldBytes = 64 * 1024;
+
+/**
+ * Reads a form of one file, handing the file on as it comes in; fields may stand before or behind it. `name[part]` is
+ * part of an object. Errors: invalid_request that names the field, payload_too_large, and what `consume` throws.
+ */
+export async function receiveFileForm<Result>(
+  http: FastifyRequest,
+  { field, maxBytes }: { field: string; maxBytes: number },
+  consume: (file: IncomingFile) => Promise<Result>,
+): Promise<{ result: Result; fields: Record<string, unknown> }> {
+  if (!http.isMultipart()) throw invalidField(field, 'send it in a multipart form');
+  const fields: Record<string, unknown> = {};
+  const results: Result[] = [];
+  const limits = { files: 2, fields: 20, fieldSize: maxFieldBytes };
+  await readFormParts(http, limits, async (part) => {
+    if (part.type === 'field') {
+      if (part.valueTruncated) throw invalidField(part.fieldname, 'is too long');
+      addField(fields, part.fieldname, part.value);
+    } else if (part.fieldname !== field || results.length > 0)
+      throw invalidField(part.fieldname, `one file in the field "${field}" is expected`);
+    else {
+      const filename = cleanFilename(part.filename) || 'file';
+      const content = within(maxBytes, part.file, field);
+      results.push(await consume({ filename, mimeType: part.mimetype, content }));
+    }
+  });
+  if (results.length === 0) throw invalidField(field, 'is required');
+  return { result: results[0] as Result, fields };
+}
+
+function addField(fields: Record<string, unknown>, name: string, value: unknown): void {
+  const [, outer, inner] = /^(\w+)\[(\w+)\]$/.exec(name) ?? [];
+  if (outer === undefined || inner === undefined) fields[name] = value;
+  else fields[outer] = { ...(fields[outer] as object | undefined), [inner]: value };
+}
+
+async function* within(
+  maxBytes: number,
+  content: AsyncIterable<Uint8Array>,
+  param: string,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of content) {
+    bytes += piece.length;
+    if (bytes > maxBytes)
+      throw new MegaNestError('payload_too_large', { what: 'The file', limit: `${maxBytes} bytes`, param });
+    yield piece;
+  }
 }

@@ -1,12 +1,94 @@
-import { Readable } from 'node:stream';
+import { MegaNestError, parseOrThrow } from '#contracts';
+import { newId } from '#responses';
 import { ApiOperation, SchemaPipe } from '#service-kit';
-import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { type CursorPage, FilesRepository, type StoredFile } from '#storage';
+import {
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Injectable,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
 import { Owner } from '../auth/owner.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { FileContents } from './file-contents.js';
+import {
+  expirySeconds,
+  fileFieldsSchema,
+  fileFormSchema,
+  type FileListQuery,
+  fileListQuerySchema,
+  receiveFileForm,
+} from './file.requests.js';
 import { deletedFileSchema, fileObjectSchema, listOf, listSchemaOf, toFileObject } from './file-objects.js';
-import { fileFormSchema, fileListQuerySchema, type FileListQuery } from './file.requests.js';
-import { FilesService } from './files.service.js';
+
+/** A fresh id of a file, as OpenAI writes them. */
+export function newFileId(): string {
+  return newId('file').replace('_', '-');
+}
+
+/** Files of an owner; `not_found` for everybody else's. */
+@Injectable()
+export class FilesService {
+  constructor(
+    @Inject(FilesRepository) private readonly files: FilesRepository,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {}
+
+  /** Keeps the file of a form, written piece by piece as it comes in; nothing stays of one that fails. */
+  async create(owner: string, http: FastifyRequest): Promise<StoredFile> {
+    const { FILES_FILE_LIMIT_BYTES: maxBytes } = this.environment;
+    const id = newFileId();
+    try {
+      const form = await receiveFileForm(http, { field: 'file', maxBytes }, async (file) => {
+        const bytes = await this.files.write(owner, { id, bounds: this.#bounds }, file.content);
+        return { bytes, filename: file.filename, mimeType: file.mimeType };
+      });
+      const { bytes, filename, mimeType } = form.result;
+      const fields = parseOrThrow(fileFieldsSchema, form.fields);
+      const facts = {
+        filename,
+        mimeType,
+        purpose: fields.purpose,
+        expiresAfterSeconds: expirySeconds(fields),
+      };
+      return await this.files.publish(owner, id, facts, { bytes, bounds: this.#bounds });
+    } catch (error) {
+      await this.files.discard(id).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async find(owner: string, id: string): Promise<StoredFile> {
+    return (await this.files.find(owner, id)) ?? unknownFile(id);
+  }
+
+  list(owner: string, query: FileListQuery): Promise<CursorPage<StoredFile>> {
+    return this.files.list(owner, query);
+  }
+
+  /** Removes it from every vector store, too. */
+  async delete(owner: string, id: string): Promise<void> {
+    if (!(await this.files.delete(owner, id))) unknownFile(id);
+  }
+
+  get #bounds() {
+    const { FILES_LIMIT_BYTES: maxBytes, FILES_LIMIT_COUNT: maxCount } = this.environment;
+    return { maxBytes, maxCount };
+  }
+}
+
+function unknownFile(id: string): never {
+  throw new MegaNestError('not_found', { what: `The file ${id}`, param: 'file_id' });
+}
 
 @Controller(['v1/files', 'files'])
 export class FilesController {

@@ -1,9 +1,7 @@
 import { Module } from '@nestjs/common';
 import { FileContents } from './file-contents.js';
-import { FilesController } from './files.controller.js';
-import { FilesService } from './files.service.js';
-import { UploadsController } from './uploads.controller.js';
-import { UploadsService } from './uploads.service.js';
+import { FilesController, FilesService } from './files.controller.js';
+import { UploadsController, UploadsService } from './uploads.controller.js';
 
 /** Files and uploads in parts. */
 @Module({

@@ -1,10 +1,9 @@
 import { invalidField } from '#contracts';
-import { ownerOf, type HttpCall } from '#service-kit';
-import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { type HttpCall, ownerOf } from '#service-kit';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { InputFiles } from './input-files.js';
-import { messageParts } from './message-parts.js';
 
 const partSchema = z.looseObject({ file: z.looseObject({}) });
 
@@ -35,4 +34,26 @@ export class FilePartsGuard implements CanActivate {
     if (parsed.success) return this.files.text(parsed.data.file, param, owner, call);
     throw invalidField(param, 'must be an object with file_data or file_id');
   }
+}
+
+const bodySchema = z.looseObject({ messages: z.array(z.unknown()) });
+
+/** A part of a message, and where it lies, so that another one can take its place. */
+export interface MessagePart {
+  content: unknown[];
+  index: number;
+  path: string;
+}
+
+/** The parts of a type in the messages of a chat; whatever else is wrong with the body is for its schema to say. */
+export function messageParts(body: unknown, type: string): MessagePart[] {
+  const { messages = [] } = bodySchema.safeParse(body).data ?? {};
+  return messages.flatMap((message, position) => {
+    const content = (message as { content?: unknown } | null)?.content;
+    if (!Array.isArray(content)) return [];
+    return content.flatMap((part: { type?: unknown } | null, index) => {
+      const path = `messages[${position}].content[${index}]`;
+      return part?.type === type ? [{ content, index, path }] : [];
+    });
+  });
 }

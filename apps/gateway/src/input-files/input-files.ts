@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
-import { extract, maxExtractedCharacters, MegaNestError, type ImageBudget } from '#contracts';
+import { extract, type ImageBudget, maxExtractedCharacters, MegaNestError } from '#contracts';
 import { ObjectStore, RpcClient } from '#messaging';
 import { inputFileOf, textOfTextFile } from '#responses';
 import { guardedFetch, type HttpCall } from '#service-kit';
-import { Inject, Injectable } from '@nestjs/common';
-import { FileContents } from '../files/file-contents.js';
+import { Inject, Injectable, Module } from '@nestjs/common';
+import { createHash } from 'node:crypto';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+import { FileContents } from '../files/file-contents.js';
+import { FilesModule } from '../files/files.module.js';
 import { imageTypeOf } from './image-bytes.js';
-import { TextCache } from './text-cache.js';
 
 interface LoadedFile {
   filename: string;
@@ -128,3 +128,43 @@ function nameInUrl(url: string): string {
     return last;
   }
 }
+
+/** Texts by key, up to a number of characters; the ones not asked for the longest go first. */
+export class TextCache {
+  readonly #texts = new Map<string, string>();
+  #size = 0;
+
+  constructor(private readonly maxSize: number) {}
+
+  get(key: string): string | undefined {
+    const text = this.#texts.get(key);
+    if (text !== undefined) {
+      this.#texts.delete(key);
+      this.#texts.set(key, text);
+    }
+    return text;
+  }
+
+  set(key: string, text: string): void {
+    this.#delete(key);
+    this.#texts.set(key, text);
+    this.#size += text.length;
+    for (const oldest of this.#texts.keys()) {
+      if (this.#size <= this.maxSize) return;
+      this.#delete(oldest);
+    }
+  }
+
+  #delete(key: string): void {
+    this.#size -= this.#texts.get(key)?.length ?? 0;
+    this.#texts.delete(key);
+  }
+}
+
+/** Files that come with a request, or are named by it, as text for the model. */
+@Module({
+  imports: [FilesModule],
+  providers: [InputFiles],
+  exports: [InputFiles],
+})
+export class InputFilesModule {}

@@ -1,16 +1,9 @@
-import { createHash } from 'node:crypto';
-import {
-  describeEmbeddingModel,
-  describeLlmModel,
-  describeRerankingModel,
-  MegaNestError,
-  type ModelInfo,
-  type RpcMethod,
-} from '#contracts';
+import { describeEmbeddingModel, describeLlmModel, describeRerankingModel, MegaNestError, type ModelInfo, type RpcMethod } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
+import { type CallOptions, RpcClient } from '#messaging';
 import { assertMayAsk, type HttpCall } from '#service-kit';
-import { RpcClient, type CallOptions } from '#messaging';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Module } from '@nestjs/common';
+import { createHash } from 'node:crypto';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { aliasOf, type ModelUse } from '../config/model-aliases.js';
 
@@ -138,3 +131,10 @@ function usesLanguageModel({ nodes }: MegaServiceDefinition): boolean {
     ),
   );
 }
+
+/** The models of all services, and their names. */
+@Module({
+  providers: [ModelCatalog],
+  exports: [ModelCatalog],
+})
+export class ModelsModule {}

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
-import { ModelsModule } from '../models/models.module.js';
+import { ModelsModule } from '../models/model-catalog.js';
 import { EmbeddingsController } from './embeddings.controller.js';
 import { ModelsController } from './models.controller.js';
 import { RerankController } from './rerank.controller.js';

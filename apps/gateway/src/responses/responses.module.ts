@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { ChatModule } from '../chat/chat.module.js';
-import { InputFilesModule } from '../input-files/input-files.module.js';
+import { InputFilesModule } from '../input-files/input-files.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
-import { ModelsModule } from '../models/models.module.js';
+import { ModelsModule } from '../models/model-catalog.js';
 import { VectorStoresModule } from '../vector-stores/vector-stores.module.js';
 import { CompactionController } from './api/compaction.controller.js';
 import { ResponsesController } from './api/responses.controller.js';

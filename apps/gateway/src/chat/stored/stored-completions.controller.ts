@@ -1,21 +1,38 @@
+import { chatCompletionSchema } from '#openai-api';
+import { metadataSchema } from '#responses';
 import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { z } from 'zod';
 import { Owner } from '../../auth/owner.js';
 import {
-  completionListAnswer,
-  deletedCompletionAnswer,
-  messageListAnswer,
-  storedCompletionAnswer,
-} from './stored-completion.answers.js';
-import {
-  completionListQuerySchema,
-  messageListQuerySchema,
-  updateCompletionSchema,
   type CompletionListQuery,
+  completionListQuerySchema,
   type MessageListQuery,
+  messageListQuerySchema,
+  StoredCompletionsService,
   type UpdateCompletion,
-} from './stored-completion.requests.js';
-import { StoredCompletionsService } from './stored-completions.service.js';
+  updateCompletionSchema,
+} from './stored-completions.service.js';
+
+/** A completion as it is kept. */
+const storedCompletionAnswer = chatCompletionSchema.extend({ metadata: metadataSchema });
+
+const listOf = (item: z.ZodType) =>
+  z.object({
+    object: z.literal('list'),
+    data: z.array(item),
+    first_id: z.string(),
+    last_id: z.string(),
+    has_more: z.boolean(),
+  });
+
+const completionListAnswer = listOf(storedCompletionAnswer);
+const messageListAnswer = listOf(z.looseObject({ id: z.string(), role: z.string() }));
+const deletedCompletionAnswer = z.object({
+  id: z.string(),
+  object: z.literal('chat.completion.deleted'),
+  deleted: z.boolean(),
+});
 
 @Controller(['v1/chat/completions', 'chat/completions'])
 export class StoredCompletionsController {

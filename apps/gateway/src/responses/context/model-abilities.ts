@@ -4,7 +4,7 @@ import type { ImageUse, StoredItem } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
-import { modalitiesOf, textOnly } from '../../chat/modalities.js';
+import { modalitiesOf, textOnly } from '../../chat/chat-model.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 
 export interface ImageUseOptions {

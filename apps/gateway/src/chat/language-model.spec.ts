@@ -1,6 +1,6 @@
 import type { FileReference, GenerationChunk } from '#contracts';
 import { describe, expect, it, vi } from 'vitest';
-import { LanguageModelClient } from './language-model.client.js';
+import { LanguageModelClient } from './language-model.js';
 
 const megabyte = 1024 * 1024;
 

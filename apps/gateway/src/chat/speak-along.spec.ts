@@ -1,9 +1,9 @@
-import { Synthesis, type SpeechRequest } from '#audio-api';
-import { MegaNestError, type GenerationChunk, type SpeechChunk } from '#contracts';
+import { type SpeechRequest, Synthesis } from '#audio-api';
+import { type GenerationChunk, MegaNestError, type SpeechChunk } from '#contracts';
 import type { SpokenChunk } from '#openai-api';
 import type { HttpCall } from '#service-kit';
 import { expect, it } from 'vitest';
-import { speakAlong, speakWhole } from './speak-along.js';
+import { SentenceReader, speakAlong, speakWhole, spokenForm } from './speak-along.js';
 
 /** Speaks one byte a character, and remembers what it was asked. */
 class Letters extends Synthesis {
@@ -89,4 +89,25 @@ it('names the field of a voice that is not known, and leaves refusals and empty 
   const silent = await readAll(speakWhole(answer(''), { format: 'wav' }, synthesis, call));
   expect(silent.at(-1)?.finishReason).toBe('stop');
   expect(synthesis.asked).toEqual([]);
+});
+
+it('gives a sentence when the next one begins, and the rest at the end', () => {
+  const reader = new SentenceReader();
+  const pieces = ['The gateway lis', 'tens. It', ' has a port. ', 'Dr. ', 'Who knows'];
+  expect(pieces.flatMap((piece) => reader.push(piece)).join('|')).toBe(
+    'The gateway listens. |It has a port. ',
+  );
+  expect(reader.finish()).toBe('Dr. Who knows');
+  expect(reader.finish()).toBe('');
+});
+
+it.each([
+  ['The port is 8888. [1]', 'The port is 8888.'],
+  ['It is 8888 [1][2], see [3, 4].', 'It is 8888, see.'],
+  ['## **Ports** and `HOST`', 'Ports and HOST'],
+  ['- see [the page](https://example.org/a)', 'see the page'],
+  ['a snake_case_name * 2', 'a snake_case_name  2'],
+  ['[1]', ''],
+])('reads %j as %j', (written, spoken) => {
+  expect(spokenForm(written)).toBe(spoken);
 });

@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { beginSpeech, finishSpeech, type Synthesis } from '#audio-api';
-import { pcmWav } from '#wav';
 import { AsyncQueue, eventsOf } from '#batching';
-import { maxSpeechCharacters, MegaNestError, type GenerationChunk, type SpeechFormat } from '#contracts';
-import type { SpokenChunk } from '#openai-api';
+import { type GenerationChunk, maxSpeechCharacters, MegaNestError, type SpeechFormat } from '#contracts';
+import type { ChatCompletionRequest, SpokenChunk } from '#openai-api';
 import type { HttpCall } from '#service-kit';
-import { SentenceReader, spokenForm } from './sentence-reader.js';
-import type { SpokenWish } from './spoken-wish.js';
+import { splitSentences } from '#text';
+import { pcmWav } from '#wav';
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 
 /** What is sent with the answer cannot be asked for again, so that it has expired at once. */
 const expiresAt = () => Math.floor(Date.now() / 1000);
@@ -147,4 +147,86 @@ async function* asOneFile(
   const pcm = Buffer.concat(pieces);
   const data = isWav ? Buffer.from(pcmWav(new Int16Array(new Uint8Array(pcm).buffer), sampleRate)) : pcm;
   yield { choice: 0, text: '', audio: { id, data } };
+}
+
+const formats = ['wav', 'mp3', 'flac', 'opus', 'pcm16'] as const;
+
+/** How an answer is to be spoken. */
+export interface SpokenWish {
+  /** Absent: the voice of the tts service. */
+  readonly voice?: string;
+  /** What the caller calls the voice; default `audio.voice`. */
+  readonly voiceField?: string;
+  readonly format: (typeof formats)[number];
+}
+
+const modalitiesSchema = z.array(z.enum(['text', 'audio'])).nullish();
+const voiceSchema = z
+  .union([z.string().min(1).max(64), z.looseObject({ id: z.string().min(1).max(64) })])
+  .transform((voice) => (typeof voice === 'string' ? voice : voice.id));
+const audioSchema = z.looseObject({ voice: voiceSchema, format: z.enum(formats) }).nullish();
+
+/**
+ * Takes OpenAI's `modalities` and `audio` out of a request. Absent where the answer is text alone. Errors: invalid_request
+ * with the field as `param`.
+ */
+export function takeSpokenWish(request: ChatCompletionRequest): {
+  request: ChatCompletionRequest;
+  wish?: SpokenWish;
+} {
+  const { modalities: given, audio: asked, ...extra } = request.extra;
+  if (given === undefined && asked === undefined) return { request };
+  const modalities = parse(modalitiesSchema, given, 'modalities') ?? ['text'];
+  const audio = parse(audioSchema, asked, 'audio');
+  const rest = { ...request, extra };
+  if (!modalities.includes('audio')) {
+    if (audio) throw invalid('audio', 'needs "audio" among modalities');
+    return { request: rest };
+  }
+  if (!modalities.includes('text')) throw invalid('modalities', 'must hold "text" beside "audio"');
+  if (!audio) throw invalid('audio', 'is required for the modality "audio": a voice and a format');
+  if (request.stream && audio.format !== 'pcm16')
+    throw invalid('audio.format', 'must be "pcm16" where the answer is streamed');
+  if ((request.parameters.n ?? 1) > 1) throw invalid('n', 'must be 1 for spoken answers');
+  return { request: rest, wish: { voice: audio.voice, format: audio.format } };
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, name: string): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw invalid([name, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is not valid');
+}
+
+function invalid(param: string, reason: string): MegaNestError {
+  return new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param });
+}
+
+/** Cuts a text that is still being written into sentences. */
+export class SentenceReader {
+  #open = '';
+
+  /** The sentences that are complete with this piece: those that another one follows. */
+  push(piece: string): string[] {
+    const sentences = splitSentences(this.#open + piece);
+    this.#open = sentences.pop() ?? '';
+    return sentences;
+  }
+
+  /** What is left at the end. */
+  finish(): string {
+    const rest = this.#open;
+    this.#open = '';
+    return rest;
+  }
+}
+
+/** What a voice is to read of a sentence: without the numbers of citations and without the marks of Markdown. */
+export function spokenForm(sentence: string): string {
+  return sentence
+    .replaceAll(/\s*\[\d+(?:,\s*\d+)*\]/g, '')
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/^\s*(?:#{1,6}|>|[-*+]|\d+\.)\s+/gm, '')
+    .replaceAll(/`{1,3}|\*{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)/g, '')
+    .trim();
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TextCache } from './text-cache.js';
+import { TextCache } from './input-files.js';
 
 it('TextCache forgets what was not asked for the longest, and never holds more than its size', () => {
   const cache = new TextCache(10);
