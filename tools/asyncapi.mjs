@@ -1,5 +1,5 @@
 // Prints the AsyncAPI document of the services over NATS as YAML: npm run --silent asyncapi
 import { stringify } from 'yaml';
-import { AsyncApiController } from '../apps/gateway/src/opea/async-api.controller.ts';
+import { AsyncApiController } from '../apps/gateway/src/opea/opea.module.ts';
 
 process.stdout.write(stringify(new AsyncApiController().asyncApi(), { aliasDuplicateObjects: false }));

@@ -7,7 +7,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { gatewayEnvironmentSchema, type GatewayEnvironment } from './config/gateway.environment.js';
 import { GatewayModule, identity } from './gateway.module.js';
-import { serveResponseSockets } from './responses/websocket/socket-route.js';
+import { serveResponseSockets } from './responses/websocket/response-sockets.js';
 import { serveWeb } from './web/serve-web.js';
 
 await runMain(() => {

@@ -1,4 +1,4 @@
-import { AsyncApiController } from '../../../apps/gateway/src/opea/async-api.controller.js';
+import { AsyncApiController } from '../../../apps/gateway/src/opea/opea.module.js';
 import specs from '@asyncapi/specs';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';

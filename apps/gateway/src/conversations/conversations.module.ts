@@ -1,15 +1,16 @@
 import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Module, Param, Post, Query } from '@nestjs/common';
 import { Owner } from '../auth/owner.js';
-import { itemList } from '../responses/api/item-list.js';
 import {
   conversationAnswer,
   conversationListAnswer,
   deletedAnswer,
   itemAnswer,
+  itemList,
   itemListAnswer,
+  pageQuerySchema,
+  type PageQuery,
 } from '../responses/api/response-answers.js';
-import { type PageQuery, pageQuerySchema } from '../responses/api/response-queries.js';
 import { ResponsesModule } from '../responses/responses.module.js';
 import {
   ConversationsService,

@@ -3,9 +3,8 @@ import { type InputItem, inputItemSchema, type Metadata, metadataSchema, newId }
 import { ConversationsRepository, type ItemPage, type ItemRecord, type StoredConversation } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { itemList } from '../responses/api/item-list.js';
-import type { PageQuery } from '../responses/api/response-queries.js';
-import { ContextLoader } from '../responses/context/context-loader.js';
+import { itemList, type PageQuery } from '../responses/api/response-answers.js';
+import { ContextLoader } from '../responses/context/context-reader.js';
 
 /** More than OpenAI's 20: the Agents SDK's sessions send more at once. */
 const mostItems = 1_000;

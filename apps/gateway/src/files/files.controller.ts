@@ -19,7 +19,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import { Owner } from '../auth/owner.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
-import { FileContents } from './file-contents.js';
+import {
+  deletedFileSchema,
+  FileContents,
+  fileObjectSchema,
+  listOf,
+  listSchemaOf,
+  toFileObject,
+} from './file-objects.js';
 import {
   expirySeconds,
   fileFieldsSchema,
@@ -28,7 +35,6 @@ import {
   fileListQuerySchema,
   receiveFileForm,
 } from './file.requests.js';
-import { deletedFileSchema, fileObjectSchema, listOf, listSchemaOf, toFileObject } from './file-objects.js';
 
 /** A fresh id of a file, as OpenAI writes them. */
 export function newFileId(): string {

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { FileContents } from './file-contents.js';
+import { FileContents } from './file-objects.js';
 import { FilesController, FilesService } from './files.controller.js';
 import { UploadsController, UploadsService } from './uploads.controller.js';
 

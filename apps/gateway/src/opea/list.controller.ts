@@ -1,11 +1,9 @@
-import { listParameters } from '#dag';
+import { listParameters, type ListedParameter, type MegaServiceDefinition } from '#dag';
 import { ApiOperation } from '#service-kit';
 import { All, Controller, Inject, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { parameterListAnswer, serviceListAnswer, wrongMethodAnswer } from './opea-answers.js';
-import { describeParameters, describeParametersVerbosely } from './parameter-list.js';
-import { describeServices, describeServicesVerbosely } from './service-list.js';
 
 /** The two listings of the OPEA specification, with its own texts for a wrong method. */
 @Controller()
@@ -50,4 +48,101 @@ export class ListController {
 
 async function sendWrongMethod(reply: FastifyReply, error: string): Promise<void> {
   await reply.status(405).header('allow', 'GET').send({ error });
+}
+
+/** The endpoints that every gateway has beside its mega services. */
+const fixedEndpoints: Readonly<Record<string, { description: string; body: unknown }>> = {
+  '/v1/chat/completions': {
+    description: 'Chat in the form of the OpenAI API; without a model the documents are searched and cited.',
+    body: { messages: [{ role: 'user', content: 'What does MegaNest do?' }] },
+  },
+  '/v1/embeddings': { description: 'Turns texts into vectors.', body: { input: 'What does MegaNest do?' } },
+};
+
+interface ServiceEntry {
+  path: string;
+  name: string;
+  description: string;
+  request: string;
+}
+
+/** The specification's map of path to description; each description ends in a request to paste. */
+function describeServices(
+  definitions: readonly MegaServiceDefinition[],
+  baseUrl: string,
+): Record<string, string> {
+  return Object.fromEntries(
+    entries(definitions, baseUrl).map(({ path, description, request }) => [
+      path,
+      `${description} Try: ${request}`,
+    ]),
+  );
+}
+
+/** The same as objects, with the nodes of each mega service. */
+function describeServicesVerbosely(definitions: readonly MegaServiceDefinition[], baseUrl: string) {
+  const nodesOf = (name: string) =>
+    [...(definitions.find((definition) => definition.name === name)?.nodes.values() ?? [])].map((node) => ({
+      node: node.name,
+      service: node.target.service,
+      after: node.after,
+      optional: node.optional,
+    }));
+  return {
+    services: entries(definitions, baseUrl).map((entry) => ({ ...entry, nodes: nodesOf(entry.name) })),
+  };
+}
+
+const defaultExample = { messages: 'What does MegaNest do?' };
+
+function entries(definitions: readonly MegaServiceDefinition[], baseUrl: string): ServiceEntry[] {
+  const fixed = Object.entries(fixedEndpoints).map(([path, { description, body }]) => ({
+    path,
+    name: path,
+    description,
+    request: curl(baseUrl, path, body),
+  }));
+  const own = definitions.flatMap(({ name, path, description, example = defaultExample }) =>
+    path ? [{ path, name, description, request: curl(baseUrl, path, example) }] : [],
+  );
+  const taken = new Set(own.map(({ path }) => path));
+  return [...fixed.filter(({ path }) => !taken.has(path)), ...own];
+}
+
+function curl(baseUrl: string, path: string, body: unknown): string {
+  return `curl ${baseUrl}${path} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+}
+
+export interface ListedMegaService {
+  definition: MegaServiceDefinition;
+  parameters: ListedParameter[];
+}
+
+/** The specification's map: micro service to parameter to data type, over all mega services. */
+function describeParameters(listed: readonly ListedMegaService[]): Record<string, Record<string, string>> {
+  const result: Record<string, Record<string, string>> = {};
+  for (const { definition, parameters } of listed) {
+    for (const { node, name, type } of parameters) {
+      const service = definition.nodes.get(node)?.target.service ?? node;
+      (result[service] ??= {})[name] = type;
+    }
+  }
+  return result;
+}
+
+/** Per mega service and node: type, default, description and JSON Schema of each parameter. */
+function describeParametersVerbosely(listed: readonly ListedMegaService[]) {
+  return Object.fromEntries(
+    listed.map(({ definition, parameters }) => [
+      definition.name,
+      parameters.map(({ name, node, type, description, default: preset, schema }) => ({
+        name,
+        node,
+        type,
+        description: description ?? null,
+        default: preset ?? null,
+        schema,
+      })),
+    ]),
+  );
 }

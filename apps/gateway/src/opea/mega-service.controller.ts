@@ -1,27 +1,38 @@
 import { Synthesis } from '#audio-api';
-import type { GenerationChunk } from '#contracts';
-import type { MegaServiceDefinition } from '#dag';
-import { collectChatCompletion, doneFrame, errorFrame, type SpokenChunk } from '#openai-api';
+import { toJsonSchema, type GenerationChunk, type JsonSchema } from '#contracts';
+import { listParameters, type MegaServiceDefinition } from '#dag';
 import {
+  chatCompletionRequestSchema,
+  chatCompletionSchema,
+  collectChatCompletion,
+  doneFrame,
+  errorFrame,
+  type SpokenChunk,
+} from '#openai-api';
+import {
+  ApiDocument,
   assertMayAsk,
   Call,
   HiddenRoute,
   noRoute,
   sendEventStream,
-  type HttpCall,
   setIgnored,
+  type HttpCall,
+  type OpenApiPaths,
 } from '#service-kit';
-import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, Inject, Injectable, Post, Req, Res } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
-import { outputKindOf } from '../mega-services/nodes/output-kind.js';
-import { sendChatCompletion, setReceiptHeaders, withHeaders } from '../chat/chat-reply.js';
 import type { ChatRun } from '../chat/chat-model.js';
+import { sendChatCompletion, setReceiptHeaders, withHeaders } from '../chat/chat-reply.js';
 import { ChatService } from '../chat/chat.service.js';
 import { speakWhole, type SpokenWish } from '../chat/speak-along.js';
+import { documentsAnswerSchema } from '../mega-services/documents-answer.js';
 import { MegaServiceBody, type ReceivedMegaServiceRequest } from '../mega-services/mega-service-body.js';
+import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
-import { pythonBytesLiteral } from './python-bytes.js';
+import { outputKindOf } from '../mega-services/nodes/output-kind.js';
 
 /**
  * Mega services under the path of their YAML file. Answers have OPEA's frames, and streaming is the default; passages
@@ -102,4 +113,91 @@ async function* legacyFrames(chunks: AsyncIterable<GenerationChunk>): AsyncGener
     if (text && choice === 0) yield `data: ${pythonBytesLiteral(text)}\n\n`;
   }
   yield doneFrame;
+}
+
+/** Files of a form, where the mega service reads them. */
+const files = { type: 'array', items: { type: 'string', format: 'binary' } };
+
+/**
+ * Makes the paths of the mega services' YAML files known, as the files are at that moment: to the OpenAPI document, and to
+ * the server, which names the methods of a path.
+ */
+@Injectable()
+export class MegaServicePaths {
+  readonly #chat = toJsonSchema(chatCompletionRequestSchema, 'chat', {});
+  readonly #answer = toJsonSchema(chatCompletionSchema, 'chat', {});
+
+  readonly #answerGiven = {
+    description: 'The answer; a stream unless the body says "stream": false',
+    content: {
+      'application/json': { schema: this.#answer },
+      'text/event-stream': { schema: { type: 'string' } },
+    },
+  };
+  readonly #passagesFound = {
+    description: 'The passages, best first',
+    content: { 'application/json': { schema: toJsonSchema(documentsAnswerSchema, 'documents', {}) } },
+  };
+
+  constructor(
+    @Inject(ApiDocument) document: ApiDocument,
+    @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
+    @Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost<FastifyAdapter>,
+  ) {
+    document.extend(() => this.#paths());
+    const postPaths = { has: (path: string) => megaServices.findByPath(path) !== undefined };
+    httpAdapter.getInstance().decorate('postPaths', postPaths);
+  }
+
+  #paths(): OpenApiPaths {
+    // Vectors have a route of their own, which is in the document already.
+    const withPath = this.megaServices
+      .list()
+      .filter((definition) => definition.path !== undefined && outputKindOf(definition) !== 'vectors');
+    return Object.fromEntries(
+      withPath.map((definition) => [definition.path, { post: this.#operation(definition) }]),
+    );
+  }
+
+  #operation(definition: MegaServiceDefinition) {
+    const properties: Record<string, unknown> = { ...(this.#chat['properties'] as JsonSchema) };
+    for (const { name, schema } of listParameters(definition)) properties[name] ??= schema;
+    return {
+      operationId: `megaservice.${definition.name}`,
+      summary: definition.description,
+      tags: ['MegaService'],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: { ...this.#chat, properties } },
+          'multipart/form-data': { schema: { ...this.#chat, properties: { ...properties, files } } },
+        },
+      },
+      responses: {
+        200: outputKindOf(definition) === 'documents' ? this.#passagesFound : this.#answerGiven,
+        '4XX': { $ref: '#/components/responses/Error' },
+        '5XX': { $ref: '#/components/responses/Error' },
+      },
+    };
+  }
+}
+
+const namedEscapes: Readonly<Record<number, string>> = { 9: '\\t', 10: '\\n', 13: '\\r', 92: '\\\\' };
+
+/**
+ * Text as Python prints its UTF-8 bytes, e.g. `b'caf\xc3\xa9'`: the form in which OPEA's ChatQnA streams tokens.
+ * Quotes as Python chooses them: double ones when the text holds a single quote and no double one.
+ */
+export function pythonBytesLiteral(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const body = [...Buffer.from(text, 'utf8')].map((byte) => escapeByte(byte, quote)).join('');
+  return `b${quote}${body}${quote}`;
+}
+
+function escapeByte(byte: number, quote: string): string {
+  const named = namedEscapes[byte];
+  if (named) return named;
+  if (byte < 32 || byte > 126) return `\\x${byte.toString(16).padStart(2, '0')}`;
+  const character = String.fromCharCode(byte);
+  return character === quote ? `\\${character}` : character;
 }

@@ -1,5 +1,9 @@
-import { Module } from '@nestjs/common';
+import { Sealer } from '#responses';
+import { SecretsRepository } from '#storage';
+import { Module, type Provider } from '@nestjs/common';
+import { createHash, randomBytes } from 'node:crypto';
 import { ChatModule } from '../chat/chat.module.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { InputFilesModule } from '../input-files/input-files.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
 import { ModelsModule } from '../models/model-catalog.js';
@@ -8,21 +12,37 @@ import { CompactionController } from './api/compaction.controller.js';
 import { ResponsesController } from './api/responses.controller.js';
 import { Compactor } from './compaction/compactor.js';
 import { Summarizer } from './compaction/summarizer.js';
-import { ContextLoader } from './context/context-loader.js';
-import { ContextReader } from './context/context-reader.js';
+import { ContextLoader, ContextReader } from './context/context-reader.js';
 import { ContextWindow } from './context/context-window.js';
-import { ModelAbilities } from './context/model-abilities.js';
-import { responseSealer } from './context/response-sealer.js';
+import { ModelAbilities } from './context/response-plan.js';
 import { GenerationStarter } from './execution/generation-starter.js';
-import { ResponsePersistence } from './execution/response-persistence.js';
+import { ResponsePersistence } from './execution/persistence.js';
 import { ResponsePlanner } from './execution/response-planner.js';
-import { ResponseReader } from './execution/response-reader.js';
+import { ResponseReader, ResponsesService } from './execution/responses.service.js';
 import { ResponseRuns } from './execution/response-runs.js';
-import { ResponseSweeper } from './execution/response-sweeper.js';
-import { ResponsesService } from './execution/responses.service.js';
-import { Retention } from './execution/retention.js';
+import { ResponseSweeper, Retention } from './execution/response-sweeper.js';
 import { serverToolProviders } from './tools/server-tool-sources.js';
 import { ResponseSockets } from './websocket/response-sockets.js';
+
+/** The key of one installation where none is configured. */
+const secretName = 'responses-encryption-key';
+
+/**
+ * Seals what clients keep for the server. The keys are those configured (any text of some length, hashed to a key), or
+ * one that is made once and shared through the database, so that every gateway can open what another one sealed.
+ */
+const responseSealer: Provider = {
+  provide: Sealer,
+  inject: [gatewayEnvironment, SecretsRepository],
+  useFactory: async (
+    { RESPONSES_ENCRYPTION_KEYS: configured }: GatewayEnvironment,
+    secrets: SecretsRepository,
+  ): Promise<Sealer> => {
+    if (configured.length > 0)
+      return new Sealer(configured.map((text) => createHash('sha256').update(text).digest()));
+    return new Sealer([await secrets.getOrCreate(secretName, randomBytes(32))]);
+  },
+};
 
 /** The Responses API. */
 @Module({

@@ -1,14 +1,138 @@
+import { inputItemSchema, newId, newItemId, toChatMessages, type StoredItem } from '#responses';
 import { ApiOperation, SchemaPipe } from '#service-kit';
-import { Body, Controller, Header, HttpCode, Inject, Post } from '@nestjs/common';
-import { Owner } from '../auth/owner.js';
-import { ChatHistoryService } from './chat-history.service.js';
-import { chatHistoryAnswer, deletedAnswer, given, idOrTrue } from './record-answers.js';
 import {
+  ConversationsRepository,
+  Database,
+  UserRecordsRepository,
+  type ItemRecord,
+  type RecordScope,
+} from '#storage';
+import { Body, Controller, Header, HttpCode, Inject, Injectable, Post } from '@nestjs/common';
+import { Owner } from '../auth/owner.js';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+import {
+  chatHistoryAnswer,
   chatHistoryIdSchema,
   createChatHistorySchema,
+  deletedAnswer,
+  found,
+  given,
+  idOrTrue,
+  type ChatHistoryEntry,
   type ChatHistoryId,
   type CreateChatHistory,
 } from './user-record.requests.js';
+
+type ChatData = CreateChatHistory['data'];
+
+interface ChatHistory {
+  data: ChatData;
+  first_query: string;
+  /** Items that the conversation was given: more of them since were said through other APIs. */
+  items: number;
+}
+
+/** Conversations that a list looks at beside the histories. */
+const mostListed = 1_000;
+
+/**
+ * Chat histories in the reference's form. Each is a conversation of `/v1/conversations` too, of the same id and with the user in
+ * its metadata, and each conversation that names a user is a chat history.
+ */
+@Injectable()
+export class ChatHistoryService {
+  readonly #records: UserRecordsRepository<ChatHistory>;
+
+  constructor(
+    @Inject(Database) database: Database,
+    @Inject(gatewayEnvironment) environment: GatewayEnvironment,
+    @Inject(ConversationsRepository) private readonly conversations: ConversationsRepository,
+  ) {
+    this.#records = new UserRecordsRepository(database, 'chathistory', environment.CONVERSATIONS_LIMIT_BYTES);
+  }
+
+  /** The id of a new history; true where one was replaced. Errors: not_found. */
+  async save(owner: string, { data, id, first_query }: CreateChatHistory): Promise<string | true> {
+    const scope = { owner, user: data.user };
+    const items = itemsOf(data);
+    const firstQuery = first_query ?? firstQueryOf(data);
+    const history = { data, first_query: firstQuery, items: items.length };
+    if (id) {
+      await this.#replace(scope, id, history);
+      await this.conversations.replaceItems(owner, id, items);
+      return true;
+    }
+    const created = newId('conv');
+    await this.#records.create(scope, created, history);
+    const metadata = { user: data.user, title: firstQuery.slice(0, 512) };
+    try {
+      await this.conversations.create(owner, { id: created, metadata, items });
+    } catch (error) {
+      await this.#records.delete(scope, created).catch(() => undefined);
+      throw error;
+    }
+    return created;
+  }
+
+  /** Those of a user, latest first. */
+  async list(scope: RecordScope): Promise<ChatHistoryEntry[]> {
+    const [records, conversations] = await Promise.all([
+      this.#records.list(scope),
+      this.conversations.ofUser(scope.owner, scope.user, mostListed),
+    ]);
+    const known = new Set(records.map(({ id }) => id));
+    const others = conversations.filter(({ id }) => !known.has(id));
+    return [
+      ...records.map(({ id, data }) => ({ id, first_query: data.first_query })),
+      ...others.map(({ id, metadata }) => ({ id, first_query: metadata['title'] ?? '' })),
+    ];
+  }
+
+  /** What was stored, with the messages as the conversation has them now. Errors: not_found. */
+  async find(scope: RecordScope, id: string): Promise<ChatData> {
+    const record = await this.#records.find(scope, id);
+    const conversation = await this.conversations.find(scope.owner, id);
+    const isOwn = conversation?.metadata['user'] === scope.user;
+    const items = isOwn ? await this.conversations.items(id) : [];
+    if (record && items.length === record.items) return record.data;
+    if (!isOwn) return found(record?.data, `The chat history ${id}`, 'id');
+    const { messages } = toChatMessages(items as unknown as StoredItem[], { images: 'describe' });
+    const turns = messages.map(({ role, content }) => ({ role, content }));
+    return { ...record?.data, user: scope.user, messages: turns };
+  }
+
+  /** With its conversation; false where there is none. */
+  async delete(scope: RecordScope, id: string): Promise<boolean> {
+    const deleted = await this.#records.delete(scope, id);
+    const conversation = await this.conversations.find(scope.owner, id);
+    if (conversation?.metadata['user'] !== scope.user) return deleted;
+    return this.conversations.delete(scope.owner, id);
+  }
+
+  async #replace(scope: RecordScope, id: string, history: ChatHistory): Promise<void> {
+    if (await this.#records.update(scope, id, history)) return;
+    const conversation = await this.conversations.find(scope.owner, id);
+    const isOwn = conversation?.metadata['user'] === scope.user;
+    await this.#records.create(scope, found(isOwn ? id : undefined, `The chat history ${id}`, 'id'), history);
+  }
+}
+
+/** The messages that are turns of a conversation, as its items. */
+function itemsOf({ messages }: ChatData): ItemRecord[] {
+  const turns = typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages;
+  return turns.flatMap(({ role, content }) => {
+    if (role === undefined || typeof content !== 'string') return [];
+    const item = inputItemSchema.safeParse({ type: 'message', role, content });
+    if (!item.success) return [];
+    return [{ ...item.data, id: newItemId('message') }];
+  });
+}
+
+function firstQueryOf({ messages }: ChatData): string {
+  if (typeof messages === 'string') return messages;
+  const first = messages.find(({ role }) => role === 'user') ?? messages[0];
+  return typeof first?.content === 'string' ? first.content : '';
+}
 
 /** The reference's chat history service. */
 @Controller('v1/chathistory')

@@ -4,10 +4,14 @@ import { Database, UserRecordsRepository } from '#storage';
 import { Body, Controller, Header, HttpCode, Inject, Post } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { Owner } from '../auth/owner.js';
-import { deletedAnswer, feedbackAnswer, found, given, idOrTrue } from './record-answers.js';
 import {
   createFeedbackSchema,
+  deletedAnswer,
+  feedbackAnswer,
   feedbackIdSchema,
+  found,
+  given,
+  idOrTrue,
   type CreateFeedback,
   type FeedbackId,
 } from './user-record.requests.js';

@@ -4,9 +4,13 @@ import { Database, UserRecordsRepository } from '#storage';
 import { Body, Controller, Header, HttpCode, Inject, Post } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { Owner } from '../auth/owner.js';
-import { deletedAnswer, found, given, idOrTrue, promptAnswer } from './record-answers.js';
 import {
   createPromptSchema,
+  deletedAnswer,
+  found,
+  given,
+  idOrTrue,
+  promptAnswer,
   promptIdSchema,
   type CreatePrompt,
   type PromptId,

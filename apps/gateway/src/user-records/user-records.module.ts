@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ChatHistoryController } from './chat-history.controller.js';
-import { ChatHistoryService } from './chat-history.service.js';
+import { ChatHistoryController, ChatHistoryService } from './chat-history.controller.js';
 import { FeedbackController } from './feedback.controller.js';
 import { PromptsController } from './prompts.controller.js';
 

@@ -11,10 +11,16 @@ import {
   type StoredVectorStoreFile,
 } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import { chunkingDefaults, chunkTokensOf, type ChunkingDefaults } from './chunking-strategy.js';
+import {
+  chunkingDefaults,
+  chunkTokensOf,
+  type AttachedListQuery,
+  type AttachFile,
+  type ChunkingDefaults,
+  type CreateBatch,
+} from './vector-store.requests.js';
 import { FileIndexer } from './file-indexer.js';
-import { requireStore } from './require-store.js';
-import type { AttachedListQuery, AttachFile, CreateBatch } from './vector-store.requests.js';
+import { requireStore } from './expiry.js';
 
 /** Passages of a page of a file's content. */
 const passagesPerPage = 1_000;

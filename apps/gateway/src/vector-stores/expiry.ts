@@ -1,7 +1,28 @@
+import { MegaNestError } from '#contracts';
 import { createLogger } from '#service-kit';
-import { FilesRepository, IndexingLeasesRepository, VectorStoresRepository } from '#storage';
+import {
+  FilesRepository,
+  IndexingLeasesRepository,
+  VectorStoresRepository,
+  type StoredVectorStore,
+} from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+
+/** The owner's store. Errors: not_found; conflict where it has expired, unless that does not matter. */
+export async function requireStore(
+  stores: VectorStoresRepository,
+  owner: string,
+  id: string,
+  living: 'living' | 'also expired' = 'living',
+  param = 'vector_store_id',
+): Promise<StoredVectorStore> {
+  const store = await stores.find(owner, id);
+  if (!store) throw new MegaNestError('not_found', { what: `The vector store ${id}`, param });
+  if (living === 'living' && store.status === 'expired')
+    throw new MegaNestError('conflict', { detail: `The vector store ${id} has expired.`, param });
+  return store;
+}
 
 const everyMs = 60_000;
 

@@ -1,11 +1,72 @@
-import { randomUUID } from 'node:crypto';
-import { MegaNestError } from '#contracts';
+import { ingest, MegaNestError, type FileReference, type IngestedDocument } from '#contracts';
+import { uploadLimits, type UploadLimits } from '#dataprep-api';
+import { ObjectStore, RpcClient } from '#messaging';
 import { createLogger, Drain } from '#service-kit';
-import { IndexingLeasesRepository, type IndexingTask } from '#storage';
+import { FilesRepository, IndexingLeasesRepository, type IndexingTask } from '#storage';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
-import { FileIngest } from './file-ingest.js';
-import { indexingFailure, pauseBeforeRetry } from './indexing-failure.js';
+import { chunkWordsOf } from './vector-store.requests.js';
+
+/** Longest work on one file. */
+const timeoutMs = 30 * 60_000;
+
+/** Has dataprep read, cut, embed and store a file, as a document of the collection that its vector store is. */
+@Injectable()
+export class FileIngest {
+  constructor(
+    @Inject(FilesRepository) private readonly files: FilesRepository,
+    @Inject(ObjectStore) private readonly objects: ObjectStore,
+    @Inject(RpcClient) private readonly rpc: RpcClient,
+    @Inject(uploadLimits) private readonly limits: UploadLimits,
+  ) {}
+
+  /** Errors: dataprep's own; payload_too_large. */
+  async run(task: IndexingTask, signal: AbortSignal): Promise<IngestedDocument> {
+    const { maxFileBytes } = this.limits;
+    if (task.bytes > maxFileBytes) {
+      const what = `The file ${task.filename}`;
+      throw new MegaNestError('payload_too_large', {
+        what,
+        limit: `${maxFileBytes} bytes for an indexed file`,
+      });
+    }
+    const { mimeType } = task;
+    const content = this.files.content({ id: task.fileId, bytes: task.bytes });
+    const reference = await this.objects.put(content, { filename: documentName(task), mimeType });
+    try {
+      return await this.#ingest(task, reference, signal);
+    } finally {
+      await this.objects.delete(reference.objectId).catch(() => undefined);
+    }
+  }
+
+  async #ingest(
+    task: IndexingTask,
+    reference: FileReference,
+    signal: AbortSignal,
+  ): Promise<IngestedDocument> {
+    const request = {
+      files: [reference],
+      collection: task.vectorStoreId,
+      owner: task.owner,
+      metadata: task.attributes,
+      ...chunkWordsOf(task),
+    };
+    let documents: IngestedDocument[] | undefined;
+    const options = { signal, deadline: Date.now() + timeoutMs };
+    for await (const progress of this.rpc.stream(ingest, request, options))
+      documents = progress.documents ?? documents;
+    const [document] = documents ?? [];
+    if (document) return document;
+    throw new MegaNestError('bad_upstream', { service: 'dataprep', detail: 'it ended without a document' });
+  }
+}
+
+/** Two files of a store may have one name; a collection's documents are told apart by theirs. */
+function documentName({ fileId, filename }: IndexingTask): string {
+  return `${fileId}/${filename}`;
+}
 
 /** Files that one gateway has indexed at a time; dataprep reads two at a time, whoever asks. */
 const mostRunning = 2;
@@ -128,4 +189,34 @@ export class FileIndexer implements OnModuleInit {
   get #leaseMs(): number {
     return this.environment.INDEXING_LEASE_MS;
   }
+}
+
+/** How often a file is begun before it fails. */
+const mostAttempts = 8;
+const longestPauseMs = 30_000;
+
+/** OpenAI's `last_error`. */
+export interface IndexingFailure {
+  code: 'server_error' | 'unsupported_file' | 'invalid_file';
+  message: string;
+}
+
+/** Milliseconds until it is worth another attempt; undefined where the file or the attempts are at fault. */
+export function pauseBeforeRetry(
+  { status, retryAfter = 0 }: MegaNestError,
+  attempts: number,
+): number | undefined {
+  const isFiles = status < 500 && status !== 429 && status !== 499;
+  if (isFiles || attempts >= mostAttempts) return undefined;
+  return Math.max(retryAfter * 1_000, Math.min(longestPauseMs, 250 * 2 ** attempts));
+}
+
+/** What is told of a file that cannot be indexed; it is named as its owner knows it. */
+export function indexingFailure(
+  { code, status, message }: MegaNestError,
+  { fileId }: { fileId: string },
+): IndexingFailure {
+  const told = message.replaceAll(`${fileId}/`, '');
+  if (code === 'unsupported_file') return { code, message: told };
+  return { code: status < 500 && status !== 429 ? 'invalid_file' : 'server_error', message: told };
 }

@@ -6,18 +6,12 @@ import {
   rerank,
   retrieve,
   type AttributeFilter,
+  type RetrievalParameters,
   type RetrievedDocument,
 } from '#contracts';
 import { RpcClient, type CallOptions } from '#messaging';
 import { VectorStoreFilesRepository, VectorStoresRepository, type StoredVectorStoreFile } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  fallingScores,
-  mergeRankings,
-  retrievalParametersOf,
-  searchRelevance,
-  type RankedPassage,
-} from './passage-ranking.js';
 import type { RankingOptions } from './vector-store.requests.js';
 
 export interface StoreSearch {
@@ -126,4 +120,100 @@ export class VectorStoreSearch {
 
 function documentOf({ passage }: RankedPassage): string {
   return String(passage.metadata['document_id']);
+}
+
+/** A passage with its relevance, from 0 to 1. */
+interface RankedPassage {
+  passage: RetrievedDocument;
+  score: number;
+}
+
+/** Candidates that a reranker orders; fewer would leave it nothing to find. */
+const leastCandidates = 20;
+
+/** What retrieval is asked for. Weights become those of a reciprocal rank fusion; a weight of 0 leaves a search out. */
+export function retrievalParametersOf(
+  { hybrid_search: weights }: RankingOptions,
+  maxResults: number,
+): RetrievalParameters {
+  const k = Math.max(maxResults, leastCandidates);
+  const size = { k, fetch_k: k * 2 };
+  if (!weights) return size;
+  const { embedding_weight: similar, text_weight: words } = weights;
+  if (similar === 0) return { ...size, search_type: 'lexical' };
+  if (words === 0) return { ...size, search_type: 'similarity' };
+  const weight = Math.min(similar / words, 100);
+  return { ...size, search_type: 'hybrid', hybrid_fusion: 'rrf', similarity_weight: weight };
+}
+
+/**
+ * The relevance of a passage that no reranker has judged: its cosine similarity; where only words were searched, its
+ * BM25 squeezed below 1.
+ */
+export function searchRelevance({ score, similarity }: RetrievedDocument, searchType: string): number {
+  if (searchType === 'lexical') return score / (1 + score);
+  return Math.min(Math.max(similarity ?? 0, 0), 1);
+}
+
+/**
+ * Scores that fall with the ranking: a passage counts as at least as relevant as those that were ranked behind it. So
+ * a threshold cuts the ranking at one place.
+ */
+export function fallingScores(ranking: readonly RankedPassage[]): RankedPassage[] {
+  let highest = 0;
+  return ranking
+    .toReversed()
+    .map(({ passage, score }) => {
+      highest = Math.max(highest, Math.min(score, 1));
+      return { passage, score: highest };
+    })
+    .toReversed();
+}
+
+/** One ranking of those of several queries; a passage that several found counts once, at its best. */
+export function mergeRankings(rankings: readonly RankedPassage[][]): RankedPassage[] {
+  const best = new Map<string, RankedPassage>();
+  for (const ranked of rankings.flat()) {
+    const known = best.get(ranked.passage.id);
+    if (!known || known.score < ranked.score) best.set(ranked.passage.id, ranked);
+  }
+  return [...best.values()].toSorted((a, b) => b.score - a.score);
+}
+
+/**
+ * What people say around a question, in English and German. Each is taken out where it stands; the order matters, longer
+ * phrases come first.
+ */
+const fillers: readonly RegExp[] = [
+  /^\s*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|hallo|guten (?:morgen|tag|abend))\b(?: (?:there|all|everyone|zusammen))?[\s,.!:-]*/i,
+  /\b(?:thanks|thank you|many thanks|vielen dank|danke)(?: (?:so much|very much|in advance|im voraus|schön|sehr))?\b[.!]*/gi,
+  /\b(?:could|can|would|will) you (?:please |kindly )?(?:tell|show|explain to|give|help) (?:me|us)(?: (?:about|with|to find|find|out))?\b/gi,
+  /\b(?:could|can|would|will) you (?:please |kindly )?(?:find|look up|search for|explain|check|tell)(?: out)?\b/gi,
+  /\bi(?:'d| would) (?:like|love) to (?:know|find out|learn|understand|ask)(?: (?:about|more about))?\b/gi,
+  /\bi (?:want|need) to (?:know|find out|learn|understand)(?: (?:about|more about))?\b/gi,
+  /\bi(?: am|'m| was)? (?:wondering|looking for|curious about|interested in)\b/gi,
+  /\b(?:do|does) (?:you|anyone|anybody) know\b/gi,
+  /\b(?:please )?tell (?:me|us)(?: (?:about|more about))?\b/gi,
+  /\b(?:könntest du|kannst du|könnten sie|können sie) (?:mir|uns) (?:bitte )?(?:sagen|zeigen|erklären|helfen)\b/gi,
+  /\bich (?:möchte|würde gerne|will) (?:gerne )?(?:wissen|erfahren)\b/gi,
+  /\b(?:sag|sagen sie|erklär|erkläre|zeig|zeige) mir(?: bitte)?\b/gi,
+  /\b(?:please|kindly|bitte)\b/gi,
+];
+
+/**
+ * A question without the talk around it, by these rules and no model: `Hi, could you please tell me what the engine runs
+ * on? Thanks!` becomes `what the engine runs on?`. What is left is searched; where nothing is, the question as it came.
+ */
+export function rewriteQuery(query: string): string {
+  const left = fillers
+    .reduce((text, filler) => text.replaceAll(new RegExp(filler, withAll(filler.flags)), ' '), query)
+    .replaceAll(/\s+([,.!?;:])/g, '$1')
+    .replaceAll(/\s+/g, ' ')
+    .replace(/^[\s,.!;:-]+/, '')
+    .replace(/[\s,.!;:-]+$/, '');
+  return /[\p{L}\p{N}]/u.test(left) ? left : query;
+}
+
+function withAll(flags: string): string {
+  return flags.includes('g') ? flags : `${flags}g`;
 }

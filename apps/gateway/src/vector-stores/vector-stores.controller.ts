@@ -5,15 +5,14 @@ import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Re
 import type { FastifyReply } from 'fastify';
 import { listOf, listSchemaOf } from '../files/file-objects.js';
 import { Owner } from '../auth/owner.js';
-import { rewriteQuery } from './rewrite-query.js';
-import { requireStore } from './require-store.js';
+import { rewriteQuery, VectorStoreSearch } from './vector-store-search.js';
+import { requireStore } from './expiry.js';
 import {
   deletedSchemaOf,
   searchResultsSchema,
   toVectorStore,
   vectorStoreSchema,
 } from './vector-store-objects.js';
-import { VectorStoreSearch } from './vector-store-search.js';
 import {
   createVectorStoreSchema,
   searchSchema,

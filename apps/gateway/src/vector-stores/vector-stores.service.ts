@@ -8,7 +8,7 @@ import {
 } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { AttachedFilesService } from './attached-files.service.js';
-import { requireStore } from './require-store.js';
+import { requireStore } from './expiry.js';
 import type { CreateVectorStore, StoreListQuery, UpdateVectorStore } from './vector-store.requests.js';
 
 /** Vector stores of an owner; `not_found` for everybody else's. */

@@ -10,8 +10,7 @@ import { ApiOperation, Call, SchemaPipe, type HttpCall, setIgnored } from '#serv
 import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ChatService } from '../../chat/chat.service.js';
-import { ContextLoader } from '../context/context-loader.js';
-import { ContextReader, missingInput } from '../context/context-reader.js';
+import { ContextLoader, ContextReader, missingInput } from '../context/context-reader.js';
 import { compactionAnswer } from './response-answers.js';
 import { Owner } from '../../auth/owner.js';
 import { Compactor } from '../compaction/compactor.js';

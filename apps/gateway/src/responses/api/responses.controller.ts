@@ -1,5 +1,14 @@
-import { createResponseSchema, modelTools, type ResponseRequest } from '#responses';
-import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
+import type { MegaNestError } from '#contracts';
+import { pollAfter } from '#openai-api';
+import {
+  createResponseSchema,
+  eventFrames,
+  modelTools,
+  type ResponseEvent,
+  type ResponseObject,
+  type ResponseRequest,
+} from '#responses';
+import { ApiOperation, Call, SchemaPipe, sendEventStream, setIgnored, type HttpCall } from '#service-kit';
 import { ResponseItemsRepository } from '#storage';
 import {
   Body,
@@ -15,26 +24,25 @@ import {
   Res,
 } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Owner } from '../../auth/owner.js';
+import { setReceiptHeaders } from '../../chat/chat-reply.js';
+import { ContextWindow } from '../context/context-window.js';
+import type { ResponsePlan } from '../context/response-plan.js';
+import { ResponsePlanner } from '../execution/response-planner.js';
+import { ResponseReader, ResponsesService, untilEnd } from '../execution/responses.service.js';
+import type { ResponseRun } from '../execution/response-run.js';
 import {
   deletedAnswer,
   inputTokensAnswer,
+  itemList,
   itemListAnswer,
+  pageQuerySchema,
   responseAnswer,
   responseEvent,
-} from './response-answers.js';
-import { ContextWindow } from '../context/context-window.js';
-import { itemList } from './item-list.js';
-import { Owner } from '../../auth/owner.js';
-import { ResponsePlanner } from '../execution/response-planner.js';
-import {
-  pageQuerySchema,
   retrieveQuerySchema,
   type PageQuery,
   type RetrieveQuery,
-} from './response-queries.js';
-import { ResponseReader, untilEnd } from '../execution/response-reader.js';
-import { sendResponse, sendResponseStream, setResponseHeaders } from './response-reply.js';
-import { ResponsesService } from '../execution/responses.service.js';
+} from './response-answers.js';
 
 @Controller(['v1/responses', 'responses'])
 export class ResponsesController {
@@ -140,4 +148,34 @@ export class ResponsesController {
     if (!request.settings.background) await untilEnd(events);
     await sendResponse(reply, await this.reader.snapshot(owner, id));
   }
+}
+
+/** Says in the head what was ignored and, where that is known by then, where the time went. */
+function setResponseHeaders(reply: FastifyReply, plan: ResponsePlan, run: ResponseRun): void {
+  const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
+  setIgnored(reply, ignored);
+  const receipt = run.generation?.receipt();
+  if (receipt) setReceiptHeaders(reply, receipt);
+}
+
+async function sendResponse(reply: FastifyReply, response: ResponseObject): Promise<void> {
+  await reply.status(200).headers(pollAfter(response)).send(response);
+}
+
+/** Streams a log as server-sent events, ended by `[DONE]`. */
+async function sendResponseStream(reply: FastifyReply, events: AsyncIterable<ResponseEvent>): Promise<void> {
+  await sendEventStream(reply, eventFrames(events), brokenFrame);
+}
+
+/** The log itself could not be read on: outside its numbers, so that a client can resume behind the last event. */
+function brokenFrame({ code, type, message, param }: MegaNestError): string {
+  const event = {
+    type: 'error',
+    code,
+    message,
+    param,
+    error: { type, code, message, param },
+    sequence_number: -1,
+  };
+  return `event: error\ndata: ${JSON.stringify(event)}\n\n`;
 }

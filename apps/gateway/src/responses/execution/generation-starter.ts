@@ -1,18 +1,17 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError, type GenerationChunk } from '#contracts';
 import type { RunReceipt } from '#dag';
 import { namingToolParams } from '#openai-api';
 import { fileSearchSteps, modelTools, type MachineStep } from '#responses';
 import type { HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ChatModel, ChatRun } from '../../chat/chat-model.js';
 import { ChatService } from '../../chat/chat.service.js';
-import { continueWith } from './continue-with.js';
 import { Compactor } from '../compaction/compactor.js';
 import { ContextWindow } from '../context/context-window.js';
 import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
 import { ServerToolSources } from '../tools/server-tool-sources.js';
-import { choosableTargets, toolChoice } from '../tools/tool-choice.js';
+import { choosableTargets, toolChoice } from '../tools/plan-tools.js';
 import { toolLoop, type GenerationTurn } from '../tools/tool-loop.js';
 
 /** Pause before an overloaded engine is asked again, where it did not say. */
@@ -217,5 +216,17 @@ async function* namingInput<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator
   } catch (error) {
     if (!(error instanceof MegaNestError) || error.param !== 'messages') throw error;
     throw MegaNestError.fromBody({ ...error.toBody(), param: 'input' });
+  }
+}
+
+/** Goes on with an iteration whose first step was taken already. Leaving it ends the source. */
+export async function* continueWith<Item>(
+  first: IteratorResult<Item> | Promise<IteratorResult<Item>>,
+  rest: AsyncIterator<Item>,
+): AsyncGenerator<Item> {
+  try {
+    for (let step = await first; !step.done; step = await rest.next()) yield step.value;
+  } finally {
+    await rest.return?.();
   }
 }

@@ -15,10 +15,13 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import type { HttpCall } from '#service-kit';
 import { MegaServiceCatalog } from '../../mega-services/mega-service-catalog.js';
-import { missingInput, ContextReader } from '../context/context-reader.js';
-import { ModelAbilities } from '../context/model-abilities.js';
-import { ContextLoader, type UnstoredResponses } from '../context/context-loader.js';
-import type { PlannedCompaction, ResponsePlan } from '../context/response-plan.js';
+import {
+  ContextLoader,
+  ContextReader,
+  missingInput,
+  type UnstoredResponses,
+} from '../context/context-reader.js';
+import { ModelAbilities, type PlannedCompaction, type ResponsePlan } from '../context/response-plan.js';
 import { separateSecrets } from '../tools/mcp/mcp-secrets.js';
 import { planTools } from '../tools/plan-tools.js';
 import { ServerToolSources } from '../tools/server-tool-sources.js';

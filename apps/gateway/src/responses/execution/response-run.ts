@@ -8,8 +8,7 @@ import {
   type ResponseEvent,
   type ResponseObject,
 } from '#responses';
-import { continueWith } from './continue-with.js';
-import type { ResponseGeneration } from './generation-starter.js';
+import { continueWith, type ResponseGeneration } from './generation-starter.js';
 import type { StoredResponse } from '#storage';
 import { LeaseLostError, type Persistence } from './persistence.js';
 import type { ResponsePlan } from '../context/response-plan.js';

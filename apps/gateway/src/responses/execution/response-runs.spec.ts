@@ -6,8 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { GatewayEnvironment } from '../../config/gateway.environment.js';
 import type { ResponsePlan } from '../context/response-plan.js';
 import type { GenerationStarter } from './generation-starter.js';
-import { ephemeral } from './persistence.js';
-import type { ResponsePersistence } from './response-persistence.js';
+import { ephemeral, type ResponsePersistence } from './persistence.js';
 import { ResponseRuns } from './response-runs.js';
 
 function newPlan(id: string, content: string, background: boolean): ResponsePlan {

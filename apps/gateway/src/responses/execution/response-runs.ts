@@ -6,8 +6,12 @@ import type { Lease, StoredResponse } from '#storage';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import { GenerationStarter } from './generation-starter.js';
-import { LeaseLostError, type Persistence } from './persistence.js';
-import { ResponsePersistence, type PersistenceWish } from './response-persistence.js';
+import {
+  LeaseLostError,
+  ResponsePersistence,
+  type Persistence,
+  type PersistenceWish,
+} from './persistence.js';
 import type { ResponsePlan } from '../context/response-plan.js';
 import { ResponseRun, sizeOf } from './response-run.js';
 

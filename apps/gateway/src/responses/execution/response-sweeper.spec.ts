@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { GatewayEnvironment } from '../../config/gateway.environment.js';
 import type { GenerationStarter } from './generation-starter.js';
 import type { ResponsePlan } from '../context/response-plan.js';
-import { ResponsePersistence } from './response-persistence.js';
+import { ResponsePersistence } from './persistence.js';
 import { ResponseRuns } from './response-runs.js';
 import { ResponseSweeper } from './response-sweeper.js';
 import { separateSecrets } from '../tools/mcp/mcp-secrets.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type Provider, type Type } from '@nestjs/common';
-import { FileSearchSource } from './file-search/file-search.source.js';
+import { FileSearchSource } from './file-search.js';
 import { McpToolSource } from './mcp/mcp-source.js';
 import type { ServerToolSource } from './server-tool.js';
 

@@ -1,4 +1,4 @@
-import type { ChatMessage, RetrievedDocument, Tool, ToolCall } from '#contracts';
+import { maxImages, type ChatMessage, type RetrievedDocument, type Tool, type ToolCall } from '#contracts';
 import type { Include, ResponseObject, ResponseTool, StoredItem, ToolStep } from '#responses';
 import type { HttpCall } from '#service-kit';
 
@@ -83,4 +83,26 @@ export interface ServerToolSource {
    * again where another process takes it over. Errors end the response.
    */
   open(entry: ResponseTool, context: ToolContext): AsyncGenerator<ToolStep, OpenedTools, void>;
+}
+
+/** What the model is told of a result, and shown of it where it sees. */
+export function toolMessage(
+  { output = '', images = [] }: Pick<ToolOutcome, 'output' | 'images'>,
+  toolCallId: string,
+  takesImages: boolean,
+): ChatMessage {
+  const isShown = takesImages && images.length > 0;
+  return { role: 'tool', content: output, toolCallId, ...(isShown && { images: [...images] }) };
+}
+
+/** The turns without the images of tools that would be too many for one request: the oldest of these stay. */
+export function withinImageLimit(messages: readonly ChatMessage[]): ChatMessage[] {
+  const given = messages.filter(({ role }) => role !== 'tool');
+  let left = maxImages - given.reduce((sum, { images = [] }) => sum + images.length, 0);
+  return messages.map((message) => {
+    const { images, ...rest } = message;
+    if (message.role !== 'tool' || !images) return message;
+    left -= images.length;
+    return left < 0 ? rest : message;
+  });
 }

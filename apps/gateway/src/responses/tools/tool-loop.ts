@@ -1,4 +1,12 @@
-import type { ChatMessage, GenerationChunk, RetrievedDocument, Tool, ToolCall, ToolChoice } from '#contracts';
+import type {
+  ChatMessage,
+  GenerationChunk,
+  RetrievedDocument,
+  Tool,
+  ToolCall,
+  ToolCallDelta,
+  ToolChoice,
+} from '#contracts';
 import {
   modelTools,
   type CallTarget,
@@ -7,10 +15,15 @@ import {
   type ResponseTool,
   type ToolStep,
 } from '#responses';
-import type { ServerTool, ServerToolSource, ToolContext, ToolOutcome } from './server-tool.js';
-import { choosableTargets, laterChoice, narrowed, toolChoice, type Choosable } from './tool-choice.js';
-import { toolMessage, withinImageLimit } from './tool-message.js';
-import { TurnCalls } from './turn-calls.js';
+import {
+  toolMessage,
+  withinImageLimit,
+  type ServerTool,
+  type ServerToolSource,
+  type ToolContext,
+  type ToolOutcome,
+} from './server-tool.js';
+import { choosableTargets, laterChoice, narrowed, toolChoice, type Choosable } from './plan-tools.js';
 
 /** Generations of one response; the last one has no server tools any more, so that it ends in an answer. */
 const mostTurns = 32;
@@ -159,4 +172,58 @@ async function* runCall(
     documents.push(...outcome.documents);
   }
   return outcome;
+}
+
+/** Gathers one generation: what it says, and the calls in it, those of the server's tools apart. */
+class TurnCalls {
+  readonly #calls = new Map<number, ToolCall>();
+  #text = '';
+  #reasoning = '';
+  #cutOff = false;
+
+  /** `isServerTool` tells by the name of a call whose it is. */
+  constructor(private readonly isServerTool: (name: string) => boolean) {}
+
+  /** The chunk without the calls that the server runs. */
+  take(chunk: GenerationChunk): GenerationChunk {
+    this.#text += chunk.text;
+    this.#reasoning += chunk.reasoning ?? '';
+    this.#cutOff ||= chunk.finishReason === 'length';
+    if (!chunk.toolCalls) return chunk;
+    for (const piece of chunk.toolCalls) this.#add(piece);
+    const toolCalls = chunk.toolCalls.filter(({ index }) => !this.#isServers(index));
+    const { toolCalls: _all, ...rest } = chunk;
+    return toolCalls.length > 0 ? { ...rest, toolCalls } : rest;
+  }
+
+  /** Calls that the server is to run; none where the generation was cut off in the middle of them. */
+  get serverCalls(): ToolCall[] {
+    if (this.#cutOff) return [];
+    return [...this.#calls].flatMap(([index, call]) => (this.#isServers(index) ? [call] : []));
+  }
+
+  /** True where the caller has to run something before the conversation can go on. */
+  get hasClientCalls(): boolean {
+    return [...this.#calls.keys()].some((index) => !this.#isServers(index));
+  }
+
+  /** The turn as the conversation goes on with it, with these of its calls. */
+  message(toolCalls: ToolCall[]): ChatMessage {
+    return {
+      role: 'assistant',
+      content: this.#text,
+      toolCalls,
+      ...(this.#reasoning !== '' && { reasoning: this.#reasoning }),
+    };
+  }
+
+  #add({ index, id, name, input }: ToolCallDelta): void {
+    const call = this.#calls.get(index) ?? { id: id ?? `call_${index}`, name: name ?? '', input: '' };
+    call.input += input;
+    this.#calls.set(index, call);
+  }
+
+  #isServers(index: number): boolean {
+    return this.isServerTool(this.#calls.get(index)?.name ?? '');
+  }
 }

@@ -1,13 +1,19 @@
-import { randomUUID } from 'node:crypto';
-import { MegaNestError, Patience } from '#contracts';
-import { errorEvent, type ResponseEvent, type StoredItem } from '#responses';
-import { ignoredHeader, ignoredHeaderName, type HttpCall } from '#service-kit';
+import { MegaNestError, parseOrThrow, Patience } from '#contracts';
+import {
+  createResponseSchema,
+  errorEvent,
+  type ResponseEvent,
+  type ResponseRequest,
+  type StoredItem,
+} from '#responses';
+import { ignoredHeader, ignoredHeaderName, parseJsonBody, type HttpCall } from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import type { ResponsePlan } from '../context/response-plan.js';
 import type { ResponseRun } from '../execution/response-run.js';
 import { Lanes } from './lanes.js';
 import { LocalResponses } from './local-responses.js';
-import { parseSocketTurn, readSocketMessage, type SocketMessage, type SocketTurn } from './socket-message.js';
 
 /** What one connection may hold and how long it may live. */
 export interface SocketBounds {
@@ -255,4 +261,56 @@ function errorMessage(error: MegaNestError): object {
 function ignoredFieldsHeader(plan: ResponsePlan, run: ResponseRun): Record<string, string> | undefined {
   const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
   return ignored.length > 0 ? { [ignoredHeaderName]: ignoredHeader(ignored) } : undefined;
+}
+
+/** A client's message as far as it has to be understood before its turn comes. */
+interface SocketMessage {
+  /** The lane of the turn; lanes run beside each other, turns of one lane in order. */
+  streamId?: string;
+  /** What the turn continues, whether or not it is a valid request. */
+  previousResponseId?: string;
+  /** What it asks for, unchecked. */
+  body: Record<string, unknown>;
+}
+
+/** What a client asks for in one message. */
+interface SocketTurn {
+  request: ResponseRequest;
+  /** `generate: false`: the context is prepared and kept, nothing is written. */
+  warmUp: boolean;
+}
+
+const messageSchema = z.looseObject({
+  type: z.literal('response.create', 'must be response.create'),
+  stream_id: z
+    .string()
+    .regex(/^[\w.-]{1,256}$/, 'must be 1 to 256 letters, digits, dots, dashes')
+    .nullish(),
+});
+
+/** Errors: invalid_json; invalid_request where it is no `response.create`. */
+function readSocketMessage(text: string): SocketMessage {
+  const { type: _type, stream_id, ...body } = parseOrThrow(messageSchema, parseJsonBody(text));
+  const previous = body['previous_response_id'];
+  return {
+    body,
+    streamId: stream_id ?? undefined,
+    previousResponseId: typeof previous === 'string' ? previous : undefined,
+  };
+}
+
+const turnSchema = z.looseObject({ generate: z.boolean().nullish(), background: z.boolean().nullish() });
+
+/**
+ * The request in a message: the fields of `POST /v1/responses`, and `generate`. `stream` says nothing here, for a socket
+ * always streams. Errors: 400 with the field's path; unsupported_parameter for `background`.
+ */
+function parseSocketTurn(message: SocketMessage): SocketTurn {
+  const { generate, background, stream: _stream, ...body } = parseOrThrow(turnSchema, message.body);
+  if (background === true) {
+    const detail = 'background: a response of a WebSocket ends with its turn; use POST /v1/responses';
+    throw new MegaNestError('unsupported_parameter', { detail, param: 'background' });
+  }
+  const request = { ...parseOrThrow(createResponseSchema, body), stream: true };
+  return { request, warmUp: generate === false };
 }

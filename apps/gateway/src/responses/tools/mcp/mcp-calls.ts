@@ -1,8 +1,9 @@
-import { newItemId, type McpCall, type ToolStep } from '#responses';
+import type { ChatMessage } from '#contracts';
+import { newItemId, type McpCall, type McpError, type ToolStep } from '#responses';
+import { McpError as ProtocolError, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { imageTypeOf } from '../../../input-files/image-bytes.js';
 import type { ToolOutcome } from '../server-tool.js';
 import type { McpConnection } from './mcp-connection.js';
-import { toMcpFailure } from './mcp-failure.js';
-import { outputOf, shownImages } from './mcp-output.js';
 
 /** A call that is to be made on a server. */
 export interface WantedCall {
@@ -92,4 +93,74 @@ function argumentsOf(input: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Characters of a result that the model is told. */
+const longestOutput = 100_000;
+
+/** The result of a call as text: what is no text is named. */
+export function outputOf({ content, structuredContent }: CallToolResult): string {
+  const parts = content.map(partText).filter((text) => text !== '');
+  if (parts.length === 0 && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent));
+  const text = parts.join('\n');
+  return text.length > longestOutput
+    ? `${text.slice(0, longestOutput)}\n[cut: ${text.length} characters]`
+    : text;
+}
+
+/** Images of one result that a model is shown, and characters of base64 of each. */
+const mostImages = 4;
+const longestImage = 6 * 1024 * 1024;
+
+type ChatImages = NonNullable<ChatMessage['images']>;
+
+/** The images of a result that a model can be shown: the first of those that are a PNG, JPEG, GIF or WebP of a bearable size. */
+export function shownImages({ content }: CallToolResult): ChatImages {
+  const images = content.flatMap((part): ChatImages => {
+    if (part.type !== 'image' || part.data.length > longestImage) return [];
+    const type = knownType(part.data);
+    return type === undefined ? [] : [{ url: `data:${type};base64,${part.data}` }];
+  });
+  return images.slice(0, mostImages);
+}
+
+/** By the content: what a server calls it is no help to the engine. */
+function knownType(data: string): string | undefined {
+  try {
+    return imageTypeOf(Buffer.from(data, 'base64'), 'image');
+  } catch {
+    return undefined;
+  }
+}
+
+function partText(part: CallToolResult['content'][number]): string {
+  switch (part.type) {
+    case 'text':
+      return part.text;
+    case 'image':
+    case 'audio':
+      return `[${part.type}: ${part.mimeType}]`;
+    case 'resource_link':
+      return `[resource: ${part.name} ${part.uri}]`;
+    default:
+      return 'text' in part.resource ? part.resource.text : `[resource: ${part.resource.uri}]`;
+  }
+}
+
+/** Status where no answer came at all. */
+const noAnswer = 502;
+
+/** What went wrong on the way to a server or on it, as an item of a response says it. */
+export function toMcpFailure(thrown: unknown): McpError & { message: string } {
+  if (thrown instanceof ProtocolError)
+    return { type: 'mcp_protocol_error', code: thrown.code, message: thrown.message };
+  const { code, message } = thrown as { code?: unknown; message?: unknown };
+  const status = typeof code === 'number' ? code : noAnswer;
+  return { type: 'http_error', code: status, message: `${String(message)}${causeOf(thrown)}` };
+}
+
+/** `fetch failed` says nothing; its cause does. */
+function causeOf(thrown: unknown): string {
+  const { cause } = thrown as { cause?: unknown };
+  return cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
 }

@@ -1,15 +1,25 @@
-import { MegaNestError, type ChatMessage, type Tool, invalidField } from '#contracts';
-import { newId, newItemId, type McpListTools, type ResponseTool, type ToolStep } from '#responses';
+import { invalidField, MegaNestError, type ChatMessage, type Tool } from '#contracts';
+import {
+  newId,
+  newItemId,
+  type McpListTools,
+  type ResponseTool,
+  type StoredItem,
+  type ToolStep,
+} from '#responses';
 import { refusalOfUrl } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../../config/gateway.environment.js';
-import { toolMessage } from '../tool-message.js';
-import type { OpenedTools, ServerTool, ServerToolSource, ToolContext } from '../server-tool.js';
-import { answeredApprovals } from './mcp-approvals.js';
-import { runMcpCall, type McpServer } from './mcp-calls.js';
+import {
+  toolMessage,
+  type OpenedTools,
+  type ServerTool,
+  type ServerToolSource,
+  type ToolContext,
+} from '../server-tool.js';
+import { runMcpCall, toMcpFailure, type McpServer } from './mcp-calls.js';
 import { McpConnection } from './mcp-connection.js';
 import { isAllowed, needsApproval, parseMcpEntry, type McpEntry } from './mcp-entry.js';
-import { toMcpFailure } from './mcp-failure.js';
 
 type ListedTool = McpListTools['tools'][number];
 
@@ -156,4 +166,39 @@ function definitionOf({ name, description, input_schema: schema }: ListedTool, e
     ...(parts.length > 0 && { description: parts.join('\n') }),
     parameters: schema as Record<string, unknown>,
   };
+}
+
+/** A call that the caller was asked about, and what it said. */
+export interface AnsweredApproval {
+  requestId: string;
+  name: string;
+  /** JSON. */
+  input: string;
+  approved: boolean;
+  reason: string | undefined;
+}
+
+/** Answers to requests for consent of one server that nothing came of yet. */
+function answeredApprovals(items: readonly StoredItem[], label: string): AnsweredApproval[] {
+  const made = new Set(
+    items.filter(({ type }) => type === 'mcp_call').map((item) => item['approval_request_id']),
+  );
+  const requests = new Map(
+    items
+      .filter((item) => item.type === 'mcp_approval_request' && item['server_label'] === label)
+      .map((item) => [item.id, item]),
+  );
+  return items.flatMap((item) => {
+    if (item.type !== 'mcp_approval_response') return [];
+    const request = requests.get(String(item['approval_request_id']));
+    if (!request || made.has(request.id)) return [];
+    const reason = item['reason'];
+    return {
+      requestId: request.id,
+      name: String(request['name']),
+      input: String(request['arguments']),
+      approved: item['approve'] === true,
+      reason: typeof reason === 'string' ? reason : undefined,
+    };
+  });
 }

@@ -1,6 +1,6 @@
 import { parseOrThrow } from '#contracts';
 import { describe, expect, it } from 'vitest';
-import { chunkingStrategySchema, chunkTokensOf, chunkWordsOf } from './chunking-strategy.js';
+import { chunkingStrategySchema, chunkTokensOf, chunkWordsOf } from './vector-store.requests.js';
 
 const profile = { chunkSize: 90, chunkOverlap: 15 };
 const staticOf = (max_chunk_size_tokens: number, chunk_overlap_tokens: number) => ({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { outputOf, shownImages } from './mcp-output.js';
+import { outputOf, shownImages } from './mcp-calls.js';
 
 const png = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64');
 const image = (data: string, mimeType = 'image/png') => ({ type: 'image' as const, data, mimeType });

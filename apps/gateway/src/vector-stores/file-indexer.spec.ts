@@ -1,6 +1,6 @@
 import { MegaNestError } from '#contracts';
 import { describe, expect, it } from 'vitest';
-import { indexingFailure, pauseBeforeRetry } from './indexing-failure.js';
+import { indexingFailure, pauseBeforeRetry } from './file-indexer.js';
 
 const away = new MegaNestError('service_unavailable', { service: 'dataprep', detail: 'gone' });
 const unreadable = new MegaNestError('unsupported_file', {

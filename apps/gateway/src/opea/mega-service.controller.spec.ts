@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pythonBytesLiteral } from './python-bytes.js';
+import { pythonBytesLiteral } from './mega-service.controller.js';
 
 describe('pythonBytesLiteral', () => {
   it.each([

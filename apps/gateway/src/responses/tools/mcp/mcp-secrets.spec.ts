@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { Sealer } from '#responses';
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { keptSecrets, openSecrets } from './kept-secrets.js';
-import { separateSecrets } from './mcp-secrets.js';
+import { keptSecrets, openSecrets, separateSecrets } from './mcp-secrets.js';
 
 const sealer = new Sealer([randomBytes(32)]);
 const given = [

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '#contracts';
 import { expect, it } from 'vitest';
-import { toolMessage, withinImageLimit } from './tool-message.js';
+import { toolMessage, withinImageLimit } from './server-tool.js';
 
 const image = { url: 'data:image/png;base64,AA==' };
 

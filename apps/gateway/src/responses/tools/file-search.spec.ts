@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FoundPassage } from '../../../vector-stores/vector-store-search.js';
-import { numberedPassages, toDocument, toSearchResult, withinWords } from './shown-passages.js';
+import type { FoundPassage } from '../../vector-stores/vector-store-search.js';
+import { numberedPassages, toDocument, toSearchResult, withinWords } from './file-search.js';
 
 const found = (number: number, text: string): FoundPassage => ({
   score: 0.5,

@@ -1,0 +1,226 @@
+import {
+  attributeFilterSchema,
+  describeLlmModel,
+  errorFromIssues,
+  type ChatMessage,
+  type ModelInfo,
+  type RetrievedDocument,
+  type ToolCall,
+} from '#contracts';
+import { RpcClient } from '#messaging';
+import {
+  newItemId,
+  type FileSearchCall,
+  type FileSearchResult,
+  type ResponseTool,
+  type ToolStep,
+} from '#responses';
+import { VectorStoresRepository } from '#storage';
+import { Inject, Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { requireStore } from '../../vector-stores/expiry.js';
+import { VectorStoreSearch, type FoundPassage } from '../../vector-stores/vector-store-search.js';
+import { rankingOptionsSchema } from '../../vector-stores/vector-store.requests.js';
+import type { OpenedTools, ServerTool, ServerToolSource, ToolContext, ToolOutcome } from './server-tool.js';
+
+/** Words of passages per token of the model's window: at two tokens a word they take half of it. */
+const wordsPerToken = 0.25;
+
+/**
+ * `file_search` over vector stores. A model that can call tools searches when it wants to. For one that
+ * calls none the user's question is searched first, and the answer is written from what was found.
+ */
+@Injectable()
+export class FileSearchSource implements ServerToolSource {
+  readonly type = 'file_search';
+  readonly worksUncalled = true;
+
+  constructor(
+    @Inject(VectorStoresRepository) private readonly stores: VectorStoresRepository,
+    @Inject(VectorStoreSearch) private readonly searches: VectorStoreSearch,
+    @Inject(RpcClient) private readonly rpc: RpcClient,
+  ) {}
+
+  check(entry: ResponseTool, param: string): void {
+    readFileSearchTool(entry, param);
+  }
+
+  /** Errors: not_found for a store that is not the owner's, conflict for an expired one. */
+  async *open(entry: ResponseTool, context: ToolContext): AsyncGenerator<ToolStep, OpenedTools, void> {
+    const tool = readFileSearchTool(entry, 'tools');
+    for (const id of tool.vector_store_ids)
+      await requireStore(this.stores, context.owner, id, 'living', 'tools');
+    const model = await this.rpc.request(describeLlmModel, {}, context.call);
+    if (model.callsTools !== false) return { tools: [this.#serverTool(tool, model)] };
+    const question = questionOf(context.messages);
+    if (question === '') return { tools: [] };
+    const found = yield* this.#search(tool, [question], context);
+    return { tools: [], documents: found.map(toDocument) };
+  }
+
+  #serverTool(tool: FileSearchTool, model: ModelInfo): ServerTool {
+    const call = (wanted: ToolCall, context: ToolContext) => this.#call(tool, model, wanted, context);
+    return { definition: fileSearchDefinition, call };
+  }
+
+  async *#call(
+    tool: FileSearchTool,
+    { maxInputTokens }: ModelInfo,
+    { input }: ToolCall,
+    context: ToolContext,
+  ): AsyncGenerator<ToolStep, ToolOutcome, void> {
+    const queries = readQueries(input);
+    if (!queries) return { output: 'The arguments are not {"queries": ["…"]}: nothing was searched.' };
+    const found = yield* this.#search(tool, queries, context);
+    const shown = withinWords(found, maxInputTokens * wordsPerToken);
+    const output = numberedPassages(shown, context.documents.length);
+    return { output, documents: shown.map(toDocument) };
+  }
+
+  /** Searches, and shows it as an item. */
+  async *#search(
+    tool: FileSearchTool,
+    queries: string[],
+    { owner, call, include }: ToolContext,
+  ): AsyncGenerator<ToolStep, FoundPassage[], void> {
+    const id = newItemId('file_search_call');
+    const item: FileSearchCall = {
+      id,
+      type: 'file_search_call',
+      status: 'in_progress',
+      queries,
+      results: null,
+    };
+    yield { type: 'item_added', item };
+    yield { type: 'item_progress', id, phase: 'in_progress' };
+    yield { type: 'item_progress', id, phase: 'searching' };
+    const {
+      vector_store_ids: storeIds,
+      filters,
+      max_num_results: maxResults,
+      ranking_options: ranking,
+    } = tool;
+    const search = { owner, storeIds, queries, filters, maxResults, ranking };
+    const found = await this.searches.search(search, call);
+    const results = include.has('file_search_call.results') ? found.map(toSearchResult) : null;
+    yield { type: 'item_progress', id, phase: 'completed' };
+    yield { type: 'item_done', item: { ...item, status: 'completed', results } };
+    return found;
+  }
+}
+
+function readQueries(input: string): string[] | undefined {
+  try {
+    return fileSearchArgumentsSchema.safeParse(JSON.parse(input)).data?.queries;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The last thing that the user said. */
+function questionOf(messages: readonly ChatMessage[]): string {
+  return messages.findLast(({ role }) => role === 'user')?.content.trim() ?? '';
+}
+
+/** Stores that one tool searches; each costs a search of its own. */
+const mostStores = 16;
+const defaultRanking = { ranker: 'auto', score_threshold: 0 } as const;
+
+/** An entry of `tools`; clients write null for what they leave out. */
+const fileSearchToolSchema = z.strictObject({
+  type: z.literal('file_search'),
+  vector_store_ids: z.array(z.string().min(1)).min(1).max(mostStores),
+  max_num_results: z
+    .int()
+    .min(1)
+    .max(50)
+    .nullish()
+    .transform((value) => value ?? 10),
+  filters: attributeFilterSchema.nullish().transform((value) => value ?? undefined),
+  ranking_options: rankingOptionsSchema.nullish().transform((value) => value ?? defaultRanking),
+});
+type FileSearchTool = z.output<typeof fileSearchToolSchema>;
+
+/** Reads an entry of `tools`. Errors: invalid_request with a path below `param` (`tools[2]`). */
+function readFileSearchTool(entry: ResponseTool, param: string): FileSearchTool {
+  const result = fileSearchToolSchema.safeParse(entry);
+  if (result.success) return result.data;
+  throw errorFromIssues(result.error.issues.map((issue) => ({ ...issue, path: [param, ...issue.path] })));
+}
+
+/** How a model asks for a search. */
+const fileSearchArgumentsSchema = z.object({
+  queries: z.array(z.string().min(1).max(4_096)).min(1).max(8),
+});
+
+/** What a model is told of the tool. */
+const fileSearchDefinition = {
+  type: 'function' as const,
+  name: 'file_search',
+  description:
+    'Searches the files that the user has uploaded and returns numbered passages. Use it whenever the answer may stand ' +
+    'in these files. Cite the passages that an answer rests on by their numbers, like [1].',
+  parameters: {
+    type: 'object',
+    properties: {
+      queries: {
+        type: 'array',
+        items: { type: 'string' },
+        minItems: 1,
+        maxItems: 4,
+        description:
+          'What to search for: each query a short sentence of its own, in the words of the subject.',
+      },
+    },
+    required: ['queries'],
+    additionalProperties: false,
+  },
+  strict: true,
+};
+
+/** OpenAI's limit of a file's attributes. */
+const mostAttributes = 16;
+
+/** What a `file_search_call` shows of a passage. */
+export function toSearchResult({ file, passage, score }: FoundPassage): FileSearchResult {
+  const { fileId, filename } = file;
+  const known = { ...file.attributes, ...placeOf(passage), ...file.attributes };
+  const attributes = Object.fromEntries(Object.entries(known).slice(0, mostAttributes));
+  return { file_id: fileId, filename, text: passage.text, score, attributes };
+}
+
+/** Where the passage stands in its file, in names that the file's own attributes may replace. */
+function placeOf({ metadata }: RetrievedDocument): FileSearchResult['attributes'] {
+  const { chunk_index: index, page } = metadata;
+  return {
+    ...(typeof index === 'number' && { chunk_index: index }),
+    ...(typeof page === 'number' && { page }),
+  };
+}
+
+/** A passage as answers are grounded on it: what it cites is the file. */
+export function toDocument({ file, passage, score }: FoundPassage): RetrievedDocument {
+  const { fileId, filename } = file;
+  return { ...passage, score, metadata: { ...passage.metadata, document_id: fileId, filename } };
+}
+
+/**
+ * The passages that a model is shown, best first: as many as `maxWords` hold, but at least one, so that a long result
+ * does not push the conversation out of its window.
+ */
+export function withinWords(found: readonly FoundPassage[], maxWords: number): FoundPassage[] {
+  let words = 0;
+  const first = found.findIndex(({ passage }, index) => {
+    words += passage.text.split(/\s+/).length;
+    return words > maxWords && index > 0;
+  });
+  return first === -1 ? [...found] : found.slice(0, first);
+}
+
+/** The passages as the model reads them, counted on from `numbered`. */
+export function numberedPassages(found: readonly FoundPassage[], numbered: number): string {
+  if (found.length === 0) return 'Nothing was found.';
+  return found
+    .map(({ file, passage }, index) => `[${numbered + index + 1}] ${file.filename}\n${passage.text}`)
+    .join('\n\n');
+}
