@@ -1,25 +1,112 @@
-import { randomUUID } from 'node:crypto';
+import { parseOrThrow, type GenerationChunk, type RetrievedDocument } from '#contracts';
 import {
   callableTools,
+  chatCompletionChunks,
   chatCompletionChunkSchema,
   chatCompletionRequestSchema,
   chatCompletionSchema,
   chatToolParam,
+  collectChatCompletion,
+  dataFrames,
+  errorFrame,
   ignoredFields,
   modelList,
   modelListSchema,
   modelObject,
   namingToolParams,
   unusedLabels,
+  type ChatCompletionRequest,
   type CompletionIdentity,
 } from '#openai-api';
-import { ApiOperation, Call, SchemaPipe, type HttpCall, withinDeadline, setIgnored } from '#service-kit';
+import {
+  ApiOperation,
+  Call,
+  SchemaPipe,
+  sendEventStream,
+  setIgnored,
+  withinDeadline,
+  type HttpCall,
+} from '#service-kit';
 import { Body, Controller, Get, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { sendChatCompletion, sendChatStream } from './chat-reply.js';
-import { llmRequestSchema, type LlmRequest } from './llm.requests.js';
 import { LlmService } from './llm.service.js';
+
+const passage = z.union(
+  [
+    z.string().transform((text) => ({ text })),
+    z.looseObject({
+      text: z.string(),
+      id: z.string().optional(),
+      score: z.number().optional(),
+      metadata: z.record(z.string(), z.unknown()).optional(),
+    }),
+  ],
+  'must be a string or an object with a text',
+);
+const passages = z
+  .array(passage)
+  .max(1000)
+  .transform((documents) => documents.map(toDocument));
+
+const notEmpty = z.string().min(1, 'must not be empty');
+
+/** The names that OPEA's specification and reference implementation use beside OpenAI's. */
+const opeaFieldsSchema = z.looseObject({
+  query: notEmpty.optional(),
+  initial_query: notEmpty.optional(),
+  documents: passages.nullish(),
+  retrieved_docs: passages.nullish(),
+  max_new_tokens: z.int().min(1).nullish(),
+  streaming: z.boolean().nullish(),
+  chat_template: notEmpty.nullish(),
+});
+
+interface LlmRequest {
+  chat: ChatCompletionRequest;
+  documents?: RetrievedDocument[];
+  chatTemplate?: string;
+}
+
+/**
+ * The body of the service's `/v1/chat/completions` in all its dialects: OpenAI's `messages` (or `message`, or a string),
+ * `{query, documents, max_new_tokens, streaming}`, `{initial_query, retrieved_docs}`. Errors: 400 with the field's path.
+ */
+const llmRequestSchema = opeaFieldsSchema.transform((body): LlmRequest => {
+  const { documents, retrieved_docs, chat_template, ...rest } = body;
+  return {
+    chat: parseOrThrow(chatCompletionRequestSchema, inOpenAiNames(rest)),
+    documents: documents ?? retrieved_docs ?? undefined,
+    chatTemplate: chat_template ?? undefined,
+  };
+});
+
+type OpeaFields = Omit<z.output<typeof opeaFieldsSchema>, 'documents' | 'retrieved_docs' | 'chat_template'>;
+
+/** OpenAI's own field wins over an older name; one that is not needed stays, to be named as ignored. */
+function inOpenAiNames(body: OpeaFields): Record<string, unknown> {
+  const renamed: Record<string, unknown> = { ...body };
+  rename(renamed, 'max_new_tokens', 'max_tokens');
+  rename(renamed, 'streaming', 'stream');
+  if (renamed['message'] === undefined) {
+    rename(renamed, 'query', 'messages');
+    rename(renamed, 'initial_query', 'messages');
+  }
+  return renamed;
+}
+
+function rename(body: Record<string, unknown>, from: string, to: string): void {
+  if (body[from] === undefined || body[from] === null || (body[to] ?? undefined) !== undefined) return;
+  body[to] = body[from];
+  delete body[from];
+}
+
+function toDocument(given: z.output<typeof passage>, index: number): RetrievedDocument {
+  const document: Partial<RetrievedDocument> & { text: string } = given;
+  const { text, id = `passage-${index + 1}`, score = 0, metadata = {} } = document;
+  return { id, text, score, metadata };
+}
 
 @Controller()
 export class LlmController {
@@ -78,4 +165,24 @@ export class LlmController {
     const id = `chatcmpl-${randomUUID().replaceAll('-', '')}`;
     return { id, created: Math.floor(Date.now() / 1000), model, revision };
   }
+}
+
+/** Writes an answer as one `chat.completion`. */
+async function sendChatCompletion(
+  reply: FastifyReply,
+  chunks: AsyncIterable<GenerationChunk>,
+  identity: CompletionIdentity,
+): Promise<void> {
+  await reply.status(200).send(await collectChatCompletion(chunks, identity));
+}
+
+/** Writes an answer as server-sent `chat.completion.chunk` events, ended by `[DONE]`. */
+async function sendChatStream(
+  reply: FastifyReply,
+  chunks: AsyncIterable<GenerationChunk>,
+  identity: CompletionIdentity,
+  includeUsage: boolean,
+): Promise<void> {
+  const frames = dataFrames(chatCompletionChunks(chunks, identity, includeUsage));
+  await sendEventStream(reply, frames, errorFrame);
 }

@@ -3,10 +3,9 @@ import { messagingOptions, loadProfile, ServiceKitModule, type ServiceIdentity }
 import { Module, type DynamicModule } from '@nestjs/common';
 import { generatorToken, openGenerator, type LlmGenerator } from './open-generator.js';
 import { LlmController } from './llm.controller.js';
-import type { LlmEnvironment } from './llm.environment.js';
+import { llmSettings, selectSettings, type LlmEnvironment } from './llm.environment.js';
 import { LlmRpcController } from './llm.rpc.controller.js';
 import { LlmService } from './llm.service.js';
-import { llmSettings, selectSettings } from './llm.settings.js';
 import { answererToken, Library, openAnswerer } from './reading/index.js';
 import { WritingRpcController } from './writing/writing.rpc.controller.js';
 import { WritingService } from './writing/writing.service.js';

@@ -2,9 +2,9 @@ import type { GenerationChunk } from '#contracts';
 import { HealthRegistry, Metrics } from '#service-kit';
 import { describe, expect, it } from 'vitest';
 import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#generation';
-import type { GenerateRequest } from './generate-request.js';
+import type { GenerateRequest } from './tools/tool-format.js';
 import { LlmService } from './llm.service.js';
-import type { LlmSettings } from './llm.settings.js';
+import type { LlmSettings } from './llm.environment.js';
 
 const settings: LlmSettings = {
   parameters: { temperature: 0.5, max_tokens: 50 },

@@ -1,30 +1,28 @@
 import {
   assertServedModel,
-  type ChatMessage,
   samplingParameters,
+  type ChatMessage,
   type countPromptTokens,
   type GenerationChunk,
   type ModelInfo,
   type ParsedRequestOf,
   type ReplyOf,
+  type TokenUsage,
 } from '#contracts';
-import type { GenerateRequest as ModelRequest } from '#generation';
+import type { EngineLoad, GenerationEvent, GenerateRequest as ModelRequest } from '#generation';
 import { HealthRegistry, measureGeneration, Metrics } from '#service-kit';
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { byWord } from './by-word.js';
 import { askAgain } from './forms/ask-again.js';
 import { FormChecker } from './forms/form-checker.js';
-import type { GenerateRequest } from './generate-request.js';
-import { generatorToken, type LlmGenerator } from './open-generator.js';
-import { answererToken, type ExtractiveAnswerer } from './reading/index.js';
-import { llmSettings, type LlmSettings } from './llm.settings.js';
+import { detectToolFormat, type GenerateRequest } from './tools/tool-format.js';
+import { llmSettings, type LlmSettings } from './llm.environment.js';
 import { assertImages } from './load-images.js';
+import { generatorToken, type LlmGenerator } from './open-generator.js';
 import { planAnswer, withoutUndefined } from './plan-answer.js';
+import { answererToken, type ExtractiveAnswerer } from './reading/index.js';
 import { ThreadCheck } from './thread-check.js';
-import { TokenTally } from './token-tally.js';
-import { watchEngine } from './watch-engine.js';
 import { templateVariables } from './tools/plan-calls.js';
-import { detectToolFormat } from './tools/tool-format.js';
 
 /** Writes answers; both the HTTP and the NATS side go through it. */
 @Injectable()
@@ -160,4 +158,53 @@ function withTurn(request: ModelRequest, turn: ChatMessage): ModelRequest {
 function quotes({ documents, tools, tool_choice, constraint, chat_template }: GenerateRequest): boolean {
   const mayCall = tools !== undefined && tools.length > 0 && tool_choice?.mode !== 'none';
   return documents !== undefined && !mayCall && !constraint && chat_template === undefined;
+}
+
+/** Counts the tokens of one generation while they are written, so that the metrics never lag behind the work. */
+class TokenTally {
+  #completionTokens = 0;
+  #prompt: GenerationEvent['prompt'];
+
+  constructor(private readonly metrics: Pick<Metrics, 'countTokens'>) {}
+
+  async *count(events: AsyncIterable<GenerationEvent>): AsyncGenerator<GenerationEvent, void, void> {
+    for await (const event of events) {
+      // A remote engine does not tell its tokens; its pieces of text mostly are one each.
+      const tokens = event.tokenIds.length || (event.text === '' ? 0 : 1);
+      this.#completionTokens += tokens;
+      this.metrics.countTokens('completion', tokens);
+      this.#prompt ??= event.prompt;
+      yield event;
+    }
+  }
+
+  /** The usage of a generation that is stopped now; `countPrompt` is asked where the engine did not tell. */
+  async soFar(countPrompt: () => Promise<number>): Promise<TokenUsage> {
+    const prompt = this.#prompt ?? { promptTokens: await countPrompt(), cachedTokens: 0 };
+    return { ...prompt, completionTokens: this.#completionTokens };
+  }
+
+  /** Brings the metrics to the final usage, which also knows the tokens that end an answer. */
+  settle({ promptTokens, completionTokens }: TokenUsage): void {
+    this.metrics.countTokens('prompt', promptTokens);
+    this.metrics.countTokens('completion', Math.max(0, completionTokens - this.#completionTokens));
+  }
+}
+
+/** Shows in the metrics what a local engine is busy with. */
+function watchEngine(metrics: Pick<Metrics, 'watch'>, load: () => Promise<EngineLoad>): void {
+  metrics.watch(
+    { name: 'meganest_engine_requests', help: 'Requests in the engine', label: 'state' },
+    async () => {
+      const { running, waiting } = await load();
+      return { running, waiting };
+    },
+  );
+  metrics.watch(
+    { name: 'meganest_engine_cache_bytes', help: 'Memory of keys and values', label: 'kind' },
+    async () => {
+      const { sequenceBytes, prefixBytes } = await load();
+      return { sequences: sequenceBytes, prefixes: prefixBytes };
+    },
+  );
 }

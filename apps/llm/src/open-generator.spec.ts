@@ -6,8 +6,7 @@ import { loadProfile, readEnvironment } from '#service-kit';
 import { createTemporaryDirectory } from '#testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HubServer } from '../../../test/support/hub-server.js';
-import { llmEnvironmentSchema } from './llm.environment.js';
-import { selectSettings } from './llm.settings.js';
+import { llmEnvironmentSchema, selectSettings } from './llm.environment.js';
 import { openGenerator } from './open-generator.js';
 
 let folder: { path: string; remove(): Promise<void> };

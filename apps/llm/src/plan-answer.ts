@@ -1,18 +1,16 @@
 import type { ChatMessage, GenerationChunk, GenerationParameters, TokenUsage } from '#contracts';
 import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#generation';
+import { checkAnswers, CitationCheck, passThrough } from './grounding/citation-check.js';
 import {
   buildGroundedPrompt,
-  checkAnswers,
-  CitationCheck,
-  fitConversation,
   fillChatTemplate,
+  fitConversation,
   passageOf,
-  passThrough,
   type GroundedPrompt,
-} from './grounding/index.js';
+} from './grounding/grounded-prompt.js';
 import type { FormChecker } from './forms/form-checker.js';
-import type { GenerateRequest } from './generate-request.js';
-import type { LlmSettings } from './llm.settings.js';
+import type { GenerateRequest } from './tools/tool-format.js';
+import type { LlmSettings } from './llm.environment.js';
 import { planCalls, type CallPlan } from './tools/plan-calls.js';
 
 /** What is said to the model, and what is done with what it says. */

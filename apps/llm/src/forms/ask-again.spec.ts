@@ -1,8 +1,7 @@
 import type { ChatMessage } from '#contracts';
 import type { GenerationEvent } from '#generation';
 import { describe, expect, it } from 'vitest';
-import { askAgain } from './ask-again.js';
-import { BrokenFormError } from './broken-form-error.js';
+import { askAgain, BrokenFormError } from './ask-again.js';
 
 const usage = { promptTokens: 5, completionTokens: 2, cachedTokens: 1 };
 const say = (text: string): GenerationEvent => ({ choice: 0, text, tokenIds: [] });

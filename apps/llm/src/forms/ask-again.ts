@@ -1,7 +1,6 @@
 import { MegaNestError, type ChatMessage, type TokenUsage } from '#contracts';
 import type { GenerationEvent } from '#generation';
-import { UsageSum } from '../writing/usage-sum.js';
-import { BrokenFormError } from './broken-form-error.js';
+import { UsageSum } from '../writing/text-writer.js';
 
 /**
  * Asks an engine a second time where its answer is not what was asked for, as long as nothing of the first answer was passed on.
@@ -39,4 +38,18 @@ export async function* askAgain(
 export function correctionOf({ reason }: { reason: string; usage?: TokenUsage }): ChatMessage {
   const content = `Your last answer ${reason}. Answer again, in the form that was asked for.`;
   return { role: 'user', content };
+}
+
+/** An answer of an engine is not what was asked for. */
+export class BrokenFormError extends Error {
+  override readonly name = 'BrokenFormError';
+
+  constructor(
+    /** What the engine did: "called fly, which is not among the tools". */
+    readonly reason: string,
+    /** What the answer has cost, where the engine has said so. */
+    readonly usage?: TokenUsage,
+  ) {
+    super(reason);
+  }
 }

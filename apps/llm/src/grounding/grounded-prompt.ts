@@ -1,7 +1,7 @@
-import { type ChatMessage, type RetrievedDocument, invalidField } from '#contracts';
+import { invalidField, type ChatMessage, type RetrievedDocument } from '#contracts';
 import type { Profile } from '#service-kit';
-import type { Passage } from './passage.js';
-import { selectPassages } from './select-passages.js';
+import { countWords, firstWords } from '#text';
+import { sentencesOf } from './sentences.js';
 
 export type GroundingSettings = Profile['llm']['grounding'];
 
@@ -93,4 +93,96 @@ function isSystem({ role }: ChatMessage): boolean {
 
 function isUser({ role }: ChatMessage): boolean {
   return role === 'user';
+}
+
+/** Characters `start` to `end` (exclusive) of a passage's text. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A passage as the prompt shows it: `[number] text`. */
+export interface Passage {
+  /** From 1. */
+  readonly number: number;
+  readonly documentId: string;
+  /** One line: whitespace is normalised. */
+  readonly text: string;
+  /** In order, separated by single spaces. */
+  readonly sentences: readonly Span[];
+}
+
+/** A passage of whole sentences. */
+function createPassage(number: number, documentId: string, sentences: readonly string[]): Passage {
+  let start = 0;
+  const spans = sentences.map((sentence) => {
+    const span = { start, end: start + sentence.length };
+    start = span.end + 1;
+    return span;
+  });
+  return { number, documentId, text: sentences.join(' '), sentences: spans };
+}
+
+/** A passage from a document's text as it is. */
+export function passageOf(number: number, documentId: string, text: string): Passage {
+  return createPassage(number, documentId, sentencesOf(text));
+}
+
+export interface PassageLimits {
+  readonly maxPassages: number;
+  /** Words of all passages together. */
+  readonly maxContextWords: number;
+}
+
+/**
+ * The passages that fit, best first as the documents came: whole ones, the last one cut at the end of a sentence. There
+ * is always one if there is any text: a first sentence beyond the limit is cut at a word.
+ */
+export function selectPassages(documents: readonly RetrievedDocument[], limits: PassageLimits): Passage[] {
+  const passages: Passage[] = [];
+  let room = limits.maxContextWords;
+  for (const { id, text } of documents) {
+    if (passages.length === limits.maxPassages || room <= 0) break;
+    const sentences = sentencesOf(text);
+    if (sentences.length === 0) continue;
+    const fitting = fittingSentences(sentences, room);
+    if (fitting.length > 0) passages.push(createPassage(passages.length + 1, id, fitting));
+    else if (passages.length === 0) passages.push(createPassage(1, id, [firstWords(sentences[0]!, room)]));
+    if (fitting.length < sentences.length) break;
+    room -= countWords(fitting.join(' '));
+  }
+  return passages;
+}
+
+function fittingSentences(sentences: readonly string[], room: number): string[] {
+  let words = 0;
+  const tooFar = sentences.findIndex((sentence) => (words += countWords(sentence)) > room);
+  return tooFar === -1 ? [...sentences] : sentences.slice(0, tooFar);
+}
+
+/**
+ * Drops the oldest earlier turns until the prompt fits: with a turn go the answers to it. System turns and the last
+ * user turn with what follows stay, even when they alone are too long (the model then refuses them). `countTokens` tells
+ * the tokens of the prompt that the turns become.
+ */
+export async function fitConversation(
+  messages: readonly ChatMessage[],
+  maxTokens: number,
+  countTokens: (messages: readonly ChatMessage[]) => Promise<number>,
+): Promise<ChatMessage[]> {
+  let kept = [...messages];
+  for (;;) {
+    const shorter = withoutOldestExchange(kept);
+    if (!shorter || (await countTokens(kept)) <= maxTokens) return kept;
+    kept = shorter;
+  }
+}
+
+/** Without the first turn that is no system turn, up to the next user turn; undefined when only the question is left. */
+function withoutOldestExchange(messages: readonly ChatMessage[]): ChatMessage[] | undefined {
+  const question = messages.findLastIndex(({ role }) => role === 'user');
+  const first = messages.findIndex(({ role }) => role !== 'system');
+  if (first === -1 || first >= question) return undefined;
+  const next = messages.findIndex(({ role }, index) => index > first && role === 'user');
+  return messages.filter(({ role }, index) => index < first || index >= next || role === 'system');
 }

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sentencesOf } from './sentences.js';
-import { normaliseWhitespace } from './words.js';
+import { normaliseWhitespace, sentencesOf } from './sentences.js';
 
 describe('sentencesOf', () => {
   it.each([

@@ -1,5 +1,4 @@
 import { splitSentences } from '#text';
-import { normaliseWhitespace } from './words.js';
 
 /** Blank lines, and lines that begin a list item, a heading or a table row, end a sentence without a full stop. */
 const structuralBreak = /\n\s*\n|\n(?=\s*(?:[-*•+|#>]|\d+[.)])\s*\S)/;
@@ -20,4 +19,14 @@ function blockSentences(block: string): string[] {
     open = '';
   }
   return open === '' ? sentences : [...sentences, open];
+}
+
+/** Runs of whitespace become one space, none is left at the ends. */
+export function normaliseWhitespace(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ');
+}
+
+/** What a text is about: its words and numbers in lower case, without punctuation. */
+export function contentWords(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }

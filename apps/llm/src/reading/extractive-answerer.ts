@@ -2,7 +2,7 @@ import type { ChatMessage, Citation, GenerationChunk, RetrievedDocument } from '
 import type { Reader } from '#encoders';
 import type { Generator } from '#generation';
 import { questionWithNames } from '#text';
-import type { GenerateRequest } from '../generate-request.js';
+import type { GenerateRequest } from '../tools/tool-format.js';
 import { quoteOf, quoteOfSeveral, type Quote } from './compose-answer.js';
 import type { Candidate } from './evidence.js';
 import type { Fusion } from './fusion.js';

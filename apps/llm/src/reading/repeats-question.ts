@@ -1,4 +1,4 @@
-import { contentWords } from '../grounding/words.js';
+import { contentWords } from '../grounding/sentences.js';
 
 const asks = /[?？؟]["'”’»)\]}*_`]*$/u;
 /** A sentence that asks, with so many of its words from the question, asks the same. */

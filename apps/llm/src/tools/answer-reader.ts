@@ -1,5 +1,5 @@
 import type { GenerationEvent } from '#generation';
-import type { CallReader, ParsedPiece } from './call-reader.js';
+import type { CallReader, ParsedPiece } from './call-stream.js';
 import type { ThinkSplitter } from './think-splitter.js';
 
 type Logprobs = NonNullable<GenerationEvent['logprobs']>;

@@ -1,7 +1,7 @@
 import type { Tool, ToolCallDelta } from '#contracts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { newCallReader } from './new-call-reader.js';
+import { newCallReader } from './plan-calls.js';
 import { callClosing, callOpening, detectToolFormat, type ToolFormat } from './tool-format.js';
 
 const tools = new Map<string, Tool>(

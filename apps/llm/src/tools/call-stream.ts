@@ -1,6 +1,5 @@
-import type { Tool } from '#contracts';
-import type { CallReader, CallReaderOptions, ParsedPiece } from './call-reader.js';
-import { textBefore } from './marks.js';
+import type { Tool, ToolCallDelta } from '#contracts';
+import type { ToolFormat } from './tool-format.js';
 
 /**
  * Reads an answer that goes from text to a call's header, its arguments, its end, and to text again; a form of calls says
@@ -105,4 +104,72 @@ export abstract class CallStream implements CallReader {
     if (said !== '') this.#afterCall = false;
     parsed.text += said;
   }
+}
+
+/** What a piece of text turned out to be. */
+export interface ParsedPiece {
+  text: string;
+  toolCalls: ToolCallDelta[];
+}
+
+/** Finds the calls in an answer while it is written. No part of a call is ever let through as text. */
+export interface CallReader {
+  /** Calls begun so far. */
+  readonly calls: number;
+  push(text: string): ParsedPiece;
+  /** The answer has ended: what was held back because it might have become a call. */
+  end(): ParsedPiece;
+}
+
+export interface CallReaderOptions {
+  format: ToolFormat;
+  /** By the name that the model uses. */
+  tools: ReadonlyMap<string, Tool>;
+  newCallId: () => string;
+  /** Marks around an answer, which are removed. */
+  marks?: { open: string; close: string };
+}
+
+/** The first of the marks in a text, and where it stands. */
+export function firstOf(text: string, marks: readonly string[]): { at: number; mark: string } | undefined {
+  const found = marks.map((mark) => ({ at: text.indexOf(mark), mark })).filter(({ at }) => at >= 0);
+  return found.reduce<(typeof found)[number] | undefined>(
+    (first, each) => (!first || each.at < first.at ? each : first),
+    undefined,
+  );
+}
+
+/** Characters at the end of a text that may be the beginning of a mark. */
+export function partialEnd(text: string, mark: string): number {
+  for (let length = Math.min(text.length, mark.length - 1); length > 0; length -= 1) {
+    if (mark.startsWith(text.slice(-length))) return length;
+  }
+  return 0;
+}
+
+/** The part of an unfinished text that can be passed on, and the mark after it. */
+export interface ToldText {
+  text: string;
+  /** Where the rest of the text begins, which is not passed on yet. */
+  from: number;
+  /** The whole mark at that place. */
+  mark?: string;
+  /** Space before that mark; it is text where the mark does not begin a call. */
+  space: string;
+}
+
+/**
+ * The text before the first mark. Without a mark, space at the end and the beginning of a possible mark are kept back: they
+ * may belong to a call.
+ */
+function textBefore(buffer: string, marks: readonly string[]): ToldText {
+  const next = firstOf(buffer, marks);
+  if (next) {
+    const before = buffer.slice(0, next.at);
+    const said = before.trimEnd();
+    return { text: said, from: next.at, mark: next.mark, space: before.slice(said.length) };
+  }
+  const held = Math.max(...marks.map((mark) => partialEnd(buffer, mark)));
+  const text = buffer.slice(0, buffer.length - held).trimEnd();
+  return { text, from: text.length, space: '' };
 }

@@ -1,6 +1,6 @@
 import { MegaNestError, type TokenUsage, type Tool, type ToolCallDelta } from '#contracts';
 import type { GenerationEvent } from '#generation';
-import { BrokenFormError } from '../forms/broken-form-error.js';
+import { BrokenFormError } from '../forms/ask-again.js';
 import type { FormChecker } from '../forms/form-checker.js';
 import type { TextForm } from '../forms/form-test.js';
 import { RawInput } from './raw-input.js';

@@ -1,15 +1,14 @@
-import { randomBytes, createHash } from 'node:crypto';
-import { type ChatMessage, type OutputConstraint, type Tool, invalidField } from '#contracts';
-import type { ChatTemplate, GenerateRequest as ModelRequest, GenerationEvent } from '#generation';
-import type { GenerateRequest } from '../generate-request.js';
+import { invalidField, MegaNestError, type ChatMessage, type OutputConstraint, type Tool } from '#contracts';
+import type { ChatTemplate, GenerationEvent, GenerateRequest as ModelRequest } from '#generation';
+import { createHash, randomBytes } from 'node:crypto';
+import { detectToolFormat, type GenerateRequest, type ToolFormat } from './tool-format.js';
 import { AnswerReader, readAnswers } from './answer-reader.js';
-import { answerMarks, callConstraint } from './call-constraint.js';
-import { describeTools, templateTool } from './describe-tools.js';
+import { answerMarks, callConstraint, describeTools, templateTool } from './call-constraint.js';
+import { CallParser } from './call-parser.js';
+import type { CallReader, CallReaderOptions } from './call-stream.js';
 import { readNativeCalls, type NativeCallOptions } from './native-calls.js';
-import { newCallReader } from './new-call-reader.js';
 import { ThinkSplitter } from './think-splitter.js';
-import { namingTools } from './tool-errors.js';
-import { detectToolFormat, type ToolFormat } from './tool-format.js';
+import { XmlCallParser } from './xml-call-parser.js';
 
 /** What of a request concerns tools and thinking. */
 export type CallOptions = Pick<
@@ -171,4 +170,39 @@ function withShortIds(messages: readonly ChatMessage[], { name }: ToolFormat): C
 
 function shortId(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, length);
+}
+
+const tagParam = /^constraint\.tags\.(\d+)(?:\.(schema|parameters|lark))?(.*)$/;
+
+/**
+ * The same events. An error about the constraint of a tool gets the path of that tool: `tools[2].parameters.not`,
+ * `tools[0].grammar.definition`. `tools` are the tools of the constraint, in the order of its tags; `given` are the tools of
+ * the request.
+ */
+async function* namingTools(
+  events: AsyncIterable<GenerationEvent>,
+  tools: readonly Tool[],
+  given: readonly Tool[],
+): AsyncGenerator<GenerationEvent, void, void> {
+  try {
+    yield* events;
+  } catch (error) {
+    throw error instanceof MegaNestError ? withToolParam(error, tools, given) : error;
+  }
+}
+
+function withToolParam(error: MegaNestError, tools: readonly Tool[], given: readonly Tool[]): MegaNestError {
+  const body = error.toBody();
+  const found = tagParam.exec(body.param ?? '');
+  const tool = tools[Number(found?.[1])];
+  if (!found || !tool) return error;
+  const field = tool.type === 'custom' ? 'grammar.definition' : `parameters${found[3] ?? ''}`;
+  const param = `tools[${given.indexOf(tool)}].${field}`;
+  const message = body.message.replace(found[0], param);
+  return MegaNestError.fromBody({ ...body, message, param });
+}
+
+/** A reader of calls in the form that the model writes them in. */
+export function newCallReader(options: CallReaderOptions): CallReader {
+  return options.format.name === 'qwen-xml' ? new XmlCallParser(options) : new CallParser(options);
 }

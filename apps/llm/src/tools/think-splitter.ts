@@ -1,4 +1,4 @@
-import { partialEnd } from './marks.js';
+import { partialEnd } from './call-stream.js';
 
 const open = '<think>';
 const close = '</think>';

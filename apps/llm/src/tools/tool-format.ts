@@ -1,3 +1,5 @@
+import type { generate, ParsedRequestOf } from '#contracts';
+
 /** How a model writes calls. */
 export interface ToolFormat {
   readonly name: 'hermes' | 'plain-hermes' | 'llama' | 'mistral' | 'mistral-args' | 'qwen-xml';
@@ -81,3 +83,6 @@ export function callOpening({ name: format, open, argumentsKey }: ToolFormat, na
 export function callClosing({ name: format, close }: ToolFormat): string {
   return format === 'qwen-xml' || format === 'mistral-args' ? close : `}${close}`;
 }
+
+/** A validated request of `llm.generate`. */
+export type GenerateRequest = ParsedRequestOf<typeof generate>;

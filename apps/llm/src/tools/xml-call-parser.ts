@@ -1,6 +1,5 @@
 import type { Tool } from '#contracts';
-import type { CallReaderOptions, ParsedPiece } from './call-reader.js';
-import { CallStream } from './call-stream.js';
+import { CallStream, type CallReaderOptions, type ParsedPiece } from './call-stream.js';
 import { rawInputName } from './raw-input.js';
 
 const functionMark = '<function=';

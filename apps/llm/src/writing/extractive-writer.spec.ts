@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { rankByCentrality } from './central-sentences.js';
-import { ExtractiveWriter } from './extractive-writer.js';
-import { questionOf } from './question-of.js';
-import { writeFaqOf } from './write-faq.js';
+import { ExtractiveWriter, questionOf, rankByCentrality } from './extractive-writer.js';
+import { writeFaqOf } from './writing.service.js';
 
 const unit = (x: number, y: number) => {
   const length = Math.hypot(x, y);

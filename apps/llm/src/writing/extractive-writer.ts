@@ -1,8 +1,6 @@
 import type { GenerationChunk } from '#contracts';
 import { countWords } from '#text';
 import { sentencesOf } from '../grounding/sentences.js';
-import { rankByCentrality } from './central-sentences.js';
-import { leansOnContext, questionOf } from './question-of.js';
 import type { TextWriter, WritingStep } from './text-writer.js';
 
 /** Texts to unit vectors, and the tokens that were read for it. */
@@ -78,4 +76,107 @@ function isTelling(sentence: string): boolean {
 
 function pairOf(sentence: string): string {
   return `Q: ${questionOf(sentence)}\nA: ${sentence}`;
+}
+
+/** What a sentence's likeness to those already chosen costs, beside what its likeness to all of them gives. */
+const redundancyCost = 0.7;
+/** What the first sentence of a text is worth beside its centrality: texts say first what they are about. */
+const leadBonus = 0.05;
+
+/**
+ * Positions of sentences in the order in which a summary would take them: those most alike to all others first, each
+ * next one as little as possible a repetition (centrality as in LexRank, Erkan and Radev 2004; redundancy as in maximal
+ * marginal relevance, Carbonell and Goldstein 1998). `vectors`: one unit vector for each sentence.
+ */
+export function rankByCentrality(vectors: readonly Float32Array[]): number[] {
+  const sum = sumOf(vectors);
+  const others = Math.max(1, vectors.length - 1);
+  // The mean likeness to the others is the likeness to their sum.
+  const centrality = vectors.map(
+    (vector, index) => (dot(vector, sum) - 1) / others + leadBonus * (1 - index / vectors.length),
+  );
+  const left = new Set(vectors.keys());
+  const nearest = vectors.map(() => 0);
+  const ranked: number[] = [];
+  while (left.size > 0) {
+    const value = (index: number) => (centrality[index] ?? 0) - redundancyCost * (nearest[index] ?? 0);
+    const best = [...left].reduce((a, b) => (value(b) > value(a) ? b : a));
+    left.delete(best);
+    ranked.push(best);
+    for (const index of left) {
+      nearest[index] = Math.max(nearest[index] ?? 0, dot(vectors[index], vectors[best]));
+    }
+  }
+  return ranked;
+}
+
+function sumOf(vectors: readonly Float32Array[]): Float32Array {
+  const sum = new Float32Array(vectors[0]?.length ?? 0);
+  for (const vector of vectors) vector.forEach((value, index) => (sum[index] = (sum[index] ?? 0) + value));
+  return sum;
+}
+
+function dot(a: Float32Array | undefined, b: Float32Array | undefined): number {
+  let sum = 0;
+  for (let index = 0; index < (a?.length ?? 0); index++) sum += (a?.[index] ?? 0) * (b?.[index] ?? 0);
+  return sum;
+}
+
+/** Words that a sentence begins with which lean on the sentence before it: alone it would not be understood. */
+const leaning =
+  /^(it|its|this|that|these|those|they|them|their|he|him|his|she|her|such|there|here|then|thus|so|but|and|or|nor|however|therefore|moreover|furthermore|also|instead|otherwise|meanwhile|for example|for instance|in addition|as a result|both|neither|another|others?)\b/i;
+
+interface Form {
+  pattern: RegExp;
+  /** The first group is a thing, which has to be clear by itself. */
+  aboutThing?: boolean;
+  ask: (...groups: string[]) => string;
+}
+
+const subject = String.raw`((?:[^\s,;:()]+ ){0,6}?[^\s,;:()]+)`;
+
+/** A subject that these are part of is no thing to ask about by itself. */
+const unclear = /\b(that|which|who|whose|what|two|before|after|one|more|less|not|each|same|former|latter)\b/i;
+
+/** The first that fits makes the question. */
+const forms: readonly Form[] = [
+  { pattern: /^(?:In order )?[Tt]o ([a-z][^,:;]{3,70}), /, ask: (action) => `How do I ${action}?` },
+  { pattern: /^(?:If|When|Once) ([^,;]{5,90}), /, ask: (case_) => `What happens when ${lower(case_)}?` },
+  {
+    pattern: new RegExp(`^${subject} (is|are|was|were) (?:an?|the|one of|called|known as) `),
+    aboutThing: true,
+    ask: (who, verb) => `What ${verb} ${lower(who)}?`,
+  },
+  {
+    pattern: new RegExp(`^${subject} (can|must|should|may|will|cannot) ([a-z]+)`),
+    aboutThing: true,
+    ask: (who, verb) =>
+      `What ${verb === 'cannot' ? 'can' : verb} ${lower(who)} ${verb === 'cannot' ? 'not ' : ''}do?`,
+  },
+];
+
+/** True of a sentence that begins with a word for something said before it. English. */
+function leansOnContext(sentence: string): boolean {
+  return leaning.test(sentence);
+}
+
+/**
+ * A question that a sentence answers, made from its form; undefined where it has none that is known, or leans on the
+ * sentences around it. English.
+ */
+export function questionOf(sentence: string): string | undefined {
+  if (leansOnContext(sentence) || !/[.!]["”’)]?$/.test(sentence)) return undefined;
+  for (const { pattern, ask, aboutThing } of forms) {
+    const match = pattern.exec(sentence);
+    if (match && !(aboutThing && unclear.test(match[1] ?? ''))) return ask(...match.slice(1));
+  }
+  return undefined;
+}
+
+/** Articles and other small words lose their capital inside a question; names keep theirs. */
+function lower(words: string): string {
+  return words.replace(
+    /^(The|A|An|All|Each|Every|Some|Many|Most|No|One|Two|Three|Your|Our|My|You|We|Both|Any|In|On|At|For)\b/,
+    (word) => word.toLowerCase(),
+  );
 }

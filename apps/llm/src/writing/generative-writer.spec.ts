@@ -1,9 +1,9 @@
 import type { GenerationChunk } from '#contracts';
 import { countWords } from '#text';
 import { describe, expect, it } from 'vitest';
-import type { GenerateRequest } from '../generate-request.js';
+import type { GenerateRequest } from '../tools/tool-format.js';
 import { GenerativeWriter, languageName, type WritingModel } from './generative-writer.js';
-import { writeFaqOf } from './write-faq.js';
+import { writeFaqOf } from './writing.service.js';
 
 /** Takes 600 tokens, a word each; answers with a pair. */
 class WordModel implements WritingModel {

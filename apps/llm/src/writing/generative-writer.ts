@@ -1,5 +1,5 @@
 import { type GenerationChunk, type GenerationParameters, invalidField } from '#contracts';
-import type { GenerateRequest } from '../generate-request.js';
+import type { GenerateRequest } from '../tools/tool-format.js';
 import type { TextWriter, WritingStep } from './text-writer.js';
 
 /** What of the language model such a writer needs. */

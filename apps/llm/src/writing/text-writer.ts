@@ -1,4 +1,4 @@
-import type { GenerationChunk } from '#contracts';
+import type { GenerationChunk, TokenUsage } from '#contracts';
 
 /** One step towards a text about a text. */
 export type WritingStep =
@@ -19,4 +19,26 @@ export interface TextWriter {
   readonly pieceWords: number;
   /** Streams what it writes; the last chunk has the finish reason and the usage. */
   write(step: WritingStep, signal: AbortSignal): AsyncIterable<GenerationChunk>;
+}
+
+/** Tokens of several generations that make one answer. */
+export class UsageSum {
+  private sum: TokenUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+
+  /** Returns the sum, with these tokens in it. */
+  add({ promptTokens, completionTokens, cachedTokens, reasoningTokens = 0 }: TokenUsage): TokenUsage {
+    const thought = (this.sum.reasoningTokens ?? 0) + reasoningTokens;
+    this.sum = {
+      promptTokens: this.sum.promptTokens + promptTokens,
+      completionTokens: this.sum.completionTokens + completionTokens,
+      cachedTokens: this.sum.cachedTokens + cachedTokens,
+      ...(thought > 0 && { reasoningTokens: thought }),
+    };
+    return this.sum;
+  }
+
+  /** Hands a generation on; its usage becomes that of everything so far, itself included. */
+  async *addTo(chunks: AsyncIterable<GenerationChunk>): AsyncGenerator<GenerationChunk, void, void> {
+    for await (const chunk of chunks) yield chunk.usage ? { ...chunk, usage: this.add(chunk.usage) } : chunk;
+  }
 }

@@ -1,23 +1,23 @@
 import {
   decodeVectors,
   embed,
+  invalidField,
   MegaNestError,
   type GenerationChunk,
   type ParsedRequestOf,
   type summarise,
+  type TokenUsage,
   type writeFaq,
-  invalidField,
 } from '#contracts';
 import { RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import { withoutUndefined } from '../plan-answer.js';
 import { LlmService } from '../llm.service.js';
-import { llmSettings, type LlmSettings } from '../llm.settings.js';
+import { llmSettings, type LlmSettings } from '../llm.environment.js';
+import { withoutUndefined } from '../plan-answer.js';
 import { ExtractiveWriter } from './extractive-writer.js';
 import { GenerativeWriter, languageName } from './generative-writer.js';
-import type { TextWriter } from './text-writer.js';
-import { writeFaqOf } from './write-faq.js';
-import { writeSummary } from './write-summary.js';
+import { cutIntoPieces, writeSummary } from './write-summary.js';
+import { UsageSum, type TextWriter } from './text-writer.js';
 
 type SummaryCall = ParsedRequestOf<typeof summarise>;
 type FaqCall = ParsedRequestOf<typeof writeFaq>;
@@ -102,4 +102,57 @@ function pieceSizes({
 function writesNothing(model: string, language: string): MegaNestError {
   const detail = `language: ${model} writes no ${language}; what it gives is made of the text's own sentences`;
   return new MegaNestError('unsupported_parameter', { detail, param: 'language' });
+}
+
+export interface FaqRequest {
+  text: string;
+  /** Most questions. */
+  count: number;
+  pieceWords?: number;
+  overlapWords?: number;
+}
+
+/** Streams the questions of a text and their answers, piece after piece where it is too long for one step. */
+export async function* writeFaqOf(
+  request: FaqRequest,
+  writer: TextWriter,
+  signal: AbortSignal,
+): AsyncGenerator<GenerationChunk, void, void> {
+  const pieces = await piecesOf(request, writer);
+  const sum = new UsageSum();
+  let last: { usage?: TokenUsage; finishReason?: GenerationChunk['finishReason']; model?: string } = {};
+  let separator = '';
+  for (const { text, count } of shareOut(pieces, request.count)) {
+    for await (const chunk of sum.addTo(writer.write({ kind: 'faq', text, count }, signal))) {
+      const { usage, finishReason, model, ...rest } = chunk;
+      last = {
+        ...last,
+        ...(usage && { usage }),
+        ...(finishReason && { finishReason }),
+        ...(model && { model }),
+      };
+      if (rest.text === '') continue;
+      yield separator ? { ...rest, text: separator + rest.text.trimStart() } : rest;
+      separator = '';
+    }
+    separator = '\n\n';
+  }
+  yield { choice: 0, text: '', finishReason: 'stop', ...last };
+}
+
+async function piecesOf(
+  { text, pieceWords, overlapWords }: FaqRequest,
+  writer: TextWriter,
+): Promise<string[]> {
+  if (pieceWords === undefined && (await writer.fits(text))) return [text];
+  return cutIntoPieces(text, Math.min(pieceWords ?? writer.pieceWords, writer.pieceWords), overlapWords);
+}
+
+/** Where there are more pieces than questions, the questions are spread over the whole text. */
+function shareOut(pieces: readonly string[], count: number): { text: string; count: number }[] {
+  const asked = Math.min(pieces.length, count);
+  return Array.from({ length: asked }, (_unused, index) => {
+    const text = pieces[Math.floor((index * pieces.length) / asked)] ?? '';
+    return { text, count: Math.floor(((index + 1) * count) / asked) - Math.floor((index * count) / asked) };
+  });
 }
