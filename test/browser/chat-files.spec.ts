@@ -12,7 +12,7 @@ const recording = join(repositoryRoot, 'test/fixtures/asr/question.wav');
 /** Words of the recording; a machine that is busy may miss the first ones. */
 const said = /port does the gateway/i;
 
-// The microphone is a file, and nobody has to allow it.
+// The microphone is a file, and needs no permission.
 const app = startApp({}, [
   '--use-fake-ui-for-media-stream',
   '--use-fake-device-for-media-stream',

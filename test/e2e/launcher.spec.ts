@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtInServices } from '#contracts';
 import { isRunning } from '#local-stack';
 import { createTemporaryDirectory } from '#testing';
 import { LauncherProcess, throughNpm } from '../support/launcher-process.js';
@@ -44,16 +45,7 @@ afterAll(async () => {
 
 describe.sequential('npm start', () => {
   it('starts everything and says where it is', async () => {
-    for (const name of [
-      'embedding',
-      'retrieval',
-      'reranking',
-      'llm',
-      'dataprep',
-      'guardrail',
-      'asr',
-      'gateway',
-    ])
+    for (const name of [...builtInServices, 'gateway'])
       expect((await fetch(`${launcher.urlOf(name)}/ready`)).status).toBe(200);
     expect((await fetch(`${launcher.urlOf('gateway')}/v1/health_check`)).status).toBe(200);
     expect(launcher.urlOf('nats')).toMatch(/^nats:/);
@@ -156,9 +148,23 @@ describe.sequential('npm start', () => {
     const children = launcher.children();
     launcher.signal('SIGKILL');
     await launcher.exited;
-    launcher = new LauncherProcess(directory.path);
+    launcher = new LauncherProcess(directory.path, { HOST: '127.0.0.2' });
     await launcher.ready();
     expect(children.filter(isRunning)).toEqual([]);
+  });
+
+  it('opens the gateway alone to the address that HOST names', async () => {
+    const portOf = (name: string) => new URL(launcher.urlOf(name)).port;
+    const statusAt = (host: string, name: string) =>
+      fetch(`http://${host}:${portOf(name)}/live`).then(
+        ({ status }) => status,
+        ({ cause }: { cause?: { code?: string } }) => cause?.code,
+      );
+    expect(await statusAt('127.0.0.2', 'gateway')).toBe(200);
+    for (const name of builtInServices) {
+      expect(await statusAt('127.0.0.1', name)).toBe(200);
+      expect(await statusAt('127.0.0.2', name)).toBe('ECONNREFUSED');
+    }
   });
 
   it('stops at once when it is told to during its start', async () => {

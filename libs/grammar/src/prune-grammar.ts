@@ -9,7 +9,7 @@ const deepestNesting = 60;
 
 /**
  * Takes out every option that could never come to an end, such as a list that requires another one of its kind within,
- * and rules that nobody uses: an answer must not run into a place from which no end can be reached. Throws
+ * and unused rules: an answer must not run into a place from which no end can be reached. Throws
  * ConstraintError where nothing is left, or where the grammar is too large.
  */
 export function pruneGrammar({ root, rules }: Grammar): Grammar {

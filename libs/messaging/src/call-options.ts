@@ -4,7 +4,7 @@ import type { Patience } from '#contracts';
 export interface CallOptions {
   /** Shared by all calls that one user request causes. */
   requestId?: string;
-  /** Point in time, in epoch milliseconds, after which nobody waits for the answer. */
+  /** Point in time, in epoch milliseconds, after which the caller does not wait for the answer. */
   deadline?: number;
   /** In the place of the deadline: each reply of a stream puts it off. */
   patience?: Patience;

@@ -149,7 +149,7 @@ export class MessagingConnection {
     return `${inboxPrefix(this.name)}.${unguessableToken()}`;
   }
 
-  /** How often the connection was lost and made anew. */
+  /** How often the connection was lost and made again. */
   get reconnects(): number {
     return this.#reconnects;
   }

@@ -75,7 +75,7 @@ export class InstanceWatch {
     if (instanceName.test(id)) this.#instances.set(`${service}${border}${id}`, { service, id, misses: 0 });
   }
 
-  /** After a new connection to NATS nobody is known until he answers: the others have to connect anew, too. */
+  /** After a new connection to NATS an instance is unknown until it answers: the others have to connect again, too. */
   forget(): void {
     this.#instances.clear();
     this.#services.clear();

@@ -10,7 +10,7 @@ interface RunningCall {
   idleMs: number | undefined;
   /** When its next heartbeat is due, on the clock of `performance`. */
   nextBeatAt: number;
-  /** Since when nobody hears its heartbeats, and whether that is so of the latest one. */
+  /** Since when its heartbeats have had no listener, and whether the latest one had none. */
   unheardSince: number | undefined;
   isUnheard: boolean;
 }
@@ -27,7 +27,7 @@ export class RunningCalls {
     return this.#calls.size;
   }
 
-  /** `idleMs`: what each reply gives it anew; without it `timeoutMs` is for the whole. */
+  /** `idleMs`: time that each reply gives the call again; without it `timeoutMs` is for the whole. */
   start(
     fields: Omit<RpcContextFields, 'abort' | 'deadline'>,
     reply: string,
@@ -97,8 +97,8 @@ export class RunningCalls {
   }
 
   /**
-   * Calls whose heartbeat is due, each once in `intervalMs`; one that was published without a reply subject has nobody to
-   * hear it.
+   * Calls whose heartbeat is due, each once in `intervalMs`; a call without a reply subject has no
+   * listener.
    */
   *due(intervalMs: number): Iterable<[callId: string, reply: string]> {
     const now = performance.now();

@@ -13,7 +13,7 @@ export const header = {
   requestId: 'Meganest-Request-Id',
   /** Milliseconds that are left; a duration, so that clocks need not agree. */
   timeout: 'Meganest-Timeout-Ms',
-  /** Milliseconds that each reply of a stream gives the call anew; absent where the timeout is for the whole. */
+  /** Milliseconds that each reply of a stream gives the call again; absent where the timeout is for the whole. */
   idle: 'Meganest-Idle-Ms',
   callId: 'Meganest-Call-Id',
   traceparent: 'traceparent',

@@ -3,8 +3,8 @@ import { MegaNestError, type GenerationChunk } from '#contracts';
 const toolParam = /^tools\[(\d+)\]\.((?:grammar|parameters)\b.*)$/;
 
 /**
- * The chunks, with errors about a tool told by its path in the caller's request. The language model tells them by the
- * place among its tools and the field there: `tools[0].grammar.definition`.
+ * The chunks, with errors about a tool that name its path in the caller's request. The language model names the
+ * tool's index and its field: `tools[0].grammar.definition`.
  */
 export async function* namingToolParams(
   chunks: AsyncIterable<GenerationChunk>,

@@ -7,7 +7,7 @@ import type { PreparedDocument } from './prepare-document.js';
 import { Semaphore } from './semaphore.js';
 import type { FetchedFile, IngestSource } from './sources.js';
 
-/** Counts up when reading or cutting changes, so that documents are read anew. */
+/** Counts up when reading or cutting changes, so that documents are read again. */
 const readerVersion = 1;
 /** Files in memory at a time, over all requests. */
 const maxLoading = 2;

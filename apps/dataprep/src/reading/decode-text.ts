@@ -27,7 +27,7 @@ export function isText(bytes: Uint8Array): boolean {
   return utf16Encoding(bytes) !== undefined || (isUtf8(bytes) && !looksBinary(bytes));
 }
 
-/** Undefined where the bytes are not of that encoding, or nobody knows it. */
+/** Undefined where the bytes are not of that encoding, or the encoding is not known. */
 function decodeStrictly(bytes: Uint8Array, encoding: string | undefined): string | undefined {
   try {
     return encoding === undefined ? undefined : new TextDecoder(encoding, { fatal: true }).decode(bytes);

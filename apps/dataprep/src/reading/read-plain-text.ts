@@ -6,7 +6,7 @@ const listMarker = /^\s*(?:[-*•‣◦+]|\d{1,3}[.)]|[a-z]\))\s+(?=\S)/;
 const bulletMarker = /^\s*[-*•‣◦+]\s+/;
 const underline = /^\s*(={3,}|-{3,}|~{3,})\s*$/;
 
-/** Nobody wraps at fewer characters. */
+/** Texts are not wrapped at fewer characters. */
 const leastMargin = 40;
 
 /**

@@ -22,7 +22,7 @@ export interface ChatRun {
   receipt?: () => RunReceipt;
 }
 
-/** The model of one chat, opened for its request, which has nothing in it that the model cannot do. */
+/** The model of one chat, opened for a request that the model can serve. */
 export interface ChatModel {
   /** A mega service answers, which finds its own documents; otherwise the language model. */
   readonly isMegaService: boolean;
@@ -91,7 +91,7 @@ export const littleEffort: ReadonlySet<string> = new Set(['none', 'minimal']);
 
 /**
  * What a request's effort comes to for a model: the variables of its chat template. Where the template knows none of them
- * the effort is ignored, and said to be; a model that cannot think does as it is told by "none". Remote engines get both.
+ * the effort is ignored, and said to be; a model that cannot think follows "none" anyway. Remote engines get both.
  */
 export function planThinking(
   { reasoningEffort: effort, chatTemplateKwargs }: ChatCompletionRequest,

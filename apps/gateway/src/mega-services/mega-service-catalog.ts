@@ -28,7 +28,7 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
   }
 
   /**
-   * A file that names a service which nobody has announced yet is served as soon as somebody does.
+   * A file that names a service that has not announced itself yet is served as soon as that service does.
    * Errors: EnvironmentError that names file and node when a file is not valid at boot.
    */
   static async open(

@@ -36,7 +36,7 @@ export class AttachedFilesService {
     @Inject(chunkingDefaults) private readonly defaults: ChunkingDefaults,
   ) {}
 
-  /** Attaches a file and begins to index it; one that is attached already is indexed anew. */
+  /** Attaches a file and begins to index it; a file that is attached already is indexed again. */
   async attach(owner: string, storeId: string, file: AttachFile): Promise<StoredVectorStoreFile> {
     await requireStore(this.stores, owner, storeId);
     await this.attachResolved(storeId, await this.resolve(owner, [file], () => 'file_id'));

@@ -5,7 +5,7 @@ import type { RuleCheck } from '../rules/rule-file.js';
 
 /**
  * Adds what a classifier says to what the rules have said. Of several labels that block, the first of the file speaks.
- * Errors: internal_error where a label has no finite score, for nothing may pass a model that is broken.
+ * Errors: internal_error where a label has no finite score: a broken model must not let a text pass.
  */
 export function judgeScores(
   judged: GuardrailJudgement,
@@ -49,7 +49,7 @@ export function checkLabels(model: { id: string; labels: readonly string[] } | u
     }
     const known = `${model.id} has ${model.labels.join(', ')}`;
     if (labels.length === 0) throw new Error(`labels: none of the classifier model is judged; ${known}`);
-    const stranger = labels.find(({ label }) => !model.labels.includes(label));
-    if (stranger) throw new Error(`labels: ${stranger.id}: no label "${stranger.label}"; ${known}`);
+    const unknown = labels.find(({ label }) => !model.labels.includes(label));
+    if (unknown) throw new Error(`labels: ${unknown.id}: no label "${unknown.label}"; ${known}`);
   };
 }

@@ -28,7 +28,7 @@ function megaServiceKind(definition: MegaServiceDefinition): ServiceKind {
 }
 
 /**
- * Optional ports that none of its own nodes feeds, such as the conversation that a guard of the outer mega service has
+ * Optional ports without an input from the mega service's own nodes, such as the conversation that a guard of the outer mega service has
  * redacted. A port that two nodes give different kinds is not open.
  */
 function openPorts({ nodes }: MegaServiceDefinition): Record<string, InputPort> {

@@ -22,7 +22,7 @@ export interface NatsServerOptions {
   configuration?: string;
   /** Default true. */
   jetStream?: boolean;
-  /** Ends a start that nobody waits for any more. */
+  /** Ends a start that is not needed any more. */
   signal?: AbortSignal;
   restart?: SupervisionOptions['restart'];
   onLine?: SupervisionOptions['onLine'];

@@ -129,7 +129,7 @@ export class SessionScheduler {
     this.watchIdleOwner();
   }
 
-  /** The owner's next piece of work, or, when nobody owns the session, the oldest of all. */
+  /** The owner's next piece of work, or, when the session has no owner, the oldest of all. */
   private takeNext(): WaitingWork | undefined {
     const index =
       this.owner === undefined ? 0 : this.waiting.findIndex(({ clientId }) => clientId === this.owner);

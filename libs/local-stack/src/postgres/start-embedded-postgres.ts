@@ -17,7 +17,7 @@ export interface EmbeddedPostgresOptions {
   template?: string;
   /** Milliseconds between two looks whether space is worth being taken back. Default 300,000. */
   vacuumEveryMs?: number;
-  /** Ends a start that nobody waits for any more. */
+  /** Ends a start that is not needed any more. */
   signal?: AbortSignal;
   restart?: SupervisionOptions['restart'];
   onLine?: SupervisionOptions['onLine'];

@@ -132,7 +132,7 @@ export class SupervisedProcess {
     });
     this.child = child;
     this.ready = this.awaitReadiness(child);
-    // Whoever asks sees the failure; nobody has to ask.
+    // A caller of this promise sees the failure. A caller is not required.
     this.ready.catch(() => undefined);
     this.options.onEvent?.({ type: 'started', pid: child.pid, attempt });
     return child;

@@ -79,7 +79,7 @@ export class HubApi {
   }
 
   /**
-   * Hands the bytes of a file to `take`, from `start()` on, which is asked anew for each try: `take` says from which byte
+   * Hands the bytes of a file to `take`, from `start()` on, which is called again for each try: `take` says from which byte
    * the answer really begins.
    */
   async fetchFile(

@@ -106,7 +106,7 @@ function toChatMessage(item: StoredItem, path: string, use: ImageUse): ChatMessa
   return { role: 'tool', ...shown, toolCallId: item['call_id'] };
 }
 
-/** An output that answers no call: the model reads it as told by the user. */
+/** An output that answers no call: the model reads it as a text of the user. */
 function namedOutput({ name, namespace }: StoredItem, { content, ...rest }: Content): ChatMessage {
   const tool = modelToolName(String(name), typeof namespace === 'string' ? namespace : undefined);
   const heading = `[${tool}]\n`;

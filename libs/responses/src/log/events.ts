@@ -175,7 +175,7 @@ export function isTerminal({ type }: Pick<ResponseEvent, 'type'>): boolean {
   return terminalTypes.has(type);
 }
 
-/** True for events after which a run can no longer be started anew: a client has seen output. */
+/** True for events after which a run can no longer be started again: a client has seen output. */
 export function isOutput({ type }: Pick<ResponseEvent, 'type'>): boolean {
   return type !== 'response.created' && type !== 'response.queued' && type !== 'response.in_progress';
 }

@@ -23,7 +23,7 @@ export interface NewStoredResponse {
   background: boolean;
   /** The response object. */
   snapshot: JsonObject;
-  /** What starting it anew takes; kept until it is finished. */
+  /** All that starting the response again takes; kept until it is finished. */
   request: JsonObject | null;
   inputItems: readonly ItemRecord[];
   /** Which process works on it, and for how many milliseconds nobody else may. */

@@ -45,7 +45,7 @@ export class VectorStoreFilesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Attaches files to be indexed, in a batch where it has an id. One that is attached already is indexed anew, and its
+   * Attaches files to be indexed, in a batch where it has an id. A file that is attached already is indexed again, and its
    * passages stay until the new ones are there. The store counts as used.
    */
   async attach(vectorStoreId: string, files: readonly NewVectorStoreFile[], batchId?: string): Promise<void> {

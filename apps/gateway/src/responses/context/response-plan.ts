@@ -9,7 +9,7 @@ import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gatewa
 import { ModelCatalog } from '../../models/model-catalog.js';
 import type { ToolSecrets } from '../tools/server-tool.js';
 
-/** What it takes to generate a response: kept with a background one, so that another process can start it anew. */
+/** All that generating a response takes: kept with a background response, so that another process can start it again. */
 export interface GenerationJob {
   chat: ChatCompletionRequest;
   truncation: 'auto' | 'disabled';
@@ -49,7 +49,7 @@ export interface ResponsePlan {
   /** The new items of the request, references resolved. */
   inputItems: StoredItem[];
   job: GenerationJob;
-  /** What tools need of the request and nobody may see; kept only sealed, and only with a background response. */
+  /** Secrets of the request that tools need; kept only sealed, and only with a background response. */
   toolSecrets: ReadonlyMap<string, ToolSecrets>;
   /** Fields of the request without effect. */
   ignored: string[];

@@ -38,7 +38,7 @@ export class GenerationStarter {
   ) {}
 
   /**
-   * `patient`: where the engine is full it is asked again until the deadline, because nobody waits for the response.
+   * `patient`: a full engine is asked again until the deadline, because a client does not wait for the response.
    * Errors: model_not_found, unsupported_parameter; others surface in the steps.
    */
   async start(plan: ResponsePlan, call: HttpCall, patient: boolean): Promise<ResponseGeneration> {
@@ -209,7 +209,7 @@ function inResponseNames(field: string): string {
   return field === 'messages.system' ? 'instructions' : field;
 }
 
-/** The chunks, with errors about the conversation told by the name that it has in a request for a response. */
+/** The chunks, with errors about the conversation that use its name in a request for a response. */
 async function* namingInput<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
   try {
     yield* chunks;

@@ -85,7 +85,7 @@ interface PersistenceOptions {
 
 /**
  * Keeps a response that its caller waits for: a row while it runs, its log in one piece at its end. With `rowAtEnd` the
- * row is written at the end, too: nobody can ask for a response whose id is not known yet.
+ * row is written at the end, too: a client cannot ask for a response before it knows the id.
  */
 class StoredAtEnd implements Persistence {
   readonly isStored = true;

@@ -158,7 +158,7 @@ export class ResponseRun {
 
   #start(open: () => AsyncIterable<MachineStep>): void {
     this.#ended = this.#execute(open).finally(() => clearTimeout(this.#keepAlive));
-    // Whoever waits sees the rejection; where nobody does it must not end the process.
+    // A caller that waits sees the rejection. Without a caller it must not end the process.
     this.#ended.catch(() => undefined);
   }
 

@@ -66,7 +66,7 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
     clearInterval(this.#timer);
   }
 
-  /** Claims responses whose gateway is silent: started anew where nothing was said yet, otherwise ended as failed. */
+  /** Claims responses whose gateway is silent: started again where a client has seen no output yet, otherwise ended as failed. */
   async takeOver(): Promise<void> {
     const { RESPONSES_LEASE_MS: leaseMs } = this.environment;
     const leaseOwner = randomUUID();
