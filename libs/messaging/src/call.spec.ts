@@ -69,6 +69,22 @@ describe('a call', () => {
     expect(ended).toEqual([]);
   });
 
+  it('fails as a call to a service that is away where messages of a stream were lost', () => {
+    const errors: unknown[] = [];
+    const stream = new Call(
+      { ...method, streaming: true },
+      { push: () => undefined, end: (error) => errors.push(error) },
+    );
+    stream.accept(messageOf({}, '{"text":"x"}'));
+    stream.accept(messageOf({ [header.stream]: 'end', [header.count]: '3' }));
+    expect(errors).toMatchObject([
+      {
+        code: 'service_unavailable',
+        message: expect.stringContaining('2 of 3 messages were lost') as string,
+      },
+    ]);
+  });
+
   it('ends with its answer, and hears nothing more', () => {
     call.accept(messageOf({}, '{"text":"x"}'));
     call.lose();

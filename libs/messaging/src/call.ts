@@ -117,8 +117,7 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
 
   #end(count: string | undefined): void {
     if (count === undefined || Number(count) === this.#received) return this.#finish();
-    const detail = `${Number(count) - this.#received} of ${count} messages were lost`;
-    this.settle(new MegaNestError('bad_upstream', { service: this.method.service, detail }));
+    this.#fail(`${Number(count) - this.#received} of ${count} messages were lost`);
   }
 }
 

@@ -34,7 +34,7 @@ export class PartCollector {
   #parts: Uint8Array[] = [];
   #bytes = 0;
 
-  /** The whole body with its last part, undefined before. Errors: bad_upstream where parts are lost; payload_too_large. */
+  /** The whole body with its last part, undefined before. Errors: service_unavailable where parts are lost; payload_too_large. */
   add({ data, headers: given }: Pick<Msg, 'data' | 'headers'>, service: string): Uint8Array | undefined {
     const part = given?.get(header.part) ?? '';
     this.#bytes += data.length;
@@ -46,6 +46,6 @@ export class PartCollector {
     this.#bytes = 0;
     if (whole.length === Number(part)) return whole;
     const detail = `${whole.length} of ${part} bytes of a message came in`;
-    throw new MegaNestError('bad_upstream', { service, detail });
+    throw new MegaNestError('service_unavailable', { service, detail });
   }
 }

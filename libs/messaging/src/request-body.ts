@@ -9,7 +9,7 @@ type Received = Pick<Msg, 'data' | 'headers' | 'reply'>;
 /**
  * The body of a request. One that is too large for a message is asked for: which of the instances gets the request is
  * decided by its first message, and the caller sends the parts to that one.
- * Errors: cancelled where the caller is gone or the signal aborts; payload_too_large; bad_upstream.
+ * Errors: cancelled where the caller is gone or the signal aborts; payload_too_large; service_unavailable where parts are lost.
  */
 export async function readRequestBody(
   nats: NatsConnection,

@@ -17,7 +17,7 @@ export async function startBalancer(urls: readonly string[]): Promise<Balancer> 
   let turn = 0;
   const next = () => nextListening(targets, turn++);
   const server = createServer(
-    { requestTimeout: 0 },
+    { requestTimeout: 0, keepAliveTimeout: 0 },
     (incoming, outgoing) => void next().then((target) => forward(target, agent, incoming, outgoing)),
   );
   server.on(
@@ -57,7 +57,7 @@ function forward(target: URL, agent: Agent, incoming: IncomingMessage, outgoing:
   const { hostname, port } = target;
   const upstream = request({ hostname, port, method, path, headers, agent });
   upstream.on('response', (response) => {
-    outgoing.writeHead(response.statusCode ?? 502, response.statusMessage, response.rawHeaders);
+    outgoing.writeHead(response.statusCode ?? 502, response.statusMessage, headersToPass(response));
     // The head of a stream leaves before its first event.
     outgoing.flushHeaders();
     response.pipe(outgoing);
@@ -67,6 +67,12 @@ function forward(target: URL, agent: Agent, incoming: IncomingMessage, outgoing:
   upstream.on('error', () => outgoing.destroy());
   outgoing.on('close', () => upstream.destroy());
   incoming.pipe(upstream);
+}
+
+/** The headers of a response without those that describe the connection to its server alone. */
+function headersToPass({ rawHeaders }: IncomingMessage): string[] {
+  const isOfConnection = (name = '') => /^(connection|keep-alive)$/i.test(name);
+  return rawHeaders.filter((_text, index) => !isOfConnection(rawHeaders[index - (index % 2)]));
 }
 
 function tunnel(
