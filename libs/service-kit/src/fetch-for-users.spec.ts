@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fetchForUsers, refusalOfUrl } from './fetch-for-users.js';
-import { refusalOfAddress } from './public-address.js';
+import { refusalOfAddress } from './guarded-fetch.js';
 
 let server: Server;
 let url: string;

@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { guardedFetch } from './guarded-fetch.js';
-import { refusalOfAddress } from './public-address.js';
+import { guardedFetch, refusalOfAddress } from './guarded-fetch.js';
 
 const limits = { maxBytes: 1000, timeoutMs: 5_000, param: 'link_list[3]' };
 const open = { ...limits, allowPrivate: true };

@@ -1,3 +1,7 @@
+import { projectRoot } from '#paths';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 /** Who a service is, for health, discovery, metrics and logs. */
 export interface ServiceIdentity {
   /** Short name, also the NATS queue group, e.g. `embedding`. */
@@ -13,3 +17,8 @@ export interface ServiceIdentity {
 
 /** Injection token of the {@link ServiceIdentity}. */
 export const serviceIdentity = Symbol('serviceIdentity');
+
+/** The product's version, from package.json. */
+export const version: string = (
+  JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { version: string }
+).version;

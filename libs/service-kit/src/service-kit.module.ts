@@ -6,7 +6,7 @@ import { HealthController } from './health/health.controller.js';
 import { HealthRegistry } from './health/health.registry.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 import { Metrics } from './metrics/metrics.js';
-import { ApiDocument } from './openapi/api-document.js';
+import { ApiDocument } from './openapi/build-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { serviceIdentity, type ServiceIdentity } from './service-identity.js';
 

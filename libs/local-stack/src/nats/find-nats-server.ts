@@ -1,11 +1,15 @@
 import { access, chmod, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { acquireFileLock } from '../processes/file-lock.js';
-import { fetchDistributionPackage, fetchStablePackage } from './debian-package.js';
-import { isNewEnough, oldestVersion } from './nats-version.js';
-import { fetchOfficialRelease } from './official-release.js';
-import { fetchPinnedPackage } from './pinned-package.js';
-import { runCommand } from './run-command.js';
+import {
+  fetchDistributionPackage,
+  fetchOfficialRelease,
+  fetchPinnedPackage,
+  fetchStablePackage,
+  isNewEnough,
+  oldestVersion,
+  runCommand,
+} from './official-release.js';
 
 /** Where a nats-server came from, in the order in which the places are tried. */
 export type NatsServerSource = 'explicit' | 'path' | 'cache' | 'pinned' | 'package' | 'release';

@@ -1,7 +1,8 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runCommand } from './run-command.js';
+import { promisify } from 'node:util';
 
 const version = 'v2.11.17';
 const releaseUrl = `https://github.com/nats-io/nats-server/releases/download/${version}`;
@@ -42,4 +43,129 @@ export async function fetchOfficialRelease(directory: string, baseUrl = releaseU
   await writeFile(join(directory, archive), bytes);
   await runCommand('tar', ['-xzf', archive], directory);
   return join(directory, stem, 'nats-server');
+}
+
+/** A package of Debian's pool, and its SHA-256 as Debian's signed lists had it on 2026-11-22. */
+interface PinnedPackage {
+  file: string;
+  sha256: string;
+}
+
+const pool = 'http://deb.debian.org/debian/pool/main/n/nats-server';
+
+/** Debian 13's nats-server. Its program needs glibc 2.34 or later, which Debian 12 and Ubuntu 22.04 have. */
+const pinned: Partial<Record<NodeJS.Architecture, PinnedPackage>> = {
+  x64: {
+    file: 'nats-server_2.10.27-1+b2_amd64.deb',
+    sha256: '6d913ac987b78734c08537c2adeb1526cf735f216173a9170d94b185fcfe6f8a',
+  },
+  arm64: {
+    file: 'nats-server_2.10.27-1+b2_arm64.deb',
+    sha256: '0c9a617510b28c1b4fb4a38aabea6ab8cd7f026247f2abdff8b955b2278ce049',
+  },
+};
+
+/** Where the program lies in Debian's package, unpacked into `directory`. */
+async function unpackPackage(directory: string, archive: string): Promise<string> {
+  await runCommand('dpkg-deb', ['-x', archive, 'root'], directory);
+  return join(directory, 'root', 'usr', 'sbin', 'nats-server');
+}
+
+/**
+ * Fetches the nats-server package whose hash is written here into the empty `directory`, and unpacks it. `baseUrl`: where the package lies.
+ * Returns the path of the program. Errors: another platform, no dpkg, no network, another hash.
+ */
+export async function fetchPinnedPackage(directory: string, baseUrl = pool): Promise<string> {
+  const wanted = process.platform === 'linux' ? pinned[process.arch] : undefined;
+  if (wanted === undefined) throw new Error(`no package is known for ${process.platform} ${process.arch}`);
+  await access('/usr/bin/dpkg-deb');
+  const response = await fetch(`${baseUrl}/${wanted.file}`, { signal: AbortSignal.timeout(120_000) });
+  if (!response.ok) throw new Error(`${baseUrl}/${wanted.file} answered ${response.status}`);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  if (sha256 !== wanted.sha256)
+    throw new Error(`${wanted.file} has the SHA-256 ${sha256}, expected ${wanted.sha256}`);
+  await writeFile(join(directory, wanted.file), bytes);
+  return unpackPackage(directory, wanted.file);
+}
+
+/** apt's own verification (signed lists, hashes) without its installation: nothing outside `directory` changes. */
+function privateAptOptions(directory: string): string[] {
+  const state = join(directory, 'apt');
+  return ['-o', `Dir::State::lists=${join(state, 'lists')}`, '-o', `Dir::Cache=${join(state, 'cache')}`];
+}
+
+async function download(directory: string, options: string[]): Promise<void> {
+  await runCommand('apt-get', ['-q', ...options, 'download', 'nats-server'], directory);
+}
+
+/** A fresh container has no package lists: they are fetched beside the package, so that this also works without root. */
+async function downloadWithFreshLists(directory: string, options: string[]): Promise<void> {
+  await mkdir(join(directory, 'apt', 'lists', 'partial'), { recursive: true });
+  await mkdir(join(directory, 'apt', 'cache', 'archives', 'partial'), { recursive: true });
+  await runCommand('apt-get', ['-q', ...options, 'update']);
+  await download(directory, options);
+}
+
+async function unpackDownload(directory: string): Promise<string> {
+  const archive = (await readdir(directory)).find((name) => name.endsWith('.deb'));
+  if (archive === undefined) throw new Error('apt-get downloaded no package');
+  return unpackPackage(directory, archive);
+}
+
+/**
+ * Fetches the nats-server package of this machine's Debian or Ubuntu into the empty `directory` and unpacks it there; no daemon
+ * is installed or started. Returns the path of the program. Errors: no apt, no network, no such package.
+ */
+export async function fetchDistributionPackage(directory: string): Promise<string> {
+  await access('/usr/bin/apt-get');
+  await download(directory, []).catch(() => downloadWithFreshLists(directory, privateAptOptions(directory)));
+  return unpackDownload(directory);
+}
+
+const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
+
+/**
+ * The same with the package of Debian 13, for machines whose own is too old: its lists are checked against the keys of
+ * Debian that this machine has. Errors: no apt, no such keys, no network.
+ */
+export async function fetchStablePackage(directory: string): Promise<string> {
+  await Promise.all([access('/usr/bin/apt-get'), access(keyring)]);
+  const sources = join(directory, 'sources.list');
+  await writeFile(sources, `deb [signed-by=${keyring}] http://deb.debian.org/debian trixie main\n`);
+  const onlyThis = ['-o', `Dir::Etc::sourcelist=${sources}`, '-o', 'Dir::Etc::sourceparts=/dev/null'];
+  await downloadWithFreshLists(directory, privateAptOptions(directory).concat(onlyThis));
+  return unpackDownload(directory);
+}
+
+const run = promisify(execFile);
+
+/** Runs a program to its end and returns its standard output. Errors: the program's own words as the message. */
+export async function runCommand(command: string, args: readonly string[], cwd?: string): Promise<string> {
+  try {
+    const { stdout } = await run(command, [...args], { cwd, maxBuffer: 64 * 1024 * 1024, timeout: 300_000 });
+    return stdout;
+  } catch (error) {
+    const { stderr, message } = error as { stderr?: string; message: string };
+    throw new Error(`${command}: ${(stderr?.trim() || message).split('\n').slice(-3).join(' ')}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Of each line of releases, the first that is used: earlier ones have known holes in JetStream's access control. */
+const oldest: readonly (readonly [minor: number, patch: number])[] = [
+  [10, 27],
+  [11, 1],
+];
+
+/** The oldest nats-server that is used, for people. */
+export const oldestVersion = `2.${oldest.map(([minor, patch]) => `${minor}.${patch}`).join(' or 2.')}`;
+
+/** Whether `version`, as `nats-server --version` prints it, is new enough to be used. */
+export function isNewEnough(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
+  if (major !== 2) return major > 2;
+  const line = oldest.find(([listed]) => listed === minor);
+  return line === undefined ? minor > (oldest.at(-1)?.[0] ?? 0) : patch >= line[1];
 }

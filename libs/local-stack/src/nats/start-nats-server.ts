@@ -7,8 +7,7 @@ import {
   type SupervisedProcess,
   type SupervisionOptions,
 } from '../processes/supervise.js';
-import { liveByGreeting } from '../processes/liveness.js';
-import { waitForLine, type StartingProcess } from '../processes/readiness.js';
+import { liveByGreeting, waitForLine, type StartingProcess } from '../processes/readiness.js';
 import type { ChildExit } from '../processes/child.js';
 
 export interface NatsServerOptions {

@@ -1,9 +1,11 @@
+import { builtFile } from '#paths';
+import { PGlite } from '@electric-sql/pglite';
+import { vector } from '@electric-sql/pglite-pgvector';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { builtFile } from '#paths';
 import { acquireFileLock } from '../processes/file-lock.js';
 
 const run = promisify(execFile);
@@ -53,4 +55,14 @@ export async function ensureDatabaseFiles(directory: string, template?: string):
   await mkdir(dirname(template), { recursive: true });
   await provideTemplate(template);
   await createWhole(directory, (draft) => cp(template, draft, { recursive: true }));
+}
+
+/** Opens the database in `directory`, which is created when it does not exist. */
+export function openDatabase(directory: string): Promise<PGlite> {
+  return PGlite.create({
+    dataDir: directory,
+    extensions: { vector },
+    // 128 MB by default; WebAssembly memory never shrinks.
+    startParams: [...PGlite.defaultStartParams, '-c', 'shared_buffers=64MB'],
+  });
 }

@@ -7,10 +7,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { acquireFileLock } from '../processes/file-lock.js';
 import '../processes/exit-with-parent.js';
-import { ensureDatabaseFiles } from './database-files.js';
+import { ensureDatabaseFiles, openDatabase } from './database-files.js';
 import { databaseCopy, embeddedLock } from './file-names.js';
 import { Housekeeping } from './housekeeping.js';
-import { openDatabase } from './open-database.js';
 import { startWireServer } from './wire-server.js';
 
 function print(entry: Record<string, unknown>): void {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readLines, type OutputLine } from './lines.js';
-import { watchParentFor } from './parent-watch.js';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 
 export interface ChildOptions {
   command: string;
@@ -57,4 +57,31 @@ export function startChild(options: ChildOptions): Child {
   const exited = awaitExit(child);
   if (options.lifeline === 'watcher' && child.pid !== undefined) watchParentFor(child.pid, exited);
   return { pid: child.pid, exited, signal: (signal) => child.kill(signal) };
+}
+
+/** One line that a child process printed. */
+export interface OutputLine {
+  stream: 'stdout' | 'stderr';
+  text: string;
+}
+
+/** Calls back with every complete line of a stream, without its line end. */
+function readLines(stream: Readable, onText: (text: string) => void): void {
+  createInterface({ input: stream, crlfDelay: Infinity }).on('line', onText);
+}
+
+/**
+ * Ends process `pid` when this process dies, however it dies: a shell waits on a pipe whose other end only this process
+ * holds. The pipe breaks with this process (then the shell kills `pid`), or says one line once `exited` resolves
+ * (then the shell leaves). Needs a POSIX `sh`; costs about 1 MB.
+ */
+function watchParentFor(pid: number, exited: Promise<unknown>): void {
+  const watcher = spawn('/bin/sh', ['-c', 'read -r _ || kill -TERM "$1"', 'sh', String(pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watcher.on('error', () => undefined);
+  watcher.stdin.on('error', () => undefined);
+  watcher.unref();
+  void exited.then(() => watcher.stdin.end('done\n'));
 }

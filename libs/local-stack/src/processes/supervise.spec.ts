@@ -1,7 +1,6 @@
 import { request } from 'undici';
 import { expect, it } from 'vitest';
-import { liveOverHttp } from './liveness.js';
-import { waitForLine } from './readiness.js';
+import { liveOverHttp, waitForLine } from './readiness.js';
 import {
   StartFailedError,
   superviseProcess,

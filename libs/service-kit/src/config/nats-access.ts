@@ -2,8 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { booleanSchema, bytes, count, EnvironmentError } from './variables.js';
-import type { ServiceIdentity } from '../service-identity.js';
-import { version } from './version.js';
+import { version, type ServiceIdentity } from '../service-identity.js';
 
 const text = z.string().optional();
 

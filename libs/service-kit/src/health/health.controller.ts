@@ -7,7 +7,7 @@ import {
 } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ApiOperation } from '../openapi/api-operation.decorator.js';
+import { ApiOperation } from '../openapi/routes.js';
 import { serviceIdentity, type ServiceIdentity } from '../service-identity.js';
 import { HealthRegistry } from './health.registry.js';
 

@@ -1,6 +1,5 @@
 import type { DependencyHealth, ModelDownload, ServiceHealth } from '#contracts';
-import { version } from '../config/version.js';
-import type { ServiceIdentity } from '../service-identity.js';
+import { version, type ServiceIdentity } from '../service-identity.js';
 
 /** Throws, or says why it is not healthy, when the dependency does not work. Text on success is shown as detail. */
 export type HealthCheck = (signal: AbortSignal) => Promise<string | void>;

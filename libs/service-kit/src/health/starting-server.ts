@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { MegaNestError } from '#contracts';
-import { version } from '../config/version.js';
+import { version, type ServiceIdentity } from '../service-identity.js';
 import { currentDownloads } from '../config/model-options.js';
 import { errorEnvelope } from '../http/error.filter.js';
-import type { ServiceIdentity } from '../service-identity.js';
 
 const healthPaths = new Set(['/ready', '/health', '/v1/health_check']);
 

@@ -1,6 +1,7 @@
 import { MegaNestError } from '#contracts';
-import { describe, expect, it } from 'vitest';
-import { errorEnvelope } from './error.filter.js';
+import Fastify, { type FastifyRequest } from 'fastify';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { errorEnvelope, noteRoutes, otherMethods } from './error.filter.js';
 
 describe('errorEnvelope', () => {
   it("has OpenAI's four fields and nothing else", () => {
@@ -12,5 +13,38 @@ describe('errorEnvelope', () => {
     expect(errorEnvelope(error)).toEqual({
       error: { message: 'k: too big', type: 'invalid_request_error', param: 'k', code: 'invalid_request' },
     });
+  });
+});
+
+describe('route methods', () => {
+  const server = Fastify();
+
+  beforeAll(async () => {
+    noteRoutes(server);
+    const answer = () => 'x';
+    server.get('/files', answer).post('/files', answer).delete('/files/:id', answer);
+    server
+      .get('/files/:id/content', answer)
+      .get('/models/*', answer)
+      .get('/socket', answer)
+      .post('*', answer);
+    server.decorate('postPaths', { has: (path) => path === '/from-a-file' });
+    await server.ready();
+  });
+
+  it.each([
+    ['PUT', '/files', ['GET', 'HEAD', 'POST']],
+    ['GET', '/files/file-1', ['DELETE']],
+    ['DELETE', '/files/file-1/content?x=/y', ['GET', 'HEAD']],
+    ['POST', '/models/a/b', ['GET', 'HEAD']],
+    ['GET', '/from-a-file', ['POST']],
+    // A refused GET is that of a WebSocket.
+    ['GET', '/socket', []],
+    ['GET', '/nothing', []],
+    ['GET', '/files/file-1/contents', []],
+  ])('names the methods beside %s of %s', (method, url, expected) => {
+    expect(otherMethods({ method, url, server } as unknown as FastifyRequest).toSorted()).toEqual(
+      expected.toSorted(),
+    );
   });
 });

@@ -1,10 +1,11 @@
 import { MegaNestError } from '#contracts';
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { ServiceIdentity } from '../service-identity.js';
-import { bodyEncodings } from './body-encoding.js';
-import { otherMethods } from './route-methods.js';
+import { bodyEncodings } from './json-body.js';
 
 /** Maps everything thrown to OpenAI's envelope `{error: {message, type, param, code}}` with its true status. */
 @Catch()
@@ -95,5 +96,91 @@ function toMegaNestError(thrown: unknown, service: string, request: FastifyReque
         return new MegaNestError('invalid_request', { detail, cause: thrown });
       }
       return MegaNestError.from(thrown, service);
+  }
+}
+
+/** An error of the HTTP parser, before there is a request. */
+interface ParserError extends Error {
+  code?: string;
+  reason?: string;
+}
+
+/** Answers what the HTTP parser refuses, as every error is answered, and closes the connection. */
+export function answerClientError(error: ParserError, socket: Socket): void {
+  // The client left, or an answer is on its way already: nothing can be said.
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy(error);
+    return;
+  }
+  const refused = refusalOf(error);
+  const body = JSON.stringify(errorEnvelope(refused));
+  const head = [
+    `HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function refusalOf({ code, reason, message }: ParserError): MegaNestError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new MegaNestError('headers_too_large', {});
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new MegaNestError('request_timeout', {});
+  return new MegaNestError('invalid_request', {
+    detail: `The request is not valid HTTP: ${reason ?? message}`,
+  });
+}
+
+interface Route {
+  method: string;
+  pattern: RegExp;
+}
+
+/** The methods that a server takes on each path, for the `Allow` of a 405. */
+export class RouteMethods {
+  readonly #routes: Route[] = [];
+
+  add(method: string, url: string): void {
+    // The route for all that no other one takes says nothing of a path.
+    if (url === '*' || url === '/*') return;
+    this.#routes.push({ method, pattern: patternOf(url) });
+  }
+
+  of(path: string): string[] {
+    const matching = this.#routes.filter(({ pattern }) => pattern.test(path));
+    return [...new Set(matching.map(({ method }) => method))];
+  }
+}
+
+/** `/v1/files/:id` and `/v1/models/*` as Fastify reads them. */
+function patternOf(url: string): RegExp {
+  const plain = url.replaceAll(/[$()+.?[\\\]^{|}]/g, String.raw`\$&`);
+  return new RegExp(`^${plain.replaceAll(/:[^/]+/g, '[^/]+').replaceAll('*', '.*')}$`);
+}
+
+/** Notes each route that is added from now on. */
+export function noteRoutes(server: FastifyInstance): void {
+  const routes = new RouteMethods();
+  server.decorate('routeMethods', routes);
+  server.addHook('onRoute', ({ method, url }) => {
+    for (const each of [method].flat()) routes.add(each, url);
+  });
+}
+
+/** The other methods that a request's path takes; none where the path does not exist. */
+export function otherMethods({ method, url, server }: FastifyRequest): string[] {
+  const path = url.split('?')[0] ?? '';
+  const methods = server.routeMethods?.of(path) ?? [];
+  if (server.postPaths?.has(path)) methods.push('POST');
+  // A GET that is refused here is that of a WebSocket's path, whose HEAD is of no use either.
+  const refused = method === 'GET' ? ['GET', 'HEAD'] : [method];
+  return [...new Set(methods)].filter((each) => !refused.includes(each));
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    routeMethods?: RouteMethods;
+    /** Paths that take a POST by a route for many of them, which the server itself cannot tell apart. */
+    postPaths?: { has(path: string): boolean };
   }
 }

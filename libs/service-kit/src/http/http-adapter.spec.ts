@@ -1,11 +1,12 @@
+import type { FastifyInstance } from 'fastify';
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { FastifyInstance } from 'fastify';
+import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { baseEnvironmentSchema } from '../config/environment.js';
 import { createLogger } from '../logger.js';
-import { createHttpAdapter } from './http-adapter.js';
+import { aliasedPath, callerLabels, createHttpAdapter } from './http-adapter.js';
 
 describe('createHttpAdapter', () => {
   let server: FastifyInstance | undefined;
@@ -70,5 +71,49 @@ describe('createHttpAdapter', () => {
     const [answer] = (await once(next, 'data')) as [Buffer];
     expect(String(answer)).toMatch(/^HTTP\/1.1 200 /);
     for (const socket of [...kept, next]) socket.destroy();
+  });
+});
+
+it.each([
+  ['/v3/chat/completions', '/v1/chat/completions'],
+  ['/v3/models?x=1', '/v1/models?x=1'],
+  ['/v30/models', '/v30/models'],
+  ['/v3', '/v3'],
+  ['/v1/files/v3/content', '/v1/files/v3/content'],
+  ['/v1/responses/', '/v1/responses'],
+  ['//v1//responses', '/v1/responses'],
+  ['/v1/models/?a=//b/', '/v1/models?a=//b/'],
+  ['/', '/'],
+  ['//', '/'],
+  ['/?q=/', '/?q=/'],
+  ['http://127.0.0.1:8888/v1/models', '/v1/models'],
+  ['http://127.0.0.1:8888', '/'],
+  ['*', '/*'],
+])('serves %s as %s', (path, expected) => {
+  expect(aliasedPath(path)).toBe(expected);
+});
+
+describe('callerLabels', () => {
+  it.each([
+    [
+      { user: 'u-1', safety_identifier: 's-1', other: 1 },
+      { user: 'u-1', safety_identifier: 's-1' },
+    ],
+    [{ user: 5, safety_identifier: '' }, {}],
+    [{ user: 'x'.repeat(200) }, { user: 'x'.repeat(128) }],
+    [null, {}],
+    ['text', {}],
+  ])('of %j', (body, labels) => {
+    expect(callerLabels(body)).toEqual(labels);
+  });
+
+  it('stand in the access log', async () => {
+    const lines: string[] = [];
+    const logger = pino({}, { write: (line: string) => void lines.push(line) });
+    const server = createHttpAdapter(baseEnvironmentSchema.parse({}), logger).getInstance();
+    server.post('/ask', (_request, reply) => reply.send('ok'));
+    await server.inject({ method: 'POST', url: '/ask', payload: { user: 'u-1', safety_identifier: 's-1' } });
+    await server.close();
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ path: '/ask', user: 'u-1', safety_identifier: 's-1' });
   });
 });

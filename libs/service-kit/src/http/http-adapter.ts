@@ -1,20 +1,14 @@
+import { invalidField, MegaNestError } from '#contracts';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { BaseEnvironment } from '../config/environment.js';
-import { ApiKeys } from '../keys/api-keys.js';
+import { ApiKeys, auditedAction } from '../keys/api-keys.js';
 import { needsKeys } from '../keys/key-ring.js';
-import { auditedAction } from '../keys/audited-action.js';
-import { callerLabels } from './caller-labels.js';
-import { decodedBody, encodingOf } from './body-encoding.js';
-import { answerClientError } from './client-errors.js';
-import { sendError } from './error.filter.js';
+import { decodeBody, decodedBody, encodingOf, parseJsonBody } from './json-body.js';
+import { answerClientError, noteRoutes, sendError } from './error.filter.js';
 import { callOf, requestIdOf } from './http-call.js';
-import { decodeBody, parseJsonBody } from './json-body.js';
-import { noteRoutes } from './route-methods.js';
 import { WebPages } from './web-pages.js';
-import { aliasedPath } from './path-aliases.js';
-import { MegaNestError, invalidField } from '#contracts';
 
 /** Connections for each request that may be under way: most of them wait for their next request. Further ones are closed. */
 const connectionsOfOneRequest = 2;
@@ -122,4 +116,29 @@ function addHooks(
     if (audited) logger.info({ audit: true, ...audited, status: reply.statusCode, requestId }, 'audit');
     done();
   });
+}
+
+/**
+ * The path that a request means. Slashes that are doubled or at the end mean nothing: they come of base URLs that end in
+ * one. OpenVINO Model Server has OpenAI's API below /v3: its clients find it here by the same paths. Proxies may send
+ * whole URLs.
+ */
+export function aliasedPath(url: string): string {
+  const asked = url.replace(/^https?:\/\/[^/?]*/i, '');
+  const end = asked.indexOf('?');
+  const path = end === -1 ? asked : asked.slice(0, end);
+  const plain = `/${path.split('/').filter(Boolean).join('/')}`.replace(/^\/v3(?=\/)/, '/v1');
+  return end === -1 ? plain : plain + asked.slice(end);
+}
+
+const longest = 128;
+
+/** Who a request says it comes from, for the access log: OpenAI's `safety_identifier`, and `user`, which came before it. */
+export function callerLabels(body: unknown): { user?: string; safety_identifier?: string } {
+  const named = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const labels = ['user', 'safety_identifier'].flatMap((name) => {
+    const value = named[name];
+    return typeof value === 'string' && value !== '' ? [[name, value.slice(0, longest)]] : [];
+  });
+  return Object.fromEntries(labels) as ReturnType<typeof callerLabels>;
 }

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { Patience, startSpan, type RunningSpan } from '#contracts';
+import { MegaNestError, Patience, startSpan, type RunningSpan } from '#contracts';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
 import { ownerOf, type Caller } from '../keys/caller.js';
 
 /** What an HTTP request hands down to the calls that it causes. */
@@ -101,4 +101,59 @@ function beginTrace(): string {
 /** 32 digits. Node draws the randomness of many UUIDs at once, that of `randomBytes` call by call. */
 function randomHex(): string {
   return randomUUID().replaceAll('-', '');
+}
+
+/**
+ * Ends the work when the client goes away or the request's time is up, which each item puts off. Errors: deadline_exceeded
+ * for the latter.
+ */
+export async function* withinDeadline<Item>(
+  { signal, deadline, patience }: Pick<HttpCall, 'signal' | 'deadline' | 'patience'>,
+  work: (signal: AbortSignal) => AsyncIterable<Item>,
+): AsyncGenerator<Item, void, void> {
+  const late = new AbortController();
+  const end = () => late.abort();
+  const timer = patience ? undefined : setTimeout(end, Math.max(0, deadline - Date.now()));
+  const stopWatch = patience?.watch(end);
+  try {
+    for await (const item of work(AbortSignal.any([signal, late.signal]))) {
+      patience?.renew();
+      yield item;
+    }
+  } catch (error) {
+    if (late.signal.aborted && !signal.aborted)
+      throw new MegaNestError('deadline_exceeded', { cause: error });
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    stopWatch?.();
+  }
+}
+
+/** The header that names the fields of a request that had no effect. */
+export const ignoredHeaderName = 'x-meganest-ignored';
+/** The header that names the steps that an answer had to do without. */
+const degradedHeaderName = 'x-meganest-degraded';
+
+/** Characters of the header, and of one name in it. */
+const longestHeader = 1024;
+const longestName = 128;
+
+/** The value of the header: each name once. Characters that no header can hold become `?`; long lists are cut. */
+export function ignoredHeader(fields: readonly string[]): string {
+  const names = [...new Set(fields)].map((name) =>
+    name.slice(0, longestName).replaceAll(/[^\x21-\x7e]/g, '?'),
+  );
+  const value = names.join(', ');
+  return value.length > longestHeader ? `${value.slice(0, longestHeader - 3)}...` : value;
+}
+
+/** Names the fields that had no effect, so that nothing is dropped in silence. */
+export function setIgnored(reply: FastifyReply, fields: readonly string[]): void {
+  if (fields.length > 0) void reply.header(ignoredHeaderName, ignoredHeader(fields));
+}
+
+/** Names the steps that failed or came too late, so that an answer is not worse in silence. */
+export function setDegraded(reply: FastifyReply, steps: readonly string[]): void {
+  if (steps.length > 0) void reply.header(degradedHeaderName, ignoredHeader(steps));
 }

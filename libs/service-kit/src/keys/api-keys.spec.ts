@@ -1,10 +1,10 @@
+import type { FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ApiKeys } from './api-keys.js';
+import { ApiKeys, auditedAction } from './api-keys.js';
 import { ownerOf, type Caller } from './caller.js';
 import { KeyRing } from './key-ring.js';
 
@@ -148,5 +148,45 @@ describe('API_KEYS_FILE', () => {
     rmSync(path, { force: true });
     if (content !== undefined) writeFileSync(path, content);
     expect(() => new KeyRing({ API_KEYS: [], API_KEYS_FILE: path }, logger)).toThrow(reason);
+  });
+});
+
+const of = (method: string, url: string | undefined, more: Record<string, unknown> = {}) =>
+  auditedAction({ method, routeOptions: { url }, ...more } as unknown as FastifyRequest);
+const meganestCaller = { name: 'alice', owner: 'name:alice', scopes: new Set() };
+
+describe('the audit log', () => {
+  it('says who changed and who read which documents', () => {
+    const body = { file_path: 'a.txt', collection: 'manuals' };
+    expect(of('POST', '/v1/dataprep/delete', { body, meganestCaller })).toEqual({
+      key: 'alice',
+      action: 'POST /v1/dataprep/delete',
+      collection: 'manuals',
+      document: 'a.txt',
+    });
+    expect(of('POST', '/v1/dataprep/ingest', { auditedCollection: 'default' })).toEqual({
+      key: 'anonymous',
+      action: 'POST /v1/dataprep/ingest',
+      collection: 'default',
+    });
+    expect(of('POST', '/v1/retrieval', { body: { collection: 'x'.repeat(500) } })?.collection).toHaveLength(
+      200,
+    );
+    expect(of('POST', '/v1/chatqna', { body: { messages: 'x', collection: 'manuals' } })).toMatchObject({
+      action: 'POST /v1/chatqna',
+      collection: 'manuals',
+    });
+    expect(of('POST', '/v1/vector_stores/:id/search', { params: { id: 'vs_1' } })).toMatchObject({
+      collection: 'vs_1',
+    });
+  });
+
+  it.each([
+    ['GET', '/v1/models'],
+    ['POST', '/v1/embeddings'],
+    ['OPTIONS', '/v1/dataprep/ingest'],
+    ['POST', undefined],
+  ])('leaves out %s %s', (method, url) => {
+    expect(of(method, url)).toBeUndefined();
   });
 });

@@ -1,9 +1,8 @@
 import { MegaNestError } from '#contracts';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { FailedKeys } from './failed-keys.js';
+import { ownerOf, type Scope } from './caller.js';
 import { KeyRing, needsKeys, type KeySettings } from './key-ring.js';
-import { scopeOfRoute } from './scope-of-route.js';
 
 /** Paths that answer without a key: what load balancers and orchestrators ask. */
 const openPaths = new Set(['/live', '/ready', '/health', '/v1/health_check']);
@@ -75,4 +74,81 @@ function keyOf({ headers }: FastifyRequest): string | undefined {
   if (bearer !== undefined || headers.upgrade?.toLowerCase() !== 'websocket') return bearer;
   const protocols = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
   return protocols.find((name) => name.startsWith(keyProtocol))?.slice(keyProtocol.length);
+}
+
+/** Wrong keys that one address may send in a minute before it is told to wait. */
+const mostFailures = 20;
+const windowMs = 60_000;
+/** Addresses that are kept; beyond it the oldest are forgotten. */
+const mostAddresses = 10_000;
+
+interface Failures {
+  count: number;
+  endsAt: number;
+}
+
+/** Counts wrong keys by address. A right key passes all the same: one client behind a proxy must not lock out the others. */
+class FailedKeys {
+  readonly #byAddress = new Map<string, Failures>();
+
+  /** Counts one; answers the seconds to wait where there were too many. */
+  add(address: string, now = Date.now()): number | undefined {
+    const known = this.#byAddress.get(address);
+    const failures = known && known.endsAt > now ? known : { count: 0, endsAt: now + windowMs };
+    failures.count += 1;
+    this.#byAddress.delete(address);
+    this.#byAddress.set(address, failures);
+    const [oldest] = this.#byAddress.keys();
+    if (this.#byAddress.size > mostAddresses && oldest !== undefined) this.#byAddress.delete(oldest);
+    return failures.count > mostFailures ? Math.ceil((failures.endsAt - now) / 1000) : undefined;
+  }
+}
+
+const longest = 200;
+/** Routes that read a collection of documents. */
+const reading = /^\/v1\/(retrieval|rag_retrieval|dataprep\/(get|get_file)|vector_stores\/:\w+\/search)$/;
+
+/** What the audit log keeps of a request: who changed or read which documents. Undefined of all other requests. */
+export function auditedAction(
+  request: FastifyRequest,
+): { key: string; action: string; collection?: string; document?: string } | undefined {
+  const { url: route } = request.routeOptions;
+  if (route === undefined || request.method === 'OPTIONS') return undefined;
+  const body = (typeof request.body === 'object' && request.body !== null ? request.body : {}) as Record<
+    string,
+    unknown
+  >;
+  const named = body['collection'] ?? body['index_name'];
+  const isAudited = scopeOfRoute(request.method, route) === 'write' || reading.test(route);
+  if (!isAudited && typeof named !== 'string') return undefined;
+  const params = request.params as Record<string, string> | undefined;
+  const collection = request.auditedCollection ?? named ?? params?.['id'];
+  const document = body['file_path'] ?? body['filename'];
+  return {
+    key: request.meganestCaller?.name ?? ownerOf(request),
+    action: `${request.method} ${route}`,
+    ...(typeof collection === 'string' && { collection: collection.slice(0, longest) }),
+    ...(typeof document === 'string' && { document: document.slice(0, longest) }),
+  };
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of a form: the collection that its fields name. */
+    auditedCollection?: string;
+  }
+}
+
+/** Figures of the whole installation. */
+const administrative = new Set(['/metrics', '/v1/statistics', '/v1/statistics/timeline', '/v1/doctor']);
+/** What only reads although it is a POST, as OPEA has it. */
+const readingDataprep = /^\/v1\/dataprep\/(get|get_file|indices)$/;
+const dataprep = /^\/v1\/dataprep(\/|$)/;
+
+/** The scope that a route needs, by its pattern (`/v1/dataprep/jobs/:id`): a spelling of the path cannot pass by it. */
+function scopeOfRoute(method: string, route: string | undefined): Scope {
+  if (route === undefined) return 'read';
+  if (administrative.has(route)) return 'admin';
+  const changes = method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+  return changes && dataprep.test(route) && !readingDataprep.test(route) ? 'write' : 'read';
 }

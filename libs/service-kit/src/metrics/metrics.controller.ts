@@ -1,6 +1,6 @@
 import { Controller, Get, Header, Inject } from '@nestjs/common';
 import { z } from 'zod';
-import { ApiOperation } from '../openapi/api-operation.decorator.js';
+import { ApiOperation } from '../openapi/routes.js';
 import { serviceIdentity, type ServiceIdentity } from '../service-identity.js';
 import { Metrics, type LatencyStatistics } from './metrics.js';
 import { stepSeconds } from './timeline.js';

@@ -1,9 +1,9 @@
 import { toJsonSchema, type JsonSchema } from '#contracts';
 import type { Type } from '@nestjs/common';
+import type { DiscoveryService } from '@nestjs/core';
 import { z } from 'zod';
-import type { ServiceIdentity } from '../service-identity.js';
-import type { OperationDeclaration } from './api-operation.decorator.js';
-import { routesOf, type Route } from './routes.js';
+import { version, type ServiceIdentity } from '../service-identity.js';
+import { routesOf, type OperationDeclaration, type Route } from './routes.js';
 
 /** Path to method to operation, as OpenAPI's `paths`. */
 export type OpenApiPaths = Record<string, Record<string, unknown>>;
@@ -147,4 +147,31 @@ function jsonAnswer(description: string, schema: JsonSchema) {
 
 function tagOf({ name }: Route): string {
   return (name.split('.')[0] ?? name).replace(/Controller$/, '');
+}
+
+/** The OpenAPI document of the running service. */
+export class ApiDocument {
+  #routes: OpenApiDocument | undefined;
+  readonly #extensions: (() => OpenApiPaths)[] = [];
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly identity: ServiceIdentity,
+  ) {}
+
+  /** Adds paths that are known only while the service runs; asked for each time the document is read. */
+  extend(paths: () => OpenApiPaths): void {
+    this.#extensions.push(paths);
+  }
+
+  read(): OpenApiDocument {
+    this.#routes ??= buildDocument(this.identity, this.#controllers(), version);
+    const paths = Object.assign({}, this.#routes.paths, ...this.#extensions.map((extension) => extension()));
+    return { ...this.#routes, paths: paths as OpenApiPaths };
+  }
+
+  #controllers(): Type[] {
+    const wrappers = this.discovery.getControllers();
+    return wrappers.flatMap(({ metatype }) => (metatype ? [metatype as Type] : []));
+  }
 }

@@ -4,8 +4,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { version } from '../config/version.js';
-import type { ServiceIdentity } from '../service-identity.js';
+import { version, type ServiceIdentity } from '../service-identity.js';
 
 /** Sends what is left and stops. */
 export type StopTracing = () => Promise<void>;

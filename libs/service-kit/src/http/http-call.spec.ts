@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { sendEventStream } from './event-stream.js';
-import { ignoredHeader, setIgnored } from './ignored-header.js';
+import { ignoredHeader, setIgnored } from './http-call.js';
 
 describe('ignoredHeader', () => {
   it('names each field once', () => {
