@@ -71,8 +71,9 @@ function forward(target: URL, agent: Agent, incoming: IncomingMessage, outgoing:
 
 /** The headers of a response without those that describe the connection to its server alone. */
 function headersToPass({ rawHeaders }: IncomingMessage): string[] {
-  const isOfConnection = (name = '') => /^(connection|keep-alive)$/i.test(name);
-  return rawHeaders.filter((_text, index) => !isOfConnection(rawHeaders[index - (index % 2)]));
+  return rawHeaders.filter(
+    (_text, index) => !/^(connection|keep-alive)$/i.test(rawHeaders[index - (index % 2)] ?? ''),
+  );
 }
 
 function tunnel(
