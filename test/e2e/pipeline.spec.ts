@@ -211,12 +211,13 @@ describe('a running stack', () => {
     expect((body as Completion).choices[0]?.message.content).toContain('8 am');
     expect(headers.get('server-timing')).toContain('reranking;desc="skipped"');
     expect(headers.get('x-meganest-degraded')).toBe('reranking');
-    const { receipt } = (await (await fetch(`${url}/v1/receipts/${headers.get('x-request-id')}`)).json()) as {
-      receipt: { nodes: object[] };
-    };
+    const { instances } = stack.service('gateway');
+    const stored = await fetchOfAny(instances, `/v1/receipts/${headers.get('x-request-id')}`);
+    const { receipt } = (await stored.json()) as { receipt: { nodes: object[] } };
     const skipped = { node: 'reranking', state: 'skipped', code: 'service_unavailable' };
     expect(receipt.nodes).toContainEqual(expect.objectContaining(skipped));
-    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(
+    const metrics = instances.map(async (instance) => (await fetch(`${instance}/metrics`)).text());
+    expect((await Promise.all(metrics)).join('\n')).toMatch(
       /meganest_degraded_total\{operation="chatqna",step="reranking",reason="service_unavailable",.*\} [1-9]/,
     );
     expect((await fetch(`${url}/v1/health_check`)).status).toBe(503);
