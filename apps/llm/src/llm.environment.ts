@@ -23,6 +23,8 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   LLM_CONTEXT_LENGTH: count(64).optional(),
   /** Whether the model calls tools: auto says yes where its chat template knows tools, or an engine has it. */
   LLM_TOOLS: z.enum(['auto', 'true', 'false']).default('auto'),
+  /** Longest time for a model that writes to rewrite a follow-up question; 0: it does not; by the profile otherwise. */
+  LLM_CONDENSE_TIMEOUT_MS: count(0, 60_000).optional(),
   /** Bytes of prompt prefixes that a local model keeps for later requests; 0 keeps none. */
   LLM_PREFIX_CACHE_BYTES: bytes('held', 0).default(256 * 1024 * 1024),
   /** Sent to that server as a bearer token. */
@@ -32,7 +34,7 @@ export type LlmEnvironment = z.infer<typeof llmEnvironmentSchema>;
 
 /** How the profile wants the language model to be asked and its answers to be checked. */
 export type LlmSettings = Pick<Profile['llm'], 'parameters' | 'grounding'> &
-  Partial<Pick<Profile['llm'], 'writes'>> & {
+  Partial<Pick<Profile['llm'], 'writes' | 'condenseTimeoutMs'>> & {
     /** Whether the model calls tools; where absent its chat template tells. */
     readonly callsTools?: boolean;
   };
@@ -40,13 +42,20 @@ export type LlmSettings = Pick<Profile['llm'], 'parameters' | 'grounding'> &
 /** Of the profile's own model, or of the engine or the model that the user names in its place. */
 export function selectSettings(
   { llm }: Profile,
-  environment: Pick<LlmEnvironment, 'LLM_ENDPOINT' | 'LLM_MODEL_ID' | 'LLM_TOOLS'>,
+  environment: Pick<
+    LlmEnvironment,
+    'LLM_ENDPOINT' | 'LLM_MODEL_ID' | 'LLM_TOOLS' | 'LLM_CONDENSE_TIMEOUT_MS'
+  >,
 ): LlmSettings {
   const replaced =
     environment.LLM_ENDPOINT !== undefined || (environment.LLM_MODEL_ID ?? llm.model) !== llm.model;
   const settings = (replaced && llm.endpoint) || llm;
-  const { LLM_TOOLS: tools } = environment;
-  return tools === 'auto' ? settings : { ...settings, callsTools: tools === 'true' };
+  const { LLM_TOOLS: tools, LLM_CONDENSE_TIMEOUT_MS: condenseTimeoutMs } = environment;
+  return {
+    ...settings,
+    ...(tools !== 'auto' && { callsTools: tools === 'true' }),
+    ...(condenseTimeoutMs !== undefined && { condenseTimeoutMs }),
+  };
 }
 
 /** Injection token of the {@link LlmSettings}. */

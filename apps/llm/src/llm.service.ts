@@ -62,6 +62,7 @@ export class LlmService implements OnApplicationShutdown {
       ...(this.settings.writes === false && { followsInstructions: false }),
       ...(!this.#callsTools && { callsTools: false }),
       ...(this.answerer && { quotesDocuments: true }),
+      ...(this.#condensesWithinMs && { condensesWithinMs: this.#condensesWithinMs }),
       ...(template && { templateVariables: templateVariables(template.source) }),
     };
   }
@@ -94,6 +95,10 @@ export class LlmService implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.generator.close(), this.answerer?.close(), this.#forms.close()]);
+  }
+
+  get #condensesWithinMs(): number | undefined {
+    return this.settings.writes === false ? undefined : this.settings.condenseTimeoutMs;
   }
 
   /** An engine elsewhere brings tools to its model by itself. */

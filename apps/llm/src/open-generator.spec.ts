@@ -54,10 +54,12 @@ it.each([
 });
 
 it("asks another model in another way than the profile's own", () => {
-  expect(selectSettings(profile, environmentOf({}))).toBe(profile.llm);
-  expect(selectSettings(profile, environmentOf({ LLM_MODEL_ID: 'nano-chat' }))).toBe(profile.llm);
+  expect(selectSettings(profile, environmentOf({}))).toEqual(profile.llm);
+  expect(selectSettings(profile, environmentOf({ LLM_MODEL_ID: 'nano-chat' }))).toEqual(profile.llm);
   for (const other of [{ LLM_MODEL_ID: 'acme/tiny-chat' }, { LLM_ENDPOINT: 'http://127.0.0.1:1/v1' }])
-    expect(selectSettings(profile, environmentOf(other))).toBe(profile.llm.endpoint);
+    expect(selectSettings(profile, environmentOf(other))).toEqual(profile.llm.endpoint);
+  const hasty = environmentOf({ LLM_ENDPOINT: 'http://127.0.0.1:1/v1', LLM_CONDENSE_TIMEOUT_MS: '50' });
+  expect(selectSettings(profile, hasty)).toEqual({ ...profile.llm.endpoint, condenseTimeoutMs: 50 });
 });
 
 it('serves the weights that LLM_WEIGHTS names', async () => {

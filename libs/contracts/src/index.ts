@@ -144,6 +144,7 @@ export {
   type GuardrailJudgement,
 } from './services/guardrail.js';
 export {
+  condense,
   faqParametersSchema,
   summarise,
   summaryParametersSchema,

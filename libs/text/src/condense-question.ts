@@ -38,7 +38,7 @@ export function condenseQuestion(turns: readonly Turn[]): string {
   const previous = before.findLast(({ role }) => role === 'user');
   if (!previous || !isFollowUp(question)) return question;
   const answer = before.findLast(({ role }) => role === 'assistant');
-  const known = new Set(wordsOf(question).map(lower));
+  const known = new Set(contentWords(question).map(lower));
   const fresh = (words: string[], count: number) => {
     const chosen: string[] = [];
     for (const word of words) {
@@ -65,7 +65,7 @@ export function questionWithNames(turns: readonly Turn[]): string {
   const condensed = condenseQuestion(turns);
   if (condensed === question) return question;
   const before = turns.slice(0, last);
-  const known = new Set(wordsOf(question).map(lower));
+  const known = new Set(contentWords(question).map(lower));
   const asked = names(condenseQuestion(before));
   const answered = names(withoutMarkers(before.findLast(({ role }) => role === 'assistant')?.content ?? ''));
   const all = [...asked, ...(person.test(question) ? answered : [])];
@@ -78,19 +78,19 @@ export function questionWithNames(turns: readonly Turn[]): string {
  * not name.
  */
 function isFollowUp(question: string): boolean {
-  const words = wordsOf(question).length;
+  const words = contentWords(question).length;
   if (words <= 1) return true;
   if (continues.test(question.trim())) return words <= ownWords.continuing;
   const reference = refersBack.exec(question);
   return (
     reference !== null &&
     words <= ownWords.referring &&
-    wordsOf(question.slice(0, reference.index)).length < ownWords.before
+    contentWords(question.slice(0, reference.index)).length < ownWords.before
   );
 }
 
-/** Content words of a text. */
-function wordsOf(text: string): string[] {
+/** Content words of a text: all but English stop words. */
+export function contentWords(text: string): string[] {
   return (text.match(/[\p{L}\p{N}][\p{L}\p{N}_.-]*[\p{L}\p{N}]|[\p{L}\p{N}]/gu) ?? []).filter(
     (word) => !stopWords.has(lower(word)),
   );
@@ -99,11 +99,13 @@ function wordsOf(text: string): string[] {
 /** Names and numbers: capitalized within a sentence, or with a digit. */
 function names(text: string): string[] {
   const first = /[\p{L}\p{N}]+/u.exec(text)?.[0];
-  return wordsOf(text).filter((word) => (/^\p{Lu}/u.test(word) && word !== first) || /\p{Nd}/u.test(word));
+  return contentWords(text).filter(
+    (word) => (/^\p{Lu}/u.test(word) && word !== first) || /\p{Nd}/u.test(word),
+  );
 }
 
 function namesFirst(text: string): string[] {
-  return [...names(text), ...wordsOf(text)];
+  return [...names(text), ...contentWords(text)];
 }
 
 function withoutMarkers(text: string): string {

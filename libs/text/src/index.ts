@@ -1,2 +1,2 @@
-export { condenseQuestion, questionWithNames } from './condense-question.js';
+export { condenseQuestion, contentWords, questionWithNames } from './condense-question.js';
 export { splitSentences, countWords, firstWords } from './sentences.js';

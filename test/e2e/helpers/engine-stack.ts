@@ -1,10 +1,12 @@
 import { createTemporaryDirectory, startNats, startPostgres, startService, type TestService } from '#testing';
-import { startScriptedServices } from './scripted-services.js';
+import { startScriptedServices, type Witness } from './scripted-services.js';
 import { startScriptedEngine, type ScriptedEngine } from './scripted-engine.js';
 
 /** A real gateway and a real LLM service in front of a scripted engine, on real NATS and Postgres; the other services are scripted. */
 export interface EngineStack {
   engine: ScriptedEngine;
+  /** What the scripted services were asked. */
+  witness: Witness;
   gateway: TestService;
   llm: TestService;
   /** Starts one more gateway before the same services. */
@@ -50,6 +52,7 @@ export async function startEngineStack({
   const gateway = await startGateway({});
   return {
     engine,
+    witness: others.witness,
     gateway,
     llm,
     startGateway,

@@ -46,6 +46,8 @@ export class Witness {
   tokens = 0;
   /** Generations that ended because nobody wanted them any more. */
   stopped = 0;
+  /** What documents were searched with, oldest first. */
+  readonly searched: string[] = [];
   /** What the model was asked last. */
   asked: GenerateRequest | undefined;
   readonly #gate = new AbortController();
@@ -133,6 +135,8 @@ class ScriptedLanguageModel {
 /** Test doubles of the other services. */
 @Controller()
 class ScriptedController {
+  constructor(@Inject(Witness) private readonly witness: Witness) {}
+
   @RpcHandler(embed)
   embed({ inputs }: ParsedRequestOf<typeof embed>) {
     const vectors = inputs.map(() => Float32Array.of(1, 0));
@@ -140,7 +144,8 @@ class ScriptedController {
   }
 
   @RpcHandler(retrieve)
-  retrieve() {
+  retrieve({ query }: ParsedRequestOf<typeof retrieve>) {
+    this.witness.searched.push(query);
     return { documents: scriptedDocuments, searchType: 'hybrid' as const };
   }
 

@@ -21,6 +21,8 @@ export interface MegaServiceRequest extends Conversation {
   /** When the run is given up, and what puts that off. */
   deadline: number;
   patience?: CallOptions['patience'];
+  /** Its mega service asks the language model: for the answer, so it may for the search too. */
+  asksModel?: boolean;
   /** Uploaded with the request; they lie in the object store until it has ended. */
   files?: readonly FileReference[];
   /** What the answer has to be beside sentences, where the model answers as the last node. */
@@ -35,6 +37,8 @@ export interface NodeCall {
   context: NodeContext;
   request: MegaServiceRequest;
   options: CallOptions;
+  /** The question that documents are searched with. */
+  searchedFor: () => Promise<string>;
 }
 
 /** What a node works on: the conversation that a node before it has gone over, else the request's own. */

@@ -9,6 +9,7 @@ import {
 } from '#dag';
 import { Metrics, ownerOf, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
+import { usesLanguageModel } from '../models/model-catalog.js';
 import { degradedSteps } from './degraded.js';
 import { ReceiptStore } from './receipt-store.js';
 import { questionOf, type MegaServiceRequest } from './mega-service-request.js';
@@ -74,6 +75,7 @@ export class MegaServiceRunner {
     const request: MegaServiceRequest = {
       ...asked,
       query: questionOf(asked.messages),
+      asksModel: usesLanguageModel(definition),
       requestId,
       traceparent,
       deadline,
@@ -91,6 +93,7 @@ export class MegaServiceRunner {
   }
 
   #countDegraded(receipt: RunReceipt): void {
+    if (receipt.state !== 'ok') return;
     for (const { name, reason } of degradedSteps(receipt))
       this.metrics.countDegraded(receipt.megaService, name, reason);
   }

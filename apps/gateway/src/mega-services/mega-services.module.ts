@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+import { ModelsModule } from '../models/model-catalog.js';
 import { MegaServiceBody } from './mega-service-body.js';
 import { MegaServiceCatalog } from './mega-service-catalog.js';
 import { MegaServiceOutputs } from './mega-service-outputs.js';
 import { MegaServiceRunner } from './mega-service-runner.js';
 import { AnnouncedServices } from './nodes/announced-services.js';
 import { NodeCaller } from './nodes/node-caller.js';
+import { QuestionCondenser } from './nodes/question-condenser.js';
 import { ReceiptStore } from './receipt-store.js';
 
 /** Receipts kept in memory: the last thousand of an hour. */
@@ -13,9 +15,11 @@ const receiptBounds = { maxCount: 1_000, maxBytes: 8 * 2 ** 20, maxAgeMs: 3_600_
 
 /** Mega services: their files, their nodes, their runs and the reports on these. */
 @Module({
+  imports: [ModelsModule],
   providers: [
     AnnouncedServices,
     NodeCaller,
+    QuestionCondenser,
     MegaServiceRunner,
     MegaServiceBody,
     MegaServiceOutputs,

@@ -122,7 +122,8 @@ export class ModelCatalog {
   }
 }
 
-function usesLanguageModel({ nodes }: MegaServiceDefinition): boolean {
+/** Whether a node of a mega service, or of one inside it, asks the language model. */
+export function usesLanguageModel({ nodes }: MegaServiceDefinition): boolean {
   return [...nodes.values()].some(({ target, fallback }) =>
     [target, fallback].some(
       (called) =>

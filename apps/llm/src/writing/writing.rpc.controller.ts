@@ -1,4 +1,11 @@
-import { summarise, writeFaq, type GenerationChunk, type ParsedRequestOf } from '#contracts';
+import {
+  condense,
+  summarise,
+  writeFaq,
+  type GenerationChunk,
+  type ParsedRequestOf,
+  type ReplyOf,
+} from '#contracts';
 import { RpcHandler, type RpcContext } from '#messaging';
 import { Controller, Inject } from '@nestjs/common';
 import { WritingService } from './writing.service.js';
@@ -21,5 +28,13 @@ export class WritingRpcController {
     { callOptions, signal }: RpcContext,
   ): AsyncIterable<GenerationChunk> {
     return this.writing.writeFaq(request, { ...callOptions, signal });
+  }
+
+  @RpcHandler(condense)
+  condense(
+    { messages }: ParsedRequestOf<typeof condense>,
+    { signal }: RpcContext,
+  ): Promise<ReplyOf<typeof condense>> {
+    return this.writing.condense(messages, signal);
   }
 }

@@ -3,8 +3,11 @@ import {
   embed,
   invalidField,
   MegaNestError,
+  type ChatMessage,
+  type condense,
   type GenerationChunk,
   type ParsedRequestOf,
+  type ReplyOf,
   type summarise,
   type TokenUsage,
   type writeFaq,
@@ -14,6 +17,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LlmService } from '../llm.service.js';
 import { llmSettings, type LlmSettings } from '../llm.environment.js';
 import { withoutUndefined } from '../plan-answer.js';
+import { condenseWith } from './condense.js';
 import { ExtractiveWriter } from './extractive-writer.js';
 import { GenerativeWriter, languageName } from './generative-writer.js';
 import { cutIntoPieces, writeSummary } from './write-summary.js';
@@ -47,6 +51,16 @@ export class WritingService {
     const writer = this.#writer({ language, parameters }, call);
     const count = faq_count ?? defaultQuestions;
     return writeFaqOf({ text, count, ...pieceSizes({ chunk_size, chunk_overlap }) }, writer, call.signal);
+  }
+
+  /** Rewrites the last question of a conversation where the model writes; otherwise the reply is empty. */
+  async condense(messages: readonly ChatMessage[], signal: AbortSignal): Promise<ReplyOf<typeof condense>> {
+    const { condensesWithinMs, templateVariables = [] } = this.llm.model;
+    if (!condensesWithinMs) return {};
+    // A thought would take longer than the question.
+    const thinks = templateVariables.includes('enable_thinking');
+    const kwargs = thinks ? { chat_template_kwargs: { enable_thinking: false } } : {};
+    return condenseWith(messages, (prompt) => this.llm.generate({ ...prompt, ...kwargs }, signal));
   }
 
   #writer(

@@ -41,6 +41,10 @@ export const modelInfoSchema = z.object({
     .boolean()
     .optional()
     .describe('True: answers from documents are sentences of them, which sampling does not change'),
+  condensesWithinMs: z
+    .int()
+    .optional()
+    .describe('It rewrites follow-up questions for the search, in this time at most; language models only'),
   templateVariables: z
     .array(z.string())
     .optional()

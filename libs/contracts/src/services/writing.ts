@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { generationChunkSchema, generationParametersSchema } from './llm.js';
+import { chatMessageSchema, generationChunkSchema, generationParametersSchema, usageSchema } from './llm.js';
 import { defineMethod } from './method.js';
 
 export const summaryTypes = ['auto', 'stuff', 'truncate', 'map_reduce', 'refine'] as const;
@@ -75,4 +75,21 @@ export const writeFaq = defineMethod({
   request: faqParametersSchema.extend({ text }),
   reply: generationChunkSchema,
   streaming: true,
+});
+
+/**
+ * `llm.condense`: the last question of a conversation, rewritten so that it is understood without the turns before. Errors:
+ * overloaded, deadline_exceeded, and those of an engine elsewhere.
+ */
+export const condense = defineMethod({
+  service: 'llm',
+  method: 'condense',
+  request: z.object({ messages: z.array(chatMessageSchema).min(1) }),
+  reply: z.object({
+    /** Absent if the model does not write, if it was not asked (a greeting, a long question), or if there is a problem. */
+    question: z.string().optional(),
+    /** Why the answer of the model is not used. */
+    problem: z.enum(['empty', 'too_long', 'not_a_question', 'off_topic']).optional(),
+    usage: usageSchema.optional(),
+  }),
 });

@@ -12,6 +12,8 @@ const answeringSchema = z.strictObject({
   parameters: generationParametersSchema.default({}),
   /** Writes texts of its own; false: summaries and questions are made of the text's own sentences. */
   writes: z.boolean().default(true),
+  /** A model that writes rewrites follow-up questions for the search, in this time at most; 0: it does not. */
+  condenseTimeoutMs: z.int().min(0).max(60_000).default(3_000),
   grounding: z.strictObject({
     /** Beside `parameters`, for answers from passages and for texts about texts; a plain chat is left alone. */
     parameters: generationParametersSchema.optional(),

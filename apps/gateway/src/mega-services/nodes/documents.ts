@@ -1,17 +1,10 @@
 import { embed, rerank, retrieve, type ReplyOf, type RetrievedDocument } from '#contracts';
-import { condenseQuestion } from '#text';
 import { conversationOf, type NodeCall } from '../mega-service-request.js';
-
-/** The last question, with what it refers to in the turns before it. */
-function searchedFor(call: NodeCall): string {
-  const { query, messages } = conversationOf(call);
-  return messages.length > 1 ? condenseQuestion(messages) : query;
-}
 
 /** The question as a vector. One longer than the model's limit is cut: its beginning still finds passages. */
 export async function callEmbedding(call: NodeCall): Promise<string> {
   const { client, context, options } = call;
-  const query = searchedFor(call);
+  const query = await call.searchedFor();
   const request = { truncate: true, ...context.parameters, inputs: [query] };
   const reply = await client.request(embed, request, options);
   context.report({ model: reply.model, promptTokens: reply.promptTokens });
@@ -29,7 +22,7 @@ export async function callEmbedInputs(call: NodeCall): Promise<ReplyOf<typeof em
 
 export async function callRetrieval(call: NodeCall): Promise<RetrievedDocument[]> {
   const { client, context, options } = call;
-  const query = searchedFor(call);
+  const query = await call.searchedFor();
   const embedding = context.inputs['embedding'] as string | undefined;
   const reply = await client.request(retrieve, { ...context.parameters, query, embedding }, options);
   context.report({
@@ -44,7 +37,7 @@ export async function callReranking(call: NodeCall): Promise<RetrievedDocument[]
   const documents = context.inputs['documents'] as RetrievedDocument[];
   if (documents.length === 0) return [];
   const texts = documents.map(behindHeading);
-  const query = searchedFor(call);
+  const query = await call.searchedFor();
   const scores = documents.map(({ score }) => score);
   const reply = await client.request(rerank, { ...context.parameters, query, texts, scores }, options);
   context.report({ model: reply.model, results: reply.results });

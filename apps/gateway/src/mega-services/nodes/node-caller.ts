@@ -3,7 +3,8 @@ import { RpcClient } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { AnnouncedServices } from './announced-services.js';
 import { builtInNodes } from './built-in-nodes.js';
-import type { MegaServiceRequest } from '../mega-service-request.js';
+import { conversationOf, type MegaServiceRequest } from '../mega-service-request.js';
+import { QuestionCondenser } from './question-condenser.js';
 
 /** Calls the service behind a node of a DAG over NATS. */
 @Injectable()
@@ -11,6 +12,7 @@ export class NodeCaller {
   constructor(
     @Inject(RpcClient) private readonly client: RpcClient,
     @Inject(AnnouncedServices) private readonly announced: AnnouncedServices,
+    @Inject(QuestionCondenser) private readonly condenser: QuestionCondenser,
   ) {}
 
   readonly run: NodeRunner = (context) => {
@@ -21,8 +23,10 @@ export class NodeCaller {
     // An attempt with a timeout of its own has that one alone.
     const times = deadline === request.deadline ? { deadline, patience } : { deadline };
     const options = { requestId, traceparent, ...times, signal };
-    return builtIn
-      ? builtIn.call({ client: this.client, context, request, options })
-      : this.announced.call(context, options);
+    if (!builtIn) return this.announced.call(context, options);
+    const { report } = context;
+    const searchedFor = () =>
+      this.condenser.searchedFor(conversationOf({ context, request }), { request, options, report });
+    return builtIn.call({ client: this.client, context, request, options, searchedFor });
   };
 }
