@@ -34,6 +34,8 @@ export interface LoadResult {
   p99: number;
   slowest: number;
   outcomes: Record<ChatOutcome, number>;
+  /** Answers whose passages were not reranked, because it failed or took too long. */
+  withoutReranking: number;
   /** Status codes other than 200, broken connections, and requests without an answer in time. */
   refused: number;
   errors: number;
@@ -49,6 +51,7 @@ const timeoutSeconds = 60;
 export async function drive(options: LoadOptions): Promise<LoadResult> {
   const { extent } = options;
   const outcomes: Record<ChatOutcome, number> = { answered: 0, lost: 0, broken: 0 };
+  let withoutReranking = 0;
   const result = await autocannon({
     url: `${options.url}/v1/chat/completions`,
     connections: options.connections,
@@ -59,8 +62,10 @@ export async function drive(options: LoadOptions): Promise<LoadResult> {
     headers: { 'content-type': 'application/json' },
     requests: options.questions.map((content) => ({
       body: JSON.stringify({ model: 'chatqna', stream: true, messages: [{ role: 'user', content }] }),
-      onResponse: (status, body) => {
+      onResponse: (status, body, _context, headers) => {
         if (status === 200) outcomes[chatOutcome(body)] += 1;
+        const timing = Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === 'server-timing');
+        if (String(timing?.[1]).includes('reranking;desc="skipped"')) withoutReranking += 1;
       },
     })),
   });
@@ -70,6 +75,7 @@ export async function drive(options: LoadOptions): Promise<LoadResult> {
     p99: result.latency.p99,
     slowest: result.latency.max,
     outcomes,
+    withoutReranking,
     refused: result.non2xx,
     errors: result.errors - result.timeouts,
     timeouts: result.timeouts,
