@@ -1,5 +1,6 @@
 import { readdirSync, symlinkSync } from 'node:fs';
-import { createTemporaryDirectory, repositoryRoot, startStack, type TestStack } from '#testing';
+import { services } from '#local-stack';
+import { allServices, createTemporaryDirectory, repositoryRoot, startStack, type TestStack } from '#testing';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,7 +10,6 @@ import {
   enginesRows,
   everywhere,
   listings,
-  names,
   retrievalRows,
 } from './helpers/opea/gateway-rows.js';
 import { embeddingRows, llmRows, rerankingRows } from './helpers/opea/model-rows.js';
@@ -21,18 +21,6 @@ import { pastedCommands, runPasted } from './helpers/pasted-commands.js';
  * The rows of OPEA's API in both dialects, the specification's (v0.9) and the reference implementation's, with their
  * errors. `/v1/asr` is tested where speech is.
  */
-
-const ports = {
-  8888: 'gateway',
-  6000: 'embedding',
-  7000: 'retrieval',
-  8000: 'reranking',
-  9000: 'llm',
-  9090: 'guardrail',
-  6007: 'dataprep',
-  9099: 'asr',
-  9088: 'tts',
-} as const;
 
 let stack: TestStack;
 beforeAll(async () => {
@@ -180,7 +168,7 @@ describe('OPEA', () => {
     );
   });
 
-  it.each(names)('%s has metrics for Prometheus', async (service) => {
+  it.each(allServices)('%s has metrics for Prometheus', async (service) => {
     const answer = await send({ service, path: '/metrics' });
     expect(answer.headers.get('content-type')).toContain('text/plain');
     expect(await answer.text()).toMatch(/^# TYPE /m);
@@ -193,7 +181,7 @@ describe('OPEA', () => {
     const docs = join(repositoryRoot, 'docs');
     const pages = readdirSync(docs).filter((file) => file.endsWith('.md'));
     const urls = Object.fromEntries(
-      Object.entries(ports).map(([port, name]) => [`http://127.0.0.1:${port}`, stack.service(name).url]),
+      services.map(({ name, defaultPort }) => [`http://127.0.0.1:${defaultPort}`, stack.service(name).url]),
     );
     for (const page of [join(repositoryRoot, 'README.md'), ...pages.map((file) => join(docs, file))])
       for (const { line, status, text: said } of await runPasted(
@@ -213,8 +201,8 @@ describe('OPEA', () => {
       ),
     );
     const missing: string[] = [];
-    for (const [port, service] of Object.entries(ports)) {
-      const answer = await fetch(`${stack.service(service).url}/openapi.json`);
+    for (const { name, defaultPort: port } of services) {
+      const answer = await fetch(`${stack.service(name).url}/openapi.json`);
       const { paths } = (await answer.json()) as { paths: Record<string, Record<string, unknown>> };
       for (const [path, methods] of Object.entries(paths)) {
         const isAlias = paths[`/v1${path}`] !== undefined;

@@ -101,6 +101,13 @@ describe('services of one’s own', () => {
     });
   });
 
+  it('are in the health of the gateway', async () => {
+    const response = await fetch(`${stack.gateway.url}/v1/health_check`);
+    const { dependencies } = (await response.json()) as { dependencies: object[] };
+    for (const name of ['keyword-filter', 'megaphone'])
+      expect(dependencies).toContainEqual(expect.objectContaining({ name, healthy: true, required: false }));
+  });
+
   it('stream, in both dialects', async () => {
     const openAi = await fetch(`${stack.gateway.url}/v1/chat/completions`, {
       method: 'POST',

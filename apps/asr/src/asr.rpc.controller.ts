@@ -1,7 +1,6 @@
 import { audioLimits, type AudioLimits } from '#audio-api';
 import {
   describeAsrModel,
-  healthMethod,
   MegaNestError,
   transcribe,
   type FileReference,
@@ -10,7 +9,6 @@ import {
   type TranscriptChunk,
 } from '#contracts';
 import { ObjectStore, RpcHandler, type RpcContext } from '#messaging';
-import { HealthRegistry } from '#service-kit';
 import { Controller, Inject } from '@nestjs/common';
 import { AsrService } from './asr.service.js';
 
@@ -20,7 +18,6 @@ export class AsrRpcController {
     @Inject(AsrService) private readonly asr: AsrService,
     @Inject(ObjectStore) private readonly objects: ObjectStore,
     @Inject(audioLimits) private readonly limits: AudioLimits,
-    @Inject(HealthRegistry) private readonly health: HealthRegistry,
   ) {}
 
   /** Whoever put the audio into the object store removes it. */
@@ -37,11 +34,6 @@ export class AsrRpcController {
   @RpcHandler(describeAsrModel)
   describe(): ModelInfo {
     return this.asr.model;
-  }
-
-  @RpcHandler(healthMethod('asr'))
-  report() {
-    return this.health.report();
   }
 
   async #read({ objectId, filename }: FileReference, signal: AbortSignal): Promise<Uint8Array> {

@@ -3,7 +3,6 @@ import {
   deleteDocuments,
   extract,
   findIngestJob,
-  healthMethod,
   ingest,
   listCollections,
   listDocuments,
@@ -18,7 +17,6 @@ import {
 } from '#contracts';
 import { Dataprep } from '#dataprep-api';
 import { RpcHandler, type RpcContext } from '#messaging';
-import { HealthRegistry } from '#service-kit';
 import { Controller, Inject } from '@nestjs/common';
 import { TextExtractor } from './extract/text-extractor.js';
 import { DocumentCatalogue } from './ingest/document-catalogue.js';
@@ -30,7 +28,6 @@ export class DataprepRpcController {
     @Inject(Dataprep) private readonly dataprep: Dataprep,
     @Inject(DocumentCatalogue) private readonly catalogue: DocumentCatalogue,
     @Inject(TextExtractor) private readonly extractor: TextExtractor,
-    @Inject(HealthRegistry) private readonly health: HealthRegistry,
   ) {}
 
   @RpcHandler(ingest)
@@ -81,10 +78,5 @@ export class DataprepRpcController {
       collections: collections.map(({ name }) => name),
       documents: collections.map(({ documents }) => documents),
     };
-  }
-
-  @RpcHandler(healthMethod('dataprep'))
-  report() {
-    return this.health.report();
   }
 }

@@ -1,7 +1,8 @@
+import { services as programs } from '#local-stack';
 import type { MegaServiceDefinition, NodeDefinition } from '#dag';
 import { HealthRegistry } from '#service-kit';
 import { describe, expect, it } from 'vitest';
-import { GatewayHealth, servicesOf } from './gateway-health.js';
+import { GatewayHealth, neededServices } from './gateway-health.js';
 
 type Node = Partial<Omit<NodeDefinition, 'target'>> & { target: Partial<NodeDefinition['target']> };
 
@@ -9,7 +10,9 @@ function definition(nodes: Record<string, Node>): MegaServiceDefinition {
   return { nodes: new Map(Object.entries(nodes)) } as unknown as MegaServiceDefinition;
 }
 
-describe('servicesOf', () => {
+const services = programs.map(({ name }) => name);
+
+describe('neededServices', () => {
   it('are those that a mega service cannot do without, with those of the mega services in it', () => {
     const inner = definition({ search: { target: { service: 'retrieval' } } });
     const outer = definition({
@@ -18,25 +21,26 @@ describe('servicesOf', () => {
       asr: { target: { service: 'asr' }, fallback: { service: 'llm' } as NodeDefinition['fallback'] },
       inner: { target: { service: 'inner', megaService: inner } },
     });
-    expect([...servicesOf(outer)].toSorted()).toEqual(['llm', 'retrieval']);
+    expect([...neededServices(outer)].toSorted()).toEqual(['llm', 'retrieval']);
   });
 });
 
 describe('GatewayHealth', () => {
   const search = definition({ retrieval: { target: { service: 'retrieval' } } });
+  const loud = definition({ answer: { target: { service: 'megaphone' } } });
 
-  /** The gateway's health while one service does not answer. */
-  function reportWithout(absent: string) {
+  /** The gateway's health while one service does not answer, with announced services that run; these have no health method. */
+  function reportWithout(absent: string, running: string[] = [], standard = search) {
     const registry = new HealthRegistry({ service: 'gateway', title: 'gateway', description: 'A test.' });
-    const request = ({ service }: { service: string }) =>
-      service === absent
-        ? Promise.reject(new Error('no instance is running'))
-        : Promise.resolve({ healthy: true, dependencies: [] });
+    const health = (service: string) => {
+      if (service === absent) return Promise.reject(new Error('no instance is running'));
+      return Promise.resolve(running.includes(service) ? undefined : { healthy: true, dependencies: [] });
+    };
     const parts = [
       registry,
       { ping: () => Promise.resolve(1) },
-      { request },
-      { default: () => search },
+      { default: () => standard, list: () => [search, loud] },
+      { running, health },
       { HF_HUB_CACHE: '/nowhere' },
     ];
     expect(
@@ -48,10 +52,25 @@ describe('GatewayHealth', () => {
   it('is ready without a service that its default mega service does not need', async () => {
     const report = await reportWithout('asr');
     expect(report).toMatchObject({ healthy: false, ready: true });
+    const names = report.dependencies.map(({ name }) => name);
+    expect(names.toSorted()).toEqual(
+      [...services.filter((name) => name !== 'gateway'), 'megaphone', 'nats'].toSorted(),
+    );
     expect(report.dependencies.filter(({ healthy }) => !healthy).map(({ name }) => name)).toEqual(['asr']);
   });
 
   it('is not ready without one that it needs', async () => {
     expect(await reportWithout('retrieval')).toMatchObject({ healthy: false, ready: false });
+  });
+
+  it('shows a service that announced itself', async () => {
+    expect(await reportWithout('none', ['filter'])).toMatchObject({ healthy: true });
+    const report = await reportWithout('filter', ['filter']);
+    expect(report).toMatchObject({ healthy: false, ready: true });
+  });
+
+  it('needs an announced service that its default mega service names', async () => {
+    expect(await reportWithout('megaphone', [], loud)).toMatchObject({ healthy: false, ready: false });
+    expect(await reportWithout('none', ['megaphone'], loud)).toMatchObject({ healthy: true, ready: true });
   });
 });

@@ -1,47 +1,69 @@
-import { builtInServices, healthMethod, type ServiceHealth } from '#contracts';
+import type { ServiceHealth } from '#contracts';
 import type { MegaServiceDefinition, NodeTarget } from '#dag';
-import { MessagingConnection, RpcClient } from '#messaging';
+import { MessagingConnection } from '#messaging';
 import { listDownloads } from '#models';
 import { HealthRegistry, hubCacheOf } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from './config/gateway.environment.js';
 import { MegaServiceCatalog } from './mega-services/mega-service-catalog.js';
+import { AnnouncedServices } from './mega-services/nodes/announced-services.js';
+import { rpcMethods } from './opea/rpc-methods.js';
+
+/** The services that the gateway calls by messages of the contracts. */
+const calledServices: readonly string[] = [...new Set(rpcMethods.map(({ service }) => service))].toSorted();
 
 /**
- * Registers NATS and every service with the gateway's health: it is healthy when all of them are, and ready when the services
- * work that its default mega service cannot do without.
+ * Registers NATS and every service with the gateway's health: those that the gateway calls, those that mega services name,
+ * and those that announced themselves and run. The gateway is healthy when all of them are, and ready when the services work
+ * that its default mega service cannot do without.
  */
 @Injectable()
 export class GatewayHealth {
   constructor(
     @Inject(HealthRegistry) registry: HealthRegistry,
     @Inject(MessagingConnection) connection: MessagingConnection,
-    @Inject(RpcClient) client: RpcClient,
     @Inject(MegaServiceCatalog) catalog: MegaServiceCatalog,
+    @Inject(AnnouncedServices) announced: AnnouncedServices,
     @Inject(gatewayEnvironment) environment: GatewayEnvironment,
   ) {
     // The services that download do not answer yet; the locks of their downloads say how far they are.
     const cache = hubCacheOf(environment);
     registry.watchDownloads(() => listDownloads(cache));
     registry.register('nats', async () => `${await connection.ping()} ms`);
-    for (const service of builtInServices) {
-      const check = async (signal: AbortSignal) => {
-        const report = await client.request(healthMethod(service), {}, { signal });
-        if (!report.healthy) throw new Error(describeFailures(report));
-      };
-      registry.register(service, check, { required: () => servicesOf(catalog.default()).has(service) });
-    }
+    registry.registerListed(() => {
+      const required = neededServices(catalog.default());
+      const named = catalog.list().flatMap((definition) => [...namedServices(definition)]);
+      const names = new Set([...calledServices, ...named, ...announced.running]);
+      return [...names].map((name) => ({
+        name,
+        check: async (signal) => {
+          const report = await announced.health(name, signal);
+          if (report?.healthy === false) throw new Error(describeFailures(report));
+        },
+        required: required.has(name),
+      }));
+    });
   }
 }
 
+type Nodes = Pick<MegaServiceDefinition, 'nodes'>;
+
 /** The services without which a mega service answers nothing. */
-export function servicesOf({ nodes }: Pick<MegaServiceDefinition, 'nodes'>): Set<string> {
+export function neededServices({ nodes }: Nodes): Set<string> {
   const needed = [...nodes.values()].filter(({ optional, fallback }) => !optional && !fallback);
-  return new Set(needed.flatMap(({ target }) => servicesBehind(target)));
+  return new Set(needed.flatMap(({ target }) => servicesBehind(target, neededServices)));
 }
 
-function servicesBehind(target: NodeTarget): string[] {
-  if (target.megaService) return [...servicesOf(target.megaService)];
+/** The services that a mega service may call. */
+function namedServices({ nodes }: Nodes): Set<string> {
+  const targets = [...nodes.values()].flatMap(({ target, fallback }) =>
+    fallback ? [target, fallback] : [target],
+  );
+  return new Set(targets.flatMap((target) => servicesBehind(target, namedServices)));
+}
+
+function servicesBehind(target: NodeTarget, inner: (nodes: Nodes) => Set<string>): string[] {
+  if (target.megaService) return [...inner(target.megaService)];
   return [target.service.split('.', 1).join('')];
 }
 

@@ -1,23 +1,14 @@
-import { healthMethod, judge, type ParsedRequestOf, type ReplyOf } from '#contracts';
+import { judge, type ParsedRequestOf, type ReplyOf } from '#contracts';
 import { RpcHandler, type RpcContext } from '#messaging';
-import { HealthRegistry } from '#service-kit';
 import { Controller, Inject } from '@nestjs/common';
 import { GuardrailService } from './guardrail.service.js';
 
 @Controller()
 export class GuardrailRpcController {
-  constructor(
-    @Inject(GuardrailService) private readonly guardrail: GuardrailService,
-    @Inject(HealthRegistry) private readonly health: HealthRegistry,
-  ) {}
+  constructor(@Inject(GuardrailService) private readonly guardrail: GuardrailService) {}
 
   @RpcHandler(judge)
   judge(request: ParsedRequestOf<typeof judge>, { signal }: RpcContext): Promise<ReplyOf<typeof judge>> {
     return this.guardrail.judge(request, signal);
-  }
-
-  @RpcHandler(healthMethod('guardrail'))
-  report() {
-    return this.health.report();
   }
 }

@@ -1,4 +1,5 @@
 import { isAbsolute, join } from 'node:path';
+import { services, type PortVariable } from '#local-stack';
 import { projectRoot } from '#paths';
 import {
   baseEnvironmentSchema,
@@ -13,7 +14,6 @@ import {
   readEnvironment,
 } from '#service-kit';
 import { z } from 'zod';
-import { services, type PortVariable } from './services.js';
 import { refuseUnknown } from './unknown-variables.js';
 
 const portsSchema = z.object(

@@ -1,4 +1,4 @@
-import { services } from './services.js';
+import { services } from '#local-stack';
 
 const ports = services.map(({ portVariable, defaultPort }) => `${portVariable}=${defaultPort}`).join(' ');
 

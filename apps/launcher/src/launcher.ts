@@ -6,9 +6,12 @@ import {
   LockHeldError,
   nodeProgram,
   programVariables,
+  services,
   superviseProcess,
   waitForHttp,
   type FileLock,
+  type ServiceDescription,
+  type ServiceName,
   type SupervisedProcess,
   type SupervisionEvent,
 } from '#local-stack';
@@ -19,7 +22,6 @@ import { provideNats, providePostgres, type ProvidedServer } from './provide-ser
 import { reportEvent } from './report-event.js';
 import { claimPorts, hostOf, reachableHost } from './service-ports.js';
 import { createLineSink } from './service-log.js';
-import { services, type ServiceDescription, type ServiceName } from './services.js';
 
 /** Between the end of a service's own grace and its end by force. */
 const marginMs = 500;

@@ -1,6 +1,5 @@
-import { freePort, isPortFree } from '#local-stack';
+import { freePort, isPortFree, services, type ServiceName } from '#local-stack';
 import type { LauncherEnvironment } from './environment.js';
-import { services, type ServiceName } from './services.js';
 
 /** A port that a service needs belongs to another program. */
 export class PortInUseError extends Error {

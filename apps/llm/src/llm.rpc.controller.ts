@@ -2,14 +2,12 @@ import {
   countPromptTokens,
   describeLlmModel,
   generate,
-  healthMethod,
   type GenerationChunk,
   type ModelInfo,
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
 import { ObjectStore, RpcHandler, type RpcContext } from '#messaging';
-import { HealthRegistry } from '#service-kit';
 import { Controller, Inject } from '@nestjs/common';
 import { LlmService } from './llm.service.js';
 import { loadImages } from './load-images.js';
@@ -18,7 +16,6 @@ import { loadImages } from './load-images.js';
 export class LlmRpcController {
   constructor(
     @Inject(LlmService) private readonly llm: LlmService,
-    @Inject(HealthRegistry) private readonly health: HealthRegistry,
     @Inject(ObjectStore) private readonly objects: ObjectStore,
   ) {}
 
@@ -41,10 +38,5 @@ export class LlmRpcController {
   @RpcHandler(describeLlmModel)
   describe(): ModelInfo {
     return this.llm.model;
-  }
-
-  @RpcHandler(healthMethod('llm'))
-  report() {
-    return this.health.report();
   }
 }

@@ -1,22 +1,17 @@
 import {
   describeRerankingModel,
-  healthMethod,
   rerank,
   type ModelInfo,
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
 import { RpcHandler, type RpcContext } from '#messaging';
-import { HealthRegistry } from '#service-kit';
 import { Controller, Inject } from '@nestjs/common';
 import { RerankingService } from './reranking.service.js';
 
 @Controller()
 export class RerankingRpcController {
-  constructor(
-    @Inject(RerankingService) private readonly reranking: RerankingService,
-    @Inject(HealthRegistry) private readonly health: HealthRegistry,
-  ) {}
+  constructor(@Inject(RerankingService) private readonly reranking: RerankingService) {}
 
   @RpcHandler(rerank)
   rerank(request: ParsedRequestOf<typeof rerank>, context: RpcContext): Promise<ReplyOf<typeof rerank>> {
@@ -26,10 +21,5 @@ export class RerankingRpcController {
   @RpcHandler(describeRerankingModel)
   describe(): ModelInfo {
     return this.reranking.model;
-  }
-
-  @RpcHandler(healthMethod('reranking'))
-  report() {
-    return this.health.report();
   }
 }

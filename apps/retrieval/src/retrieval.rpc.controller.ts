@@ -1,31 +1,15 @@
-import {
-  decodeVector,
-  healthMethod,
-  retrieve,
-  type ParsedRequestOf,
-  type ReplyOf,
-  invalidField,
-} from '#contracts';
+import { decodeVector, retrieve, type ParsedRequestOf, type ReplyOf, invalidField } from '#contracts';
 import { RpcHandler } from '#messaging';
-import { HealthRegistry } from '#service-kit';
 import { Controller, Inject } from '@nestjs/common';
 import { RetrievalService } from './retrieval.service.js';
 
 @Controller()
 export class RetrievalRpcController {
-  constructor(
-    @Inject(RetrievalService) private readonly retrieval: RetrievalService,
-    @Inject(HealthRegistry) private readonly health: HealthRegistry,
-  ) {}
+  constructor(@Inject(RetrievalService) private readonly retrieval: RetrievalService) {}
 
   @RpcHandler(retrieve)
   retrieve({ embedding, ...request }: ParsedRequestOf<typeof retrieve>): Promise<ReplyOf<typeof retrieve>> {
     return this.retrieval.retrieve({ ...request, embedding: decodeEmbedding(embedding) });
-  }
-
-  @RpcHandler(healthMethod('retrieval'))
-  report() {
-    return this.health.report();
   }
 }
 

@@ -1,22 +1,17 @@
 import {
   describeTtsModel,
-  healthMethod,
   synthesize,
   type ParsedRequestOf,
   type SpeechChunk,
   type TtsInfo,
 } from '#contracts';
 import { RpcHandler, type RpcContext } from '#messaging';
-import { HealthRegistry } from '#service-kit';
 import { Controller, Inject } from '@nestjs/common';
 import { TtsService } from './tts.service.js';
 
 @Controller()
 export class TtsRpcController {
-  constructor(
-    @Inject(TtsService) private readonly tts: TtsService,
-    @Inject(HealthRegistry) private readonly health: HealthRegistry,
-  ) {}
+  constructor(@Inject(TtsService) private readonly tts: TtsService) {}
 
   @RpcHandler(synthesize)
   synthesize(
@@ -29,10 +24,5 @@ export class TtsRpcController {
   @RpcHandler(describeTtsModel)
   describe(): TtsInfo {
     return this.tts.model;
-  }
-
-  @RpcHandler(healthMethod('tts'))
-  report() {
-    return this.health.report();
   }
 }

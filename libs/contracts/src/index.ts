@@ -5,7 +5,6 @@ export { templateVariablesSchema, type TemplateVariables } from './template-vari
 export { assertServedModel } from './services/served-model.js';
 export { toJsonSchema, type JsonSchema } from './json-schema.js';
 export { errorFromIssues, parseOrThrow } from './validation.js';
-export { builtInServices, type BuiltInService } from './services/built-in-services.js';
 export {
   defineMethod,
   type ParsedRequestOf,

@@ -44,3 +44,10 @@ export {
   type StartingProcess,
 } from './processes/readiness.js';
 export { databaseCopy, embeddedLock } from './postgres/file-names.js';
+export {
+  portVariable,
+  services,
+  type PortVariable,
+  type ServiceDescription,
+  type ServiceName,
+} from './services.js';

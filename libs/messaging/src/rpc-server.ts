@@ -1,4 +1,11 @@
-import { MegaNestError, parseOrThrow, startSpan, type RpcMethod } from '#contracts';
+import {
+  healthMethod,
+  MegaNestError,
+  parseOrThrow,
+  startSpan,
+  type RpcMethod,
+  type ServiceHealth,
+} from '#contracts';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { Svcm, type Service, type ServiceMsg } from '@nats-io/services';
 import { nuid, type Msg, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
@@ -66,6 +73,12 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   /** Has discovery show what the service is busy with. */
   showLoad(read: () => Promise<ServiceLoad>): void {
     this.#load = read;
+  }
+
+  /** Has the service answer `meganest.<service>.health`. */
+  showHealth(read: () => Promise<ServiceHealth>): void {
+    const method = healthMethod(this.options.service);
+    this.addHandler(method.subject, read, false, { method });
   }
 
   /** Calls that are being worked on now. */

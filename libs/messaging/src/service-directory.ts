@@ -10,6 +10,8 @@ export interface ServiceInstance {
   version: string;
   started: string;
   metadata: Record<string, string>;
+  /** Subjects that it answers. */
+  subjects: string[];
   requests: number;
   errors: number;
   /** What it is busy with, by the names of its gauges. */
@@ -44,6 +46,7 @@ function toInstance(stats: ServiceStats): ServiceInstance {
     version: stats.version,
     started: stats.started,
     metadata: stats.metadata ?? {},
+    subjects: endpoints.map(({ subject }) => subject),
     requests: endpoints.reduce((sum, endpoint) => sum + endpoint.num_requests, 0),
     errors: endpoints.reduce((sum, endpoint) => sum + endpoint.num_errors, 0),
     load: loadSchema.parse(endpoints.map(({ data }) => data).find(Boolean)),

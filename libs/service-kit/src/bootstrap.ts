@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { MegaNestError } from '#contracts';
+import { MegaNestError, type ServiceHealth } from '#contracts';
 import type { InjectionToken, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { CustomTransportStrategy } from '@nestjs/microservices';
@@ -10,6 +10,7 @@ import { Metrics } from './metrics/metrics.js';
 import { EnvironmentError, type BaseEnvironment } from './config/environment.js';
 import { Drain } from './drain.js';
 import { Admission } from './http/admission.js';
+import { HealthRegistry } from './health/health.registry.js';
 import { listenWhileStarting } from './health/starting-server.js';
 import { HttpErrorFilter, sendError } from './http/error.filter.js';
 import { createHttpAdapter } from './http/http-adapter.js';
@@ -70,6 +71,7 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
     app.connectMicroservice({ strategy });
     drain.onBegin((over) => strategy.drain?.(over));
     strategy.showLoad?.(() => app.get(Metrics).watched());
+    strategy.showHealth?.(() => app.get(HealthRegistry).report());
   }
   const stop = stopper(app, drain, environment);
   process.once('SIGTERM', stop).once('SIGINT', stop);
@@ -159,6 +161,7 @@ interface DrainingTransport extends CustomTransportStrategy {
   drain?(over: AbortSignal): Promise<void>;
   /** What the service is busy with, for discovery. */
   showLoad?(read: () => Promise<Load>): void;
+  showHealth?(read: () => Promise<ServiceHealth>): void;
 }
 
 type Load = Awaited<ReturnType<Metrics['watched']>>;

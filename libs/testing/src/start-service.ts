@@ -1,5 +1,6 @@
 import {
   nodeProgram,
+  portVariable,
   programVariables,
   superviseProcess,
   waitForHttp,
@@ -23,11 +24,6 @@ export interface TestService {
   stop(): Promise<void>;
   /** Ends it at once, as a crash would (SIGKILL), waiting for its end. */
   kill(): Promise<void>;
-}
-
-/** The variable that sets a service's port: `EMBEDDING_PORT`. */
-export function portVariable(app: string): string {
-  return `${app.toUpperCase()}_PORT`;
 }
 
 /** This process's environment without what would lead a service under test to the developer's own servers. */

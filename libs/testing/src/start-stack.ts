@@ -1,4 +1,4 @@
-import { builtInServices } from '#contracts';
+import { services, type ServiceName } from '#local-stack';
 import type { NatsUsers } from './nats-users.js';
 import { startNats, type TestNats } from './start-nats.js';
 import { startPostgres, type TestPostgres } from './start-postgres.js';
@@ -6,8 +6,7 @@ import { startService, type TestService } from './start-service.js';
 import { createTemporaryDirectory } from './temporary-directory.js';
 
 /** The services of a whole MegaNest; the gateway comes last because its readiness asks for the others. */
-export const allServices = [...builtInServices, 'gateway'] as const;
-export type ServiceName = (typeof allServices)[number];
+export const allServices = services.map(({ name }) => name);
 
 export interface TestStackOptions {
   /** Which services to start. Default: all. */

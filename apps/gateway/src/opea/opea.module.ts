@@ -1,4 +1,4 @@
-import * as contracts from '#contracts';
+import { healthMethod } from '#contracts';
 import { asyncApiDocument } from '#messaging';
 import { ApiOperation, version } from '#service-kit';
 import { Controller, Get, Module } from '@nestjs/common';
@@ -9,9 +9,10 @@ import { MegaServicesModule } from '../mega-services/mega-services.module.js';
 import { ListController } from './list.controller.js';
 import { MegaServiceController, MegaServicePaths } from './mega-service.controller.js';
 import { ReceiptsController } from './receipts.controller.js';
+import { rpcMethods } from './rpc-methods.js';
 
 /** Every method of the contracts; `health` stands for that of all services. */
-const methods = [...Object.values<unknown>(contracts).filter(isMethod), contracts.healthMethod('embedding')];
+const methods = [...rpcMethods, healthMethod('embedding')];
 
 /** The description of what the services say to each other. */
 @Controller()
@@ -24,10 +25,6 @@ export class AsyncApiController {
   asyncApi() {
     return asyncApiDocument(methods, version);
   }
-}
-
-function isMethod(value: unknown): value is contracts.RpcMethod {
-  return typeof value === 'object' && value !== null && 'subject' in value && 'request' in value;
 }
 
 /** Listings, run reports, and mega services under the paths of their files. */

@@ -1,10 +1,9 @@
-import { isPortFree } from '#local-stack';
+import { isPortFree, services, type ServiceDescription } from '#local-stack';
 import { version } from '#service-kit';
 import { request } from 'undici';
 import { z } from 'zod';
 import type { LauncherEnvironment } from '../environment.js';
 import { hostOf, reachableHost } from '../service-ports.js';
-import { services, type ServiceDescription } from '../services.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
 const timeoutMs = 5_000;
@@ -51,11 +50,9 @@ export async function checkServices(environment: LauncherEnvironment): Promise<S
   return { findings, running };
 }
 
-type Service = Pick<ServiceDescription, 'reportsAs'> & (typeof services)[number];
-
 /** Undefined where the port is free. */
 async function checkService(
-  { name, portVariable, reportsAs = name }: Service,
+  { name, portVariable, reportsAs }: ServiceDescription,
   environment: LauncherEnvironment,
 ): Promise<Finding[] | undefined> {
   const port = environment[portVariable];

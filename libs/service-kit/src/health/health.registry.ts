@@ -13,14 +13,16 @@ const checkTimeoutMs = 2_000;
 /** A report counts for so long: however many ask, a model or a database is asked once. */
 const reportLifeMs = 1_000;
 
-interface RegisteredCheck {
+/** A dependency and how it is asked. */
+export interface Dependency extends CheckOptions {
+  name: string;
   check: HealthCheck;
-  isRequired: () => boolean;
 }
 
 /** Asks a service's dependencies, all at once, each within two seconds, at most once a second. */
 export class HealthRegistry {
-  readonly #checks = new Map<string, RegisteredCheck>();
+  readonly #dependencies = new Map<string, Dependency>();
+  #listFurther: () => readonly Dependency[] = () => [];
   readonly #startedAt = performance.now();
   #report: Promise<ServiceHealth> | undefined;
   #listDownloads: () => Promise<ModelDownload[]> = () => Promise.resolve([]);
@@ -32,9 +34,13 @@ export class HealthRegistry {
     private readonly lifeMs = reportLifeMs,
   ) {}
 
-  register(name: string, check: HealthCheck, { required = true }: CheckOptions = {}): void {
-    const isRequired = typeof required === 'function' ? required : () => required;
-    this.#checks.set(name, { check, isRequired });
+  register(name: string, check: HealthCheck, options: CheckOptions = {}): void {
+    this.#dependencies.set(name, { ...options, name, check });
+  }
+
+  /** Asks further dependencies, which come and go, too: `list` names them for each report. */
+  registerListed(list: () => readonly Dependency[]): void {
+    this.#listFurther = list;
   }
 
   /** `list` says which models are being downloaded. */
@@ -53,14 +59,18 @@ export class HealthRegistry {
     return { ...report, ready: report.ready === true && !this.isStopping() };
   }
 
-  async #ask(): Promise<ServiceHealth> {
-    const asked = Promise.all(
-      [...this.#checks].map(async ([name, { check, isRequired }]) => {
-        const required = isRequired();
-        return { ...(await runCheck(name, check)), ...(!required && { required }) };
+  async #askAll(): Promise<DependencyHealth[]> {
+    const all = [...this.#dependencies.values(), ...this.#listFurther()];
+    return Promise.all(
+      all.map(async ({ name, check, required = true }) => {
+        const isRequired = typeof required === 'function' ? required() : required;
+        return { ...(await runCheck(name, check)), ...(!isRequired && { required: false }) };
       }),
     );
-    const dependencies = await asked.finally(() =>
+  }
+
+  async #ask(): Promise<ServiceHealth> {
+    const dependencies = await this.#askAll().finally(() =>
       setTimeout(() => (this.#report = undefined), this.lifeMs).unref(),
     );
     return {

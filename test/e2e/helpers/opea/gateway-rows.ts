@@ -1,4 +1,4 @@
-import type { ServiceName } from '#testing';
+import { allServices, type ServiceName } from '#testing';
 import { expect } from 'vitest';
 import { completion, error, number, passages, question, text, wrongMethod, type Row } from './row.js';
 
@@ -230,16 +230,7 @@ export const dataprepRows: Row[] = ['dataprep', 'gateway'].flatMap((name) => {
   ];
 });
 
-export const names = [
-  'gateway',
-  'embedding',
-  'retrieval',
-  'reranking',
-  'llm',
-  'dataprep',
-  'guardrail',
-] as const;
-export const everywhere: Row[] = names.flatMap((service) => [
+export const everywhere: Row[] = allServices.flatMap((service) => [
   {
     service,
     path: '/v1/health_check',

@@ -1,5 +1,6 @@
 import {
   defineMethod,
+  healthMethod,
   MegaNestError,
   nodeAnnouncementSchema,
   nodeMetadataKey,
@@ -7,6 +8,7 @@ import {
   nodeRequestSchema,
   type NodeAnnouncement,
   type RpcMethod,
+  type ServiceHealth,
 } from '#contracts';
 import {
   createServiceRegistry,
@@ -23,8 +25,16 @@ import { builtInNodes } from './built-in-nodes.js';
 
 /** How often NATS's service discovery is asked who is there. */
 const lookEveryMs = 2_000;
+/** A service counts as running for this long after it was last seen: a busy one may miss a look. */
+const presentMs = 3 * lookEveryMs;
 
 type NodeMethod = RpcMethod<typeof nodeRequestSchema, typeof nodeReplySchema>;
+
+interface Sighting {
+  /** By the clock of `performance`. */
+  at: number;
+  answersHealth: boolean;
+}
 
 /**
  * The services that announced themselves through NATS's discovery metadata, beside those that every stack has. One that
@@ -36,6 +46,7 @@ export class AnnouncedServices implements OnApplicationShutdown {
   readonly #methods = new Map<string, NodeMethod>();
   /** The announcements as they came, to notice a changed or broken one once. */
   readonly #seen = new Map<string, string>();
+  readonly #running = new Map<string, Sighting>();
   readonly #logger = new Logger('services');
   #timer: NodeJS.Timeout | undefined;
 
@@ -47,6 +58,21 @@ export class AnnouncedServices implements OnApplicationShutdown {
   /** All services that a YAML file may name; grows while the gateway runs. */
   get registry(): ServiceRegistry {
     return this.#kinds;
+  }
+
+  /** Names of the announced services that run. */
+  get running(): readonly string[] {
+    const since = performance.now() - presentMs;
+    return [...this.#running].filter(([, { at }]) => at >= since).map(([service]) => service);
+  }
+
+  /**
+   * Asks any service for its health, announced or not; undefined of an announced one that runs and lacks
+   * `meganest.<service>.health`, as one in another language may. Errors: service_unavailable.
+   */
+  async health(service: string, signal: AbortSignal): Promise<ServiceHealth | undefined> {
+    const isMute = this.running.includes(service) && this.#running.get(service)?.answersHealth === false;
+    return isMute ? undefined : this.client.request(healthMethod(service), {}, { signal });
   }
 
   /** Calls the service of a node. Errors: internal_error where it never announced itself. */
@@ -61,8 +87,15 @@ export class AnnouncedServices implements OnApplicationShutdown {
   /** Asks who is there; true where something new came. A NATS server that is away counts as nothing new. */
   async look(): Promise<boolean> {
     const instances = await this.directory.list().catch(() => []);
-    return instances
-      .map(({ service, metadata }) => this.#learn(service, metadata[nodeMetadataKey]))
+    const announced = instances.filter(
+      ({ service, metadata }) => metadata[nodeMetadataKey] !== undefined && !builtInNodes.has(service),
+    );
+    for (const { service, subjects } of announced) {
+      const answersHealth = subjects.includes(healthMethod(service).subject);
+      this.#running.set(service, { at: performance.now(), answersHealth });
+    }
+    return announced
+      .map(({ service, metadata }) => this.#learn(service, metadata[nodeMetadataKey] ?? ''))
       .includes(true);
   }
 
@@ -77,9 +110,8 @@ export class AnnouncedServices implements OnApplicationShutdown {
     clearInterval(this.#timer);
   }
 
-  #learn(service: string, announced: string | undefined): boolean {
-    if (announced === undefined || builtInNodes.has(service) || this.#seen.get(service) === announced)
-      return false;
+  #learn(service: string, announced: string): boolean {
+    if (this.#seen.get(service) === announced) return false;
     this.#seen.set(service, announced);
     try {
       const announcement = nodeAnnouncementSchema.parse(JSON.parse(announced));

@@ -7,7 +7,6 @@ import {
   retrievalParametersSchema,
   summaryParametersSchema,
   transcriptionParametersSchema,
-  type BuiltInService,
 } from '#contracts';
 import { createServiceRegistry, type InputPort, type NodeRunner, type ServiceKind } from '#dag';
 import { z } from 'zod';
@@ -22,8 +21,6 @@ const conversation: InputPort = { kind: 'conversation', optional: true };
 
 /** A service of every stack as a node of mega services. */
 export interface BuiltInNode extends ServiceKind {
-  /** The name of the service, where it is the service's main method; other methods are `service.method`. */
-  service: BuiltInService | `${BuiltInService}.${string}`;
   /** Calls the service over NATS for one node of a run. */
   call(call: NodeCall): ReturnType<NodeRunner>;
 }
