@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
 import { Sealer, type ResponseEvent, type ResponseObject } from '#responses';
 import {
@@ -12,30 +14,13 @@ import {
   type StoredResponse,
 } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import type { ResponsePlan } from '../context/response-plan.js';
 import { keptSecrets, openSecrets } from '../tools/mcp/mcp-secrets.js';
 
-const pauseMs = 200;
-
-/** Runs `work` again while the database is away, for `patienceMs` at most; other errors pass at once. */
-async function whileUnavailable<Result>(work: () => Promise<Result>, patienceMs: number): Promise<Result> {
-  const until = Date.now() + patienceMs;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      const away = error instanceof MegaNestError && error.code === 'service_unavailable';
-      if (!away || Date.now() > until) throw error;
-      await wait(pauseMs);
-    }
-  }
-}
-
 /** Longest wait for a database that is away before a response fails because it cannot be kept. */
 const patienceMs = 15_000;
+const pauseMs = 200;
 
 /** How one response is kept while it runs and after it ended. It is chosen once, before the response starts. */
 export interface Persistence {
@@ -119,7 +104,7 @@ class StoredAtEnd implements Persistence {
       if (!rowAtEnd) return responses.finish(response.id, leaseOwner, end);
       await responses.insertFinished(newStoredResponse(this.plan, this.options), end);
       return true;
-    }, patienceMs);
+    });
     if (!written) throw new LeaseLostError(response.id);
   }
 }
@@ -148,20 +133,35 @@ class Durable implements Persistence {
 
   async append(events: readonly ResponseEvent[], status: string): Promise<void> {
     const { id } = this.plan.initial;
-    const written = await whileUnavailable(
-      () => this.tables.leases.appendEvents(id, this.options.leaseOwner, toRecords(events), status),
-      patienceMs,
+    const written = await whileUnavailable(() =>
+      this.tables.leases.appendEvents(id, this.options.leaseOwner, toRecords(events), status),
     );
     if (!written) throw new LeaseLostError(id);
   }
 
   async finish(events: readonly ResponseEvent[], response: ResponseObject): Promise<void> {
     const end = endOf(response, events);
-    const written = await whileUnavailable(
-      () => this.tables.responses.finish(response.id, this.options.leaseOwner, end),
-      patienceMs,
+    const written = await whileUnavailable(() =>
+      this.tables.responses.finish(response.id, this.options.leaseOwner, end),
     );
     if (!written) throw new LeaseLostError(response.id);
+  }
+}
+
+/**
+ * Runs `work` again while the database is away. A transaction waits for a database by itself, but does not repeat a commit
+ * without an answer, and gives up at once where the disk is full or all connections are taken; `work` may be repeated then.
+ */
+async function whileUnavailable<Result>(work: () => Promise<Result>): Promise<Result> {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const isAway = error instanceof MegaNestError && error.code === 'service_unavailable';
+      if (!isAway || Date.now() > until) throw error;
+      await wait(pauseMs);
+    }
   }
 }
 
