@@ -1,13 +1,12 @@
 import { parseOrThrow, type GenerationChunk, type RetrievedDocument } from '#contracts';
 import {
   callableTools,
-  chatCompletionChunks,
   chatCompletionChunkSchema,
+  chatCompletionFrames,
   chatCompletionRequestSchema,
   chatCompletionSchema,
   chatToolParam,
   collectChatCompletion,
-  dataFrames,
   errorFrame,
   ignoredFields,
   modelList,
@@ -183,6 +182,6 @@ async function sendChatStream(
   identity: CompletionIdentity,
   includeUsage: boolean,
 ): Promise<void> {
-  const frames = dataFrames(chatCompletionChunks(chunks, identity, includeUsage));
+  const frames = chatCompletionFrames(chunks, identity, includeUsage);
   await sendEventStream(reply, frames, errorFrame);
 }

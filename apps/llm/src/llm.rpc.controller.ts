@@ -20,12 +20,12 @@ export class LlmRpcController {
   ) {}
 
   @RpcHandler(generate)
-  async *generate(
+  async generate(
     request: ParsedRequestOf<typeof generate>,
     context: RpcContext,
-  ): AsyncGenerator<GenerationChunk, void, void> {
+  ): Promise<AsyncIterable<GenerationChunk>> {
     const messages = await loadImages(request.messages, this.objects);
-    yield* this.llm.generate({ ...request, messages }, context.signal);
+    return this.llm.generate({ ...request, messages }, context.signal);
   }
 
   @RpcHandler(countPromptTokens)

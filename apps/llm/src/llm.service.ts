@@ -10,7 +10,7 @@ import {
   type TokenUsage,
 } from '#contracts';
 import type { EngineLoad, GenerationEvent, GenerateRequest as ModelRequest } from '#generation';
-import { HealthRegistry, measureGeneration, Metrics } from '#service-kit';
+import { GenerationMeasure, HealthRegistry, Metrics } from '#service-kit';
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { byWord } from './by-word.js';
 import { askAgain } from './forms/ask-again.js';
@@ -71,8 +71,27 @@ export class LlmService implements OnApplicationShutdown {
    * Streams the answers; the last chunk carries the usage. Leaving the loop or aborting the signal ends the generation
    * within one token. Errors: model_not_found, context_length_exceeded, invalid_request, overloaded, cancelled.
    */
-  generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {
-    return measureGeneration(this.metrics, 'generate', this.#answer(request, signal));
+  async *generate(
+    request: GenerateRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<GenerationChunk, void, void> {
+    const measure = new GenerationMeasure(this.metrics, 'generate');
+    try {
+      const { chunks, model, settle } = await this.#answer(request, signal);
+      for await (const chunk of chunks) {
+        for (const piece of byWord(chunk)) {
+          measure.note(piece);
+          if (piece.usage) settle(piece.usage);
+          yield piece.usage ? { ...piece, model } : piece;
+        }
+      }
+      measure.succeed();
+    } catch (error) {
+      measure.fail(error);
+      throw error;
+    } finally {
+      measure.end();
+    }
   }
 
   /** Parameters of a request that do not change its answer. */
@@ -107,14 +126,11 @@ export class LlmService implements OnApplicationShutdown {
     return this.settings.callsTools ?? (!template || detectToolFormat(template.source).inTemplate);
   }
 
-  async *#answer(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerationChunk, void, void> {
+  async #answer(request: GenerateRequest, signal: AbortSignal): Promise<OpenAnswer> {
     const { id, modalities } = this.generator.info;
     assertServedModel(request.model, id);
     assertImages(request.messages, modalities);
-    if (this.answerer && quotes(request)) {
-      yield* this.#quote(this.answerer, request, signal);
-      return;
-    }
+    if (this.answerer && quotes(request)) return this.#quote(this.answerer, request, signal);
     const plan = await planAnswer(request, this.settings, this.generator, this.#forms);
     const { request: asked, read, mayBreak, check } = plan;
     const tally = new TokenTally(this.metrics);
@@ -122,33 +138,30 @@ export class LlmService implements OnApplicationShutdown {
       read(tally.count(this.generator.generate(correction ? withTurn(asked, correction) : asked, signal)));
     const events = mayBreak ? askAgain(ask, request.whole === true) : ask();
     const count = () => this.generator.countPromptTokens(asked.messages, asked.chatTemplateKwargs);
-    const usageSoFar = () => tally.soFar(count);
-    for await (const chunk of byWord(check(events, usageSoFar))) {
-      if (!chunk.usage) yield chunk;
-      else {
-        tally.settle(chunk.usage);
-        yield { ...chunk, model: this.generator.info.id };
-      }
-    }
+    const chunks = check(events, () => tally.soFar(count));
+    return { chunks, model: id, settle: (usage) => tally.settle(usage) };
   }
 
   /** An answer of the documents' own sentences. */
-  async *#quote(
-    answerer: ExtractiveAnswerer,
-    request: GenerateRequest,
-    signal: AbortSignal,
-  ): AsyncGenerator<GenerationChunk, void, void> {
+  #quote(answerer: ExtractiveAnswerer, request: GenerateRequest, signal: AbortSignal): OpenAnswer {
     const { messages, documents = [], ...given } = request;
     const limits = { ...given, max_tokens: given.max_tokens ?? this.settings.parameters.max_tokens };
-    for await (const chunk of byWord(answerer.answer(messages, documents, limits, signal))) {
-      if (!chunk.usage) yield chunk;
-      else {
-        this.metrics.countTokens('prompt', chunk.usage.promptTokens);
-        this.metrics.countTokens('completion', chunk.usage.completionTokens);
-        yield { ...chunk, model: answerer.info.id };
-      }
-    }
+    return {
+      chunks: answerer.answer(messages, documents, limits, signal),
+      model: answerer.info.id,
+      settle: ({ promptTokens, completionTokens }) => {
+        this.metrics.countTokens('prompt', promptTokens);
+        this.metrics.countTokens('completion', completionTokens);
+      },
+    };
   }
+}
+
+/** An answer that was begun: its chunks, the model that they are of, and what the final usage is told to. */
+interface OpenAnswer {
+  chunks: AsyncIterable<GenerationChunk>;
+  model: string;
+  settle: (usage: TokenUsage) => void;
 }
 
 function withTurn(request: ModelRequest, turn: ChatMessage): ModelRequest {

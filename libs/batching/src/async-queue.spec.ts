@@ -61,3 +61,25 @@ test('aborts the work when the reader leaves, and when the caller aborts', async
   expect(await others.next()).toEqual({ value: undefined, done: true });
   expect(signals[1]!.aborted).toBe(true);
 });
+
+test('tells once, with the error, that the iteration has ended', async () => {
+  const ends: unknown[] = [];
+  const queue = new AsyncQueue<number>();
+  const read = queue.read(() => (failure) => ends.push(failure));
+  const broken = new Error('broken');
+  queue.end(broken);
+  await expect(read.next()).rejects.toBe(broken);
+  const other = new AsyncQueue<number>();
+  other.push(1);
+  const left = other.read(() => (failure) => ends.push(failure));
+  await left.next();
+  await left.return();
+  expect(ends).toEqual([broken, undefined]);
+});
+
+test('begins with the iteration; an error of the beginning ends it', async () => {
+  const broken = new Error('broken');
+  const read = new AsyncQueue<number>().read(() => Promise.reject(broken));
+  await expect(read.next()).rejects.toBe(broken);
+  expect(await read.next()).toEqual({ value: undefined, done: true });
+});

@@ -20,33 +20,53 @@ export class AsyncQueue<Item> implements AsyncIterable<Item> {
     this.#wake();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, void> {
-    for (;;) {
-      while (this.#items.length > 0) yield this.#items.shift() as Item;
-      if (this.#outcome) break;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
+  [Symbol.asyncIterator](): AsyncGenerator<Item, void, void> {
+    return this.read(() => () => undefined);
+  }
+
+  /**
+   * Iterates over the items. `begin` is called before the first one; it returns what is called once when the iteration ends,
+   * also early, with the error that ended it. Errors: those of `begin`, and the one that the queue ended with.
+   */
+  async *read(begin: () => Leave | Promise<Leave>): AsyncGenerator<Item, void, void> {
+    const leave = await begin();
+    let failure: unknown;
+    try {
+      for (;;) {
+        while (this.#items.length > 0) yield this.#items.shift() as Item;
+        if (this.#outcome) break;
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+      if (this.#outcome.error !== undefined) throw this.#outcome.error;
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      leave(failure);
     }
-    if (this.#outcome.error !== undefined) throw this.#outcome.error;
   }
 }
 
+/** Called at the end of an iteration, with the error that ended it. */
+type Leave = (failure?: unknown) => void;
+
 /**
- * Runs work that reports events to a callback, and yields the events. The work's signal is aborted when the
+ * Runs work that reports events to a callback, and iterates over the events; it starts with the iteration. The work's signal is aborted when the
  * caller's signal is, and when the caller ends the iteration early. Errors: those of the work.
  */
-export async function* eventsOf<Event>(
+export function eventsOf<Event>(
   work: (onEvent: (event: Event) => void, signal: AbortSignal) => Promise<unknown>,
   signal?: AbortSignal,
 ): AsyncGenerator<Event, void, void> {
-  const left = new AbortController();
   const events = new AsyncQueue<Event>();
-  work((event) => events.push(event), signal ? AbortSignal.any([signal, left.signal]) : left.signal).then(
-    () => events.end(),
-    (error: unknown) => events.end(error),
-  );
-  try {
-    yield* events;
-  } finally {
-    if (!events.ended) left.abort();
-  }
+  return events.read(() => {
+    const left = new AbortController();
+    work((event) => events.push(event), signal ? AbortSignal.any([signal, left.signal]) : left.signal).then(
+      () => events.end(),
+      (error: unknown) => events.end(error),
+    );
+    return () => {
+      if (!events.ended) left.abort();
+    };
+  });
 }

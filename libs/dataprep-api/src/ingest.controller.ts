@@ -55,7 +55,9 @@ export class IngestController {
       const progress = this.dataprep.ingest(request, call);
       const { accept = '' } = http.headers;
       if (accept.includes('text/plain')) {
-        await sendEventStream(reply, progressLines(progress), errorLine, 'text/plain; charset=utf-8');
+        await sendEventStream(reply, progressLines(progress), errorLine, {
+          contentType: 'text/plain; charset=utf-8',
+        });
       } else if (accept.includes('text/event-stream')) {
         await sendEventStream(reply, framesOf(progress), (error) => frame('error', errorEnvelope(error)));
       } else await reply.status(200).send(await answerOf(progress));

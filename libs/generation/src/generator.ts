@@ -145,17 +145,13 @@ class OnnxGenerator implements Generator {
     return { source, render: (messages, kwargs) => this.tokenizer.renderChat(messages, kwargs) };
   }
 
-  async *generate(
-    request: GenerateRequest,
-    signal?: AbortSignal,
-  ): AsyncGenerator<GenerationEvent, void, void> {
-    this.refuseOverload();
-    const startedAt = performance.now();
-    this.inFlight++;
-    yield* eventsOf<GenerationEvent>(
-      (onEvent, ended) => this.send(request, ended, onEvent).finally(() => this.countOut(startedAt)),
-      signal,
-    );
+  generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerationEvent, void, void> {
+    return eventsOf<GenerationEvent>(async (onEvent, ended) => {
+      this.refuseOverload();
+      const startedAt = performance.now();
+      this.inFlight++;
+      await this.send(request, ended, onEvent).finally(() => this.countOut(startedAt));
+    }, signal);
   }
 
   /** Constraints are parsed in another thread, so that a hostile constraint cannot stall the decoder. */

@@ -70,23 +70,16 @@ export class RpcClient {
   }
 
   /** A stream of replies. Leaving the loop, aborting the signal and the deadline stop the work on the other side. */
-  async *stream<Method extends RpcMethod>(
+  stream<Method extends RpcMethod>(
     method: Method,
     payload: RequestOf<Method>,
     options: CallOptions = {},
   ): AsyncGenerator<ReplyOf<Method>, void, void> {
-    await this.#whenConnected(options);
-    const queue = new AsyncQueue<ReplyOf<Method>>();
-    const leave = this.#begin(method, payload, options, queue);
-    let failure: unknown;
-    try {
-      yield* queue;
-    } catch (error) {
-      failure = error;
-      throw error;
-    } finally {
-      leave(failure);
-    }
+    const replies = new AsyncQueue<ReplyOf<Method>>();
+    return replies.read(async () => {
+      await this.#whenConnected(options);
+      return this.#begin(method, payload, options, replies);
+    });
   }
 
   close(): void {

@@ -2,7 +2,7 @@ import type { GenerationChunk } from '#contracts';
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import {
-  chatCompletionChunks,
+  chatCompletionFrames,
   collectChatCompletion,
   type ChatCompletion,
   type ChatCompletionChunk,
@@ -43,10 +43,15 @@ async function* generation(): AsyncGenerator<GenerationChunk> {
   yield { choice: 0, text: '', usage: { promptTokens: 10, completionTokens: 7, cachedTokens: 4 } };
 }
 
-async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const result: Item[] = [];
-  for await (const item of items) result.push(item);
-  return result;
+/** The objects of a stream's frames, which end with `[DONE]`. */
+async function streamed(
+  chunks: AsyncIterable<GenerationChunk>,
+  includeUsage: boolean,
+): Promise<ChatCompletionChunk[]> {
+  const frames: string[] = [];
+  for await (const frame of chatCompletionFrames(chunks, identity, includeUsage)) frames.push(frame);
+  expect(frames.pop()).toBe('data: [DONE]\n\n');
+  return frames.map((frame) => JSON.parse(frame.replace(/^data: /, '')) as ChatCompletionChunk);
 }
 
 describe('collectChatCompletion', () => {
@@ -94,7 +99,7 @@ describe('a refusal', () => {
       finish_reason: 'content_filter',
       message: { content: null, refusal: 'Not this.' },
     });
-    const chunks = await collect(chatCompletionChunks(refusal(), identity, false));
+    const chunks = await streamed(refusal(), false);
     chunks.forEach(chunkFits);
     const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta));
     expect(deltas.map((delta) => delta.refusal ?? '').join('')).toBe('Not this.');
@@ -120,7 +125,7 @@ describe('calls of tools', () => {
   });
 
   it('come in pieces of which the first has the name', async () => {
-    const chunks = await collect(chatCompletionChunks(calls(), identity, false));
+    const chunks = await streamed(calls(), false);
     const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta));
     expect(deltas.flatMap(({ tool_calls = [] }) => tool_calls)).toEqual([
       { index: 0, id: 'call_1', type: 'function', function: { name: 'add', arguments: '' } },
@@ -142,9 +147,9 @@ describe('calls of tools', () => {
   });
 });
 
-describe('chatCompletionChunks', () => {
+describe('chatCompletionFrames', () => {
   it('begins each choice with its role and ends it with its reason', async () => {
-    const chunks = await collect(chatCompletionChunks(generation(), identity, true));
+    const chunks = await streamed(generation(), true);
     chunks.forEach(chunkFits);
     const ofFirst = chunks.flatMap(({ choices }) => choices).filter(({ index }) => index === 0);
     expect(ofFirst[0]?.delta.role).toBe('assistant');
@@ -156,10 +161,10 @@ describe('chatCompletionChunks', () => {
   });
 
   it('has the usage in a last chunk without choices, and null before, only when asked for', async () => {
-    const withUsage = await collect(chatCompletionChunks(generation(), identity, true));
+    const withUsage = await streamed(generation(), true);
     expect(withUsage.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 17 } });
     expect(withUsage.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
-    const without = await collect(chatCompletionChunks(generation(), identity, false));
+    const without = await streamed(generation(), false);
     expect(without.every((chunk) => !('usage' in chunk))).toBe(true);
   });
 });

@@ -1,5 +1,6 @@
 import type { GenerationChunk, RetrievedDocument, TokenLogprob, TokenUsage } from '#contracts';
 import { citationAnnotations, type CitationAnnotation } from './annotations.js';
+import { dataFrame, doneFrame } from './server-sent-events.js';
 import { CallPieces, GatheredCalls, type CompletionToolCall, type ToolCallPiece } from './chat-calls.js';
 
 export interface CompletionUsage {
@@ -115,15 +116,18 @@ export async function collectChatCompletion(
   return { ...head(identity), object: 'chat.completion', choices: ordered, usage };
 }
 
-/** Turns a stream of chunks into `chat.completion.chunk` objects, the last one with the usage where it was asked for. */
-export async function* chatCompletionChunks(
+/**
+ * Turns a stream of chunks into frames with `chat.completion.chunk` objects, ended by `[DONE]`; the last object has the usage
+ * where it was asked for.
+ */
+export async function* chatCompletionFrames(
   chunks: AsyncIterable<SpokenChunk>,
   identity: CompletionIdentity,
   includeUsage: boolean,
-): AsyncGenerator<ChatCompletionChunk> {
+): AsyncGenerator<string> {
   const started = new Map<number, CallPieces>();
   const withoutUsage = includeUsage ? { usage: null } : {};
-  const frame = (choices: ChatCompletionChunk['choices']): ChatCompletionChunk => ({
+  const body = (choices: ChatCompletionChunk['choices']): ChatCompletionChunk => ({
     ...head(identity),
     object: 'chat.completion.chunk',
     choices,
@@ -132,22 +136,31 @@ export async function* chatCompletionChunks(
   let usage: TokenUsage | undefined;
   for await (const chunk of chunks) {
     usage = chunk.usage ?? usage;
-    if (!started.has(chunk.choice))
-      yield frame([deltaChoice(chunk.choice, { role: 'assistant', content: '' })]);
-    const pieces = started.get(chunk.choice) ?? new CallPieces();
-    started.set(chunk.choice, pieces);
-    if (chunk.reasoning) yield frame([deltaChoice(chunk.choice, { reasoning_content: chunk.reasoning })]);
-    if (chunk.audio) yield frame([deltaChoice(chunk.choice, { audio: audioDelta(chunk.audio) })]);
-    if (chunk.refusal) {
-      if (chunk.text) yield frame([deltaChoice(chunk.choice, { refusal: chunk.text })]);
-    } else if (!chunk.audio && (chunk.text || chunk.logprobs)) {
-      yield frame([deltaChoice(chunk.choice, { content: chunk.text }, logprobsObject(chunk.logprobs))]);
-    }
-    for (const call of chunk.toolCalls ?? [])
-      yield frame([deltaChoice(chunk.choice, callDelta(pieces.piece(call), identity))]);
-    if (chunk.finishReason) yield frame([finalChoice(chunk, identity)]);
+    for (const choice of choicesOf(chunk, identity, started)) yield dataFrame(body([choice]));
   }
-  if (includeUsage) yield { ...frame([]), usage: usageObject(usage) };
+  if (includeUsage) yield dataFrame({ ...body([]), usage: usageObject(usage) });
+  yield doneFrame;
+}
+
+/** The choices that a chunk becomes, one of each object; `started` holds the calls of the answers that have begun. */
+function* choicesOf(
+  chunk: SpokenChunk,
+  identity: CompletionIdentity,
+  started: Map<number, CallPieces>,
+): Generator<ChatCompletionChunk['choices'][number]> {
+  const { choice, text, reasoning, audio, refusal, logprobs, toolCalls = [] } = chunk;
+  if (!started.has(choice)) yield deltaChoice(choice, { role: 'assistant', content: '' });
+  const pieces = started.get(choice) ?? new CallPieces();
+  started.set(choice, pieces);
+  if (reasoning) yield deltaChoice(choice, { reasoning_content: reasoning });
+  if (audio) yield deltaChoice(choice, { audio: audioDelta(audio) });
+  if (refusal) {
+    if (text) yield deltaChoice(choice, { refusal: text });
+  } else if (!audio && (text || logprobs)) {
+    yield deltaChoice(choice, { content: text }, logprobsObject(logprobs));
+  }
+  for (const call of toolCalls) yield deltaChoice(choice, callDelta(pieces.piece(call), identity));
+  if (chunk.finishReason) yield finalChoice(chunk, identity);
 }
 
 function deltaChoice(

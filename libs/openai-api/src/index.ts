@@ -18,7 +18,7 @@ export {
   type ChatCompletionRequest,
 } from './chat-request.js';
 export {
-  chatCompletionChunks,
+  chatCompletionFrames,
   collectChatCompletion,
   usageObject,
   type ChatCompletion,
@@ -36,7 +36,7 @@ export {
 } from './embeddings.js';
 export { codexModel } from './codex-models.js';
 export { modelList, modelObject, type Model } from './models.js';
-export { dataFrame, dataFrames, doneFrame, errorFrame } from './server-sent-events.js';
+export { dataFrame, doneFrame, errorFrame } from './server-sent-events.js';
 export {
   rerankCall,
   rerankQuerySchema,

@@ -12,9 +12,3 @@ export const doneFrame = 'data: [DONE]\n\n';
 export function errorFrame({ message, type, param, code }: MegaNestError): string {
   return dataFrame({ error: { message, type, param, code } });
 }
-
-/** JSON objects as frames, with `[DONE]` at the end. */
-export async function* dataFrames(values: AsyncIterable<unknown>): AsyncGenerator<string> {
-  for await (const value of values) yield dataFrame(value);
-  yield doneFrame;
-}

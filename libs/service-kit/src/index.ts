@@ -37,7 +37,13 @@ export { sendEventStream, type Frames } from './http/event-stream.js';
 export { assertMayAsk, ownerOf, type Caller, type Scope } from './keys/caller.js';
 export { needsKeys } from './keys/key-ring.js';
 export { createLogger } from './logger.js';
-export { measureGeneration, Metrics, type LatencyStatistics, type Operation } from './metrics/metrics.js';
+export {
+  GenerationMeasure,
+  measureGeneration,
+  Metrics,
+  type LatencyStatistics,
+  type Operation,
+} from './metrics/metrics.js';
 export {
   ApiDocument,
   buildDocument,

@@ -1,12 +1,6 @@
 import type { RunReceipt } from '#dag';
-import {
-  chatCompletionChunks,
-  collectChatCompletion,
-  dataFrames,
-  errorFrame,
-  type SpokenChunk,
-} from '#openai-api';
-import { sendEventStream, setDegraded, setIgnored } from '#service-kit';
+import { chatCompletionFrames, collectChatCompletion, errorFrame, type SpokenChunk } from '#openai-api';
+import { sendEventStream, setDegraded, setIgnored, type Frames } from '#service-kit';
 import type { FastifyReply } from 'fastify';
 import { degradedSteps } from '../mega-services/degraded.js';
 import type { ChatRun } from './chat-model.js';
@@ -27,25 +21,19 @@ export async function sendChatStream(
   run: SpokenRun,
   includeUsage: boolean,
 ): Promise<void> {
-  const chunks = withHeaders(reply, run);
-  await sendEventStream(
-    reply,
-    dataFrames(chatCompletionChunks(chunks, run.identity, includeUsage)),
-    errorFrame,
-  );
+  await sendFrames(reply, run, chatCompletionFrames(run.chunks, run.identity, includeUsage));
 }
 
-/** Sets the headers when the first chunk is there: by then it is known where the time went. */
-export async function* withHeaders(reply: FastifyReply, run: SpokenRun): AsyncGenerator<SpokenChunk> {
-  let first = true;
-  for await (const chunk of run.chunks) {
-    if (first) setHeaders(reply, run);
-    first = false;
-    yield chunk;
-  }
+/** Writes the frames of a chat; sets its headers when the first one is there: by then it is known where the time went. */
+export async function sendFrames(
+  reply: FastifyReply,
+  run: Pick<ChatRun, 'ignored' | 'receipt'>,
+  frames: Frames,
+): Promise<void> {
+  await sendEventStream(reply, frames, errorFrame, { beforeHead: () => setHeaders(reply, run) });
 }
 
-function setHeaders(reply: FastifyReply, { ignored, receipt }: SpokenRun): void {
+function setHeaders(reply: FastifyReply, { ignored, receipt }: Pick<ChatRun, 'ignored' | 'receipt'>): void {
   setIgnored(reply, ignored);
   if (receipt) setReceiptHeaders(reply, receipt());
 }

@@ -28,7 +28,7 @@ export class ChatService {
   async start(request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
     const model = await this.open(request, call);
     const run = model.start(request, call);
-    return { ...run, chunks: namingToolParams(run.chunks, chatToolParam) };
+    return request.tools ? { ...run, chunks: namingToolParams(run.chunks, chatToolParam) } : run;
   }
 
   /**

@@ -6,7 +6,6 @@ import {
   chatCompletionSchema,
   collectChatCompletion,
   doneFrame,
-  errorFrame,
   type SpokenChunk,
 } from '#openai-api';
 import {
@@ -15,7 +14,6 @@ import {
   Call,
   HiddenRoute,
   noRoute,
-  sendEventStream,
   setIgnored,
   type HttpCall,
   type OpenApiPaths,
@@ -25,7 +23,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChatRun } from '../chat/chat-model.js';
-import { sendChatCompletion, setReceiptHeaders, withHeaders } from '../chat/chat-reply.js';
+import { sendChatCompletion, sendFrames, setReceiptHeaders } from '../chat/chat-reply.js';
 import { ChatService } from '../chat/chat.service.js';
 import { speakWhole, type SpokenWish } from '../chat/speak-along.js';
 import { documentsAnswerSchema } from '../mega-services/documents-answer.js';
@@ -95,7 +93,7 @@ export class MegaServiceController {
       const chunks = received.speaks ? this.#spoken(run, wish, call) : refusalsAsText(run.chunks);
       return sendChatCompletion(reply, { ...run, chunks });
     }
-    await sendEventStream(reply, legacyFrames(withHeaders(reply, run)), errorFrame);
+    await sendFrames(reply, run, legacyFrames(run.chunks));
   }
 
   #spoken({ chunks }: ChatRun, wish: SpokenWish, call: HttpCall): AsyncIterable<SpokenChunk> {

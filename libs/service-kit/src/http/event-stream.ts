@@ -5,6 +5,14 @@ import { sendError } from './error.filter.js';
 /** Frames of a server-sent event stream, as text that ends in a blank line. */
 export type Frames = AsyncIterable<string>;
 
+/** How the head of a stream differs from the usual one. */
+export interface StreamHead {
+  contentType?: string;
+  /** Sets headers that are known with the first frame. */
+  beforeHead?: () => void;
+}
+
+const eventStream = 'text/event-stream; charset=utf-8';
 /** Characters that are written without waiting for the end of the turn. */
 const longestWait = 65_536;
 
@@ -16,17 +24,17 @@ export async function sendEventStream(
   reply: FastifyReply,
   frames: Frames,
   onError: (error: MegaNestError) => string,
-  contentType = 'text/event-stream; charset=utf-8',
+  options: StreamHead = {},
 ): Promise<void> {
   const { raw } = reply;
   const writer = new FrameWriter(reply);
   try {
     for await (const frame of frames) {
-      if (!raw.headersSent) writeHead(reply, contentType);
+      if (!raw.headersSent) writeHead(reply, options);
       if (raw.destroyed) return;
       await writer.write(frame);
     }
-    if (!raw.headersSent) writeHead(reply, contentType);
+    if (!raw.headersSent) writeHead(reply, options);
   } catch (thrown) {
     const error = MegaNestError.from(thrown, 'gateway');
     if (!raw.headersSent && reply.sent) {
@@ -67,7 +75,8 @@ class FrameWriter {
   }
 }
 
-function writeHead(reply: FastifyReply, contentType: string): void {
+function writeHead(reply: FastifyReply, { contentType = eventStream, beforeHead }: StreamHead): void {
+  beforeHead?.();
   reply.hijack();
   const inherited = Object.entries(reply.getHeaders()).filter((entry) => entry[1] !== undefined);
   reply.raw.writeHead(200, {

@@ -239,9 +239,44 @@ function quantiles(operation: string, values: SummaryValues) {
 }
 
 /**
- * Passes a generation through and records its time to the first token, its duration and its outcome: `cancelled` where the
- * consumer leaves early or the error says so. The first token is the first chunk with text, reasoning or a tool call.
- * With `countUsage` the tokens of the final usage are counted, too.
+ * Records the time of one generation to its first token, its duration and its outcome. The first token is the first chunk with
+ * text, reasoning or a tool call.
+ */
+export class GenerationMeasure {
+  readonly #running: Operation;
+  #waiting = true;
+  #outcome: 'ok' | 'error' | 'cancelled' = 'cancelled';
+
+  constructor(metrics: Pick<Metrics, 'start'>, operation: string) {
+    this.#running = metrics.start(operation);
+  }
+
+  /** Takes note of a chunk before it is passed on. */
+  note(chunk: GenerationChunk): void {
+    if (!this.#waiting || !hasOutput(chunk)) return;
+    this.#running.firstToken();
+    this.#waiting = false;
+  }
+
+  /** It has come to its own end. */
+  succeed(): void {
+    this.#outcome = 'ok';
+  }
+
+  /** It has ended with an error, which may say that it was cancelled. */
+  fail(error: unknown): void {
+    if (!(error instanceof MegaNestError && error.code === 'cancelled')) this.#outcome = 'error';
+  }
+
+  /** Records the outcome; without another one the consumer has left early. */
+  end(): void {
+    this.#running.end(this.#outcome);
+  }
+}
+
+/**
+ * Passes a generation through and measures it; a consumer that leaves early has cancelled it. With `countUsage` the tokens
+ * of the final usage are counted, too.
  */
 export async function* measureGeneration(
   metrics: Pick<Metrics, 'start' | 'countTokens'>,
@@ -249,27 +284,22 @@ export async function* measureGeneration(
   chunks: AsyncIterable<GenerationChunk>,
   { countUsage = false }: { countUsage?: boolean } = {},
 ): AsyncGenerator<GenerationChunk, void, void> {
-  const running = metrics.start(operation);
-  let outcome: 'ok' | 'error' | 'cancelled' = 'cancelled';
-  let waiting = true;
+  const measure = new GenerationMeasure(metrics, operation);
   try {
     for await (const chunk of chunks) {
-      if (waiting && hasOutput(chunk)) {
-        running.firstToken();
-        waiting = false;
-      }
+      measure.note(chunk);
       if (countUsage && chunk.usage) {
         metrics.countTokens('prompt', chunk.usage.promptTokens);
         metrics.countTokens('completion', chunk.usage.completionTokens);
       }
       yield chunk;
     }
-    outcome = 'ok';
+    measure.succeed();
   } catch (error) {
-    if (!(error instanceof MegaNestError && error.code === 'cancelled')) outcome = 'error';
+    measure.fail(error);
     throw error;
   } finally {
-    running.end(outcome);
+    measure.end();
   }
 }
 
