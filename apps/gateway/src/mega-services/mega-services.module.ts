@@ -31,6 +31,13 @@ const receiptBounds = { maxCount: 1_000, maxBytes: 8 * 2 ** 20, maxAgeMs: 3_600_
     },
     { provide: ReceiptStore, useFactory: () => new ReceiptStore(receiptBounds) },
   ],
-  exports: [AnnouncedServices, MegaServiceCatalog, MegaServiceRunner, MegaServiceBody, MegaServiceOutputs, ReceiptStore],
+  exports: [
+    AnnouncedServices,
+    MegaServiceCatalog,
+    MegaServiceRunner,
+    MegaServiceBody,
+    MegaServiceOutputs,
+    ReceiptStore,
+  ],
 })
 export class MegaServicesModule {}
