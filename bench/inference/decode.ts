@@ -4,13 +4,14 @@
  */
 import { AutoModelForCausalLM, Tensor } from '@xenova/transformers';
 import { loadGenerator, type Generator } from '#generation';
+import { bandwidthTable, type StepBytes } from '../harness/bandwidth.js';
 import { interleave, type Contender, type Result } from '../harness/interleave.js';
 import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';
 import type { BenchOptions, Subject } from '../harness/subject.js';
 import { writeGguf } from './gguf.js';
 import { LlamaCpp } from './llama-cpp.js';
 import { benchFolder, bundledModel, digits, forTransformersJs, randomDecoder } from './models.js';
-import { shape135m } from './random-decoder.js';
+import { shape135m, stepBytes } from './random-decoder.js';
 
 /** Short prompts, so that it is decoding that is measured; the context stays below 256. */
 const promptTokens = 8;
@@ -25,6 +26,15 @@ const names = {
   llamaBatch: `node-llama-cpp Q8_0, ${batch} at once`,
   llamaSingle: 'node-llama-cpp Q8_0, one by one',
 } as const;
+
+const steps: readonly StepBytes[] = [
+  { name: names.single, bytes: stepBytes('int8'), tokens: 1 },
+  { name: names.transformersSingle, bytes: stepBytes('int8'), tokens: 1 },
+  { name: names.llamaSingle, bytes: stepBytes('q8_0'), tokens: 1 },
+  { name: names.batch, bytes: stepBytes('int8'), tokens: batch },
+  { name: names.transformersBatch, bytes: stepBytes('int8'), tokens: batch },
+  { name: names.llamaBatch, bytes: stepBytes('q8_0'), tokens: batch },
+];
 
 async function answer(generator: Generator, seed: number): Promise<number> {
   const parameters = { max_tokens: newTokens, ignore_eos: true, temperature: 0 };
@@ -163,18 +173,24 @@ export const subject: Subject = {
     const targets = [
       targetRow('8 at once, against one by one', '≥ 4', results, [names.batch, names.single]),
       targetRow('8 at once, against node-llama-cpp', '≥ 3', results, [names.batch, names.llamaBatch]),
-      targetRow('8 at once, against transformers.js', '≥ 5', results, [names.batch, names.transformersBatch]),
-      targetRow('one by one, against node-llama-cpp', '≥ 1 (2 threads)', results, [
-        names.single,
-        names.llamaSingle,
+      targetRow('8 at once, against transformers.js', '≥ 2.5', results, [
+        names.batch,
+        names.transformersBatch,
       ]),
-      targetRow('one by one, against transformers.js', '≥ 2', results, [
+      targetRow('one by one, against node-llama-cpp', '≥ 1', results, [names.single, names.llamaSingle]),
+      targetRow('one by one, against transformers.js', '≥ 1.6', results, [
         names.single,
         names.transformersSingle,
       ]),
     ];
+    const bandwidth = await bandwidthTable(results, steps, options.threads);
     const lookup = await measureLookup(options);
-    const tables = [resultTable('tokens', results, names.single), table(targetHead, targets), lookup];
+    const tables = [
+      resultTable('tokens', results, names.single),
+      table(targetHead, targets),
+      bandwidth,
+      lookup,
+    ];
     return ['## Decoding', introduction, ...tables].join('\n\n');
   },
 };

@@ -111,7 +111,7 @@ class CacheTensors {
       const dims = kv === 'int8' && plane % 2 === 0 ? [batch, kvHeads, headDim, capacity] : positionsFirst;
       this.feeds[name] = new Tensor(kv === 'float' ? 'float32' : 'int8', cacheData, dims);
       if (kv === 'float') continue;
-      const scale = new Float32Array(batch * kvHeads * capacity).fill(1 / 127);
+      const scale = new Float32Array(batch * kvHeads * capacity).fill(1);
       this.scales.push(scale);
       this.feeds[`${name}_scale`] = new Tensor('float32', scale, [batch, kvHeads, 1, capacity]);
     }
@@ -123,7 +123,8 @@ class CacheTensors {
     const rows = this.batch * kvHeads;
     for (let plane = 0; plane < 2 * layers; plane++)
       for (let row = 0; row < rows; row++) {
-        const from = plane * rows + row;
+        const sequence = Math.floor(row / kvHeads);
+        const from = (sequence * 2 * layers + plane) * kvHeads + (row % kvHeads);
         const vector = news.subarray(from * headDim, (from + 1) * headDim);
         if (this.kv === 'float' || plane % 2 === 1)
           this.data[plane]!.set(vector, (row * this.capacity + position) * headDim);

@@ -19,6 +19,27 @@ export const shape135m = {
   tie_word_embeddings: true,
 };
 
+/** Bytes a weight takes, by the form of a model: the numbers themselves and the scales of their blocks. */
+const bytesPerWeight = {
+  int8: { attentionInput: 1, others: 1, head: 1 },
+  /** A block of 32 has a scale in half precision. */
+  q8_0: { attentionInput: 34 / 32, others: 34 / 32, head: 34 / 32 },
+  /** A block has a float scale; with 4 bits also a zero point. */
+  'int4, blocks of 128': { attentionInput: 1 + 4 / 128, others: (64 + 4.5) / 128, head: 1 },
+  'int4, blocks of 32': { attentionInput: 1 + 4 / 32, others: (16 + 4.5) / 32, head: 1 },
+} as const;
+
+/** Bytes of weights that a step reads: all but the table of embeddings, of which it reads a row a token. */
+export function stepBytes(form: keyof typeof bytesPerWeight, shape = shape135m): number {
+  const { hidden_size: hidden, intermediate_size: inner, num_hidden_layers: layers } = shape;
+  const [queries, keys] = [shape.num_attention_heads, shape.num_key_value_heads].map(
+    (heads) => heads * shape.head_dim,
+  ) as [number, number];
+  const { attentionInput, others, head } = bytesPerWeight[form];
+  const layer = attentionInput * hidden * (queries + 2 * keys) + others * hidden * (queries + 3 * inner);
+  return layers * layer + head * hidden * shape.vocab_size;
+}
+
 interface Part {
   readonly name: string;
   readonly dtype: 'F32' | 'I8';

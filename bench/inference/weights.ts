@@ -9,10 +9,12 @@ import { testData } from '#paths';
 import { loadGenerator, type Generator } from '#generation';
 import { TextTokenizer } from '#models';
 import { type BlockSize, compileDecoder, type CompiledDecoder, type WeightPrecision } from '#onnx-compiler';
+import { bandwidthTable } from '../harness/bandwidth.js';
 import { interleave, type Contender } from '../harness/interleave.js';
 import { resultTable, table, targetHead, targetRow } from '../harness/markdown.js';
 import type { BenchOptions, Subject } from '../harness/subject.js';
 import { benchFolder, bundledModel, digits, randomDecoder } from './models.js';
+import { stepBytes } from './random-decoder.js';
 
 const forms: Readonly<Record<string, { weights: WeightPrecision; block?: BlockSize }>> = {
   fp32: { weights: 'fp32' },
@@ -179,6 +181,10 @@ async function measureSpeed({ threads, rounds }: BenchOptions): Promise<string> 
     const contenders = names.map((name, index): Contender => ({ name, run: () => run(generators[index]!) }));
     const results = await interleave(contenders, rounds);
     sections.push(`### ${work}\n\n${resultTable('tokens', results, 'int8')}`);
+    if (work === 'one sequence') {
+      const steps = names.map((name) => ({ name, bytes: stepBytes(name), tokens: 1 }));
+      sections.push(await bandwidthTable(results, steps, threads));
+    }
     for (const name of names.slice(1))
       targetRows.push(targetRow(`${work}: ${name}`, targets[work]!, results, [name, 'int8']));
   }

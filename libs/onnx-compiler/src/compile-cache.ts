@@ -6,7 +6,7 @@ import { fileDigest } from './checkpoint/file-digest.js';
 import { listWeightFiles } from './checkpoint/safetensors.js';
 
 /** A part of every cache key; raise it when the written graphs change. */
-export const compilerVersion = 7;
+export const compilerVersion = 8;
 
 const descriptionFile = 'compiled.json';
 const temporaryPrefix = '.compiling-';
@@ -22,6 +22,29 @@ async function contentHash(modelDirectory: string, cacheDir: string, options: ob
     .digest('hex');
 }
 
+/** A compiled model, and the description that its compilation returned. */
+export interface Compiled<Description extends object> {
+  readonly directory: string;
+  readonly description: Description;
+}
+
+async function cacheDirectory(modelDirectory: string, cacheDir: string, options: object): Promise<string> {
+  const hash = await contentHash(modelDirectory, cacheDir, options);
+  return join(cacheDir, `${basename(modelDirectory)}-v${compilerVersion}-${hash.slice(0, 16)}`);
+}
+
+/** Finds what {@link compileOnce} has compiled before. */
+export async function findCompiled<Description extends object>(
+  modelDirectory: string,
+  cacheDir: string,
+  options: object,
+): Promise<Compiled<Description> | undefined> {
+  const directory = await cacheDirectory(modelDirectory, cacheDir, options);
+  if (!existsSync(join(directory, descriptionFile))) return undefined;
+  const text = await readFile(join(directory, descriptionFile), 'utf8');
+  return { directory, description: JSON.parse(text) as Description };
+}
+
 /**
  * Compiles a model once. Returns its directory under `cacheDir`, and the description that `compile` returned.
  * `compile` writes into a temporary directory that is renamed at the end, so that a process that dies, or that
@@ -32,13 +55,12 @@ export async function compileOnce<Description extends object>(
   cacheDir: string,
   options: object,
   compile: (directory: string) => Promise<Description>,
-): Promise<{ directory: string; description: Description }> {
-  const hash = await contentHash(modelDirectory, cacheDir, options);
-  const directory = join(cacheDir, `${basename(modelDirectory)}-v${compilerVersion}-${hash.slice(0, 16)}`);
-  if (!existsSync(join(directory, descriptionFile))) {
-    await compileInto(directory, cacheDir, compile);
-    await removeOutdated(cacheDir);
-  }
+): Promise<Compiled<Description>> {
+  const known = await findCompiled<Description>(modelDirectory, cacheDir, options);
+  if (known) return known;
+  const directory = await cacheDirectory(modelDirectory, cacheDir, options);
+  await compileInto(directory, cacheDir, compile);
+  await removeOutdated(cacheDir);
   const text = await readFile(join(directory, descriptionFile), 'utf8');
   return { directory, description: JSON.parse(text) as Description };
 }

@@ -3,8 +3,10 @@ export { readSpeechShape } from './ctc/speech-config.js';
 export {
   type CompiledDecoder,
   compileDecoder,
+  type CompileDecoderOptions,
   compileConcatKvDecoder,
   exportDecoder,
+  findCompiledDecoder,
   type WeightPrecision,
 } from './decoder/compile-decoder.js';
 export { readDecoderShape } from './decoder/decoder-config.js';

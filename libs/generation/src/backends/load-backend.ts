@@ -1,6 +1,7 @@
 import { chooseEngine } from '#models';
-import { compileDecoder, compileConcatKvDecoder } from '#onnx-compiler';
+import { compileConcatKvDecoder } from '#onnx-compiler';
 import type { DecoderBackend } from '../decoder-backend.js';
+import { compileApart } from './compile-apart.js';
 import { CompiledOnnxBackend } from './compiled-onnx-backend.js';
 import { bytesPerPosition } from '../kv-cache/kv-cache.js';
 import { chooseWeights } from './choose-weights.js';
@@ -38,7 +39,7 @@ async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> 
   }
   const kv = keyValues(settings);
   const { block } = settings;
-  const compiled = await compileDecoder(settings.directory, {
+  const compiled = await compileApart(settings.directory, {
     cacheDir,
     weights,
     kv,

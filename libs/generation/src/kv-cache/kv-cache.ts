@@ -17,7 +17,7 @@ export interface CacheTensor {
   readonly type: 'float32' | 'int8';
   readonly rows: number;
   readonly width: number;
-  /** Location of the new values: a graph output, and the index along its first axis. */
+  /** Location of the new values: a graph output, and which of its keys and values, in the order of the layers. */
   readonly source: { readonly output: 'new_kv' | 'new_kv_scale'; readonly index: number };
   /** Positions are the last axis, so that new vectors (one per position) are written transposed. */
   readonly transposed: boolean;
@@ -75,13 +75,14 @@ export interface CacheRange {
   readonly start: number;
 }
 
-/** New keys and values in the layout of the graph: `[2 × layers, batch, kvHeads, tokens, …]`. */
+/** New keys and values in the layout of the graph: `[batch, 2 × layers × kvHeads, tokens, …]`. */
 export class NewKeyValues {
   private readonly words = new Map<string, Int32Array>();
 
   constructor(
     private readonly outputs: Readonly<Record<string, Tensor>>,
-    readonly batch: number,
+    /** Keys and values of all layers. */
+    readonly planes: number,
     readonly tokens: number,
   ) {}
 
@@ -200,11 +201,11 @@ export class KvCache {
   private appendRows<Numbers extends Int32Array | Int8Array>(
     { rows, source: { index } }: CacheTensor,
     { target, source, width }: RowNumbers<Numbers>,
-    { batch, tokens }: NewKeyValues,
+    { planes, tokens }: NewKeyValues,
     { batchRow, slot, start, count }: AppendPlace,
   ): void {
     for (let row = 0; row < rows; row++) {
-      const begin = ((index * batch + batchRow) * rows + row) * tokens * width;
+      const begin = ((batchRow * planes + index) * rows + row) * tokens * width;
       copyNumbers(source, begin, target, this.offset(slot, rows, row, start) * width, count * width);
     }
   }
@@ -216,11 +217,11 @@ export class KvCache {
     news: NewKeyValues,
     { batchRow, slot, start, count }: AppendPlace,
   ): void {
-    const { batch, tokens } = news;
+    const { planes, tokens } = news;
     const source = news.arrayOf(tensor.source.output);
     const dimensions = tensor.dims(1, 1)[2]!;
     const heads = tensor.rows / dimensions;
-    const first = (tensor.source.index * batch + batchRow) * heads;
+    const first = (batchRow * planes + tensor.source.index) * heads;
     for (let head = 0; head < heads; head++) {
       const begin = this.offset(slot, tensor.rows, head * dimensions, start);
       const from = (first + head) * tokens * dimensions;

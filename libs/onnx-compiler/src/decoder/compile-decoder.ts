@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { mkdir } from 'node:fs/promises';
 import { ExternalKvAttention, type KvPrecision } from './external-kv-attention.js';
-import { compileOnce } from '../compile-cache.js';
+import { type Compiled, compileOnce, findCompiled } from '../compile-cache.js';
 import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
 import type { IntegerKernel } from '../onnx/graph-builder.js';
 import { ConcatKvAttention } from './concat-kv-attention.js';
@@ -49,8 +49,8 @@ export interface CompileDecoderOptions {
  *
  * Outputs:
  * - `logits` float32 `[N, vocabularySize]`;
- * - `new_kv` `[2 × layers, B, H, S, D]`, float32 or int8: key of layer 0, value of layer 0, key of layer 1, …;
- * - `new_kv_scale` float32 `[2 × layers, B, H, S]`, with `kv` int8 only: value ≈ int8 × scale.
+ * - `new_kv` `[B, 2 × layers × H, S, D]`, float32 or int8: key of layer 0, value of layer 0, key of layer 1, …;
+ * - `new_kv_scale` float32 `[B, 2 × layers × H, S, 1]`, with `kv` int8 only: value ≈ int8 ÷ 127 × scale.
  *
  * Invariants: C ≥ 1; every `past_lengths[b] + S` ≤ C and ≤ contextLength. If C is also a multiple of 64, the sums
  * of a sequence run in the same order for every C and B, so that with int8 weights its results are the same alone
@@ -77,14 +77,46 @@ export async function compileDecoder(
   modelDirectory: string,
   options: CompileDecoderOptions,
 ): Promise<CompiledDecoder> {
-  const { cacheDir, weights, kv } = options;
+  const arithmetic = await chooseArithmetic(modelDirectory, options);
+  const compiled = await compileOnce(modelDirectory, options.cacheDir, cacheKey(arithmetic), (target) =>
+    writeDecoder(modelDirectory, target, arithmetic),
+  );
+  return describe(compiled, options);
+}
+
+/** Finds what {@link compileDecoder} has compiled before, with the same options. */
+export async function findCompiledDecoder(
+  modelDirectory: string,
+  options: CompileDecoderOptions,
+): Promise<CompiledDecoder | undefined> {
+  const arithmetic = await chooseArithmetic(modelDirectory, options);
+  const found = await findCompiled<Description>(modelDirectory, options.cacheDir, cacheKey(arithmetic));
+  return found && describe(found, options);
+}
+
+/** What is written beside the graph. */
+type Description = Omit<CompiledDecoder, 'onnxPath' | 'weights' | 'kv'>;
+
+/** The options that determine the graph. */
+interface Arithmetic {
+  readonly linear: LinearMode;
+  readonly kv: KvPrecision;
+  readonly kernel: IntegerKernel;
+}
+
+async function chooseArithmetic(modelDirectory: string, options: CompileDecoderOptions): Promise<Arithmetic> {
+  const { weights, kv } = options;
   const isExact = weights === 'fp32' && kv === 'float';
   const kernel = isExact ? 'exact' : (options.kernel ?? (await detectIntegerKernel()));
-  const linear = await linearMode(modelDirectory, options);
-  const key = { kind: 'decoder', linear, kv, kernel };
-  const { directory, description } = await compileOnce(modelDirectory, cacheDir, key, (target) =>
-    writeDecoder(modelDirectory, target, { linear, kv, kernel }),
-  );
+  return { linear: await linearMode(modelDirectory, options), kv, kernel };
+}
+
+const cacheKey = (arithmetic: Arithmetic): object => ({ kind: 'decoder', ...arithmetic });
+
+function describe(
+  { directory, description }: Compiled<Description>,
+  { weights, kv }: CompileDecoderOptions,
+): CompiledDecoder {
   return { onnxPath: join(directory, 'model.onnx'), ...description, weights, kv };
 }
 
@@ -103,8 +135,8 @@ async function linearMode(
 async function writeDecoder(
   modelDirectory: string,
   target: string,
-  { linear, kv, kernel }: { linear: LinearMode; kv: KvPrecision; kernel: IntegerKernel },
-): Promise<Omit<CompiledDecoder, 'onnxPath' | 'weights' | 'kv'>> {
+  { linear, kv, kernel }: Arithmetic,
+): Promise<Description> {
   const shape = await writeDecoderGraph(modelDirectory, target, {
     linear,
     kernel,

@@ -30,12 +30,15 @@ export class ConcatKvAttention implements AttentionWriter {
     this.rotary = new LayerRotaries(graph, shape, shape.rope);
   }
 
-  attend(layer: number, { queries, keys, values }: Projections): string {
+  attend(layer: number, { joint, normQueries, normKeys }: Projections): string {
     const { graph, shape, rotary, positions } = this;
     const { heads, kvHeads, headDim, scale = headDim ** -0.5 } = shape;
-    const rotated = (part: string, count: number) => rotary.rotate(layer, part, positions, count);
-    const query = this.splitHeads(rotated(queries, heads), heads);
-    const key = this.append(layer, 'key', this.splitHeads(rotated(keys, kvHeads), kvHeads));
+    const sizes = [heads * headDim, kvHeads * headDim, kvHeads * headDim];
+    const [queries = '', keys = '', values = ''] = graph.split(joint, sizes, 2);
+    const rotated = (part: string, count: number, norm: Projections['normKeys']) =>
+      rotary.rotate(layer, this.headNorm(part, count, norm), positions, count);
+    const query = this.splitHeads(rotated(queries, heads, normQueries), heads);
+    const key = this.append(layer, 'key', this.splitHeads(rotated(keys, kvHeads, normKeys), kvHeads));
     const value = this.append(layer, 'value', this.splitHeads(values, kvHeads));
     const transposed = graph.op('Transpose', [this.repeat(key)], { attributes: { perm: [0, 1, 3, 2] } });
     const products = graph.op('Mul', [graph.op('MatMul', [query, transposed]), graph.float(scale)]);
@@ -76,6 +79,14 @@ export class ConcatKvAttention implements AttentionWriter {
     const isToken = graph.op('Cast', [attentionMask], { attributes: { to: 9 } });
     const isVisible = graph.op('And', [isCausal, graph.op('Unsqueeze', [isToken, graph.int64([1, 2])])]);
     return graph.op('Where', [isVisible, graph.float(0), graph.float(hidden)]);
+  }
+
+  private headNorm(value: string, heads: number, norm: Projections['normKeys']): string {
+    if (!norm) return value;
+    const { graph } = this;
+    const { headDim } = this.shape;
+    const split = graph.op('Reshape', [value, graph.int64([0, 0, heads, headDim])]);
+    return graph.op('Reshape', [norm(split), graph.int64([0, 0, heads * headDim])]);
   }
 
   private splitHeads(value: string, heads: number): string {

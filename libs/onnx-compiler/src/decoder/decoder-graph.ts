@@ -6,13 +6,20 @@ import type { LinearWeights } from '../checkpoint/weights.js';
 import type { Matrix } from '../checkpoint/matrix.js';
 import type { Graph } from '../onnx/onnx-file.js';
 
-/**
- * Projections of a layer's input before rotation: `[batch, tokens, heads × headDim]`; keys and values have kvHeads.
- */
+/** Projections of a layer's input, before rotation. */
 export interface Projections {
-  readonly queries: string;
-  readonly keys: string;
-  readonly values: string;
+  /** Queries, keys and values side by side: `[batch, tokens, (heads + 2 × kvHeads) × headDim]`. */
+  readonly joint: string;
+  /** Normalizes queries, or keys, along the last axis, which is one head; absent where the model does not. */
+  readonly normQueries?: (heads: string) => string;
+  readonly normKeys?: (heads: string) => string;
+}
+
+/** The residual stream in front of a block: what the block before adds to it has a norm with the sum as its input. */
+interface Stream {
+  readonly sum: string;
+  /** Of the block before; absent in front of the first. */
+  readonly added?: string;
 }
 
 /** Writes the attention of a decoder graph; the serving graph and the exporters' graph differ only here. */
@@ -69,12 +76,12 @@ class DecoderGraphWriter {
     const { graph, shape, weights, options } = this;
     const inputIds = graph.input('input_ids', 'int64', ['batch', 'tokens']);
     const attention = options.attention(graph, shape, inputIds);
-    let state = this.scaled(
-      lookUp(graph, weights.embedding(), inputIds, options.linear),
-      shape.embeddingFactor,
-    );
+    const embedded = lookUp(graph, weights.embedding(), inputIds, options.linear);
+    let stream: Stream = { sum: this.scaled(embedded, shape.embeddingFactor) };
     for (let index = 0; index < shape.layers; index++)
-      state = this.layer(index, state, weights.layer(index), attention);
+      stream = this.layer(index, stream, weights.layer(index), attention);
+    const { sum, added } = stream;
+    const state = added ? graph.op('Add', [sum, added]) : sum;
     const normed = this.norm(attention.selectRows(state), weights.finalNorm());
     const logits = this.scaled(this.output.multiply(normed, weights.languageModelHead()), shape.logitsFactor);
     attention.declareOutputs(graph.op('Identity', [logits], { output: 'logits' }));
@@ -83,32 +90,40 @@ class DecoderGraphWriter {
 
   private layer(
     index: number,
-    state: string,
+    stream: Stream,
     weights: DecoderLayerWeights,
     attention: AttentionWriter,
-  ): string {
-    const { graph } = this;
-    const attended = attention.attend(index, this.projections(state, weights));
+  ): Stream {
     const { residualFactor } = this.shape;
+    const [state, input] = this.addAndNorm(stream, weights.attentionNorm);
+    const attended = attention.attend(index, this.projections(input, weights));
     const given = this.outputNorm(this.project(attended, weights.output), weights.attentionOutputNorm);
     const added = this.scaled(given, residualFactor);
-    const middle = graph.op('Add', [state, added]);
-    const inner = this.feedForward(this.norm(middle, weights.feedForwardNorm), weights);
+    const [middle, normed] = this.addAndNorm({ sum: state, added }, weights.feedForwardNorm);
+    const inner = this.feedForward(normed, weights);
     const forwarded = this.outputNorm(inner, weights.feedForwardOutputNorm);
-    return graph.op('Add', [middle, this.scaled(forwarded, residualFactor)]);
+    return { sum: middle, added: this.scaled(forwarded, residualFactor) };
   }
 
-  private projections(state: string, weights: DecoderLayerWeights): Projections {
-    const { heads, kvHeads, headDim } = this.shape;
-    const joint = this.project(
-      this.norm(state, weights.attentionNorm),
-      weights.queryKeyValue,
-      this.attentionInput,
+  /** The residual stream with what the last block adds, and its norm. */
+  private addAndNorm({ sum, added }: Stream, weight: Matrix): [state: string, normed: string] {
+    if (!added) return [sum, this.norm(sum, weight)];
+    const [normed = '', state = ''] = this.graph.opWithOutputs(
+      'SkipSimplifiedLayerNormalization',
+      [added, sum, this.normWeight(weight)],
+      [0, 3],
+      { domain: microsoft, attributes: { epsilon: { float: this.shape.normEpsilon } } },
     );
-    const sizes = [heads * headDim, kvHeads * headDim, kvHeads * headDim];
-    const [query = '', key = '', values = ''] = this.graph.split(joint, sizes, 2);
-    const queries = this.headNorm(query, heads, weights.queryNorm);
-    return { queries, keys: this.headNorm(key, kvHeads, weights.keyNorm), values };
+    return [state, normed];
+  }
+
+  private projections(input: string, weights: DecoderLayerWeights): Projections {
+    const { queryNorm, keyNorm } = weights;
+    return {
+      joint: this.project(input, weights.queryKeyValue, this.attentionInput),
+      ...(queryNorm && { normQueries: (heads: string) => this.norm(heads, queryNorm) }),
+      ...(keyNorm && { normKeys: (heads: string) => this.norm(heads, keyNorm) }),
+    };
   }
 
   private feedForward(input: string, weights: DecoderLayerWeights): string {
@@ -118,7 +133,7 @@ class DecoderGraphWriter {
     const [gate = '', up = ''] = graph.split(joint, [feedForward, feedForward], 2);
     const activated = this.shape.isGemma
       ? graph.op('FastGelu', [gate], { domain: microsoft })
-      : graph.op('Mul', [gate, graph.op('Sigmoid', [gate])]);
+      : graph.op('QuickGelu', [gate], { domain: microsoft, attributes: { alpha: { float: 1 } } });
     return this.project(graph.op('Mul', [activated, up]), weights.down);
   }
 
@@ -135,15 +150,6 @@ class DecoderGraphWriter {
     return this.graph.op('SimplifiedLayerNormalization', [value, this.normWeight(weight)], {
       attributes: { axis: -1, epsilon: { float: this.shape.normEpsilon } },
     });
-  }
-
-  /** Qwen3 normalizes each head of queries and keys; for other models this returns the value unchanged. */
-  private headNorm(value: string, heads: number, weight: Matrix | undefined): string {
-    if (!weight) return value;
-    const { graph } = this;
-    const { headDim } = this.shape;
-    const split = graph.op('Reshape', [value, graph.int64([0, 0, heads, headDim])]);
-    return graph.op('Reshape', [this.norm(split, weight), graph.int64([0, 0, heads * headDim])]);
   }
 
   private outputNorm(value: string, weight: Matrix | undefined): string {

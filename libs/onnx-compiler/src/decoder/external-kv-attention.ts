@@ -1,7 +1,7 @@
 import type { AttentionWriter, Projections } from './decoder-graph.js';
 import type { AttentionShape } from './decoder-config.js';
 import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
-import { quantizeRowsInGraph, rowRanges, type RowRange } from '../quantization/quantize.js';
+import { quantizeRowsInGraph, rowRanges } from '../quantization/quantize.js';
 import { LayerRotaries } from './rope.js';
 import { type StepValues, buildStepValues } from './step-values.js';
 
@@ -15,11 +15,18 @@ export interface PastCache {
   readonly scales?: { readonly keys: string; readonly values: string };
 }
 
-/** New keys and values of a layer in int8: `[2, batch, kvHeads, tokens, headDim]`. */
+/** Keys and values in int8, `[batch, kvHeads, tokens, headDim]`, with scales `[batch, kvHeads, 1, tokens]`. */
 interface QuantizedPair {
-  readonly pair: string;
-  /** `[2, batch, kvHeads, 1, tokens]`. */
-  readonly scales: string;
+  readonly keys: string;
+  readonly values: string;
+  readonly scales: { readonly keys: string; readonly values: string };
+}
+
+/** Queries, keys and values of a layer by head, rotated: `[batch, heads, tokens, headDim]`. */
+interface Heads {
+  readonly queries: string;
+  readonly keys: string;
+  readonly values: string;
 }
 
 /**
@@ -34,7 +41,7 @@ export class ExternalKvAttention implements AttentionWriter {
   private readonly caches: PastCache[];
   private readonly step: StepValues;
   private readonly rotary?: LayerRotaries;
-  /** New keys and values of all layers: key 0, value 0, key 1, …; each alone or in pairs, with an axis in front. */
+  /** New keys and values of all layers: key 0, value 0, key 1, …; each alone or in pairs. */
   private readonly newKv: string[] = [];
   private readonly newScales: string[] = [];
 
@@ -57,22 +64,15 @@ export class ExternalKvAttention implements AttentionWriter {
     return this.step.positions;
   }
 
-  attend(layer: number, { queries, keys, values }: Projections): string {
-    const { heads, kvHeads } = this.shape;
-    const newKeys = this.splitHeads(this.rotated(layer, keys, kvHeads));
-    const newValues = this.splitHeads(values);
-    const grouped = this.groupQueries(this.rotated(layer, queries, heads));
-    const raised = [newKeys, newValues].map((part) =>
-      this.graph.op('Unsqueeze', [part, this.graph.int64([0])]),
-    );
+  attend(layer: number, projections: Projections): string {
+    const { queries, keys, values } = this.splitHeads(layer, projections);
+    const grouped = this.groupQueries(queries);
     const past = this.caches[layer]!;
     if (!past.scales) {
-      this.newKv.push(...raised);
-      return this.mergeHeads(this.attendFloat(layer, grouped, [newKeys, newValues], past));
+      this.newKv.push(keys, values);
+      return this.mergeHeads(this.attendFloat(layer, grouped, [keys, values], past));
     }
-    const held = this.quantizePair(this.graph.op('Concat', raised, { attributes: { axis: 0 } }));
-    this.newKv.push(held.pair);
-    this.newScales.push(held.scales);
+    const held = this.quantizePair(keys, values);
     return this.mergeHeads(this.attendInt8(layer, grouped, held, { ...past, scales: past.scales }));
   }
 
@@ -139,30 +139,36 @@ export class ExternalKvAttention implements AttentionWriter {
    * Past and new parts are added as integers, so that the result does not depend on how tokens are divided between
    * them.
    */
-  private attendInt8(
-    layer: number,
-    queries: string,
-    { pair, scales }: QuantizedPair,
-    { scales: pastScales, ...past }: Required<PastCache>,
-  ): string {
-    const { graph, step } = this;
-    const [newKeys, newValues] = this.parts(pair);
-    const [newKeyScales, newValueScales] = this.parts(scales);
-    const keyScales = this.concatColumns([newKeyScales, pastScales.keys]);
-    const valueScales = this.concatColumns([newValueScales, pastScales.values]);
+  private attendInt8(layer: number, queries: string, held: QuantizedPair, past: Required<PastCache>): string {
+    const { graph } = this;
     const exact = graph.kernel === 'exact';
+    const range = exact ? rowRanges.centered : rowRanges.narrowCentered;
+    const { rowMaximum, quantized } = quantizeRowsInGraph(graph, queries, range);
+    const factor = graph.float(this.scale / range.levels / rowRanges.signed.levels);
+    const rowScale = graph.op('Mul', [rowMaximum, factor]);
+    const zeroPoint = graph.uint8(range.zeroPoint);
+    const score = (keys: string, scales: string): string =>
+      graph.op('MatMulIntegerToFloat', [quantized, keys, rowScale, scales, zeroPoint], { domain: microsoft });
+    const newKeys = graph.op('Transpose', [held.keys], { attributes: { perm: [0, 1, 3, 2] } });
+    const scores = [score(newKeys, held.scales.keys), score(past.keys, past.scales.keys)];
+    const weights = this.attentionWeights(layer, this.concatColumns(scores));
+    return this.weighInt8(weights, held, past);
+  }
 
-    const query = this.quantize(queries, exact ? rowRanges.centered : rowRanges.narrowCentered, this.scale);
-    const transposedKeys = graph.op('Transpose', [newKeys], { attributes: { perm: [0, 1, 3, 2] } });
-    const products = [query.multiply(transposedKeys), query.multiply(past.keys)];
-    const scores = graph.op('Mul', [query.scale(this.concatColumns(products)), keyScales]);
-    const weights = this.attentionWeights(layer, scores);
-
+  /** The values in int8, weighted by float weights `[batch, kvHeads, group × tokens, tokens + capacity]`. */
+  private weighInt8(weights: string, held: QuantizedPair, past: Required<PastCache>): string {
+    const { graph, step } = this;
+    const valueScales = this.concatColumns([held.scales.values, past.scales.values]);
     const scaled = graph.op('Mul', [weights, valueScales]);
-    const weight = this.quantize(scaled, exact ? rowRanges.positive : rowRanges.narrowPositive);
-    const [newWeights = '', pastWeights = ''] = graph.splitBy(weight.quantized, step.scoreSplit, 2, 3);
-    const sums = [weight.multiply(newValues, newWeights), weight.multiply(past.values, pastWeights)];
-    return weight.scale(graph.op('Add', sums));
+    const range = graph.kernel === 'exact' ? rowRanges.positive : rowRanges.narrowPositive;
+    const { rowMaximum, quantized } = quantizeRowsInGraph(graph, scaled, range);
+    const [newWeights = '', pastWeights = ''] = graph.splitBy(quantized, step.scoreSplit, 2, 3);
+    const sums = graph.op('Add', [
+      graph.op('MatMulInteger', [newWeights, held.values]),
+      graph.op('MatMulInteger', [pastWeights, past.values]),
+    ]);
+    const factor = graph.float(1 / range.levels / rowRanges.signed.levels);
+    return graph.op('Mul', [graph.op('DequantizeLinear', [sums, factor]), rowMaximum]);
   }
 
   private attentionWeights(layer: number, scores: string): string {
@@ -176,71 +182,57 @@ export class ExternalKvAttention implements AttentionWriter {
     return this.graph.op('Concat', parts, { attributes: { axis: 3 } });
   }
 
-  private parts(pair: string): [string, string] {
+  /** Quantizes the new keys and values of a layer together, and returns them as the layer's part of the outputs. */
+  private quantizePair(keys: string, values: string): QuantizedPair {
     const { graph } = this;
-    const part = (index: number) =>
-      graph.op('Gather', [pair, graph.int64Scalar(index)], { attributes: { axis: 0 } });
-    return [part(0), part(1)];
+    const { kvHeads } = this.shape;
+    const joint = graph.op('Concat', [keys, values], { attributes: { axis: 1 } });
+    const { rowMaximum, quantized } = quantizeRowsInGraph(graph, joint, rowRanges.signed);
+    this.newKv.push(quantized);
+    this.newScales.push(rowMaximum);
+    const rows = graph.op('Transpose', [rowMaximum], { attributes: { perm: [0, 1, 3, 2] } });
+    const parts = (value: string) => graph.split(value, [kvHeads, kvHeads], 1) as [string, string];
+    const [newKeys, newValues] = parts(quantized);
+    const [keyScales, valueScales] = parts(rows);
+    return { keys: newKeys, values: newValues, scales: { keys: keyScales, values: valueScales } };
   }
 
-  private quantizePair(pair: string): QuantizedPair {
+  /** Splits the joint projection into heads, and normalizes and rotates them. */
+  private splitHeads(layer: number, { joint, normQueries, normKeys }: Projections): Heads {
     const { graph } = this;
-    const { rowMaximum, quantized } = quantizeRowsInGraph(graph, pair, rowRanges.signed);
-    const column = graph.op('Mul', [rowMaximum, graph.float(1 / rowRanges.signed.levels)]);
-    const scales = graph.op('Transpose', [column], { attributes: { perm: [0, 1, 2, 4, 3] } });
-    return { pair: quantized, scales };
-  }
-
-  /**
-   * Quantizes rows, and returns functions that multiply them with another matrix and that scale the sums by
-   * `factor`.
-   */
-  private quantize(rows: string, range: RowRange, factor = 1) {
-    const { graph } = this;
-    const { rowMaximum, quantized } = quantizeRowsInGraph(graph, rows, range);
-    const zeroPoint = graph.uint8(range.zeroPoint);
+    const { heads, kvHeads, headDim } = this.shape;
+    const apart = graph.op('Reshape', [joint, graph.int64([0, 0, heads + 2 * kvHeads, headDim])]);
+    const byHead = graph.op('Transpose', [apart], { attributes: { perm: [0, 2, 1, 3] } });
+    const [queries = '', keys = '', values = ''] = graph.split(byHead, [heads, kvHeads, kvHeads], 1);
     return {
-      quantized,
-      multiply: (right: string, left = quantized) => graph.op('MatMulInteger', [left, right, zeroPoint]),
-      scale: (sums: string) => {
-        const rowScale = graph.op('Mul', [rowMaximum, graph.float(factor / range.levels)]);
-        return graph.op('Mul', [graph.op('Cast', [sums], { attributes: { to: 1 } }), rowScale]);
-      },
+      queries: this.rotated(layer, normQueries?.(queries) ?? queries, heads),
+      keys: this.rotated(layer, normKeys?.(keys) ?? keys, kvHeads),
+      values,
     };
-  }
-
-  /** `[batch, tokens, kvHeads × headDim]` → `[batch, kvHeads, tokens, headDim]`. */
-  private splitHeads(value: string): string {
-    const { kvHeads, headDim } = this.shape;
-    const heads = this.graph.op('Reshape', [value, this.graph.int64([0, 0, kvHeads, headDim])]);
-    return this.graph.op('Transpose', [heads], { attributes: { perm: [0, 2, 1, 3] } });
   }
 
   /** Query heads that share a KV head become rows of one matrix: `[batch, kvHeads, group × tokens, headDim]`. */
   private groupQueries(queries: string): string {
-    const { graph } = this;
-    const { heads, kvHeads, headDim } = this.shape;
-    const split = graph.op('Reshape', [queries, graph.int64([0, 0, kvHeads, heads / kvHeads, headDim])]);
-    const moved = graph.op('Transpose', [split], { attributes: { perm: [0, 2, 3, 1, 4] } });
-    return graph.op('Reshape', [moved, graph.int64([0, kvHeads, -1, headDim])]);
+    const { kvHeads, headDim } = this.shape;
+    return this.graph.op('Reshape', [queries, this.graph.int64([0, kvHeads, -1, headDim])]);
   }
 
   private mergeHeads(attended: string): string {
-    const { graph, step } = this;
-    const split = graph.op('Reshape', [attended, step.groupedShape]);
-    const moved = graph.op('Transpose', [split], { attributes: { perm: [0, 3, 1, 2, 4] } });
-    return graph.op('Reshape', [moved, step.mergedShape]);
+    const { graph } = this;
+    const { heads, headDim } = this.shape;
+    const split = graph.op('Reshape', [attended, graph.int64([0, heads, -1, headDim])]);
+    const moved = graph.op('Transpose', [split], { attributes: { perm: [0, 2, 1, 3] } });
+    return graph.op('Reshape', [moved, graph.int64([0, 0, heads * headDim])]);
   }
 
   private returnNewKv(): void {
     const { graph } = this;
     const { layers, kvHeads, headDim } = this.shape;
-    const dims = [2 * layers, 'batch', kvHeads, 'tokens', headDim];
-    graph.op('Concat', this.newKv, { attributes: { axis: 0 }, output: 'new_kv' });
+    const dims = ['batch', 2 * layers * kvHeads, 'tokens', headDim];
+    graph.op('Concat', this.newKv, { attributes: { axis: 1 }, output: 'new_kv' });
     graph.output('new_kv', this.kv === 'float' ? 'float32' : 'int8', dims);
     if (this.kv === 'float') return;
-    const scales = graph.op('Concat', this.newScales, { attributes: { axis: 0 } });
-    graph.op('Squeeze', [scales, graph.int64([3])], { output: 'new_kv_scale' });
-    graph.output('new_kv_scale', 'float32', dims.slice(0, 4));
+    graph.op('Concat', this.newScales, { attributes: { axis: 1 }, output: 'new_kv_scale' });
+    graph.output('new_kv_scale', 'float32', [...dims.slice(0, 3), 1]);
   }
 }

@@ -87,7 +87,7 @@ export class GreedyDriver {
     return feeds;
   }
 
-  /** Appends `new_kv` `[2 × layers, batch, kvHeads, width, headDim]` to each sequence; padding is dropped. */
+  /** Appends `new_kv` `[batch, 2 × layers × kvHeads, width, headDim]` to each sequence; padding is dropped. */
   private append(
     newKv: Tensor,
     newScale: Tensor | undefined,
@@ -97,12 +97,13 @@ export class GreedyDriver {
     const { kvHeads, headDim } = this.model;
     const data = newKv.data as Float32Array | Int8Array;
     const scales = newScale?.data as Float32Array | undefined;
+    const planes = 2 * this.caches.length;
     for (const [layer, caches] of this.caches.entries())
       for (const [part, name] of (['key', 'value'] as const).entries())
         for (const [sequence, count] of counts.entries())
           for (let head = 0; head < kvHeads; head++)
             for (let token = 0; token < count; token++) {
-              const row = (((layer * 2 + part) * this.batch + sequence) * kvHeads + head) * width + token;
+              const row = ((sequence * planes + layer * 2 + part) * kvHeads + head) * width + token;
               const place = { row: sequence * kvHeads + head, position: this.lengths[sequence]! + token };
               this.write(caches, name, data.subarray(row * headDim, (row + 1) * headDim), place);
               if (scales) caches[`${name}Scale`][place.row * this.capacity + place.position] = scales[row]!;

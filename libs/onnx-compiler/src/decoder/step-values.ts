@@ -17,10 +17,6 @@ export interface StepValues {
   readonly windowMask: string;
   /** int64 `[2]`: tokens and capacity, the sizes of the two parts of a row of scores. */
   readonly scoreSplit: string;
-  /** int64 `[5]`: batch, KV heads, group, tokens, head dimension. */
-  readonly groupedShape: string;
-  /** int64 `[3]`: batch, tokens, heads × head dimension. */
-  readonly mergedShape: string;
 }
 
 /** Graph inputs of the shared values; `cache` is one of the value tensors of the KV cache. */
@@ -50,7 +46,6 @@ class StepValuesWriter {
     const newIndexes = this.range(tokens);
     const isPast = graph.op('Less', [this.range(capacity), lengths]);
     const pastMask = graph.op('Unsqueeze', [this.mask(isPast), graph.int64([1, 2])]);
-    const { kvHeads, headDim, heads } = shape;
     const rows = graph.op('Mul', [tokens, graph.int64([group])]);
     const queryIndexes = this.queryIndexes(rows, tokens);
     const newMask = this.causalMask(newIndexes, queryIndexes);
@@ -62,8 +57,6 @@ class StepValuesWriter {
       mask,
       windowMask: shape.window ? this.windowMask(mask, queryIndexes, keys(), shape.window.size) : mask,
       scoreSplit: this.shapeOf([tokens, capacity]),
-      groupedShape: this.shapeOf([batch, graph.int64([kvHeads, group]), tokens, graph.int64([headDim])]),
-      mergedShape: this.shapeOf([batch, tokens, graph.int64([heads * headDim])]),
     };
   }
 

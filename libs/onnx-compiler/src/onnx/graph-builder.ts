@@ -60,6 +60,20 @@ export class GraphBuilder {
     return this.addNode(operator, inputs, options, [options.output ?? this.fresh(operator)])[0]!;
   }
 
+  /** Adds an operator whose outputs at the given places are used; returns their names. */
+  opWithOutputs(
+    operator: string,
+    inputs: readonly string[],
+    places: readonly number[],
+    options: Omit<OperatorOptions, 'output'> = {},
+  ): string[] {
+    const outputs = Array.from({ length: Math.max(...places) + 1 }, (_unused, place) =>
+      places.includes(place) ? this.fresh(operator) : '',
+    );
+    this.addNode(operator, inputs, options, outputs);
+    return places.map((place) => outputs[place]!);
+  }
+
   /** Splits a value along an axis into parts of the given sizes; returns their names. */
   split(value: string, sizes: readonly number[], axis: number): string[] {
     return this.splitBy(value, this.int64(sizes), sizes.length, axis);

@@ -63,14 +63,11 @@ export class LinearLayers {
   private multiplyByRow(input: string, weight: Matrix): string {
     const { graph } = this;
     const { rowMaximum, quantized } = this.quantizeInput(input);
-    const { values, scales, zeroPoint } = this.quantizedWeight(weight);
-    const inputScale = graph.float(1 / 127);
-    const product = graph.op(
-      'MatMulIntegerToFloat',
-      [quantized, values, inputScale, scales, graph.uint8(rowRanges.centered.zeroPoint), zeroPoint],
-      { domain: microsoft },
-    );
-    return graph.op('Mul', [product, rowMaximum]);
+    const { values, scales, zeroPoint } = this.quantizedWeight(weight, rowRanges.centered.levels);
+    const inputZero = graph.uint8(rowRanges.centered.zeroPoint);
+    return graph.op('MatMulIntegerToFloat', [quantized, values, rowMaximum, scales, inputZero, zeroPoint], {
+      domain: microsoft,
+    });
   }
 
   private multiplyByTensor(input: string, weight: Matrix, bias?: string): string {
@@ -101,13 +98,20 @@ export class LinearLayers {
     });
   }
 
-  /** Int8 weights; for saturating kernels the same numbers as uint8 with the zero point 128. */
-  private quantizedWeight(weight: Matrix): { values: string; scales: string; zeroPoint: string } {
+  /**
+   * Int8 weights; for saturating kernels the same numbers as uint8 with the zero point 128. The scales are divided by
+   * `inputLevels`, the number that the input's maximum is rounded to.
+   */
+  private quantizedWeight(
+    weight: Matrix,
+    inputLevels = 1,
+  ): { values: string; scales: string; zeroPoint: string } {
     const { graph } = this;
     const { rows, columns, name } = weight;
     const parts = quantizeLazily(weight);
     const transposed = async (): Promise<Int8Array> => transpose(await parts.values(), rows, columns);
-    const scales = (): string => graph.constant(`${name}.scales`, 'float32', [rows], parts.scales);
+    const divided = async () => (await parts.scales()).map((scale) => scale / inputLevels);
+    const scales = (): string => graph.constant(`${name}.scales`, 'float32', [rows], divided);
     if (graph.kernel === 'exact') {
       const values = graph.constant(`${name}.int8`, 'int8', [columns, rows], transposed);
       return { values, scales: scales(), zeroPoint: '' };

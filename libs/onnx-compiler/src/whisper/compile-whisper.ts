@@ -31,7 +31,7 @@ export interface CompileWhisperOptions {
  *
  * The decoder takes these, and `input_ids`, `past_lengths`, `logit_positions` and `past_key_values.{layer}.key`,
  * `.value` as a CompiledDecoder with a float cache does. It returns `log_probabilities` float32 `[N,
- * vocabularySize]`, after the softmax, `new_kv` `[2L, B, H, S, D]` and, with alignment heads, `alignment` float32
+ * vocabularySize]`, after the softmax, `new_kv` `[B, 2L × H, S, D]` and, with alignment heads, `alignment` float32
  * `[B, heads, S, T]`: the attention of each token to the audio, with the heads in the order of their layers.
  */
 export interface CompiledWhisper extends WhisperShape {

@@ -25,10 +25,15 @@ export class WhisperBlocks {
     });
   }
 
-  /** Query, key and value of a layer's own positions after normalization, each `[B, S, hidden]`. */
-  selfProjections(state: string, { attentionNorm, queryKeyValue }: WhisperLayerWeights): string[] {
+  /** Query, key and value of a layer's own positions after normalization, side by side: `[B, S, 3 × hidden]`. */
+  jointProjection(state: string, { attentionNorm, queryKeyValue }: WhisperLayerWeights): string {
+    return this.project(this.norm(state, attentionNorm), queryKeyValue);
+  }
+
+  /** The same apart, each `[B, S, hidden]`. */
+  selfProjections(state: string, weights: WhisperLayerWeights): string[] {
     const { hiddenSize } = this.shape;
-    const joint = this.project(this.norm(state, attentionNorm), queryKeyValue);
+    const joint = this.jointProjection(state, weights);
     return this.graph.split(joint, [hiddenSize, hiddenSize, hiddenSize], 2);
   }
 

@@ -68,8 +68,7 @@ class DecoderWriter {
     attention: ExternalKvAttention,
   ): string {
     const { graph, blocks } = this;
-    const [queries = '', keys = '', values = ''] = blocks.selfProjections(state, weights);
-    const own = attention.attend(index, { queries, keys, values });
+    const own = attention.attend(index, { joint: blocks.jointProjection(state, weights) });
     const middle = graph.op('Add', [state, blocks.project(own, weights.attentionOutput)]);
     const crossAttended = this.crossAttended(
       index,

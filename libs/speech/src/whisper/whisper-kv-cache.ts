@@ -85,11 +85,12 @@ export class WhisperKvCache {
   append(newKv: Tensor, first: number, pasts: readonly number[]): void {
     const { heads, headDim, capacity } = this;
     const values = newKv.data as Float32Array;
-    const width = newKv.dims[3]! * headDim;
-    for (let plane = 0; plane < this.own.length; plane++)
+    const width = newKv.dims[2]! * headDim;
+    const planes = this.own.length;
+    for (let plane = 0; plane < planes; plane++)
       for (const [index, past] of pasts.entries())
         for (let head = 0; head < heads; head++) {
-          const from = ((plane * pasts.length + index) * heads + head) * width;
+          const from = ((index * planes + plane) * heads + head) * width;
           const to = (((first + index) * heads + head) * capacity + past) * headDim;
           this.own[plane]!.set(values.subarray(from, from + width), to);
         }
