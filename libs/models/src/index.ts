@@ -3,10 +3,20 @@ export { type HubModel, parseHubId } from './hub/hub-cache.js';
 export { type CachedModel, canCompileAny, findDamage, listModels, removeModel } from './hub/manage-models.js';
 export { listDownloads } from './hub/list-downloads.js';
 export { canCompileDecoder, canCompileEncoder, canCompileSpeech } from './model/can-compile.js';
-export { chooseEngine, type EngineChoice, type EngineSettings, engineSettings } from './model/engine-settings.js';
+export {
+  chooseEngine,
+  type EngineChoice,
+  type EngineSettings,
+  engineSettings,
+} from './model/engine-settings.js';
 export { readJson, readOptionalJson } from './model/json-file.js';
 export { type DownloadProgress, type ModelLoadOptions, type WeightType } from './model/load-options.js';
-export { type DecoderConfig, readDecoderConfig, readEncoderConfig, type SamplingDefaults } from './model/model-config.js';
+export {
+  type DecoderConfig,
+  readDecoderConfig,
+  readEncoderConfig,
+  type SamplingDefaults,
+} from './model/model-config.js';
 export { ModelLoadError, ModelNotFoundError } from './model-load-error.js';
 export { resolveModel } from './model-source.js';
 export { describeWeights } from './model/weights-revision.js';

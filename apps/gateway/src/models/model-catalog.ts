@@ -1,4 +1,11 @@
-import { describeEmbeddingModel, describeLlmModel, describeRerankingModel, MegaNestError, type ModelInfo, type RpcMethod } from '#contracts';
+import {
+  describeEmbeddingModel,
+  describeLlmModel,
+  describeRerankingModel,
+  MegaNestError,
+  type ModelInfo,
+  type RpcMethod,
+} from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
 import { type CallOptions, RpcClient } from '#messaging';
 import { assertMayAsk, type HttpCall } from '#service-kit';
@@ -25,10 +32,8 @@ export class ModelCatalog {
 
   constructor(
     @Inject(RpcClient) private readonly client: RpcClient,
-    @Inject(gatewayEnvironment) private readonly environment: Pick<
-      GatewayEnvironment,
-      'MODEL_ALIASES' | 'DEFAULT_MEGASERVICE'
-    >,
+    @Inject(gatewayEnvironment)
+    private readonly environment: Pick<GatewayEnvironment, 'MODEL_ALIASES' | 'DEFAULT_MEGASERVICE'>,
   ) {}
 
   /**
@@ -42,11 +47,7 @@ export class ModelCatalog {
     return model;
   }
 
-  async #resolve(
-    name: string | undefined,
-    use: ModelUse,
-    options: CallOptions,
-  ): Promise<string | undefined> {
+  async #resolve(name: string | undefined, use: ModelUse, options: CallOptions): Promise<string | undefined> {
     const alias = name === undefined ? undefined : aliasOf(this.environment.MODEL_ALIASES, name, use);
     if (alias === undefined) return name;
     if (alias !== 'served') return alias.model;

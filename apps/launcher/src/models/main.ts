@@ -45,7 +45,9 @@ function readArguments(): { command: string; models: HubModel[]; help: boolean }
 function readModel(name: string): HubModel {
   const model = parseHubId(name);
   if (model === undefined)
-    throw new Error(`"${name}" is not a model of the hub, such as organization/name or organization/name@revision.`);
+    throw new Error(
+      `"${name}" is not a model of the hub, such as organization/name or organization/name@revision.`,
+    );
   return model;
 }
 
@@ -89,7 +91,13 @@ async function list(options: ModelLoadOptions): Promise<void> {
   const rows = (await listModels(options)).map(rowOf);
   if (rows.length === 0) return console.log('No models of the hub are here.');
   const widths = rows[0]!.map((_cell, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  for (const row of rows) console.log(row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd());
+  for (const row of rows)
+    console.log(
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    );
 }
 
 async function remove(models: readonly HubModel[], options: ModelLoadOptions): Promise<void> {

@@ -108,7 +108,9 @@ export class DownloadLock {
   private async write(content: LockContent): Promise<void> {
     if (!(await this.isMine())) {
       clearInterval(this.timer);
-      this.lost.abort(new ModelLoadError(`Another process has taken over the download of ${this.state.model}.`));
+      this.lost.abort(
+        new ModelLoadError(`Another process has taken over the download of ${this.state.model}.`),
+      );
       return;
     }
     const draft = `${this.file}.${this.identity.owner}`;

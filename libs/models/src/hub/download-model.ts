@@ -187,13 +187,19 @@ class Download {
 
   private report(): void {
     const loadedBytes = [...this.loaded.values()].reduce((sum, bytes) => sum + bytes, 0);
-    const state = { model: this.model.id, loadedBytes, ...(this.totalBytes && { totalBytes: this.totalBytes }) };
+    const state = {
+      model: this.model.id,
+      loadedBytes,
+      ...(this.totalBytes && { totalBytes: this.totalBytes }),
+    };
     this.lock.update(state);
     this.options.onProgress?.(state);
   }
 
   private sizeOf(names: readonly string[]): number {
-    const sizes = names.flatMap((name) => this.files.get(name) ?? []).map(({ tag, bytes }) => [tag, bytes] as const);
+    const sizes = names
+      .flatMap((name) => this.files.get(name) ?? [])
+      .map(({ tag, bytes }) => [tag, bytes] as const);
     return [...new Map(sizes).values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 

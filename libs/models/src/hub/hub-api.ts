@@ -95,7 +95,8 @@ export class HubApi {
       const response = await this.open(url, from > 0 ? { range: `bytes=${from}-` } : {}, signal);
       if (!response.body) throw new Error('the answer is empty');
       const begins = response.status === 206 ? rangeStart(response) : 0;
-      if (begins !== from && begins !== 0) throw new Error(`the answer begins at byte ${begins}, not ${from}`);
+      if (begins !== from && begins !== 0)
+        throw new Error(`the answer begins at byte ${begins}, not ${from}`);
       await take(response.body.pipeThrough(watch(alive)), begins);
       const end = await start();
       if (end !== file.bytes) throw new Error(`${end} of ${file.bytes} bytes came`);
@@ -113,10 +114,13 @@ export class HubApi {
       const stop = () => silence.abort(new Error(`nothing came for ${silenceMs / 1000} s`));
       const timer = setTimeout(stop, silenceMs);
       try {
-        return await attempt(AbortSignal.any([silence.signal, ...(this.access.signal ? [this.access.signal] : [])]), () => {
-          failures = 0;
-          timer.refresh();
-        });
+        return await attempt(
+          AbortSignal.any([silence.signal, ...(this.access.signal ? [this.access.signal] : [])]),
+          () => {
+            failures = 0;
+            timer.refresh();
+          },
+        );
       } catch (error) {
         await this.pause(url, error, failures);
       } finally {

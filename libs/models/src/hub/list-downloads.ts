@@ -9,7 +9,9 @@ const forgottenMs = 60_000;
 export async function listDownloads(cache: string): Promise<DownloadState[]> {
   const folder = lockFolder(cache);
   const names = await readdir(folder).catch(() => []);
-  const states = names.filter((name) => name.endsWith('.json')).map((name) => readState(path.join(folder, name)));
+  const states = names
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => readState(path.join(folder, name)));
   return (await Promise.all(states)).filter((state) => state !== undefined);
 }
 

@@ -1,4 +1,10 @@
-import { readDecoderShape, readEncoderShape, UnsupportedModelError, readSpeechShape, readWhisperShape } from '#onnx-compiler';
+import {
+  readDecoderShape,
+  readEncoderShape,
+  UnsupportedModelError,
+  readSpeechShape,
+  readWhisperShape,
+} from '#onnx-compiler';
 
 /** Whether the decoder of a folder can be compiled, as far as its config.json tells. */
 export function canCompileDecoder(directory: string): Promise<boolean> {

@@ -62,7 +62,9 @@ export async function chooseEngine<Loaded>(
   }
   const { onnxFile } = engine;
   if (!onnxFile) {
-    throw new ModelLoadError(`${directory} holds no ONNX graph in the wanted precision. ${fallback ?? ''}`.trimEnd());
+    throw new ModelLoadError(
+      `${directory} holds no ONNX graph in the wanted precision. ${fallback ?? ''}`.trimEnd(),
+    );
   }
   return { loaded: await load.exporter(onnxFile), choice: { weightsFile: onnxFile, fallback } };
 }

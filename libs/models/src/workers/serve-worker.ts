@@ -1,7 +1,13 @@
 import { parentPort, workerData, type MessagePort, type Transferable } from 'node:worker_threads';
 import { giveWay } from './give-way.js';
 import { beat } from './thread-watch.js';
-import { packError, type CallMessage, type FromWorker, type ToWorker, type WorkerInput } from './worker-messages.js';
+import {
+  packError,
+  type CallMessage,
+  type FromWorker,
+  type ToWorker,
+  type WorkerInput,
+} from './worker-messages.js';
 
 export interface CallContext<Event> {
   readonly signal: AbortSignal;

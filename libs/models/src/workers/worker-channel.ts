@@ -1,7 +1,13 @@
 import { Worker, type Transferable } from 'node:worker_threads';
 import { MegaNestError } from '#contracts';
 import { createPulse, defaultHangLimitMs, watchThread, type Pulse } from './thread-watch.js';
-import { unpackError, type CallMessage, type FromWorker, type ToWorker, type WorkerInput } from './worker-messages.js';
+import {
+  unpackError,
+  type CallMessage,
+  type FromWorker,
+  type ToWorker,
+  type WorkerInput,
+} from './worker-messages.js';
 
 export interface CallOptions<Event> {
   readonly signal?: AbortSignal;
