@@ -19,7 +19,7 @@ import { projectRoot } from '#paths';
 import type { LauncherEnvironment } from './environment.js';
 import { ProcessRegister } from './process-register.js';
 import { provideNats, providePostgres, type ProvidedServer } from './provide-servers.js';
-import { reportEvent } from './report-event.js';
+import { reportEvent } from './summary.js';
 import { claimPorts, hostOf, reachableHost } from './service-ports.js';
 import { createLineSink } from './service-log.js';
 

@@ -1,8 +1,6 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { OutputLine } from '#local-stack';
-import { selectForConsole } from './console-line.js';
-import { RotatingFile } from './rotating-file.js';
+import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
 export interface LogOptions {
   directory: string;
@@ -26,4 +24,119 @@ export function createLineSink(options: LogOptions, name: string): (line: Output
     const shown = selectForConsole(line);
     if (shown !== undefined) say(shown);
   };
+}
+
+/** pino's number of the level "warn". */
+const warnLevel = 40;
+
+interface LogEntry {
+  level?: number | string;
+  msg?: string;
+  err?: { message?: string };
+  error?: string;
+}
+
+function parseEntry(text: string): LogEntry | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text) as LogEntry;
+  } catch {
+    return undefined;
+  }
+}
+
+function isSevere(level: LogEntry['level']): boolean {
+  return typeof level === 'number'
+    ? level >= warnLevel
+    : level === 'warn' || level === 'error' || level === 'fatal';
+}
+
+function describeEntry(entry: LogEntry): string {
+  const cause = entry.err?.message ?? entry.error;
+  return [entry.msg, cause === entry.msg ? undefined : cause].filter(Boolean).join(': ');
+}
+
+/**
+ * What of a child's output a person at the console must see: warnings and errors of JSON logs and of nats-server, and
+ * whatever else it writes to standard error. Undefined: it goes to the log file only.
+ */
+export function selectForConsole(line: OutputLine): string | undefined {
+  const entry = parseEntry(line.text);
+  if (entry) return isSevere(entry.level) ? describeEntry(entry) : undefined;
+  // nats-server writes everything to standard error: "[pid] date time [INF] text".
+  const level = /^\[\d+\] \S+ \S+ \[(\w{3})\] /.exec(line.text)?.[1];
+  if (level !== undefined) return ['WRN', 'ERR', 'FTL'].includes(level) ? line.text : undefined;
+  return line.stream === 'stderr' && line.text.trim() !== '' ? line.text : undefined;
+}
+
+export interface RotatingFileOptions {
+  path: string;
+  /** A file that would grow beyond this makes room: it becomes `<path>.1`, which becomes `<path>.2`. */
+  maxBytes: number;
+  /** How many older files are kept. */
+  keep: number;
+  /** Hears once that lines are lost, and once that they are kept again. */
+  onTrouble(message: string): void;
+}
+
+/** Lines that wait for the end of the turn at most; a disk that takes nothing must not fill the memory. */
+const mostWaiting = 10_000;
+
+/**
+ * Appends lines to a file of limited size. What one turn of the event loop brings is one write. A write that fails, because
+ * the disk is full for example, loses its lines and nothing else; the next one is tried again.
+ */
+export class RotatingFile {
+  #waiting: string[] = [];
+  #lost = 0;
+
+  constructor(private readonly options: RotatingFileOptions) {}
+
+  /** Never throws. */
+  append(line: string): void {
+    if (this.#waiting.length >= mostWaiting) this.#flush();
+    if (this.#waiting.length === 0) setImmediate(() => this.#flush());
+    this.#waiting.push(line);
+  }
+
+  #flush(): void {
+    const lines = this.#waiting;
+    this.#waiting = [];
+    if (lines.length === 0) return;
+    try {
+      this.#write(`${lines.join('\n')}\n`);
+      this.#recover();
+    } catch (error) {
+      this.#lose(lines.length, error as Error);
+    }
+  }
+
+  #write(text: string): void {
+    const { path, maxBytes } = this.options;
+    const size = existsSync(path) ? statSync(path).size : 0;
+    if (size > 0 && size + Buffer.byteLength(text) > maxBytes) this.#rotate();
+    appendFileSync(path, text, { mode: 0o600 });
+  }
+
+  #rotate(): void {
+    const { path, keep } = this.options;
+    if (keep === 0) return rmSync(path);
+    for (let age = keep; age > 1; age -= 1)
+      if (existsSync(`${path}.${age - 1}`)) renameSync(`${path}.${age - 1}`, `${path}.${age}`);
+    renameSync(path, `${path}.1`);
+  }
+
+  #lose(count: number, { message }: Error): void {
+    if (this.#lost === 0)
+      this.options.onTrouble(`${this.options.path} cannot be written: ${message}. Its lines are lost.`);
+    this.#lost += count;
+  }
+
+  #recover(): void {
+    if (this.#lost === 0) return;
+    const message = `${this.options.path} is written again; ${this.#lost} lines were lost.`;
+    this.#lost = 0;
+    this.options.onTrouble(message);
+    this.append(message);
+  }
 }

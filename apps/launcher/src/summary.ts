@@ -1,3 +1,4 @@
+import type { ChildExit, SupervisionEvent } from '#local-stack';
 import { maskUrl } from './print-config.js';
 
 /** The question that the README asks too; its answer is a sentence of the sample documents. */
@@ -15,7 +16,7 @@ export interface SummaryOptions {
 }
 
 /** Milliseconds as people read them: "3.4 s". */
-export function formatSeconds(milliseconds: number): string {
+function formatSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
@@ -43,4 +44,20 @@ export function describeReady(options: SummaryOptions): string {
     '',
     'Ctrl-C stops everything.',
   ].join('\n');
+}
+
+function describeExit({ code, signal, error }: ChildExit): string {
+  if (error) return error.message;
+  return signal ?? `exit code ${code}`;
+}
+
+/** One line on the console for what a person wants to know about a child: that it is ready, that it died. */
+export function reportEvent(name: string, event: SupervisionEvent): void {
+  const label = name.padEnd(11);
+  if (event.type === 'ready') console.log(`${label}ready (${formatSeconds(event.afterMs)})`);
+  if (event.type === 'hung') console.error(`${label}does not answer any more; it is ended`);
+  if (event.type === 'exited' && event.restartInMs !== undefined)
+    console.error(
+      `${label}died (${describeExit(event.exit)}), restarting in ${formatSeconds(event.restartInMs)}`,
+    );
 }

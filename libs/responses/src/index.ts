@@ -31,41 +31,43 @@ export {
   type ReasoningItem,
   type ServerItem,
 } from './items/output-items.js';
-export { inputItemSchema, inputSchema, type InputItem, type StoredItem } from './items/input-items.js';
-export { fileSearchResult } from './items/documents.js';
-export { fileSearchSteps, type ShownSearch } from './log/file-search-steps.js';
-export { assertCallsAnswered } from './items/answered-calls.js';
-export { describeImage } from './items/describe-image.js';
-export { inputFileOf, textOfTextFile, type GivenFile, type InputFile } from './items/read-input-file.js';
-export { withAdditionalTools } from './items/additional-tools.js';
-export { toChatMessages, type Conversation, type ImageUse } from './items/to-chat-messages.js';
 export {
+  assertCallsAnswered,
+  inputItemSchema,
+  inputSchema,
+  withAdditionalTools,
+  type InputItem,
+  type StoredItem,
+} from './items/input-items.js';
+export { fileSearchResult } from './items/documents.js';
+export { fileSearchSteps, type ShownSearch } from './log/server-item-writer.js';
+export { describeImage, toChatMessages, type Conversation, type ImageUse } from './items/to-chat-messages.js';
+export { inputFileOf, textOfTextFile, type GivenFile, type InputFile } from './items/read-input-file.js';
+export {
+  compactRequestSchema,
   createResponseSchema,
+  ignoredCompactFields,
   includeSchema,
+  metadataSchema,
   settingsWith,
+  type CompactRequest,
   type Include,
+  type Metadata,
   type ResponseRequest,
 } from './request/create-response.js';
 export { modelTools, type CallTarget, type ModelTools } from './tools/model-tools.js';
-export { metadataSchema, type Metadata } from './request/create-response.js';
-export { isOutput, isTerminal, type ResponseEvent } from './log/events.js';
+export { eventFrame, eventFrames, isOutput, isTerminal, type ResponseEvent } from './log/events.js';
 export { applyEvent, responseFromEvents } from './log/apply-event.js';
-export { type MachineStep, type ToolStep, type WorkPhase } from './log/machine-step.js';
-export { ResponseMachine } from './log/response-machine.js';
+export { type MachineStep, type ToolStep, type WorkPhase } from './log/log-writer.js';
+export { errorEvent, ResponseMachine } from './log/response-machine.js';
 export { EventLog } from './log/event-log.js';
 export {
   compactedContextOf,
   compactionItem,
   expandCompactions,
   isUserMessage,
+  openCalls,
+  safeCuts,
   type CompactedContext,
 } from './compaction/compacted-context.js';
-export { openCalls, safeCuts } from './compaction/safe-cuts.js';
-export {
-  compactRequestSchema,
-  ignoredCompactFields,
-  type CompactRequest,
-} from './request/compact-request.js';
 export { NotSealedHereError, SealedTextTooLargeError, Sealer, type SealLabel } from './sealed/sealer.js';
-export { errorEvent } from './log/failure.js';
-export { eventFrame, eventFrames } from './log/frames.js';

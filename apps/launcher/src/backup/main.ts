@@ -1,5 +1,88 @@
 /** `npm run backup -- <directory>`: copies the embedded database, running or not, to a new data directory. */
-import { backUp } from './back-up.js';
+import { acquireFileLock, databaseCopy, embeddedLock, isRunning, type ProcessIdentity } from '#local-stack';
+import { existsSync, readFileSync, watch } from 'node:fs';
+import { cp, mkdir, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { readLauncherEnvironment } from '../environment.js';
+
+/** Longest wait for the running database to copy itself. */
+const patienceMs = 600_000;
+
+/** The running database's process, as the launcher noted it. */
+function runningDatabase(dataDirectory: string): ProcessIdentity | undefined {
+  try {
+    const noted = JSON.parse(
+      readFileSync(join(dataDirectory, 'processes.json'), 'utf8'),
+    ) as (ProcessIdentity & {
+      name: string;
+    })[];
+    return noted.find((one) => one.name === 'postgres' && isRunning(one));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Asks the running database for a copy, and waits until it lies there as a whole. */
+async function askForCopy(database: ProcessIdentity, directory: string): Promise<string> {
+  const copy = join(directory, databaseCopy);
+  await rm(copy, { recursive: true, force: true });
+  const over = AbortSignal.timeout(patienceMs);
+  await new Promise<void>((done, fail) => {
+    const look = () => {
+      if (existsSync(copy)) finish(done);
+      else if (!isRunning(database)) finish(() => fail(new Error('The database ended while it was copied.')));
+    };
+    const watcher = watch(directory, look);
+    // A process that ends changes nothing in the directory, so it is looked for every second.
+    const timer = setInterval(look, 1_000);
+    const finish = (settle: () => void) => {
+      watcher.close();
+      clearInterval(timer);
+      settle();
+    };
+    over.addEventListener('abort', () =>
+      finish(() => fail(new Error('The database made no copy; see .data/logs.'))),
+    );
+    process.kill(database.pid, 'SIGUSR2');
+  });
+  return copy;
+}
+
+/** Takes the place of the database's process, so that none starts while its files are copied. */
+async function copyAtRest(directory: string, target: string): Promise<void> {
+  const lock = await acquireFileLock(join(directory, embeddedLock), { holder: 'npm run backup' });
+  try {
+    await cp(join(directory, 'pgdata'), target, { recursive: true });
+  } finally {
+    await lock.release();
+  }
+}
+
+/**
+ * Copies the embedded database into the new directory `target`, in the shape of a data directory: `MEGANEST_DATA_DIR=<target> npm start` runs
+ * on it. Returns what was done, in words. Errors: no target, one that exists, a database of the user's own, none at all.
+ */
+async function backUp(variables: NodeJS.ProcessEnv, target: string | undefined): Promise<string> {
+  const { DATABASE_URL, MEGANEST_DATA_DIR } = readLauncherEnvironment(variables);
+  if (target === undefined) throw new Error('Usage: npm run backup -- <new directory>');
+  if (DATABASE_URL !== undefined) throw new Error('DATABASE_URL is set: back that database up with pg_dump.');
+  if (existsSync(target)) throw new Error(`${target} exists; name a directory that does not.`);
+  const directory = join(MEGANEST_DATA_DIR, 'postgres');
+  if (!existsSync(join(directory, 'pgdata'))) throw new Error(`${directory} holds no database.`);
+  const draft = `${resolve(target)}.draft`;
+  const files = join(draft, 'postgres', 'pgdata');
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(join(draft, 'postgres'), { recursive: true, mode: 0o700 });
+  const running = runningDatabase(MEGANEST_DATA_DIR);
+  if (running === undefined) await copyAtRest(directory, files);
+  else {
+    const copy = await askForCopy(running, directory);
+    await cp(copy, files, { recursive: true });
+    await rm(copy, { recursive: true });
+  }
+  await rename(draft, target);
+  return `${target} holds the database. MEGANEST_DATA_DIR=${target} npm start runs on it.`;
+}
 
 try {
   const [target] = process.argv.slice(2);

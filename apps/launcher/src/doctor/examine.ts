@@ -1,12 +1,11 @@
 import {
+  describeMisspelt,
   launcherEnvironmentSchema,
   readLauncherEnvironment,
   type LauncherEnvironment,
 } from '../environment.js';
-import { describeMisspelt } from '../unknown-variables.js';
-import { checkIndex } from './check-index.js';
+import { checkIndex, checkModels } from './check-models.js';
 import { checkMachine } from './check-machine.js';
-import { checkModels } from './check-models.js';
 import { checkDatabase, checkNats } from './check-servers.js';
 import { checkServices } from './check-services.js';
 import { fail, ok, reasonOf, warn, type Finding } from './finding.js';

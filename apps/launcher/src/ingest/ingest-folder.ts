@@ -1,8 +1,9 @@
 import type { IngestProgress } from '#contracts';
-import { findFiles, type FoundFile } from './find-files.js';
-import type { IngestClient } from './ingest-client.js';
-import type { IngestRecord } from './ingest-record.js';
-import { ProgressBar, type LineTarget } from './progress-bar.js';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { findFiles, type FoundFile, type IngestClient } from './ingest-client.js';
 
 export interface FolderOptions {
   client: IngestClient;
@@ -91,4 +92,82 @@ function indexOf(batch: readonly FoundFile[], { filename }: IngestProgress): num
 function shareOf({ stage, completed, total }: IngestProgress): number {
   if (stage === 'storing') return 1;
   return stage === 'embedding' && total > 0 ? completed / total : 0;
+}
+
+/** Which files of a folder were sent, by name and version, so that a second run sends the others alone. */
+export class IngestRecord {
+  private constructor(
+    private readonly path: string,
+    private readonly versions: Record<string, string>,
+  ) {}
+
+  /** The record of what went from a folder to a collection of a server; it lies in the data directory. */
+  static async open(dataDirectory: string, ...what: readonly string[]): Promise<IngestRecord> {
+    const name = createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 16);
+    const path = join(dataDirectory, 'ingests', `${name}.json`);
+    const versions = existsSync(path)
+      ? (JSON.parse(await readFile(path, 'utf8')) as Record<string, string>)
+      : {};
+    return new IngestRecord(path, versions);
+  }
+
+  has(name: string, version: string): boolean {
+    return this.versions[name] === version;
+  }
+
+  /** Kept at once, so that a run that is broken off can be continued. */
+  async add(files: readonly { name: string; version: string }[]): Promise<void> {
+    for (const { name, version } of files) this.versions[name] = version;
+    await mkdir(dirname(this.path), { recursive: true });
+    const draft = `${this.path}.${process.pid}`;
+    await writeFile(draft, JSON.stringify(this.versions));
+    await rename(draft, this.path);
+  }
+}
+
+/** A stream that lines are written to: standard output. */
+interface LineTarget {
+  write(text: string): unknown;
+  isTTY?: boolean;
+  columns?: number;
+}
+
+const width = 24;
+
+/** A bar that is drawn again in place on a terminal; elsewhere each tenth is a line. */
+export class ProgressBar {
+  #shown = -1;
+  #part = 0;
+
+  constructor(
+    private readonly target: LineTarget,
+    private readonly total: number,
+  ) {}
+
+  /** `share`: of the file in work, from 0 to 1. */
+  draw(done: number, share: number, label: string): void {
+    // A batch that fails is sent again file by file; the bar does not go back.
+    this.#part = Math.max(this.#part, this.total === 0 ? 1 : Math.min(1, (done + share) / this.total));
+    const part = this.#part;
+    if (this.target.isTTY) return this.#draw(part, done, label);
+    const tenth = Math.floor(part * 10);
+    if (tenth === this.#shown) return;
+    this.#shown = tenth;
+    this.target.write(`${tenth * 10} % (${done} of ${this.total})\n`);
+  }
+
+  /** A line above the bar. */
+  say(line: string): void {
+    this.target.write(this.target.isTTY ? `\r\u001B[K${line}\n` : `${line}\n`);
+  }
+
+  end(): void {
+    if (this.target.isTTY) this.target.write('\r\u001B[K');
+  }
+
+  #draw(part: number, done: number, label: string): void {
+    const bar = '#'.repeat(Math.floor(part * width)).padEnd(width, '.');
+    const line = `[${bar}] ${done} of ${this.total}  ${label}`;
+    this.target.write(`\r\u001B[K${line.slice(0, (this.target.columns ?? 80) - 1)}`);
+  }
 }

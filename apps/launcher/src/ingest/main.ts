@@ -5,8 +5,7 @@ import { parseArgs } from 'node:util';
 import { EnvironmentError } from '#service-kit';
 import { readLauncherEnvironment } from '../environment.js';
 import { IngestClient } from './ingest-client.js';
-import { ingestFolder } from './ingest-folder.js';
-import { IngestRecord } from './ingest-record.js';
+import { ingestFolder, IngestRecord } from './ingest-folder.js';
 
 const usage = `Usage: npm run ingest -- <folder or file> [options]
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +12,7 @@ const downloadSchema = z.object({
   loadedBytes: z.number(),
   totalBytes: z.number().optional(),
 });
-export type DownloadState = z.infer<typeof downloadSchema>;
+type DownloadState = z.infer<typeof downloadSchema>;
 
 const contentSchema = downloadSchema.extend({
   owner: z.string(),
@@ -31,7 +31,7 @@ const staleMs = 30_000;
 const lookMs = 250;
 
 /** Where the locks of a cache lie. */
-export function lockFolder(cache: string): string {
+function lockFolder(cache: string): string {
   return path.join(cache, '.meganest');
 }
 
@@ -147,7 +147,7 @@ async function removeStale(file: string, stale: string): Promise<void> {
 }
 
 /** What a lock file says; undefined for one that is being written. */
-export function parse(text: string): LockContent | undefined {
+function parse(text: string): LockContent | undefined {
   try {
     return contentSchema.safeParse(JSON.parse(text)).data;
   } catch {
@@ -168,5 +168,30 @@ function isRunning(pid: number): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** A lock that was not written for so long is not a download any more. */
+const forgottenMs = 60_000;
+
+/** The downloads under way in a cache, by this process or any other that shares it. */
+export async function listDownloads(cache: string): Promise<DownloadState[]> {
+  const folder = lockFolder(cache);
+  const names = await readdir(folder).catch(() => []);
+  const states = names
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => readState(path.join(folder, name)));
+  return (await Promise.all(states)).filter((state) => state !== undefined);
+}
+
+async function readState(file: string): Promise<DownloadState | undefined> {
+  try {
+    const { mtimeMs } = await stat(file);
+    const content = parse(await readFile(file, 'utf8'));
+    if (content === undefined || Date.now() - mtimeMs > forgottenMs) return undefined;
+    const { model, loadedBytes, totalBytes } = content;
+    return { model, loadedBytes, ...(totalBytes !== undefined && { totalBytes }) };
+  } catch {
+    return undefined;
   }
 }

@@ -211,9 +211,12 @@ class Download {
     await mkdir(this.folder.path, { recursive: true });
     const { bavail, bsize } = await statfs(this.folder.path);
     if (needed + reserveBytes <= bavail * bsize) return;
-    const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
     throw new ModelLoadError(
       `The model "${this.model.id}" needs ${megabytes(needed)} more in ${this.folder.cache}, where ${megabytes(bavail * bsize)} are free. Free some, or set MEGANEST_DATA_DIR or HF_HOME to another disk.`,
     );
   }
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e6)} MB`;
 }

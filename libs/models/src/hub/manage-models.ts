@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { canCompileDecoder, canCompileEncoder, canCompileSpeech } from '../model/can-compile.js';
+import { canCompileDecoder, canCompileEncoder, canCompileSpeech } from '../model/model-config.js';
 import type { ModelLoadOptions } from '../model/load-options.js';
 import { hubCaches, type CompileCheck } from './download-model.js';
 import { DownloadLock } from './download-lock.js';

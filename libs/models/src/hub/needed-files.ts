@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { readJson } from '../model/json-file.js';
-import { onnxCandidates } from '../model/onnx-file.js';
-import type { WeightType } from '../model/load-options.js';
+import { onnxCandidates, type WeightType } from '../model/load-options.js';
 import { insideModel } from './hub-cache.js';
 
 /** Files beside the weights that are fetched where a model has them. */

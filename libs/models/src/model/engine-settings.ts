@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { UnsupportedModelError } from '#onnx-compiler';
-import { providersFor, type Device } from '../runtime/execution-providers.js';
-import type { ModelLoadOptions } from './load-options.js';
+import { providersFor, type Device } from '../runtime/session.js';
+import { onnxCandidates, type ModelLoadOptions } from './load-options.js';
 import { ModelLoadError } from '../model-load-error.js';
-import { onnxCandidates } from './onnx-file.js';
 
 /** Which graph of a model folder runs: one that we compile from its checkpoint, or the one an exporter put there. */
 export interface EngineSettings {

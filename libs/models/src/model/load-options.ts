@@ -1,4 +1,4 @@
-import type { Device } from '../runtime/execution-providers.js';
+import type { Device } from '../runtime/session.js';
 
 /** Precisions in the names that exporters give their files, e.g. `onnx/model_quantized.onnx`. */
 export type WeightType = 'quantized' | 'int8' | 'uint8' | 'q4' | 'q4f16' | 'fp16' | 'fp32';
@@ -44,4 +44,32 @@ export interface ModelLoadOptions {
   readonly engine?: 'auto' | 'compiled' | 'exporter';
   /** Precision of the compiled graph; default int8 on the processor. Decoders on WebGPU are always fp32. */
   readonly compiledWeights?: 'int8' | 'fp32';
+}
+
+const suffixes: Record<WeightType, string> = {
+  quantized: '_quantized',
+  int8: '_int8',
+  uint8: '_uint8',
+  q4: '_q4',
+  q4f16: '_q4f16',
+  fp16: '_fp16',
+  fp32: '',
+};
+
+const defaultWeightTypes: readonly WeightType[] = [
+  'quantized',
+  'int8',
+  'uint8',
+  'fp32',
+  'fp16',
+  'q4',
+  'q4f16',
+];
+
+/** Paths of the graph inside a model folder, most wanted first: `onnx/` as the hub lays it out, then the folder itself. */
+export function onnxCandidates(weightTypes: readonly WeightType[] = defaultWeightTypes): string[] {
+  const names = weightTypes.map((type) => `model${suffixes[type]}.onnx`);
+  const merged = weightTypes.map((type) => `decoder_model_merged${suffixes[type]}.onnx`);
+  const files = [...names, ...merged];
+  return [...files.map((file) => `onnx/${file}`), ...files];
 }

@@ -1,3 +1,13 @@
+import {
+  fileDigest,
+  hashFile,
+  readDecoderShape,
+  readEncoderShape,
+  readSpeechShape,
+  readWhisperShape,
+  UnsupportedModelError,
+} from '#onnx-compiler';
+import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { readJson, readOptionalJson } from './json-file.js';
 
@@ -90,4 +100,42 @@ function samplingDefaults(generation: z.infer<typeof generationConfigSchema> | u
     min_p: generation.min_p ?? undefined,
     repetition_penalty,
   };
+}
+
+/** Whether the decoder of a folder can be compiled, as far as its config.json tells. */
+export function canCompileDecoder(directory: string): Promise<boolean> {
+  return isSupported(readDecoderShape(directory));
+}
+
+/** Whether the encoder of a folder can be compiled, as far as its config.json tells. */
+export function canCompileEncoder(directory: string): Promise<boolean> {
+  return isSupported(readEncoderShape(directory));
+}
+
+/** Whether the speech model of a folder can be compiled, as far as its config.json tells. */
+export async function canCompileSpeech(directory: string): Promise<boolean> {
+  return (await isSupported(readWhisperShape(directory))) || isSupported(readSpeechShape(directory));
+}
+
+async function isSupported(shape: Promise<unknown>): Promise<boolean> {
+  try {
+    await shape;
+    return true;
+  } catch (error) {
+    if (error instanceof UnsupportedModelError) return false;
+    throw error;
+  }
+}
+
+/**
+ * First 12 hex digits of the SHA-256 of the weights, and their date in Unix seconds. `cacheDir`: where the hash is
+ * kept, so that a large file is read once.
+ */
+export async function describeWeights(
+  file: string,
+  cacheDir?: string,
+): Promise<{ revision: string; created: number }> {
+  const sha256 = cacheDir === undefined ? await hashFile(file) : await fileDigest(file, cacheDir);
+  const { mtimeMs } = await stat(file);
+  return { revision: sha256.slice(0, 12), created: Math.floor(mtimeMs / 1000) };
 }

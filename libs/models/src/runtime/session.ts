@@ -1,6 +1,8 @@
-import { InferenceSession } from 'onnxruntime-node';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { InferenceSession, type Tensor } from 'onnxruntime-node';
 import { ModelLoadError } from '../model-load-error.js';
-import { type Device, providersFor } from './execution-providers.js';
 
 export interface SessionSettings {
   readonly device: Device;
@@ -54,4 +56,55 @@ function sessionOptions(
       preferredOutputLocation: Object.fromEntries(keptOnDevice.map((name) => [name, 'gpu-buffer' as const])),
     }),
   };
+}
+
+/** A tensor's numbers as float32; half-precision models give float16. */
+export function toFloat32(tensor: Tensor): Float32Array {
+  const { data } = tensor;
+  if (data instanceof Float32Array) return data;
+  if (tensor.type === 'float16') return decodeHalves(data as Uint16Array);
+  throw new TypeError(`A tensor of type ${tensor.type} where floating point was expected.`);
+}
+
+/** IEEE half precision as onnxruntime hands it out: bit patterns in 16-bit integers (or the runtime's Float16Array). */
+export function decodeHalves(halves: ArrayLike<number>): Float32Array {
+  if (!(halves instanceof Uint16Array)) return Float32Array.from(halves);
+  return Float32Array.from(halves, decodeHalf);
+}
+
+function decodeHalf(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 0x1f) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+export const devices = ['auto', 'cpu', 'cuda', 'webgpu'] as const;
+/** What runs a model; `auto` takes CUDA where its libraries are installed, otherwise the CPU. */
+export type Device = (typeof devices)[number];
+
+/** Providers to try, in order. Throws ModelLoadError for a device that this installation cannot have. */
+export function providersFor(device: Device): string[] {
+  if (!devices.includes(device)) {
+    throw new ModelLoadError(`The device "${device}" is unknown; use one of ${devices.join(', ')}.`);
+  }
+  if (device === 'auto') return cudaInstalled() ? ['cuda', 'cpu'] : ['cpu'];
+  if (device === 'cuda' && !cudaInstalled()) {
+    throw new ModelLoadError(
+      'The device "cuda" needs the CUDA provider of onnxruntime: reinstall with ' +
+        '`ONNXRUNTIME_NODE_INSTALL=cuda12 npm rebuild onnxruntime-node`, and have CUDA 12 and cuDNN 9 on the machine.',
+    );
+  }
+  return [device];
+}
+
+/** The provider is a shared library beside the runtime's own, absent unless the install step fetched it. */
+function cudaInstalled(): boolean {
+  const root = path.dirname(createRequire(import.meta.url).resolve('onnxruntime-node/package.json'));
+  const folder = path.join(root, 'bin', 'napi-v6', process.platform, process.arch);
+  return ['libonnxruntime_providers_cuda.so', 'onnxruntime_providers_cuda.dll'].some((file) =>
+    existsSync(path.join(folder, file)),
+  );
 }

@@ -1,8 +1,8 @@
-import path from 'node:path';
-import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '#paths';
-import { TextTokenizer } from './text-tokenizer.js';
+import * as fc from 'fast-check';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Detokeniser, TextTokenizer } from './text-tokenizer.js';
 import { TokenVocabulary } from './token-vocabulary.js';
 
 describe('TextTokenizer', () => {
@@ -64,5 +64,32 @@ describe('TextTokenizer', () => {
       tokenizer_kwargs: { x: 1 },
     };
     expect(tokenizer.renderChat(messages, options)).toBe(tokenizer.renderChat(messages));
+  });
+});
+
+describe('Detokeniser', () => {
+  it('never emits half a character, however its bytes are cut', () => {
+    const text = fc.string({ unit: 'binary', minLength: 1 });
+    fc.assert(
+      fc.property(text, fc.array(fc.integer({ min: 1, max: 5 })), (text, cuts) => {
+        const bytes = new TextEncoder().encode(text);
+        const detokeniser = new Detokeniser();
+        let at = 0;
+        let out = '';
+        for (const size of [...cuts, bytes.length]) {
+          const piece = detokeniser.push(bytes.subarray(at, at + size));
+          at += size;
+          out += piece;
+          expect(text.startsWith(out)).toBe(true);
+        }
+        expect(out).toBe(text);
+      }),
+    );
+  });
+
+  it('drops as many leading spaces as it is told, and only at the start', () => {
+    const detokeniser = new Detokeniser(1);
+    const push = (text: string) => detokeniser.push(new TextEncoder().encode(text));
+    expect([push(''), push('  a'), push(' b')]).toEqual(['', ' a', ' b']);
   });
 });

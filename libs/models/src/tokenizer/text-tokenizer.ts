@@ -1,12 +1,10 @@
+import { MegaNestError, type ChatMessage } from '#contracts';
 import { AutoTokenizer, env, type PreTrainedTokenizer } from '@xenova/transformers';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { MegaNestError, type ChatMessage } from '#contracts';
 import { z } from 'zod';
-import { readJson } from '../model/json-file.js';
 import { ModelLoadError } from '../model-load-error.js';
-import { ControlTokens } from './control-tokens.js';
-import { templateMessage } from './template-message.js';
+import { readJson } from '../model/json-file.js';
 
 // Model folders are resolved by us; the library itself never downloads.
 env.allowRemoteModels = false;
@@ -131,5 +129,133 @@ export class TextTokenizer {
   /** Most tokens the tokenizer was configured for; exporters write an absurdly large number for "unlimited". */
   get maxLength(): number {
     return this.tokenizer.config.model_max_length ?? Number.POSITIVE_INFINITY;
+  }
+}
+
+/** A noncharacter of Unicode, which no text that is exchanged contains. */
+const cut = '\uFDD0';
+
+/** Names in the form of control tokens that some vocabularies do not declare special. */
+const looksLikeControl = /^<[|｜].*[|｜]>$|^<(?:start|end)_of_turn>$/;
+
+/** A token of tokenizer.json beside the vocabulary. */
+export interface AddedToken {
+  readonly content: string;
+  readonly special: boolean;
+}
+
+/**
+ * The control tokens of a vocabulary, such as `<|im_end|>`. In a text that somebody wrote their names are ordinary
+ * letters: such a text must not be able to end its turn and begin another one.
+ */
+class ControlTokens {
+  private readonly pattern: RegExp | undefined;
+
+  constructor(added: readonly AddedToken[]) {
+    const names = added
+      .filter(({ content, special }) => content.length > 1 && (special || looksLikeControl.test(content)))
+      .map(({ content }) => content);
+    if (names.length === 0) return;
+    const longestFirst = names.toSorted((one, other) => other.length - one.length);
+    const starts = [...new Set(names.map((name) => String.fromCodePoint(name.codePointAt(0)!)))];
+    // The look ahead spares most positions of a text the comparison with hundreds of names.
+    const source = `(?=${starts.map(escape).join('|')})(?:${longestFirst.map(escape).join('|')})`;
+    this.pattern = new RegExp(source, 'gu');
+  }
+
+  /** The value with a cut inside each name of a control token, in all texts of it. */
+  mark<Value>(value: Value): Value {
+    return this.marked(value) as Value;
+  }
+
+  /** The pieces of a marked text. None of them holds a name, but those that were written without {@link mark}. */
+  pieces(text: string): string[] {
+    return text.split(cut);
+  }
+
+  private marked(value: unknown): unknown {
+    if (typeof value === 'string') return this.markedText(value);
+    if (Array.isArray(value)) return value.map((item) => this.marked(item));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [this.markedText(key), this.marked(item)]),
+    );
+  }
+
+  private markedText(given: string): string {
+    let text = given.includes(cut) ? given.replaceAll(cut, '') : given;
+    if (!this.pattern) return text;
+    // What is left of a name may be a name itself.
+    for (let before = ''; before !== text;) {
+      before = text;
+      text = text.replace(this.pattern, (name) => {
+        const [first = ''] = name;
+        return `${first}${cut}${name.slice(first.length)}`;
+      });
+    }
+    return text;
+  }
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`);
+}
+
+/** A turn as chat templates read it: OpenAI's names, and the arguments of calls as values rather than text. */
+export interface TemplateMessage {
+  role: string;
+  content: string;
+  name?: string;
+  tool_calls?: {
+    id: string;
+    type: 'function';
+    function: { name: string; arguments: unknown };
+  }[];
+  tool_call_id?: string;
+  reasoning_content?: string;
+}
+
+/** Templates of open models know `system`; `developer` is OpenAI's later name for the same turn. */
+function templateMessage(message: ChatMessage): TemplateMessage {
+  const { role, content, name, toolCalls, toolCallId, reasoning } = message;
+  return {
+    role: role === 'developer' ? 'system' : role,
+    content,
+    ...(name !== undefined && { name }),
+    ...(toolCalls?.length && {
+      tool_calls: toolCalls.map((call) => ({
+        id: call.id,
+        type: 'function' as const,
+        function: { name: call.name, arguments: argumentsOf(call.input) },
+      })),
+    }),
+    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+  };
+}
+
+/** Templates write arguments as JSON; what is no JSON is the raw input of a custom tool. */
+function argumentsOf(input: string): unknown {
+  try {
+    return JSON.parse(input === '' ? '{}' : input);
+  } catch {
+    return { input };
+  }
+}
+
+/** Bytes to text as they arrive: a character appears when its last byte has come, never in halves. */
+export class Detokeniser {
+  private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+  /** @param spacesToDrop Spaces to leave out at the very start, as the model's own decoding does. */
+  constructor(private spacesToDrop = 0) {}
+
+  push(bytes: Uint8Array): string {
+    const text = this.decoder.decode(bytes, { stream: true });
+    if (this.spacesToDrop === 0 || text === '') return text;
+    const leading = text.length - text.replace(/^ +/, '').length;
+    const dropped = Math.min(leading, this.spacesToDrop);
+    this.spacesToDrop = leading === text.length ? this.spacesToDrop - dropped : 0;
+    return text.slice(dropped);
   }
 }

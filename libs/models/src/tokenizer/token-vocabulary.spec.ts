@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Detokeniser } from './detokeniser.js';
+import { Detokeniser, TextTokenizer } from './text-tokenizer.js';
 import { projectRoot, testData } from '#paths';
-import { TextTokenizer } from './text-tokenizer.js';
 import { TokenVocabulary } from './token-vocabulary.js';
 
 const anyText = fc.string({ unit: 'binary' }).filter((text) => !text.includes('<'));

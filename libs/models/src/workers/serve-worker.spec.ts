@@ -5,8 +5,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { bundleProgram } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPulse } from './thread-watch.js';
-import type { FromWorker, ToWorker } from './worker-messages.js';
+import { createPulse, type FromWorker, type ToWorker } from './worker-messages.js';
 
 /** Says a few things over several promises; of `function` it says what no thread can hand over. */
 const program = `

@@ -1,10 +1,13 @@
 import { Worker, type Transferable } from 'node:worker_threads';
 import { MegaNestError } from '#contracts';
-import { createPulse, defaultHangLimitMs, watchThread, type Pulse } from './thread-watch.js';
 import {
+  createPulse,
+  defaultHangLimitMs,
   unpackError,
+  watchThread,
   type CallMessage,
   type FromWorker,
+  type Pulse,
   type ToWorker,
   type WorkerInput,
 } from './worker-messages.js';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredItem } from '../items/input-items.js';
-import { compactedContextOf, expandCompactions } from './compacted-context.js';
-import { openCalls, safeCuts } from './safe-cuts.js';
+import { compactedContextOf, expandCompactions, openCalls, safeCuts } from './compacted-context.js';
 
 const said = (id: string, text: string, role = 'user'): StoredItem => ({
   type: 'message',

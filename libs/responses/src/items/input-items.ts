@@ -1,7 +1,8 @@
+import { invalidField } from '#contracts';
 import { z } from 'zod';
 import { newItemId } from '../ids.js';
-import { delegate } from '../tools/delegate.js';
-import { toolSchema } from '../tools/tools.js';
+import type { ResponseTool } from '../response-object.js';
+import { delegate, toolSchema } from '../tools/tools.js';
 
 /** An item as it is kept and listed: always with type, id and, where its type has one, status. */
 export interface StoredItem {
@@ -142,4 +143,45 @@ function storedItem({ id, status, ...rest }: z.output<typeof otherItemSchema>): 
     id: id ?? newItemId(rest.type),
     ...(status ? { status } : needsStatus && { status: 'completed' }),
   };
+}
+
+/** The tools of a request with those that items of its conversation add; of two with one name the later one counts. */
+export function withAdditionalTools(
+  tools: readonly ResponseTool[],
+  items: readonly StoredItem[],
+): ResponseTool[] {
+  const added = items.flatMap((item) =>
+    item.type === 'additional_tools' ? (item['tools'] as ResponseTool[]) : [],
+  );
+  if (added.length === 0) return [...tools];
+  const byKey = new Map([...tools, ...added].map((tool, place) => [keyOf(tool, place), tool]));
+  return [...byKey.values()];
+}
+
+/** Tools without a name, such as MCP servers, are never the same. */
+function keyOf(tool: ResponseTool, place: number): string {
+  const { type, name } = tool as { type: string; name?: unknown };
+  return typeof name === 'string' ? `${type} ${name}` : String(place);
+}
+
+const isOutput = ({ type }: StoredItem) => type.endsWith('_call_output');
+
+/**
+ * Checks that each output of a tool in the input answers a call that was made, in the input or before it: a model cannot
+ * make sense of the others. Errors: invalid_request with the path of the call's id.
+ */
+export function assertCallsAnswered(
+  context: readonly StoredItem[],
+  input: readonly StoredItem[],
+  path = 'input',
+): void {
+  const made = new Set(
+    [...context, ...input].filter((item) => !isOutput(item)).map((item) => item['call_id']),
+  );
+  for (const [index, item] of input.entries()) {
+    const callId = item['call_id'];
+    if (!isOutput(item) || typeof callId !== 'string' || made.has(callId)) continue;
+    const param = `${path}[${index}].call_id`;
+    throw invalidField(param, `no tool call ${callId} was made that this could be the output of`);
+  }
 }

@@ -1,7 +1,7 @@
 import { parseOrThrow } from '#contracts';
 import { describe, expect, it } from 'vitest';
+import { describeImage, toChatMessages } from './to-chat-messages.js';
 import { inputSchema } from './input-items.js';
-import { toChatMessages } from './to-chat-messages.js';
 
 const convert = (input: unknown) => toChatMessages(parseOrThrow(inputSchema, input));
 
@@ -116,4 +116,16 @@ describe('toChatMessages', () => {
     expect(() => convert([{ role: 'user', content: [part] }])).toThrow(message);
     expect(() => convert([{ role: 'user', content: [part] }])).toThrow(/^input\[0\]\.content\[0\]/);
   });
+});
+
+it.each([
+  [
+    { image_url: `data:image/png;base64,${Buffer.alloc(470).toString('base64')}` },
+    '[image: image/png, 470 bytes]',
+  ],
+  [{ image_url: 'https://a.example/cat.png' }, '[image: https://a.example/cat.png]'],
+  [{ file_id: 'file-1' }, '[image: file-1]'],
+  [{}, '[image: without content]'],
+])('describeImage of %j', (part, text) => {
+  expect(describeImage(part)).toBe(text);
 });

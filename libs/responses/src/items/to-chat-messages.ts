@@ -1,13 +1,12 @@
 import {
+  invalidField,
   joinPieces,
   MegaNestError,
   type ChatMessage,
   type ContentPiece,
   type ToolCall,
-  invalidField,
 } from '#contracts';
 import { modelToolName } from '../tools/model-tools.js';
-import { describeImage } from './describe-image.js';
 import type { StoredItem } from './input-items.js';
 
 /** The conversation that items amount to, as the language model takes it. */
@@ -173,4 +172,23 @@ function whyNot(use: ImageUse): string {
   const read = typeof use === 'object' ? use.refuse : ['text'];
   if (read.length > 0) return `the model's input is ${read.join(' and ')} only`;
   return 'images belong in the turns of the user and the outputs of tools';
+}
+
+const longestUrl = 200;
+
+/** An `input_image` part in words, for a model that takes text only: `[image: image/png, 470 bytes]`. */
+export function describeImage({ image_url: url, file_id: id }: Record<string, unknown>): string {
+  if (typeof url === 'string') return `[image: ${url.startsWith('data:') ? describeData(url) : cut(url)}]`;
+  return `[image: ${typeof id === 'string' ? cut(id) : 'without content'}]`;
+}
+
+function describeData(url: string): string {
+  const [head = '', data = ''] = url.slice('data:'.length).split(',', 2);
+  const type = head.split(';')[0] ?? '';
+  const bytes = Buffer.byteLength(data, head.endsWith(';base64') ? 'base64' : 'utf8');
+  return `${type === '' ? 'of unknown type' : cut(type)}, ${bytes} bytes`;
+}
+
+function cut(text: string): string {
+  return text.length > longestUrl ? `${text.slice(0, longestUrl)}…` : text;
 }

@@ -179,3 +179,14 @@ export function isTerminal({ type }: Pick<ResponseEvent, 'type'>): boolean {
 export function isOutput({ type }: Pick<ResponseEvent, 'type'>): boolean {
   return type !== 'response.created' && type !== 'response.queued' && type !== 'response.in_progress';
 }
+
+/** One event as a server-sent frame: its type, one line of data, a blank line. */
+export function eventFrame(event: ResponseEvent): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+/** Events as frames, with `[DONE]` at the end. */
+export async function* eventFrames(events: AsyncIterable<ResponseEvent>): AsyncGenerator<string> {
+  for await (const event of events) yield eventFrame(event);
+  yield 'data: [DONE]\n\n';
+}

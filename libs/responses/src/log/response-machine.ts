@@ -1,12 +1,10 @@
 import type { GenerationChunk, MegaNestError, RetrievedDocument, TokenUsage } from '#contracts';
 import type { ItemStatus } from '../items/output-items.js';
-import { modelTools } from '../tools/model-tools.js';
 import { isFinished, responseUsage, type ResponseObject } from '../response-object.js';
+import { modelTools } from '../tools/model-tools.js';
 import { CallWriter } from './call-writer.js';
-import type { LifecycleType, ResponseEvent } from './events.js';
-import { errorEvent, responseError } from './failure.js';
-import { LogWriter } from './log-writer.js';
-import type { MachineStep } from './machine-step.js';
+import type { ErrorEvent, LifecycleType, ResponseEvent } from './events.js';
+import { LogWriter, type MachineStep } from './log-writer.js';
 import { MessageWriter } from './message-writer.js';
 import { ReasoningWriter } from './reasoning-writer.js';
 import { ServerItemWriter } from './server-item-writer.js';
@@ -185,4 +183,21 @@ function sum(before: TokenUsage | undefined, usage: TokenUsage): TokenUsage {
     cachedTokens: before.cachedTokens + usage.cachedTokens,
     ...(reasoningTokens > 0 && { reasoningTokens }),
   };
+}
+
+/** The `error` field of a failed response. `context_length_exceeded` keeps its name: Codex acts on it. */
+function responseError({ code, status, message }: MegaNestError): { code: string; message: string } {
+  if (code === 'context_length_exceeded') return { code, message };
+  if (status === 429) return { code: 'rate_limit_exceeded', message };
+  return { code: status < 500 ? 'invalid_prompt' : 'server_error', message };
+}
+
+/** The event that precedes `response.failed`. */
+export function errorEvent({
+  code,
+  type,
+  message,
+  param,
+}: MegaNestError): Omit<ErrorEvent, 'sequence_number'> {
+  return { type: 'error', code, message, param, error: { type, code, message, param } };
 }

@@ -1,7 +1,9 @@
-import type { ServerItem } from '../items/output-items.js';
+import type { RetrievedDocument } from '#contracts';
+import { newItemId } from '../ids.js';
+import { fileSearchResult } from '../items/documents.js';
+import type { FileSearchCall, ServerItem } from '../items/output-items.js';
 import type { ResponseEvent, ServerWorkEvent } from './events.js';
-import type { LogWriter } from './log-writer.js';
-import type { WorkPhase } from './machine-step.js';
+import type { LogWriter, ToolStep, WorkPhase } from './log-writer.js';
 
 /** Writes the items of the work that the server does itself; several may be open at once. */
 export class ServerItemWriter {
@@ -49,4 +51,32 @@ export class ServerItemWriter {
     if (index === undefined) throw new Error(`No item ${id} is open`);
     return index;
   }
+}
+
+export interface ShownSearch {
+  query: string;
+  documents: readonly RetrievedDocument[];
+  /** The item shows what was found. */
+  includeResults: boolean;
+}
+
+/** The steps of a retrieval that has happened already; its passages are what citations resolve to. */
+export function fileSearchSteps({ query, documents, includeResults }: ShownSearch): ToolStep[] {
+  const item: FileSearchCall = {
+    id: newItemId('file_search_call'),
+    type: 'file_search_call',
+    status: 'in_progress',
+    queries: [query],
+    results: null,
+  };
+  const { id } = item;
+  const results = includeResults ? documents.map(fileSearchResult) : null;
+  return [
+    { type: 'documents', documents },
+    { type: 'item_added', item },
+    { type: 'item_progress', id, phase: 'in_progress' },
+    { type: 'item_progress', id, phase: 'searching' },
+    { type: 'item_progress', id, phase: 'completed' },
+    { type: 'item_done', item: { ...item, status: 'completed', results } },
+  ];
 }

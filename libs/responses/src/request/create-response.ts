@@ -1,18 +1,17 @@
 import {
   generationParametersSchema,
+  invalidField,
   MegaNestError,
   templateVariablesSchema,
-  type TemplateVariables,
   type GenerationParameters,
   type ModelInfo,
-  invalidField,
+  type TemplateVariables,
 } from '#contracts';
 import { z } from 'zod';
 import { inputSchema, type InputItem } from '../items/input-items.js';
 import type { ResponseSettings } from '../response-object.js';
-import { assertNothingRefused } from './refused-fields.js';
-import { echoedFormat, formatConstraint, textFormatSchema } from './text-format.js';
 import { toolChoiceSchema, toolSchema } from '../tools/tools.js';
+import { echoedFormat, formatConstraint, textFormatSchema } from './text-format.js';
 
 /** OpenAI's metadata: at most 16 pairs, names of at most 64 and values of at most 512 characters. */
 export const metadataSchema = z
@@ -237,4 +236,46 @@ function ignoredOf(body: Body): string[] {
   const fields = Object.keys(conditions).filter((name) => conditions[name]);
   const included = (body.include ?? []).filter((name) => !servedIncludes.has(name));
   return [...fields, ...included.map((name) => `include.${name}`)];
+}
+
+/** The body of `POST /v1/responses/compact`. The prompt cache and the tier are what they are here. */
+export const compactRequestSchema = z.looseObject({
+  model: z.string('is required: the model that the context is compacted for'),
+  input: optional(inputSchema),
+  previous_response_id: optional(z.string()),
+  instructions: optional(z.string()),
+  prompt_cache_key: optional(z.string().max(64)),
+});
+export type CompactRequest = z.infer<typeof compactRequestSchema>;
+
+const served = new Set(Object.keys(compactRequestSchema.shape));
+
+/** Fields of a request that have no effect here. */
+export function ignoredCompactFields(request: CompactRequest): string[] {
+  return Object.keys(request).filter((name) => !served.has(name) && request[name] !== null);
+}
+
+/** Fields that change what the answer means and that this server cannot honour, each with the reason. */
+const refused: Readonly<Record<string, string>> = {
+  prompt: 'prompt templates are not stored here; send instructions and input',
+  moderation: 'there is no moderation model',
+  modalities: 'answers are text',
+  audio: 'answers are text',
+  best_of: 'a response has one answer',
+  functions: 'use tools',
+  function_call: 'use tool_choice',
+  response_format: 'use text.format',
+  messages: 'use input',
+};
+
+/** Errors: unsupported_parameter that names the field and says what to do. */
+function assertNothingRefused(body: Readonly<Record<string, unknown>>): void {
+  for (const [name, reason] of Object.entries(refused)) {
+    const value = body[name];
+    if (value === undefined || value === null) continue;
+    throw new MegaNestError('unsupported_parameter', { detail: `${name}: ${reason}`, param: name });
+  }
+  const { n } = body;
+  if (typeof n === 'number' && n > 1)
+    throw new MegaNestError('unsupported_parameter', { detail: 'n: a response has one answer', param: 'n' });
 }

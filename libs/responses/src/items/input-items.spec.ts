@@ -1,7 +1,6 @@
 import { parseOrThrow } from '#contracts';
-import { expect, it } from 'vitest';
-import { withAdditionalTools } from './additional-tools.js';
-import { inputSchema } from './input-items.js';
+import { describe, expect, it } from 'vitest';
+import { assertCallsAnswered, inputSchema, withAdditionalTools } from './input-items.js';
 
 const read = (input: unknown) => parseOrThrow(inputSchema, input);
 const add = { type: 'function', name: 'add', parameters: { type: 'object' } };
@@ -26,4 +25,24 @@ it('adds the tools of items, the later of one name in the place of the earlier',
 it('says which tool of an item is wrong', () => {
   const wrong = [{ ...item, tools: [{ ...add, name: 'no name' }] }];
   expect(() => read(wrong)).toThrow(expect.objectContaining({ param: '[0].tools[0].name' }));
+});
+
+const call = { type: 'function_call', id: 'fc', call_id: 'c', name: 'f', arguments: '{}' };
+const output = { type: 'function_call_output', id: 'o', call_id: 'c', output: '1' };
+const message = { type: 'message', id: 'm' };
+
+describe('assertCallsAnswered', () => {
+  it('accepts outputs of calls in the context and in the input', () => {
+    expect(() => assertCallsAnswered([call], [output])).not.toThrow();
+    expect(() => assertCallsAnswered([], [call, message, output])).not.toThrow();
+    expect(() =>
+      assertCallsAnswered([], [message, { type: 'local_shell_call_output', id: 'x' }]),
+    ).not.toThrow();
+  });
+
+  it('names an output that answers nothing', () => {
+    expect(() => assertCallsAnswered([output], [message, output])).toThrow(
+      expect.objectContaining({ code: 'invalid_request', param: 'input[1].call_id' }),
+    );
+  });
 });

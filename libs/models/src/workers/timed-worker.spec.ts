@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { afterProcessorTime } from './after-processor-time.js';
+import { afterProcessorTime } from './timed-worker.js';
 
 describe('afterProcessorTime', () => {
   let usedMs = 0;
-  const callback = vi.fn();
+  const callback = vi.fn<() => void>();
   const watch = () => afterProcessorTime(1000, callback, () => usedMs);
   beforeEach(() => {
     vi.useFakeTimers();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ProgressBar } from './progress-bar.js';
+import { ProgressBar } from './ingest-folder.js';
 
 function barOf(isTTY: boolean, total: number) {
   const written: string[] = [];

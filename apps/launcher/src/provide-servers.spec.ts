@@ -1,8 +1,8 @@
+import { freePort } from '#testing';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { freePort } from '#testing';
-import { checkReachable } from './connect-check.js';
+import { checkReachable } from './provide-servers.js';
 
 it('is content when one server of a list answers', async () => {
   const server = createServer().listen(0, '127.0.0.1');
