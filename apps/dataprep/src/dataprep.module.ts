@@ -81,7 +81,7 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     const parts = {
       sources: new SourceReader(objects, sourceLimits),
       loader: new DocumentLoader(preparer, documents),
-      writer: new DocumentWriter(embedding, documents),
+      writer: new DocumentWriter(documents),
       embedding,
     };
     return new IngestService(parts, chunking, metrics);
@@ -104,9 +104,7 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
       inject: [IngestService, Database, ObjectStore],
       useFactory: (ingests: IngestService, database: Database, objects: ObjectStore) => {
         const jobs = new JobsRepository<JobProgress, IngestRequest>(database);
-        const discard = async ({ files }: IngestRequest) => {
-          await Promise.allSettled(files.map(({ objectId }) => objects.delete(objectId)));
-        };
+        const discard = ({ files }: IngestRequest) => objects.discard(files);
         return new IngestJobs({ ingests, jobs, discard }, environment.JOB_ABANDONED_AFTER_MS);
       },
     },

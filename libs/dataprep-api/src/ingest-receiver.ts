@@ -29,9 +29,7 @@ export class IngestReceiver {
     const form = http.isMultipart()
       ? await receiveForm(http, this.objects, this.limits)
       : { files: [], fields: fieldsOf(http.body) };
-    const discard = async () => {
-      await Promise.allSettled(form.files.map(({ objectId }) => this.objects.delete(objectId)));
-    };
+    const discard = () => this.objects.discard(form.files);
     try {
       const received = await this.#complete(form, http.query);
       http.auditedCollection = received.request.collection ?? defaultCollection;

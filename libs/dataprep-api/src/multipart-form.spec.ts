@@ -46,38 +46,57 @@ function storeOf(
   };
 }
 
+async function textOf(content: Uint8Array | AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  if (content instanceof Uint8Array) pieces.push(content);
+  else for await (const piece of content) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
 const small = (filename: string): Part => ({ filename, pieces: ['some ', 'text'] });
 
-it('stores a few small files at a time, and keeps their order', async () => {
-  const begun: string[] = [];
-  let release = () => {};
-  const three = new Promise<void>((resolve) => (release = resolve));
-  const store = storeOf(async (name, content) => {
-    begun.push(name);
-    if (begun.length === 3) release();
-    await three;
-    return (content as Uint8Array).length;
+it('stores small files together, and keeps their order', async () => {
+  const contents: string[] = [];
+  const store = storeOf(async (_name, content) => {
+    contents.push(await textOf(content));
+    return contents.at(-1)!.length;
   });
-  const { request } = formOf([small('a'), small('b'), small('c')]);
+  const large = { filename: 'large', pieces: ['x'.repeat(70_000)] };
+  const { request } = formOf([small('a'), { filename: 'b', pieces: ['other'] }, large, small('c')]);
   const { files } = await receiveForm(request, store, limits);
-  expect(files.map(({ filename, bytes }) => [filename, bytes])).toEqual([
-    ['a', 9],
-    ['b', 9],
-    ['c', 9],
+  expect(files).toEqual([
+    { objectId: 'a', filename: 'a', mimeType: 'text/plain', bytes: 9, offset: 0 },
+    { objectId: 'a', filename: 'b', mimeType: 'text/plain', bytes: 5, offset: 9 },
+    { objectId: 'large', filename: 'large', mimeType: 'text/plain', bytes: 70_000 },
+    { objectId: 'a', filename: 'c', mimeType: 'text/plain', bytes: 9, offset: 14 },
   ]);
+  expect(contents).toEqual(['x'.repeat(70_000), 'some textothersome text']);
 });
 
-it('has four of them in memory at most', async () => {
-  let [now, most] = [0, 0];
-  const store = storeOf(async () => {
+it('stores a small file that is alone as it is', async () => {
+  const store = storeOf(async (_name, content) => (content as Uint8Array).length);
+  const { files } = await receiveForm(formOf([small('a')]).request, store, limits);
+  expect(files).toEqual([{ objectId: 'a', filename: 'a', mimeType: 'text/plain', bytes: 9 }]);
+});
+
+it('has a few objects of small files in memory at most', async () => {
+  let [now, most, objects] = [0, 0, 0];
+  const store = storeOf(async (_name, content) => {
     most = Math.max(most, ++now);
+    objects += 1;
+    expect((content as Uint8Array).length).toBeLessThan(600_000);
     await new Promise((resolve) => setImmediate(resolve));
     now -= 1;
     return 9;
   });
-  const { request } = formOf(Array.from({ length: 10 }, (_unused, index) => small(`${index}`)));
-  expect((await receiveForm(request, store, limits)).files).toHaveLength(10);
-  expect(most).toBe(4);
+  const parts = Array.from({ length: 60 }, (_unused, index) => ({
+    filename: `${index}`,
+    pieces: ['x'.repeat(60_000)],
+  }));
+  const wide = { maxFiles: 60, maxFileBytes: 1_000_000, maxBytes: 10_000_000 };
+  expect((await receiveForm(formOf(parts).request, store, wide)).files).toHaveLength(60);
+  expect(objects).toBe(7);
+  expect(most).toBeLessThanOrEqual(2);
 });
 
 it('streams a large file', async () => {
@@ -99,21 +118,28 @@ it('streams a large file', async () => {
 it('removes what was stored, also what was under way, when one fails', async () => {
   const store = storeOf(async (name) => {
     await new Promise((resolve) => setImmediate(resolve));
-    if (name === 'b') throw new Error('no room');
+    if (name === 'second') throw new Error('no room');
     return 9;
   });
-  const { request } = formOf([small('a'), small('b'), small('c')]);
+  const large = (filename: string) => ({ filename, pieces: ['x'.repeat(70_000)] });
+  const { request } = formOf([large('first'), small('a'), large('second'), small('b')]);
   await expect(receiveForm(request, store, limits)).rejects.toThrow('no room');
-  expect(store.deleted.toSorted()).toEqual(['a', 'c']);
+  expect(store.deleted).toEqual(['first']);
+});
+
+it('fails where small files cannot be stored', async () => {
+  const store = storeOf(() => Promise.reject(new Error('no room')));
+  const { request } = formOf([small('a'), small('b')]);
+  await expect(receiveForm(request, store, limits)).rejects.toThrow('no room');
 });
 
 it('names the file that is too large', async () => {
-  const store = storeOf(async () => 9);
+  const store = storeOf(async (_name, content) => (await textOf(content)).length);
   const large = { filename: 'large', pieces: ['x'.repeat(1_000_001)] };
   const { request } = formOf([small('a'), large]);
   await expect(receiveForm(request, store, limits)).rejects.toMatchObject({
     code: 'payload_too_large',
     param: 'files[1]',
   });
-  expect(store.deleted).toEqual(['a']);
+  expect(store.deleted).toEqual([]);
 });

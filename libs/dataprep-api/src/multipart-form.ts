@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { invalidField, MegaNestError, type FileReference } from '#contracts';
-import type { ObjectStore } from '#messaging';
+import type { ObjectDescription, ObjectStore } from '#messaging';
 import { readFormParts } from '#service-kit';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
@@ -14,9 +14,12 @@ export interface ReceivedForm {
 
 const fileFields = new Set(['files', 'files[]', 'file']);
 const maxFieldBytes = 1024 * 1024;
-/** A file of this size or less is stored while the next ones are read. */
+/** Files of this size or less are stored together, as one object: an object takes several round trips to NATS. */
 const smallFileBytes = 64 * 1024;
-const smallFilesAtOnce = 4;
+/** An object of small files is stored when it has this size. */
+const packBytes = 512 * 1024;
+/** Of these. */
+const packsAtOnce = 2;
 
 /**
  * Reads a multipart form, streaming its files to the object store; only small ones lie in memory whole. What was stored
@@ -49,10 +52,15 @@ export async function receiveForm(
   }
 }
 
-/** Stores the files of a form in their order; a few small ones at a time, since storing is mostly waiting. */
+type SmallFile = { index: number; bytes: Uint8Array; filename: string; mimeType: string };
+
+/** Stores the files of a form in their order: a large one as it comes, small ones together. */
 class Intake {
-  readonly #stored: Promise<FileReference>[] = [];
+  #count = 0;
+  readonly #files: Promise<FileReference>[] = [];
+  readonly #objects: Promise<FileReference>[] = [];
   readonly #underWay = new Set<Promise<unknown>>();
+  #pack: SmallFile[] = [];
 
   constructor(
     private readonly objects: Pick<ObjectStore, 'put' | 'delete'>,
@@ -61,35 +69,78 @@ class Intake {
 
   /** Resolves when the file has been read and there is room for another one. */
   async take(part: MultipartFile): Promise<void> {
-    const param = `files[${this.#stored.length}]`;
+    const index = this.#count;
+    const param = `files[${index}]`;
     if (!fileFields.has(part.fieldname)) {
       throw invalidField(part.fieldname, 'files are sent in the field "files"');
     }
     const filename = cleanPath(part.filename);
     if (!filename) throw invalidField(param, 'the file has no name');
     this.counter.addFile(param);
+    this.#count += 1;
+    const description = { filename, mimeType: part.mimetype };
     const pieces = this.counter.count(part.file, filename, param);
-    const beginning = await readBeginning(pieces);
-    const content = beginning.isWhole ? beginning.bytes : following(beginning.bytes, pieces);
-    const storing = this.objects.put(content, { filename, mimeType: part.mimetype });
-    this.#stored.push(storing);
-    const over = storing.catch(() => undefined).finally(() => this.#underWay.delete(over));
-    this.#underWay.add(over);
-    if (!beginning.isWhole) await storing;
-    if (this.#underWay.size >= smallFilesAtOnce) await Promise.race(this.#underWay);
+    const { bytes, isWhole } = await readBeginning(pieces);
+    if (isWhole) return this.#takeSmall({ index, bytes, ...description });
+    this.#files[index] = this.#put(following(bytes, pieces), description);
+    await this.#files[index];
   }
 
   /** The files in the order of the form. Errors: of storing. */
   files(): Promise<FileReference[]> {
-    return Promise.all(this.#stored);
+    this.#storePack();
+    return Promise.all(this.#files);
   }
 
   /** Removes what was stored. */
   async discard(): Promise<void> {
-    const outcomes = await Promise.allSettled(this.#stored);
+    const outcomes = await Promise.allSettled(this.#objects);
     const stored = outcomes.filter((outcome) => outcome.status === 'fulfilled');
     await Promise.allSettled(stored.map(({ value }) => this.objects.delete(value.objectId)));
   }
+
+  async #takeSmall(file: SmallFile): Promise<void> {
+    this.#pack.push(file);
+    if (sizeOf(this.#pack) < packBytes) return;
+    this.#storePack();
+    if (this.#underWay.size >= packsAtOnce) await Promise.race(this.#underWay);
+  }
+
+  /** Stores the small files that wait; one alone is an object like any other. */
+  #storePack(): void {
+    const pack = this.#pack;
+    this.#pack = [];
+    const [first] = pack;
+    if (!first) return;
+    const { filename, mimeType } = first;
+    const storing = this.#put(Buffer.concat(pack.map(({ bytes }) => bytes)), { filename, mimeType });
+    let offset = 0;
+    for (const file of pack) {
+      const begins = offset;
+      offset += file.bytes.length;
+      this.#files[file.index] =
+        pack.length === 1 ? storing : storing.then(({ objectId }) => placeIn(objectId, file, begins));
+      // The caller sees the error where it asks for the files.
+      this.#files[file.index]?.catch(() => undefined);
+    }
+  }
+
+  #put(
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    description: ObjectDescription,
+  ): Promise<FileReference> {
+    const storing = this.objects.put(content, description);
+    this.#objects.push(storing);
+    const over = storing.catch(() => undefined).finally(() => this.#underWay.delete(over));
+    this.#underWay.add(over);
+    return storing;
+  }
+}
+
+const sizeOf = (pack: readonly SmallFile[]) => pack.reduce((sum, { bytes }) => sum + bytes.length, 0);
+
+function placeIn(objectId: string, { bytes, filename, mimeType }: SmallFile, offset: number): FileReference {
+  return { objectId, filename, mimeType, bytes: bytes.length, offset };
 }
 
 /** Reads a small file whole, or the beginning of a large one. */

@@ -64,6 +64,12 @@ export class ObjectStore {
     await this.#try((store) => store.delete(objectId));
   }
 
+  /** Removes the objects of files that are done with; several small ones share an object. What fails goes by its age. */
+  async discard(files: readonly Pick<FileReference, 'objectId'>[]): Promise<void> {
+    const ids = new Set(files.map(({ objectId }) => objectId));
+    await Promise.allSettled([...ids].map((id) => this.delete(id)));
+  }
+
   async #try<Result>(work: (store: NatsObjectStore) => Promise<Result>): Promise<Result> {
     try {
       return await work(await this.#open());

@@ -5,7 +5,6 @@ import type { DocumentsRepository, NewChunk, ReplaceOutcome } from '#storage';
 import type { DocumentChunk } from '../chunking/chunk-document.js';
 import type { LoadedDocument } from './document-loader.js';
 import { embeddingTexts, headingPath, meanVector } from './embedding-text.js';
-import type { EmbeddingClient } from './embedding.client.js';
 import type { IngestContext } from './ingest-context.js';
 import type { PreparedDocument } from './prepare-document.js';
 
@@ -13,10 +12,7 @@ type PassedOn = CallOptions & { signal: AbortSignal; deadline: number };
 
 /** Embeds a prepared document and stores it; a large one is written while its later chunks are embedded. It shows whole. */
 export class DocumentWriter {
-  constructor(
-    private readonly embedding: EmbeddingClient,
-    private readonly documents: Pick<DocumentsRepository, 'replaceDocument'>,
-  ) {}
+  constructor(private readonly documents: Pick<DocumentsRepository, 'replaceDocument'>) {}
 
   /** Streams progress; returns what became of the document. Errors: of embedding and storing, cancelled. */
   async *write(
@@ -45,7 +41,7 @@ export class DocumentWriter {
     const store = async (onEvent: (event: IngestProgress) => void, signal: AbortSignal) => {
       const progress = (stage: 'embedding' | 'storing', completed: number) =>
         onEvent({ stage, filename, completed, total });
-      const chunks = this.#embed(content.prepared, context, { ...call, signal }, (completed) =>
+      const chunks = embedChunks(content.prepared, context, signal, (completed) =>
         progress('embedding', completed),
       );
       const outcome = await this.documents.replaceDocument(
@@ -66,33 +62,33 @@ export class DocumentWriter {
     if (!stored) throw new MegaNestError('cancelled');
     return { ...stored, filename };
   }
+}
 
-  /** The chunks with their vectors, batch by batch; `onProgress` hears how many are ready. */
-  async *#embed(
-    document: PreparedDocument,
-    { maxEmbeddedWords }: IngestContext,
-    call: PassedOn,
-    onProgress: (completed: number) => void,
-  ): AsyncGenerator<NewChunk[], void, void> {
-    const texts = document.chunks.map((chunk) => embeddingTexts(chunk, maxEmbeddedWords));
-    const vectors: Float32Array[] = [];
-    let completed = 0;
-    onProgress(0);
-    for await (const batch of this.embedding.embedAll(texts.flat(), call)) {
-      vectors.push(...batch);
-      const chunks: NewChunk[] = [];
-      for (let chunk = document.chunks[completed]; chunk; chunk = document.chunks[completed]) {
-        const windows = texts[completed]?.length ?? 0;
-        if (vectors.length < windows) break;
-        const embedding = meanVector(vectors.splice(0, windows));
-        chunks.push({ text: chunk.text, metadata: chunkMetadata(document, chunk), embedding });
-        completed += 1;
-      }
-      onProgress(completed);
-      yield chunks;
+/** The chunks with their vectors, batch by batch; `onProgress` hears how many are ready. */
+async function* embedChunks(
+  document: PreparedDocument,
+  { embedder, maxEmbeddedWords }: IngestContext,
+  signal: AbortSignal,
+  onProgress: (completed: number) => void,
+): AsyncGenerator<NewChunk[], void, void> {
+  const texts = document.chunks.map((chunk) => embeddingTexts(chunk, maxEmbeddedWords));
+  const vectors: Float32Array[] = [];
+  let completed = 0;
+  onProgress(0);
+  for await (const batch of embedder.embedAll(texts.flat(), signal)) {
+    vectors.push(...batch);
+    const chunks: NewChunk[] = [];
+    for (let chunk = document.chunks[completed]; chunk; chunk = document.chunks[completed]) {
+      const windows = texts[completed]?.length ?? 0;
+      if (vectors.length < windows) break;
+      const embedding = meanVector(vectors.splice(0, windows));
+      chunks.push({ text: chunk.text, metadata: chunkMetadata(document, chunk), embedding });
+      completed += 1;
     }
-    if (call.signal.aborted) throw new MegaNestError('cancelled');
+    onProgress(completed);
+    yield chunks;
   }
+  if (signal.aborted) throw new MegaNestError('cancelled');
 }
 
 async function* thenCall<Item>(

@@ -37,11 +37,12 @@ const numbers = (count: number) => Array.from({ length: count }, (_unused, index
 
 async function embedAll(rpc: FakeRpc, texts: string[], call = callOf()): Promise<number[]> {
   const vectors: number[] = [];
-  for await (const batch of new EmbeddingClient(rpc).embedAll(texts, call)) {
-    vectors.push(...batch.map(([value]) => value ?? -1));
-  }
+  for await (const batch of new EmbeddingClient(rpc).open(call).embedAll(texts, call.signal))
+    vectors.push(...valuesOf(batch));
   return vectors;
 }
+
+const valuesOf = (vectors: Float32Array[]) => vectors.map(([value]) => value ?? -1);
 
 describe('EmbeddingClient', () => {
   it('keeps the order with a few requests at a time', async () => {
@@ -51,7 +52,7 @@ describe('EmbeddingClient', () => {
       return reply(inputs);
     });
     expect(await embedAll(rpc, numbers(200))).toEqual(numbers(200).map(Number));
-    expect(rpc.mostRunning).toBe(2);
+    expect(rpc.mostRunning).toBe(4);
   });
 
   it('asks an overloaded service again', async () => {
@@ -87,6 +88,56 @@ describe('EmbeddingClient', () => {
   it('refuses an answer with too few vectors', async () => {
     const rpc = new FakeRpc((inputs) => Promise.resolve(reply(inputs.slice(1))));
     await expect(embedAll(rpc, ['7', '8'])).rejects.toMatchObject({ code: 'bad_upstream' });
+  });
+});
+
+describe('texts of several documents', () => {
+  /** What each document gets, or the code of its error. */
+  async function embedDocuments(rpc: FakeRpc, documents: string[][], signals: AbortSignal[] = []) {
+    const embedder = new EmbeddingClient(rpc).open(callOf());
+    const embed = async (texts: string[], index: number) => {
+      const vectors: number[] = [];
+      const signal = signals[index] ?? new AbortController().signal;
+      for await (const batch of embedder.embedAll(texts, signal)) vectors.push(...valuesOf(batch));
+      return vectors;
+    };
+    const outcomes = await Promise.allSettled(documents.map(embed));
+    return outcomes.map((outcome) =>
+      outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as MegaNestError).code,
+    );
+  }
+
+  it('are embedded together, and each document gets its own', async () => {
+    const sent: string[][] = [];
+    const rpc = new FakeRpc(async (inputs) => {
+      sent.push(inputs);
+      return reply(inputs);
+    });
+    const documents = [['1', '2'], ['3'], numbers(31), ['4', '5']];
+    expect(await embedDocuments(rpc, documents)).toEqual(documents.map((texts) => texts.map(Number)));
+    expect(sent).toEqual([['1', '2', '3'], numbers(31), ['4', '5']]);
+  });
+
+  it('fail alone where the service refuses one of them', async () => {
+    const rpc = new FakeRpc((inputs) =>
+      inputs.includes('13')
+        ? Promise.reject(new MegaNestError('invalid_request', { detail: 'It is refused.' }))
+        : Promise.resolve(reply(inputs)),
+    );
+    expect(await embedDocuments(rpc, [['1'], ['13'], ['2']])).toEqual([[1], 'invalid_request', [2]]);
+  });
+
+  it('leave out those of a document that was given up', async () => {
+    const sent: string[][] = [];
+    const rpc = new FakeRpc(async (inputs) => {
+      sent.push(inputs);
+      return reply(inputs);
+    });
+    const gone = new AbortController();
+    const outcomes = embedDocuments(rpc, [['1'], ['2']], [gone.signal]);
+    gone.abort();
+    expect(await outcomes).toEqual(['cancelled', [2]]);
+    expect(sent).toEqual([['2']]);
   });
 });
 

@@ -4,49 +4,138 @@ import { withPatience } from './with-patience.js';
 
 /** Bounds of one request: few enough for a quick answer, small enough for a message. */
 const batchLimits = { texts: 32, characters: 64_000 };
-/** Requests under way at a time for one ingest; more would only queue at the service. */
-const maxRunning = 2;
+/** Requests under way at a time for one ingest: enough for two instances of two workers. */
+const maxRunning = 4;
 
 type PassedOn = CallOptions & { signal: AbortSignal; deadline: number };
+type Rpc = Pick<RpcClient, 'request'>;
 
 /** Embeds over NATS: in batches, a few at a time, patient with a service that is overloaded or restarting. */
 export class EmbeddingClient {
-  constructor(private readonly rpc: Pick<RpcClient, 'request'>) {}
+  constructor(private readonly rpc: Rpc) {}
 
   /** The model that embeds. Errors: service_unavailable. */
   describe(call: PassedOn): Promise<ModelInfo> {
     return withPatience(call, () => this.rpc.request(describeEmbeddingModel, {}, call));
   }
 
-  /** Vectors of texts, batch by batch in order. Errors: the service's own, cancelled, deadline_exceeded. */
-  async *embedAll(texts: readonly string[], call: PassedOn): AsyncGenerator<Float32Array[], void, void> {
-    const abort = new AbortController();
-    const own = { ...call, signal: AbortSignal.any([call.signal, abort.signal]) };
+  /** For the documents of one ingest, whose small batches are embedded together. */
+  open(call: PassedOn): TextEmbedder {
+    return new TextEmbedder(this.rpc, call);
+  }
+}
+
+/** Texts of a document that wait for their vectors. */
+interface Waiting {
+  texts: string[];
+  resolve(vectors: Float32Array[]): void;
+  reject(error: unknown): void;
+}
+
+/** Embeds the texts of several documents side by side; a request holds texts of as many of them as fit. */
+export class TextEmbedder {
+  #waiting: Waiting[] = [];
+  #running = 0;
+  #isScheduled = false;
+
+  constructor(
+    private readonly rpc: Rpc,
+    private readonly call: PassedOn,
+  ) {}
+
+  /** Vectors of a document's texts, batch by batch in order. Errors: the service's own, cancelled, deadline_exceeded. */
+  async *embedAll(texts: readonly string[], signal: AbortSignal): AsyncGenerator<Float32Array[], void, void> {
+    const own: Waiting[] = [];
     const running: Promise<Float32Array[]>[] = [];
+    const leave = () => this.#remove(own);
+    signal.addEventListener('abort', leave, { once: true });
     try {
       for (const batch of batchesOf(texts)) {
-        running.push(this.#embedBatch(batch, own));
+        if (signal.aborted) throw new MegaNestError('cancelled');
+        running.push(this.#add(batch, own));
         if (running.length >= maxRunning) yield await firstOf(running);
       }
       while (running.length > 0) yield await firstOf(running);
     } finally {
-      abort.abort();
+      signal.removeEventListener('abort', leave);
+      leave();
       await Promise.allSettled(running);
     }
   }
 
-  #embedBatch(inputs: string[], call: PassedOn): Promise<Float32Array[]> {
-    const batch = withPatience(call, async () => {
-      const reply = await this.rpc.request(embed, { inputs, truncate: true }, call);
+  #add(texts: string[], own: Waiting[]): Promise<Float32Array[]> {
+    const vectors = new Promise<Float32Array[]>((resolve, reject) => {
+      const waiting = { texts, resolve, reject };
+      own.push(waiting);
+      this.#waiting.push(waiting);
+    });
+    // The generator sees the error when it comes to this batch; until then it must not count as unhandled.
+    vectors.catch(() => undefined);
+    if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      // Documents that are read at the same time come together.
+      setImmediate(() => {
+        this.#isScheduled = false;
+        this.#begin();
+      });
+    }
+    return vectors;
+  }
+
+  #remove(own: readonly Waiting[]): void {
+    const left = this.#waiting.filter((waiting) => own.includes(waiting));
+    this.#waiting = this.#waiting.filter((waiting) => !own.includes(waiting));
+    for (const { reject } of left) reject(new MegaNestError('cancelled'));
+  }
+
+  #begin(): void {
+    while (this.#running < maxRunning && this.#waiting.length > 0) {
+      const count = fittingTogether(this.#waiting.map(({ texts }) => texts));
+      const together = this.#waiting.splice(0, count);
+      this.#running += 1;
+      void this.#embed(together).finally(() => {
+        this.#running -= 1;
+        this.#begin();
+      });
+    }
+  }
+
+  async #embed(together: readonly Waiting[]): Promise<void> {
+    try {
+      const vectors = await this.#request(together.flatMap(({ texts }) => texts));
+      let first = 0;
+      for (const { texts, resolve } of together) resolve(vectors.slice(first, (first += texts.length)));
+    } catch (error) {
+      if (together.length > 1 && isOfTexts(error)) for (const each of together) await this.#embed([each]);
+      else for (const { reject } of together) reject(error);
+    }
+  }
+
+  #request(inputs: string[]): Promise<Float32Array[]> {
+    return withPatience(this.call, async () => {
+      const reply = await this.rpc.request(embed, { inputs, truncate: true }, this.call);
       const vectors = decodeVectors(reply.vectors, reply.dimensions);
       if (vectors.length === inputs.length) return vectors;
       const detail = `it answered ${vectors.length} vectors for ${inputs.length} texts`;
       throw new MegaNestError('bad_upstream', { service: 'embedding', detail });
     });
-    // Whoever awaits it sees the error; until then it must not count as unhandled.
-    batch.catch(() => undefined);
-    return batch;
   }
+}
+
+/** The service refuses what it was sent, which may be the text of one document: the others are asked for alone. */
+function isOfTexts(error: unknown): boolean {
+  return error instanceof MegaNestError && error.status < 499 && error.status !== 429;
+}
+
+/** How many of these batches are one request; at least one. */
+function fittingTogether(batches: readonly string[][]): number {
+  let [texts, characters] = [0, 0];
+  const count = batches.findIndex((batch) => {
+    texts += batch.length;
+    characters += batch.reduce((sum, text) => sum + text.length, 0);
+    return texts > batchLimits.texts || characters > batchLimits.characters;
+  });
+  return count === -1 ? batches.length : Math.max(count, 1);
 }
 
 /** Groups texts by number and size; a text larger than a batch is one of its own. */

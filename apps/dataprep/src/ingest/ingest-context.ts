@@ -1,5 +1,6 @@
 import { defaultCollection, type ModelInfo, invalidField } from '#contracts';
 import type { ChunkingOptions } from '../chunking/chunk-document.js';
+import type { TextEmbedder } from './embedding.client.js';
 import type { IngestRequest } from './sources.js';
 
 /** What holds for all documents of one request. */
@@ -12,6 +13,8 @@ export interface IngestContext {
   metadata: Record<string, unknown>;
   /** Id and revision: chunks of another model have to be embedded again. */
   embeddingModel: string;
+  /** Embeds the texts of all documents. */
+  embedder: Pick<TextEmbedder, 'embedAll'>;
   /** Longer texts are embedded in windows of this many words. */
   maxEmbeddedWords: number;
 }
@@ -23,9 +26,10 @@ const tokensPerWord = 2;
 export function ingestContext(
   request: IngestRequest,
   defaults: ChunkingOptions,
-  model: ModelInfo,
+  { model, embedder }: { model: ModelInfo; embedder: TextEmbedder },
 ): IngestContext {
   return {
+    embedder,
     collection: request.collection ?? defaultCollection,
     owner: request.owner,
     chunking: chunkingOf(request, defaults),

@@ -11,6 +11,9 @@ import type { IngestRequest, IngestSource, SourceReader } from './sources.js';
 
 /** Documents of a request that are worked on at a time, and in memory. */
 const documentsAtOnce = 4;
+/** Where all are small: their texts are embedded together. */
+const smallDocumentsAtOnce = 16;
+const smallDocumentBytes = 64 * 1024;
 
 /** A request's sources, and what became of each, in the same order. */
 interface Batch {
@@ -69,11 +72,15 @@ export class IngestService {
 
   async *#run(request: IngestRequest, call: IngestCall): AsyncGenerator<IngestProgress, void, void> {
     const sources = this.parts.sources.sourcesOf(request);
-    const context = ingestContext(request, this.chunkingDefaults, await this.parts.embedding.describe(call));
+    const { embedding } = this.parts;
+    const model = await embedding.describe(call);
+    const context = ingestContext(request, this.chunkingDefaults, { model, embedder: embedding.open(call) });
     const outcomes: (IngestedDocument | MegaNestError)[] = [];
     const work = (index: number, signal: AbortSignal) =>
       this.#ingestOne({ index, sources, outcomes }, context, { ...call, signal });
-    yield* sideBySide(sources.keys(), { width: documentsAtOnce, signal: call.signal }, work);
+    const areSmall = sources.every(({ bytes = Infinity }) => bytes <= smallDocumentBytes);
+    const width = areSmall ? smallDocumentsAtOnce : documentsAtOnce;
+    yield* sideBySide(sources.keys(), { width, signal: call.signal }, work);
     const documents = outcomes.flatMap((outcome) => (outcome instanceof MegaNestError ? [] : [outcome]));
     const first = outcomes.find((outcome) => outcome instanceof MegaNestError);
     if (first && documents.length === 0) throw first;

@@ -37,3 +37,33 @@ it('does not wait for a file that is gone', async () => {
   await expect(source.fetch(new AbortController().signal)).rejects.toMatchObject({ code: 'not_found' });
   expect(reads).toBe(1);
 });
+
+it('reads an object that holds several files once, and again after a failure', async () => {
+  let reads = 0;
+  const reader = new SourceReader(
+    {
+      get: async function* () {
+        reads += 1;
+        if (reads === 1) throw away();
+        yield Buffer.from('first');
+        yield Buffer.from('second');
+      },
+    },
+    { ...limits, maxFileBytes: 8 },
+  );
+  const file = { objectId: 'pack', mimeType: 'text/plain' };
+  const sources = reader.sourcesOf(
+    ingest.request.parse({
+      files: [
+        { ...file, filename: 'a.txt', offset: 0, bytes: 5 },
+        { ...file, filename: 'b.txt', offset: 5, bytes: 6 },
+        { ...file, filename: 'c.txt', offset: 6, bytes: 6 },
+      ],
+    }),
+  );
+  const fetch = async (index: number) => sources[index]!.fetch(new AbortController().signal);
+  const fetched = await Promise.all([fetch(0), fetch(1)]);
+  expect(fetched.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['first', 'second']);
+  expect(reads).toBe(2);
+  await expect(fetch(2)).rejects.toThrow('c.txt is longer than its object');
+});

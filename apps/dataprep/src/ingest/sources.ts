@@ -11,6 +11,9 @@ import { guardedFetch } from '#service-kit';
 import type { SourceFile } from '../reading/parsed-document.js';
 import { withPatience } from './with-patience.js';
 
+/** Small files of an upload share objects that are smaller than this. */
+const maxPackBytes = 1024 * 1024;
+
 /** A parsed `dataprep.ingest` request. */
 export type IngestRequest = ParsedRequestOf<typeof ingest>;
 
@@ -25,6 +28,8 @@ export interface IngestSource {
   filename: string;
   /** Set for links. */
   link?: string;
+  /** Its size, where that is known. */
+  bytes?: number;
   /** Field of the request that it came from, for errors. */
   param: string;
   fetch(signal: AbortSignal): Promise<FetchedFile>;
@@ -46,8 +51,11 @@ export class SourceReader {
 
   /** The sources of a request, files first. Errors: invalid_request when there are none or two of one name. */
   sourcesOf({ files, links }: IngestRequest): IngestSource[] {
+    const packs = new Packs(files, (id, filename, signal) =>
+      this.#collect(id, filename, signal, maxPackBytes),
+    );
     const sources = [
-      ...files.map((file, index) => this.#file(file, `files[${index}]`)),
+      ...files.map((file, index) => this.#file(file, `files[${index}]`, packs)),
       ...links.map((link, index) => this.#link(link, `link_list[${index}]`)),
     ];
     if (sources.length === 0) throw invalidField('files', 'send at least one file or link');
@@ -60,16 +68,18 @@ export class SourceReader {
     return sources;
   }
 
-  #file(reference: FileReference, param: string): IngestSource {
+  #file(reference: FileReference, param: string, packs: Packs): IngestSource {
     const { filename, mimeType, objectId } = reference;
     const fetch = async (signal: AbortSignal) => {
       // A server of NATS that leaves its cluster is away for some seconds.
       const { bytes, sha256 } = await withPatience({ signal }, () =>
-        this.#collect(objectId, filename, signal),
+        reference.offset === undefined
+          ? this.#collect(objectId, filename, signal)
+          : packs.read(reference, signal),
       );
       return { bytes, sha256, filename, mimeType };
     };
-    return { filename, param, fetch };
+    return { filename, bytes: reference.bytes, param, fetch };
   }
 
   #link(link: string, param: string): IngestSource {
@@ -89,21 +99,64 @@ export class SourceReader {
     return { filename, link: filename, param, fetch };
   }
 
-  async #collect(objectId: string, filename: string, signal: AbortSignal) {
+  async #collect(
+    objectId: string,
+    filename: string,
+    signal: AbortSignal,
+    maxBytes = this.limits.maxFileBytes,
+  ) {
     const hash = createHash('sha256');
     const pieces: Uint8Array[] = [];
     let size = 0;
     for await (const piece of this.objects.get(objectId)) {
       if (signal.aborted) throw new MegaNestError('cancelled');
       size += piece.length;
-      if (size > this.limits.maxFileBytes) {
-        const limit = `${this.limits.maxFileBytes} bytes`;
+      if (size > maxBytes) {
+        const limit = `${maxBytes} bytes`;
         throw new MegaNestError('payload_too_large', { what: `The file ${filename}`, limit });
       }
       hash.update(piece);
       pieces.push(piece);
     }
     return { bytes: new Uint8Array(Buffer.concat(pieces)), sha256: hash.digest('hex') };
+  }
+}
+
+/** Reads an object that holds several files of a request once, and keeps it until the last of them was read. */
+class Packs {
+  readonly #read = new Map<string, Promise<Uint8Array>>();
+  readonly #left = new Map<string, number>();
+
+  constructor(
+    files: readonly FileReference[],
+    private readonly collect: (
+      objectId: string,
+      filename: string,
+      signal: AbortSignal,
+    ) => Promise<{ bytes: Uint8Array }>,
+  ) {
+    for (const { objectId } of files) this.#left.set(objectId, (this.#left.get(objectId) ?? 0) + 1);
+  }
+
+  /** Errors: as of reading the object; invalid_request where it is shorter. */
+  async read(file: FileReference, signal: AbortSignal): Promise<{ bytes: Uint8Array; sha256: string }> {
+    const { objectId, filename, offset = 0, bytes: size } = file;
+    const reading =
+      this.#read.get(objectId) ?? this.collect(objectId, filename, signal).then(({ bytes }) => bytes);
+    this.#read.set(objectId, reading);
+    try {
+      const pack = await reading;
+      if (offset + size > pack.length) throw invalidField('files', `${filename} is longer than its object`);
+      const bytes = pack.slice(offset, offset + size);
+      const left = (this.#left.get(objectId) ?? 1) - 1;
+      this.#left.set(objectId, left);
+      if (left === 0) this.#read.delete(objectId);
+      return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
+    } catch (error) {
+      // The next attempt reads it again.
+      this.#read.delete(objectId);
+      throw error;
+    }
   }
 }
 

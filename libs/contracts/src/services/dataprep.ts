@@ -26,6 +26,8 @@ export const fileReferenceSchema = z.object({
   filename: documentName,
   mimeType: z.string(),
   bytes: z.int(),
+  /** Where its bytes begin in the object, for a small file that shares an object with others of its upload. */
+  offset: z.int().min(0).optional(),
 });
 export type FileReference = z.infer<typeof fileReferenceSchema>;
 
