@@ -71,12 +71,11 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
   };
   const ingestService = (
     preparer: DocumentPreparer,
-    database: Database,
+    documents: DocumentsRepository,
     objects: ObjectStore,
     rpc: RpcClient,
     metrics: Metrics,
   ) => {
-    const documents = new DocumentsRepository(database, environment.DOCUMENTS_LIMIT_BYTES);
     const embedding = new EmbeddingClient(rpc);
     const parts = {
       sources: new SourceReader(objects, sourceLimits),
@@ -89,6 +88,12 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
   return [
     { provide: DocumentPreparer, useFactory: () => new DocumentPreparer() },
     {
+      provide: DocumentsRepository,
+      inject: [Database],
+      useFactory: (database: Database) =>
+        new DocumentsRepository(database, environment.DOCUMENTS_LIMIT_BYTES),
+    },
+    {
       provide: TextExtractor,
       inject: [ObjectStore, DocumentPreparer],
       useFactory: (objects: ObjectStore, preparer: DocumentPreparer) =>
@@ -96,7 +101,7 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     },
     {
       provide: IngestService,
-      inject: [DocumentPreparer, Database, ObjectStore, RpcClient, Metrics],
+      inject: [DocumentPreparer, DocumentsRepository, ObjectStore, RpcClient, Metrics],
       useFactory: ingestService,
     },
     {
@@ -110,8 +115,8 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     },
     {
       provide: DocumentCatalogue,
-      inject: [Database],
-      useFactory: (database: Database) => new DocumentCatalogue(new DocumentsRepository(database)),
+      inject: [DocumentsRepository],
+      useFactory: (documents: DocumentsRepository) => new DocumentCatalogue(documents),
     },
   ];
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
-import { Pool, type PoolClient } from 'pg';
+import { Client, Pool, type PoolClient } from 'pg';
 import { isAwayError, isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
 import { runMigrations } from './migrator.js';
 import { quoteIdentifier, Transaction } from './transaction.js';
@@ -37,11 +37,15 @@ type Attempt<Result> = { result: Result } | { error: unknown; mayRetry: boolean;
  */
 export class Database {
   private readonly pool: Pool;
-  private readonly schema: string;
+  /** Schema of the tables. */
+  readonly schema: string;
   private readonly beginStatement: string;
   private readonly patienceMs: number;
+  /** Connections of {@link runAlone}. */
+  private readonly alone = new Set<Client>();
+  private readonly siblings: Database[] = [];
 
-  constructor(options: DatabaseOptions) {
+  constructor(private readonly options: DatabaseOptions) {
     const { connectionString, maxConnections = 4, connectionTimeoutMs = 5_000 } = options;
     const { statementTimeoutMs = 60_000, patienceMs = 10_000, onConnectionLost } = options;
     this.patienceMs = patienceMs;
@@ -102,6 +106,32 @@ export class Database {
     }
   }
 
+  /**
+   * Runs statements one after another outside of a transaction and without a limit of time, on a connection of their own: Postgres
+   * builds an index beside other work only so. The search path is the server's. The embedded database has one session for all.
+   */
+  async runAlone(statements: readonly string[]): Promise<void> {
+    const client = new Client({ connectionString: this.options.connectionString, keepAlive: true });
+    client.on('error', ignoreLostClient);
+    this.alone.add(client);
+    try {
+      await client.connect();
+      for (const statement of statements) await client.query(statement);
+    } catch (error) {
+      throw toMegaNestError(error);
+    } finally {
+      this.alone.delete(client);
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  /** For long work in the background: one connection beside those of the pool, closed with this one. */
+  sibling(): Database {
+    const sibling = new Database({ ...this.options, maxConnections: 1 });
+    this.siblings.push(sibling);
+    return sibling;
+  }
+
   /** Asks the database for a sign of life; answers the milliseconds it took. Errors: service_unavailable. */
   async ping(): Promise<number> {
     const start = performance.now();
@@ -109,8 +139,10 @@ export class Database {
     return performance.now() - start;
   }
 
-  /** Waits for running transactions and closes every connection. */
+  /** Waits for running transactions and closes every connection; what {@link runAlone} runs is cut off. */
   async close(): Promise<void> {
+    await Promise.all([...this.alone].map((client) => client.end().catch(() => undefined)));
+    await Promise.all(this.siblings.map((sibling) => sibling.close()));
     await this.pool.end();
   }
 

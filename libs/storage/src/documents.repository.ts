@@ -13,7 +13,7 @@ import {
 import type { DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
 import { analyzeIfGrown } from './statistics.js';
 import type { SqlValue } from './transaction.js';
-import { indexIfGrown, indexingParts } from './vector-index.js';
+import { VectorIndexer } from './vector-indexer.js';
 
 export interface DocumentCounts {
   documents: number;
@@ -51,6 +51,8 @@ function toStoredDocument({ created_at, bytes, ...row }: StoredDocumentRow): Sto
 /** Documents and their chunks. A reader sees a document whole or not at all. */
 export class DocumentsRepository {
   readonly #room: DocumentRoom;
+  /** Builds the vector indexes of what is stored, in the background. */
+  readonly indexer: VectorIndexer;
 
   /** `maxBytes`: of the passages and vectors of one owner, or of those that all share; 0: no bound. */
   constructor(
@@ -58,6 +60,7 @@ export class DocumentsRepository {
     maxBytes = 0,
   ) {
     this.#room = new DocumentRoom(maxBytes);
+    this.indexer = new VectorIndexer(database);
   }
 
   /**
@@ -82,8 +85,8 @@ export class DocumentsRepository {
     try {
       const outcome = await this.#write(stored, parts);
       if (outcome.outcome !== 'unchanged' && written > 0) {
-        await indexIfGrown(this.database, dimensions, written);
         await analyzeIfGrown(this.database, written);
+        this.indexer.stored({ collection, dimensions }, written);
       }
       return outcome;
     } finally {
@@ -94,12 +97,10 @@ export class DocumentsRepository {
   async #write(document: WrittenDocument, parts: AsyncGenerator<NewChunk[], void, void>) {
     const first = await parts.next();
     const chunks = first.value ?? [];
-    const dimensions = chunks[0]?.embedding.length ?? 0;
     const second = await parts.next();
     if (second.done)
       return this.database.transaction((transaction) => writeAtOnce(transaction, document, chunks));
-    const indexed = indexingParts(this.database, dimensions, following([chunks, second.value], parts));
-    return writeInParts(this.database, document, indexed);
+    return writeInParts(this.database, document, following([chunks, second.value], parts));
   }
 
   /** The document of that name, if there is one: compare its hash before embedding anything. */

@@ -25,6 +25,8 @@ export async function analyzeIfGrown(database: Database, chunks: number): Promis
     const [known, actual] = [Math.max(Number(size?.known), 0), Number(size?.actual)];
     const stale = Math.max(known, actual) >= leastRows && (actual > known * 1.5 || known > actual * 1.5);
     if (stale)
-      await transaction.query('ANALYZE chunks (document_id, collection, owner, metadata), documents');
+      await transaction.query(
+        'ANALYZE chunks (document_id, collection, arrival, owner, metadata), documents',
+      );
   });
 }

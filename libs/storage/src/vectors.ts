@@ -23,7 +23,6 @@ export function requireUsableVector(vector: Float32Array, param: string): void {
 
 /** How vectors of one width are compared and indexed; HNSW takes `vector` to 2,000 and `halfvec` to 4,000. */
 export interface VectorIndex {
-  name: string;
   /** The indexed expression over the column `embedding`, e.g. `embedding::vector(384)`. */
   expression: string;
   /** Cast of the query parameter, e.g. `vector(384)`. */
@@ -39,7 +38,6 @@ export function vectorIndexOf(dimensions: number): VectorIndex {
   const type = `${halved ? 'halfvec' : 'vector'}(${width})`;
   const operatorClass = halved ? 'halfvec_cosine_ops' : 'vector_cosine_ops';
   return {
-    name: `chunks_embedding_${width}`,
     expression: `embedding::${type}`,
     type,
     ...(width <= 4_000 && { operatorClass }),

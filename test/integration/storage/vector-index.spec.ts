@@ -1,4 +1,4 @@
-import type { ChunkHit } from '#storage';
+import { DocumentsRepository, type ChunkHit, type NewChunk } from '#storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { document, search, startStorage, type StorageFixture } from './storage-fixture.js';
 
@@ -60,24 +60,28 @@ describe('the vector index', () => {
       }));
       await storage.documents.replaceDocument(document(`part ${start}`), chunks);
     }
+    await storage.documents.indexer.settled();
   });
 
   afterAll(() => storage?.stop());
 
-  /** How often the index was read so far, from the database's own statistics. */
-  async function indexScans(): Promise<number> {
+  /** How often indexes of vectors were read so far, from the database's own statistics, and how many there are. */
+  async function readCounters(): Promise<{ scans: number; indexes: number }> {
     await storage.database.transaction((transaction) =>
       transaction.query('SELECT pg_stat_force_next_flush()'),
     );
     const [row] = await storage.database.transaction((transaction) =>
-      transaction.query<{ scans: string }>(
-        `SELECT idx_scan AS scans FROM pg_stat_user_indexes WHERE indexrelname = 'chunks_embedding_${dimensions}'`,
+      transaction.query<{ scans: string; indexes: string }>(
+        `SELECT coalesce(sum(idx_scan), 0) AS scans, count(*) AS indexes
+         FROM pg_stat_user_indexes WHERE indexrelname LIKE 'chunks\\_hnsw\\_%'`,
       ),
     );
-    return Number(row?.scans);
+    return { scans: Number(row?.scans), indexes: Number(row?.indexes) };
   }
 
-  /** How often anything was looked for through the index while `work` ran. */
+  const indexScans = async () => (await readCounters()).scans;
+
+  /** How often anything was looked for through an index while `work` ran. */
   async function scansDuring(work: () => Promise<unknown>): Promise<number> {
     const before = await indexScans();
     await work();
@@ -97,11 +101,12 @@ describe('the vector index', () => {
   }
 
   it('finds at least 97% of the ten nearest, through the index', async () => {
-    const before = await indexScans();
+    const { scans, indexes } = await readCounters();
+    expect(indexes).toBeGreaterThanOrEqual(1);
     const result = await recall(10);
     expect(result.short).toBe(0);
     expect(result.recall).toBeGreaterThanOrEqual(0.97);
-    expect((await indexScans()) - before).toBe(queries.length);
+    expect((await indexScans()) - scans).toBe(queries.length * indexes);
   });
 
   it('is exact under a filter that keeps 2% of the rows', async () => {
@@ -109,6 +114,38 @@ describe('the vector index', () => {
       expect(await recall(10, { bucket: 7 })).toEqual({ recall: 1, short: 0 });
     });
     // So few are compared one by one: the index would have to pass over all others.
+    expect(scans).toBe(0);
+  });
+
+  it('is exact under a filter that fits documents of one index alone', async () => {
+    const last = await storage.documents.list({ search: `part ${count - 1_000}` });
+    const filter = { document_id: last[0]!.id };
+    for (const query of queries.slice(0, 5)) {
+      const hits = await storage.chunks.search(search({ embedding: query, k: 10, filter }));
+      const wanted = exactNearest(query, 10, (index) => Math.floor(index / 500) * 500 === count - 1_000);
+      expect(hits.map(indexOf)).toEqual(wanted);
+    }
+  });
+
+  it('finds what came after the indexes, and no longer what was deleted', async () => {
+    const [query] = queries;
+    await storage.documents.replaceDocument(document('late'), [{ text: 'late', embedding: query! }]);
+    const [first] = await storage.chunks.search(search({ embedding: query, k: 3 }));
+    expect(first?.text).toBe('late');
+    await storage.documents.deleteByFilename('late');
+    const hits = await storage.chunks.search(search({ embedding: query, k: 3 }));
+    expect(hits.map(indexOf)).toEqual(exactNearest(query!, 3, () => true));
+  });
+
+  it('compares a small collection beside the large one by itself', async () => {
+    const chunks = vectors.slice(0, 300).map((embedding, index) => ({ text: String(index), embedding }));
+    await storage.documents.replaceDocument({ ...document('small'), collection: "o'neill\\s" }, chunks);
+    const scans = await scansDuring(async () => {
+      const hits = await storage.chunks.search(
+        search({ embedding: queries[2], k: 10, collection: "o'neill\\s" }),
+      );
+      expect(hits.map(indexOf)).toEqual(exactNearest(queries[2]!, 10, (index) => index < 300));
+    });
     expect(scans).toBe(0);
   });
 
@@ -141,56 +178,99 @@ describe('the vector index', () => {
   });
 });
 
-describe('the vector index of a database that grows', () => {
+/** Chunks of a collection that are compared one by one: on the embedded Postgres, and on a server. */
+const unindexed = process.env.DATABASE_URL ? 5_000 : 2_000;
+
+describe('the vector indexes of a collection that grows', () => {
   let storage: StorageFixture;
   beforeAll(async () => {
     storage = await startStorage();
   });
   afterAll(() => storage?.stop());
 
-  const chunksOf = (length: number, width: number) =>
+  const chunksOf = (length: number, width = 3) =>
     Array.from({ length }, (_unused, index) => ({
       text: `chunk ${index}`,
       embedding: unit(new Float32Array(width).map(gaussian)),
     }));
 
-  async function isIndexed(width: number): Promise<boolean> {
-    const found = await storage.database.transaction((transaction) =>
-      transaction.query('SELECT FROM pg_indexes WHERE indexname = $1', [`chunks_embedding_${width}`]),
-    );
-    return found.length > 0;
+  async function store(collection: string, filename: string, chunks: NewChunk[]): Promise<void> {
+    await storage.documents.replaceDocument({ ...document(filename), collection }, chunks);
+    await storage.documents.indexer.settled();
   }
 
-  it('is made once there are more chunks than are compared one by one', async () => {
-    await storage.documents.replaceDocument(document('first'), chunksOf(1_990, 4));
-    expect(await isIndexed(4)).toBe(false);
-    for (let turn = 0; turn < 12; turn += 1)
-      await storage.documents.replaceDocument(document(`small ${turn}`), chunksOf(10, 4));
-    expect(await isIndexed(4)).toBe(true);
-    expect(await isIndexed(3)).toBe(false);
+  /** Names of the vector indexes; those of `collection`, where one is given. */
+  async function indexesOf(collection?: string): Promise<{ name: string; definition: string }[]> {
+    const rows = await storage.database.transaction((transaction) =>
+      transaction.query<{ name: string; definition: string }>(
+        `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
+         WHERE indexname LIKE 'chunks\\_hnsw\\_%' ORDER BY 1`,
+      ),
+    );
+    return rows.filter(({ definition }) => !collection || definition.includes(`'${collection}'`));
+  }
+
+  it('are built once more chunks came than are compared one by one', async () => {
+    await store('growing', 'first', chunksOf(unindexed - 600));
+    expect(await indexesOf('growing')).toEqual([]);
+    await store('growing', 'second', chunksOf(700));
+    expect(await indexesOf('growing')).toHaveLength(1);
+    // What others hold does not count.
+    await store('other', 'first', chunksOf(700));
+    expect(await indexesOf('other')).toEqual([]);
   });
 
-  it('is made while a very large document is written', async () => {
-    const seen: boolean[] = [];
-    async function* batches() {
-      for (let turn = 0; turn < 6; turn += 1) {
-        seen.push(await isIndexed(3));
-        yield chunksOf(1_000, 3);
-      }
-      seen.push(await isIndexed(3));
-    }
-    await storage.documents.replaceDocument(document('large'), batches());
-    expect(seen).toEqual([false, false, false, false, false, false, true]);
+  it('cover ranges that follow each other, so that a chunk is in one of them', async () => {
+    await store('in ranges', 'first', chunksOf(unindexed));
+    await store('in ranges', 'second', chunksOf(unindexed));
+    const [one, two, ...others] = await indexesOf('in ranges');
+    expect(others).toEqual([]);
+    const [counts] = await storage.database.transaction((transaction) =>
+      transaction.query(
+        `SELECT (SELECT reltuples FROM pg_class WHERE relname = $1) AS one, (SELECT reltuples FROM pg_class WHERE relname = $2) AS two`,
+        [one!.name, two!.name],
+      ),
+    );
+    expect(counts).toEqual({ one: unindexed, two: unindexed });
   });
 
-  it('finds a chunk before and after', async () => {
-    const [target] = chunksOf(1, 5);
-    const few = [{ text: 'the target', embedding: target!.embedding }, ...chunksOf(1_000, 5)];
-    const query = search({ searchType: 'similarity', embedding: target!.embedding, k: 1 });
-    await storage.documents.replaceDocument(document('with the target'), few);
-    expect(await storage.chunks.search(query)).toMatchObject([{ text: 'the target' }]);
-    await storage.documents.replaceDocument(document('more'), chunksOf(1_500, 5));
-    expect(await isIndexed(5)).toBe(true);
-    expect(await storage.chunks.search(query)).toMatchObject([{ text: 'the target' }]);
+  it('are built after a restart where a process died before', async () => {
+    const later = new DocumentsRepository(storage.database);
+    storage.documents.indexer.stop();
+    await store('after a crash', 'first', chunksOf(unindexed));
+    expect(await indexesOf('after a crash')).toEqual([]);
+    await later.indexer.catchUp();
+    await later.indexer.settled();
+    expect(await indexesOf('after a crash')).toHaveLength(1);
+  });
+
+  it('go with their collection', async () => {
+    const documents = new DocumentsRepository(storage.database);
+    expect(await indexesOf('growing')).toHaveLength(1);
+    await documents.deleteAll('growing');
+    await documents.indexer.catchUp();
+    expect(await indexesOf('growing')).toEqual([]);
+    expect(await indexesOf('in ranges')).toHaveLength(2);
+  });
+
+  it('are built again where building one was interrupted', async () => {
+    const documents = new DocumentsRepository(storage.database);
+    const [one, two] = await indexesOf('in ranges');
+    await storage.database.transaction((transaction) =>
+      transaction.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = $1::regclass`, [
+        two!.name,
+      ]),
+    );
+    const query = search({ embedding: vectors[0]!.slice(0, 3), k: 5, collection: 'in ranges' });
+    expect(await storage.chunks.search(query)).toHaveLength(5);
+    await documents.indexer.catchUp();
+    await documents.indexer.settled();
+    expect(await indexesOf('in ranges')).toEqual([one, two]);
+    const [row] = await storage.database.transaction((transaction) =>
+      transaction.query(`SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = $1::regclass`, [
+        two!.name,
+      ]),
+    );
+    expect(row).toEqual({ valid: true });
   });
 });

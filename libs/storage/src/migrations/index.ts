@@ -10,6 +10,7 @@ import { bytesBeingWritten } from './0008-bytes-being-written.js';
 import { userRecords } from './0009-user-records.js';
 import { jobsThatGoOn } from './0010-jobs-that-go-on.js';
 import { bytesOfOwners } from './0011-bytes-of-owners.js';
+import { chunksInOrderOfArrival } from './0012-chunks-in-order-of-arrival.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
 export const migrations: readonly StorageMigration[] = [
@@ -24,4 +25,5 @@ export const migrations: readonly StorageMigration[] = [
   userRecords,
   jobsThatGoOn,
   bytesOfOwners,
+  chunksInOrderOfArrival,
 ];

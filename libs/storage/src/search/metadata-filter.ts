@@ -37,7 +37,7 @@ export function chunkCondition(
  * SQL condition: the chunk's document is complete. The few pending documents (usually zero) are looked up once per
  * statement.
  */
-const isVisible =
+export const isVisible =
   'document_id <> ALL (ARRAY(SELECT pending.id FROM documents AS pending WHERE pending.pending_since IS NOT NULL))';
 
 /** Values of a key up to which containment is asked for each of them. */

@@ -1,37 +1,101 @@
 import { SqlParameters, type Transaction } from '../transaction.js';
-import { chunkCondition, type ChunkScope } from './metadata-filter.js';
+import {
+  coverOf,
+  quoteLiteral,
+  rangeCondition,
+  readSegments,
+  type ArrivalRange,
+  type VectorSegment,
+} from '../vector-segments.js';
 import { decodeVectorColumn, encodeVectorParameter, vectorIndexOf } from '../vectors.js';
 import type { ChunkHit } from './chunk-search.js';
+import { chunkCondition, type ChunkScope } from './metadata-filter.js';
 
-/** Up to this number of chunks a search is exact, which is faster than an index scan over all other chunks. */
-export const exactLimit = 2_000;
+type VectorQuery = ChunkScope & { embedding: Float32Array };
 
-/** Size of a vector search. */
-export interface ScopeSize {
-  /** The collection and the filters leave at most {@link exactLimit} chunks. */
-  isSmall: boolean;
-  /** Approximate number of chunks in all collections, which share the index. */
-  indexedChunks: number;
+/** A hit, with its vector if requested. */
+export interface NearestHit extends ChunkHit {
+  embedding: Float32Array;
+}
+
+/** A chunk and its cosine distance. */
+interface Candidate {
+  id: string;
+  distance: number;
 }
 
 /**
- * Counts the chunks that a search may return, up to a limit. The planner's estimate for a filter can be wrong by
- * orders of magnitude, and an index scan for 25 of 50,000 chunks visits nearly all of them.
+ * Returns the `limit` nearest chunks of a collection by cosine similarity, nearest first. Chunks that have an index are found
+ * through it, approximately; those that came later are compared one by one, and so are all where filters leave few. Where
+ * an index gives fewer rows than requested, its chunks are compared one by one too, so that fewer rows mean that there
+ * are not more. Only vectors of the query's size are compared.
  */
-export async function measureScope(transaction: Transaction, scope: ChunkScope): Promise<ScopeSize> {
+export async function findNearest(
+  transaction: Transaction,
+  query: VectorQuery,
+  limit: number,
+  withVectors = false,
+): Promise<NearestHit[]> {
+  const cover = coverOf(await readSegments(transaction, query.collection, query.embedding.length));
+  const usesIndexes = cover.length > 0 && !(await isRare(transaction, query, cover));
+  const indexed = usesIndexes ? await searchSegments(transaction, query, cover, limit) : [];
+  const incomplete = cover.filter((_segment, index) => (indexed[index]?.length ?? 0) < limit);
+  const behind = { from: usesIndexes ? (cover.at(-1)?.to ?? 0) : 0, to: Infinity };
+  const compared = usesIndexes ? [...incomplete, behind] : [behind];
+  const { text, parameters } = nearestStatement(query, {
+    limit,
+    withVectors,
+    compared,
+    candidates: nearestOf(indexed.flat(), limit),
+  });
+  const rows = await transaction.query<NearestRow>(text, parameters.values);
+  return rows.map(({ distance, vector, ...row }) => ({
+    ...row,
+    score: 1 - distance,
+    similarity: 1 - distance,
+    embedding: vector === undefined ? new Float32Array() : decodeVectorColumn(vector),
+  }));
+}
+
+interface NearestRow extends Candidate {
+  text: string;
+  metadata: Record<string, unknown>;
+  vector?: string;
+}
+
+function nearestOf(candidates: Candidate[], limit: number): Candidate[] {
+  return candidates.sort((left, right) => left.distance - right.distance).slice(0, limit);
+}
+
+/** So many chunks are compared one by one rather than looked for among all others. */
+const fewChunks = 2_000;
+/** In larger collections: this share of the chunks, below which an index visits about as many in vain. */
+const fewOfAll = 0.02;
+
+/**
+ * True if filters leave few chunks, which are counted. The planner's estimate for a filter can be wrong by orders of
+ * magnitude, and an index scan for 25 of 50,000 chunks visits nearly all of them.
+ */
+async function isRare(
+  transaction: Transaction,
+  scope: ChunkScope,
+  cover: readonly VectorSegment[],
+): Promise<boolean> {
+  if (Object.keys(scope.filter ?? {}).length === 0 && !scope.attributeFilter) return false;
+  const most = Math.max(fewChunks, Math.ceil(fewOfAll * sizeOf(cover)));
   const parameters = new SqlParameters();
   const collection = parameters.add(scope.collection);
   const condition = chunkCondition(scope, parameters);
-  const limit = parameters.add(exactLimit + 1);
-  const [row] = await transaction.query<{ found: string; indexed: number }>(
-    `SELECT (SELECT count(*) FROM (
-               SELECT FROM chunks WHERE collection = ${collection} AND ${condition} LIMIT ${limit}
-             ) AS counted) AS found,
-            (SELECT reltuples FROM pg_class WHERE oid = 'chunks'::regclass) AS indexed`,
+  const [row] = await transaction.query<{ found: string }>(
+    `SELECT count(*) AS found FROM (
+       SELECT FROM chunks WHERE collection = ${collection} AND ${condition} LIMIT ${parameters.add(most + 1)}
+     ) AS counted`,
     parameters.values,
   );
-  return { isSmall: Number(row?.found) <= exactLimit, indexedChunks: Math.max(0, Number(row?.indexed)) };
+  return Number(row?.found) <= most;
 }
+
+const sizeOf = (segments: readonly VectorSegment[]) => segments.reduce((sum, { rows }) => sum + rows, 0);
 
 const minSearchWidth = 100;
 /** The maximum of pgvector. */
@@ -47,91 +111,91 @@ export function searchWidth(limit: number, indexedChunks: number): number {
   return Math.min(wanted, maxSearchWidth);
 }
 
-type VectorQuery = ChunkScope & { embedding: Float32Array };
-
-interface NearestRow {
-  id: string;
-  text: string;
-  metadata: Record<string, unknown>;
-  distance: number;
-  vector?: string;
-}
-
-/** A hit, with its vector if requested. */
-export interface NearestHit extends ChunkHit {
-  embedding: Float32Array;
-}
-
 /**
- * Settings of the index scan. It is iterative: it continues until enough rows match the filter. The limits of
- * visited rows and memory are high, because the exact search after a short result costs more.
+ * Settings of the index scans. They are iterative: they continue until enough rows match the filter. No sort: the planner may
+ * take a scan of a range and a sort for cheaper than an index.
  */
 const scanSettings = [
   'SET LOCAL hnsw.iterative_scan = relaxed_order',
-  'SET LOCAL hnsw.max_scan_tuples = 200000',
+  'SET LOCAL hnsw.max_scan_tuples = 20000',
   'SET LOCAL hnsw.scan_mem_multiplier = 8',
+  'SET LOCAL enable_sort = off',
 ];
-/**
- * Returns the `limit` nearest chunks of a collection by cosine similarity, nearest first. The search is exact if
- * the collection and the filters leave few chunks, otherwise approximate with the HNSW index. If the index returns
- * fewer rows than requested, an exact search follows, so that fewer rows mean that there are not more. Only vectors
- * of the query's size are compared.
- */
-export async function findNearest(
+
+/** The nearest candidates of each segment, in the order of the segments. */
+async function searchSegments(
   transaction: Transaction,
   query: VectorQuery,
+  segments: readonly VectorSegment[],
   limit: number,
-  withVectors = false,
-): Promise<NearestHit[]> {
-  const { isSmall, indexedChunks } = await measureScope(transaction, query);
-  let rows: NearestRow[] = [];
-  if (!isSmall) {
-    const width = searchWidth(limit, indexedChunks);
-    await transaction.query([...scanSettings, `SET LOCAL hnsw.ef_search = ${width}`].join('; '));
-    rows = await selectNearest(transaction, query, limit, withVectors);
-  }
-  if (rows.length < limit) {
-    await transaction.query('SET LOCAL enable_indexscan = off');
-    rows = await selectNearest(transaction, query, limit, withVectors);
-    await transaction.query('SET LOCAL enable_indexscan = on');
-  }
-  return rows.map(({ distance, vector, ...row }) => ({
-    ...row,
-    score: 1 - distance,
-    similarity: 1 - distance,
-    embedding: vector === undefined ? new Float32Array() : decodeVectorColumn(vector),
-  }));
+): Promise<Candidate[][]> {
+  const width = searchWidth(limit, Math.max(...segments.map(({ rows }) => rows)));
+  await transaction.query([...scanSettings, `SET LOCAL hnsw.ef_search = ${width}`].join('; '));
+  const { text, parameters } = segmentsStatement(query, segments, limit);
+  const rows = await transaction.query<Candidate & { part: number }>(text, parameters.values);
+  await transaction.query('SET LOCAL enable_sort = on');
+  return segments.map((_segment, index) => rows.filter(({ part }) => part === index));
 }
 
 /** Returns the statement and its parameters; exported for the test of its plan. */
-export function nearestStatement(
+export function segmentsStatement(
   query: VectorQuery,
+  segments: readonly ArrivalRange[],
   limit: number,
-  withVectors: boolean,
 ): { text: string; parameters: SqlParameters } {
   const { embedding, collection } = query;
   const parameters = new SqlParameters();
   const { expression, type } = vectorIndexOf(embedding.length);
   const target = `${parameters.add(encodeVectorParameter(embedding))}::vector::${type}`;
-  const text = `
-    WITH nearest AS MATERIALIZED (
-      SELECT id, text, metadata, ${expression} <=> ${target} AS distance${withVectors ? ', embedding::text AS vector' : ''}
-      FROM chunks
-      WHERE vector_dims(embedding) = ${embedding.length} AND collection = ${parameters.add(collection)}
-        AND ${chunkCondition(query, parameters)}
-      ORDER BY ${expression} <=> ${target}
-      LIMIT ${parameters.add(limit)}
-    )
-    SELECT * FROM nearest ORDER BY distance + 0, id`;
-  return { text, parameters };
+  const condition = chunkCondition(query, parameters);
+  const count = parameters.add(limit);
+  const parts = segments.map(
+    (segment, index) => `
+      (SELECT id, ${index} AS part, ${expression} <=> ${target} AS distance FROM chunks
+       WHERE vector_dims(embedding) = ${embedding.length} AND collection = ${quoteLiteral(collection)}
+         AND ${rangeCondition(segment)} AND ${condition}
+       ORDER BY ${expression} <=> ${target} LIMIT ${count})`,
+  );
+  return { text: parts.join(' UNION ALL '), parameters };
 }
 
-async function selectNearest(
-  transaction: Transaction,
+/** What the last statement of a search puts together. */
+interface NearestParts {
+  limit: number;
+  withVectors: boolean;
+  /** Ranges whose chunks are compared one by one. */
+  compared: readonly ArrivalRange[];
+  /** Chunks that were found through indexes. */
+  candidates: readonly Candidate[];
+}
+
+/** Compares chunks, adds those that are found already, and reads the text of the nearest. */
+function nearestStatement(
   query: VectorQuery,
-  limit: number,
-  withVectors: boolean,
-): Promise<NearestRow[]> {
-  const { text, parameters } = nearestStatement(query, limit, withVectors);
-  return transaction.query<NearestRow>(text, parameters.values);
+  { limit, withVectors, compared, candidates }: NearestParts,
+): { text: string; parameters: SqlParameters } {
+  const { embedding, collection } = query;
+  const parameters = new SqlParameters();
+  const { expression, type } = vectorIndexOf(embedding.length);
+  const target = `${parameters.add(encodeVectorParameter(embedding))}::vector::${type}`;
+  const ids = parameters.add(candidates.map(({ id }) => id));
+  const distances = parameters.add(candidates.map(({ distance }) => distance));
+  const count = parameters.add(limit);
+  const ranges = compared.map((range) => `(${rangeCondition(range)})`).join(' OR ');
+  // OFFSET keeps the planner from sorting by an index: these comparisons are exact.
+  const text = `
+    WITH compared AS (
+      SELECT id, distance FROM (
+        SELECT id, ${expression} <=> ${target} AS distance FROM chunks
+        WHERE vector_dims(embedding) = ${embedding.length} AND collection = ${parameters.add(collection)}
+          AND (${ranges}) AND ${chunkCondition(query, parameters)} OFFSET 0
+      ) AS each ORDER BY distance, id LIMIT ${count}
+    ), nearest AS MATERIALIZED (
+      SELECT id, distance FROM compared
+      UNION ALL SELECT id, distance FROM unnest(${ids}::uuid[], ${distances}::float8[]) AS found (id, distance)
+      ORDER BY distance, id LIMIT ${count}
+    )
+    SELECT id, text, metadata, distance${withVectors ? ', embedding::text AS vector' : ''}
+    FROM nearest JOIN chunks USING (id) ORDER BY distance, id`;
+  return { text, parameters };
 }

@@ -1,0 +1,229 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Database } from './database.js';
+import { isVisible } from './search/metadata-filter.js';
+import { quoteIdentifier, type Transaction } from './transaction.js';
+import {
+  coverOf,
+  listSegmentNames,
+  readSegments,
+  segmentDefinition,
+  segmentName,
+  segmentPrefix,
+  type ArrivalRange,
+  type VectorSegment,
+} from './vector-segments.js';
+import { vectorIndexOf } from './vectors.js';
+
+/** How the chunks of a collection are indexed. */
+interface IndexingPolicy {
+  isEmbedded: boolean;
+  /** Chunks that are compared one by one before they get an index. */
+  unindexed: number;
+  /** So many segments of about one size are built again as one. */
+  merged: number;
+  /** Most chunks of one segment. */
+  most: number;
+}
+
+/** The embedded database has one session: all wait while an index is built. */
+const embeddedPolicy: IndexingPolicy = { isEmbedded: true, unindexed: 2_000, merged: Infinity, most: 2_500 };
+const serverPolicy: IndexingPolicy = { isEmbedded: false, unindexed: 5_000, merged: 8, most: 200_000 };
+/** A graph that does not fit into `maintenance_work_mem` is built many times slower. */
+const buildMemoryMegabytes = 320;
+/** Of a node beside its vector, with m = 16. */
+const nodeBytes = 600;
+
+/** Chunks of a collection that are written between two looks: a look is a transaction of its own. */
+const lookAfter = 500;
+/** Another process builds an index now. */
+const retryMs = 2_000;
+
+interface Target {
+  collection: string;
+  dimensions: number;
+}
+
+/** What changes the indexes: ranges to be built and names of indexes to be dropped after that. */
+interface Change {
+  build?: ArrivalRange;
+  dropBefore: string[];
+  dropAfter: string[];
+}
+
+/**
+ * Builds HNSW indexes in the background, in bulk: for a range of a collection's latest chunks once there are too many of them
+ * to be compared one by one. Up to then they cost nothing, and a search compares them exactly, so that it misses none.
+ */
+export class VectorIndexer {
+  readonly #written = new Map<string, number>();
+  readonly #waiting = new Map<string, Target>();
+  #working: Promise<void> | undefined;
+  #policy: IndexingPolicy | undefined;
+  #stopped = false;
+
+  #own: Database | undefined;
+
+  constructor(private readonly database: Database) {}
+
+  /** Called with the chunks that were just stored, outside of a transaction that has written any. */
+  stored(target: Target, chunks: number): void {
+    const key = `${target.dimensions} ${target.collection}`;
+    const since = (this.#written.get(key) ?? lookAfter) + chunks;
+    this.#written.set(key, since < lookAfter ? since : 0);
+    if (since >= lookAfter) this.#begin([target]);
+  }
+
+  /** Looks at every collection: a process may have died before it built an index. Drops the indexes of collections that are gone. */
+  async catchUp(): Promise<void> {
+    const targets = await this.database.transaction((transaction) =>
+      transaction.query<Target>(
+        `SELECT collection, embedding_dimensions AS dimensions FROM documents
+         WHERE pending_since IS NULL AND chunk_count > 0 GROUP BY 1, 2`,
+      ),
+    );
+    const prefixes = targets.map(({ collection, dimensions }) => segmentPrefix(collection, dimensions));
+    await this.#change(async (transaction) => {
+      const names = await listSegmentNames(transaction);
+      const left = names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)));
+      return { dropBefore: left, dropAfter: [] };
+    });
+    this.#begin(targets);
+  }
+
+  /** Resolves once nothing is being built. */
+  async settled(): Promise<void> {
+    while (this.#working) await this.#working;
+  }
+
+  /** Begins nothing more. A statement that runs on the server comes to its end there. */
+  stop(): void {
+    this.#stopped = true;
+    this.#waiting.clear();
+  }
+
+  #begin(targets: readonly Target[]): void {
+    for (const target of targets)
+      if (vectorIndexOf(target.dimensions).operatorClass)
+        this.#waiting.set(`${target.dimensions} ${target.collection}`, target);
+    if (this.#working || this.#waiting.size === 0) return;
+    this.#working = this.#work().finally(() => {
+      this.#working = undefined;
+      this.#begin([]);
+    });
+  }
+
+  async #work(): Promise<void> {
+    for (const [key, target] of this.#waiting) {
+      this.#waiting.delete(key);
+      // A search is right without the index. The next look, or the next start, builds what failed now.
+      await this.#grow(target).catch(() => undefined);
+    }
+  }
+
+  async #grow(target: Target): Promise<void> {
+    while (!this.#stopped) {
+      const change = await this.#change(
+        (transaction, policy) => planGrowth(transaction, target, policy),
+        target,
+      );
+      if (change === 'busy') await wait(retryMs, undefined, { ref: false });
+      else if (!change.build) return;
+    }
+  }
+
+  /**
+   * Plans a change and makes it, one process at a time. A server builds and drops beside the work of others, on a connection of its
+   * own, since it does so outside of transactions only. The transaction holds the lock meanwhile and no snapshot that it would wait for.
+   */
+  async #change(
+    plan: (transaction: Transaction, policy: IndexingPolicy) => Promise<Change>,
+    target: Target = { collection: '', dimensions: 0 },
+  ): Promise<Change | 'busy'> {
+    const own = (this.#own ??= this.database.sibling());
+    return own.transaction(async (transaction) => {
+      await transaction.query('SET LOCAL statement_timeout = 0');
+      const policy = (this.#policy ??= await readPolicy(transaction));
+      const lock = 'SELECT pg_try_advisory_xact_lock(hashtext($1)) AS locked';
+      const [row] = await transaction.query<{ locked: boolean }>(lock, [
+        `vector indexes of ${this.database.schema}`,
+      ]);
+      if (!row?.locked) return 'busy';
+      const change = await plan(transaction, policy);
+      const statements = this.#statementsOf(change, target, policy);
+      if (statements.length === 0) return change;
+      // Without parameters: it ends the statement before, whose snapshot would be waited for.
+      await transaction.query('SELECT 1');
+      if (!policy.isEmbedded) await own.runAlone(statements);
+      else for (const statement of statements) await transaction.query(statement);
+      return change;
+    });
+  }
+
+  #statementsOf({ build, dropBefore, dropAfter }: Change, target: Target, policy: IndexingPolicy): string[] {
+    const { collection, dimensions } = target;
+    const schema = quoteIdentifier(this.database.schema);
+    const how = policy.isEmbedded ? '' : 'CONCURRENTLY';
+    const drop = (name: string) => `DROP INDEX ${how} IF EXISTS ${schema}.${quoteIdentifier(name)}`;
+    const statements = dropBefore.map(drop);
+    if (build)
+      statements.push(
+        ...(policy.isEmbedded ? [] : [`SET maintenance_work_mem = '${buildMemoryMegabytes}MB'`]),
+        `CREATE INDEX ${how} ${segmentName(collection, dimensions, build)}
+         ON ${schema}.chunks ${segmentDefinition(collection, dimensions, build)}`,
+      );
+    return [...statements, ...dropAfter.map(drop)];
+  }
+}
+
+async function readPolicy(transaction: Transaction): Promise<IndexingPolicy> {
+  const [server] = await transaction.query<{ version: string }>('SELECT version()');
+  return server?.version.includes('PGlite') ? embeddedPolicy : serverPolicy;
+}
+
+/** A segment for the chunks that have none, once they are many; it takes the place of smaller ones before it. */
+async function planGrowth(
+  transaction: Transaction,
+  { collection, dimensions }: Target,
+  policy: IndexingPolicy,
+): Promise<Change> {
+  const segments = await readSegments(transaction, collection, dimensions);
+  const cover = coverOf(segments);
+  // Left by a process that ended while it built one, or before it dropped those that were replaced.
+  const dropBefore = segments.filter((segment) => !cover.includes(segment)).map(({ name }) => name);
+  const from = cover.at(-1)?.to ?? 0;
+  const memory = buildMemoryMegabytes * 1024 * 1024;
+  const most = Math.min(policy.most, Math.floor(memory / (4 * dimensions + nodeBytes)));
+  const [tail] = await transaction.query<{ rows: string; last: string | null }>(
+    `SELECT count(*) AS rows, max(arrival) AS last FROM (
+       SELECT arrival FROM chunks WHERE collection = $1 AND arrival >= $2 AND ${isVisible} ORDER BY arrival LIMIT $3
+     ) AS counted`,
+    [collection, from, most],
+  );
+  const rows = Number(tail?.rows);
+  if (rows < Math.min(policy.unindexed, most)) return { dropBefore, dropAfter: [] };
+  const replaced = segmentsToMerge(cover, rows, { ...policy, most });
+  const build = { from: replaced[0]?.from ?? from, to: Number(tail?.last) + 1 };
+  return { build, dropBefore, dropAfter: replaced.map(({ name }) => name) };
+}
+
+/**
+ * The last segments that are built again together with `rows` new chunks: all of about their size where there are enough
+ * of them, then those of the next size. So a chunk is indexed a few times, and a search reads few segments.
+ */
+export function segmentsToMerge(
+  cover: readonly VectorSegment[],
+  rows: number,
+  { unindexed, merged, most }: Pick<IndexingPolicy, 'unindexed' | 'merged' | 'most'>,
+): VectorSegment[] {
+  const levelOf = (size: number) => Math.floor(Math.log(Math.max(size / unindexed, 1)) / Math.log(merged));
+  let [taken, total] = [0, rows];
+  for (;;) {
+    let [more, size] = [0, total];
+    for (let next = cover.at(-1 - taken); next; next = cover.at(-1 - taken - more)) {
+      if (levelOf(next.rows) > levelOf(total) || size + next.rows > most) break;
+      [more, size] = [more + 1, size + next.rows];
+    }
+    if (more === 0 || (more + 1 < merged && size < most / 2)) return cover.slice(cover.length - taken);
+    [taken, total] = [taken + more, size];
+  }
+}
