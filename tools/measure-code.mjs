@@ -95,10 +95,11 @@ function cyclesIn(graph) {
 function repeatedRuns() {
   const seen = new Map();
   const found = new Map();
-  for (const { path, lines } of sources) {
-    const code = lines
+  for (const { path, text } of sources) {
+    const code = withoutImports(text)
+      .split('\n')
       .map((line, index) => ({ line: line.trim(), number: index + 1 }))
-      .filter(({ line }) => /\w/.test(line) && !/^(import|export \{|\/?\*|\/\/|\} from)/.test(line));
+      .filter(({ line }) => /\w/.test(line) && !/^(\/?\*|\/\/)/.test(line));
     for (let start = 0; start + repeatedLines <= code.length; start += 1) {
       const run = code.slice(start, start + repeatedLines);
       const key = run.map(({ line }) => line).join('\n');
@@ -109,6 +110,13 @@ function repeatedRuns() {
     }
   }
   return [...found.values()];
+}
+
+/** The text with empty lines in place of its imports and re-exports, which may have several lines. */
+function withoutImports(text) {
+  return text.replaceAll(/^(?:import|export)\b(?:[^'";=(]*?from )? ?'[^']+';/gm, (found) =>
+    found.replaceAll(/[^\n]/g, ''),
+  );
 }
 
 function spread(values) {

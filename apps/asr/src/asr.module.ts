@@ -1,13 +1,110 @@
-import { AsrController, AudioController, audioLimits, audioLimitsOf, Transcription } from '#audio-api';
-import { MessagingModule } from '#messaging';
-import { messagingOptions, loadProfile, ServiceKitModule, type ServiceIdentity } from '#service-kit';
-import { Module, type DynamicModule } from '@nestjs/common';
+import {
+  AsrController,
+  AudioController,
+  audioLimits,
+  audioLimitsOf,
+  Transcription,
+  type AudioLimits,
+  type TranscriptionRequest,
+} from '#audio-api';
+import {
+  assertServedModel,
+  describeAsrModel,
+  MegaNestError,
+  transcribe,
+  type FileReference,
+  type ModelInfo,
+  type ParsedRequestOf,
+  type TranscriptChunk,
+} from '#contracts';
+import { MessagingModule, ObjectStore, RpcHandler, type RpcContext } from '#messaging';
+import { modelList, modelListSchema, modelObject } from '#openai-api';
+import {
+  ApiOperation,
+  loadProfile,
+  messagingOptions,
+  ServiceKitModule,
+  withinDeadline,
+  type HttpCall,
+  type ServiceIdentity,
+} from '#service-kit';
+import { Controller, Get, Inject, Injectable, Module, type DynamicModule } from '@nestjs/common';
 import type { AsrEnvironment } from './asr.environment.js';
-import { AsrRpcController } from './asr.rpc.controller.js';
-import { AsrService } from './asr.service.js';
-import { LocalTranscription } from './local-transcription.js';
-import { ModelsController } from './models.controller.js';
-import { openTranscriber, transcriberToken } from './open-transcriber.js';
+import { AsrService, openTranscriber, transcriberToken } from './asr.service.js';
+
+@Controller()
+class AsrRpcController {
+  constructor(
+    @Inject(AsrService) private readonly asr: AsrService,
+    @Inject(ObjectStore) private readonly objects: ObjectStore,
+    @Inject(audioLimits) private readonly limits: AudioLimits,
+  ) {}
+
+  /** Whoever put the audio into the object store removes it. */
+  @RpcHandler(transcribe)
+  async *transcribe(
+    { file, ...request }: ParsedRequestOf<typeof transcribe>,
+    { signal }: RpcContext,
+  ): AsyncGenerator<TranscriptChunk, void, void> {
+    const { filename, mimeType } = file;
+    const bytes = await this.#read(file, signal);
+    yield* this.asr.transcribe({ ...request, audio: { bytes, filename, mimeType } }, signal);
+  }
+
+  @RpcHandler(describeAsrModel)
+  describe(): ModelInfo {
+    return this.asr.model;
+  }
+
+  async #read({ objectId, filename }: FileReference, signal: AbortSignal): Promise<Uint8Array> {
+    const { maxBytes } = this.limits;
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    for await (const piece of this.objects.get(objectId)) {
+      if (signal.aborted) throw new MegaNestError('cancelled');
+      size += piece.length;
+      if (size > maxBytes)
+        throw new MegaNestError('payload_too_large', {
+          what: `The file ${filename}`,
+          limit: `${maxBytes} bytes`,
+          param: 'file',
+        });
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces);
+  }
+}
+
+@Controller()
+class ModelsController {
+  constructor(@Inject(AsrService) private readonly asr: AsrService) {}
+
+  @Get('v1/models')
+  @ApiOperation({ summary: 'The model that is served', answer: modelListSchema })
+  models() {
+    return modelList([modelObject(this.asr.model)]);
+  }
+}
+
+/** The HTTP API over the model in this process; a call ends when its client leaves or its time is up. */
+@Injectable()
+class LocalTranscription extends Transcription {
+  constructor(@Inject(AsrService) private readonly asr: AsrService) {
+    super();
+  }
+
+  override assertModel(name: string): Promise<void> {
+    assertServedModel(name, this.asr.model.id);
+    return Promise.resolve();
+  }
+
+  override transcribe(
+    request: TranscriptionRequest,
+    call: HttpCall,
+  ): AsyncGenerator<TranscriptChunk, void, void> {
+    return withinDeadline(call, (signal) => this.asr.transcribe(request, signal));
+  }
+}
 
 export const identity: ServiceIdentity = {
   service: 'asr',

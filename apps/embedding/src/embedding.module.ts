@@ -1,11 +1,85 @@
-import { MessagingModule } from '#messaging';
-import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
-import { Module, type DynamicModule } from '@nestjs/common';
-import { embedderToken, openEmbedder } from './open-embedder.js';
-import { EmbeddingController } from './embedding.controller.js';
+import {
+  decodeVectors,
+  describeEmbeddingModel,
+  embed,
+  type ModelInfo,
+  type ParsedRequestOf,
+  type ReplyOf,
+} from '#contracts';
+import { MessagingModule, RpcHandler, type RpcContext } from '#messaging';
+import {
+  embeddingRequestSchema,
+  embeddingResponse,
+  embeddingResponseSchema,
+  type EmbeddingRequest,
+  type EmbeddingResponse,
+} from '#openai-api';
+import {
+  ApiOperation,
+  Call,
+  messagingOptions,
+  SchemaPipe,
+  ServiceKitModule,
+  type HttpCall,
+  type ServiceIdentity,
+} from '#service-kit';
+import { Body, Controller, HttpCode, Inject, Module, Post, type DynamicModule } from '@nestjs/common';
+import { z } from 'zod';
 import type { EmbeddingEnvironment } from './embedding.environment.js';
-import { EmbeddingRpcController } from './embedding.rpc.controller.js';
-import { EmbeddingService } from './embedding.service.js';
+import { embedderToken, EmbeddingService, openEmbedder } from './embedding.service.js';
+
+@Controller()
+class EmbeddingRpcController {
+  constructor(@Inject(EmbeddingService) private readonly embedding: EmbeddingService) {}
+
+  @RpcHandler(embed)
+  embed(request: ParsedRequestOf<typeof embed>, context: RpcContext): Promise<ReplyOf<typeof embed>> {
+    return this.embedding.embed(request, context.signal);
+  }
+
+  @RpcHandler(describeEmbeddingModel)
+  describe(): ModelInfo {
+    return this.embedding.model;
+  }
+}
+
+/** Text Embeddings Inference's own body. */
+const teiRequestSchema = z.object({
+  inputs: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(2_048)]),
+  truncate: z.boolean().default(false),
+  normalize: z.literal(true, 'Vectors are always normalised.').optional(),
+});
+
+@Controller()
+class EmbeddingController {
+  constructor(@Inject(EmbeddingService) private readonly embedding: EmbeddingService) {}
+
+  @Post('v1/embeddings')
+  @ApiOperation({ summary: 'Turn texts into vectors', answer: embeddingResponseSchema })
+  @HttpCode(200)
+  async embeddings(
+    @Body(new SchemaPipe(embeddingRequestSchema)) body: EmbeddingRequest,
+    @Call() call: HttpCall,
+  ): Promise<EmbeddingResponse> {
+    const { inputs, dimensions, encoding_format } = body;
+    return embeddingResponse(
+      await this.embedding.embed({ inputs, dimensions }, call.signal),
+      encoding_format,
+    );
+  }
+
+  @Post('embed')
+  @ApiOperation({ summary: 'The same as Text Embeddings Inference', answer: z.array(z.array(z.number())) })
+  @HttpCode(200)
+  async tei(
+    @Body(new SchemaPipe(teiRequestSchema)) body: z.infer<typeof teiRequestSchema>,
+    @Call() call: HttpCall,
+  ): Promise<number[][]> {
+    const inputs = typeof body.inputs === 'string' ? [body.inputs] : body.inputs;
+    const reply = await this.embedding.embed({ inputs, truncate: body.truncate }, call.signal);
+    return decodeVectors(reply.vectors, reply.dimensions).map((vector) => [...vector]);
+  }
+}
 
 export const identity: ServiceIdentity = {
   service: 'embedding',

@@ -1,16 +1,91 @@
-import { resolve } from 'node:path';
-import { MessagingModule } from '#messaging';
-import { projectRoot } from '#paths';
-import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
-import { Module, type DynamicModule } from '@nestjs/common';
+import {
+  guardrailJudgementSchema,
+  judge,
+  type GuardrailJudgement,
+  type ParsedRequestOf,
+  type ReplyOf,
+} from '#contracts';
 import type { Classifier } from '#encoders';
-import { GuardrailController } from './guardrail.controller.js';
+import { MessagingModule, RpcHandler, type RpcContext } from '#messaging';
+import { projectRoot } from '#paths';
+import {
+  ApiOperation,
+  Call,
+  messagingOptions,
+  SchemaPipe,
+  ServiceKitModule,
+  type HttpCall,
+  type ServiceIdentity,
+} from '#service-kit';
+import { Body, Controller, HttpCode, Inject, Module, Post, type DynamicModule } from '@nestjs/common';
+import { resolve } from 'node:path';
+import { z } from 'zod';
 import type { GuardrailEnvironment } from './guardrail.environment.js';
-import { GuardrailRpcController } from './guardrail.rpc.controller.js';
 import { GuardrailService } from './guardrail.service.js';
-import { checkLabels } from './model/judge-scores.js';
-import { classifierToken, openClassifier } from './model/open-classifier.js';
+import { checkLabels, classifierToken, openClassifier } from './model/judge-scores.js';
 import { RuleFile } from './rules/rule-file.js';
+
+@Controller()
+class GuardrailRpcController {
+  constructor(@Inject(GuardrailService) private readonly guardrail: GuardrailService) {}
+
+  @RpcHandler(judge)
+  judge(request: ParsedRequestOf<typeof judge>, { signal }: RpcContext): Promise<ReplyOf<typeof judge>> {
+    return this.guardrail.judge(request, signal);
+  }
+}
+
+/**
+ * The reference's body of `/v1/guardrails`: a text, or what a model answered (`text`) to what it was asked (`prompt`).
+ * `parameters` set the sampling of the reference's own model and mean nothing to rules.
+ */
+const guardrailRequestSchema = z
+  .object({
+    text: z.string().min(1, 'must not be empty'),
+    prompt: z.string().optional(),
+    side: z.enum(['input', 'output']).optional(),
+    id: z.string().optional(),
+    parameters: z.record(z.string(), z.unknown()).optional(),
+  })
+  .transform(({ side, prompt, ...rest }) => ({
+    ...rest,
+    side: side ?? (prompt === undefined ? ('input' as const) : ('output' as const)),
+  }));
+type GuardrailRequest = z.output<typeof guardrailRequestSchema>;
+
+/** The judgement, and what the reference answers. */
+const answerSchema = guardrailJudgementSchema.extend({
+  id: z.string(),
+  text: z.string(),
+  downstream_black_list: z.array(z.string()),
+  revision: z.string(),
+  model: z.string().optional(),
+});
+
+@Controller()
+class GuardrailController {
+  constructor(@Inject(GuardrailService) private readonly guardrail: GuardrailService) {}
+
+  @Post('v1/guardrails')
+  @ApiOperation({ summary: 'Judge a text by the rules and the classifier', answer: answerSchema })
+  @HttpCode(200)
+  async judge(
+    @Body(new SchemaPipe(guardrailRequestSchema)) { text, side, id }: GuardrailRequest,
+    @Call() call: HttpCall,
+  ) {
+    const { judgements, revision, model } = await this.guardrail.judge({ texts: [text], side }, call.signal);
+    const answers = judgements.map((judgement) => ({ ...judgement, ...referenceAnswer(judgement) }));
+    return { id: id ?? call.requestId, ...answers[0], revision, model };
+  }
+}
+
+/** In the reference a blocked text gives way to this sentence, and the black list keeps what lies below from running. */
+function referenceAnswer({ action, text, findings }: GuardrailJudgement) {
+  if (action !== 'block') return { text, downstream_black_list: [] };
+  const policies = findings.filter((finding) => finding.action === 'block');
+  const names = policies.map(({ description }) => description).join(', ');
+  return { text: `Violated policies: ${names}, please check your input.`, downstream_black_list: ['.*'] };
+}
 
 export const identity: ServiceIdentity = {
   service: 'guardrail',

@@ -9,8 +9,7 @@ import {
 import { HealthRegistry, Metrics } from '#service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Classifier } from '#encoders';
-import { classifierToken } from './model/open-classifier.js';
-import { judgeScores } from './model/judge-scores.js';
+import { classifierToken, judgeScores } from './model/judge-scores.js';
 import type { LabelRule } from './rules/compile-rules.js';
 import { judgeText, withoutDisguise } from './rules/judge-text.js';
 import { RuleFile } from './rules/rule-file.js';

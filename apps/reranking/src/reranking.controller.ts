@@ -15,12 +15,15 @@ import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { z } from 'zod';
 import {
+  referenceAnswer,
   referenceRequestSchema,
+  referenceResponse,
+  specAnswer,
   specRequestSchema,
+  specResponse,
   type ReferenceRequest,
   type SpecRequest,
 } from './reranking.requests.js';
-import { referenceAnswer, referenceResponse, specAnswer, specResponse } from './reranking.responses.js';
 import { RerankingService } from './reranking.service.js';
 
 @Controller()

@@ -1,11 +1,31 @@
-import { MessagingModule } from '#messaging';
-import { messagingOptions, loadProfile, ServiceKitModule, type ServiceIdentity } from '#service-kit';
-import { Module, type DynamicModule } from '@nestjs/common';
-import { openReranker, rerankerToken } from './open-reranker.js';
+import {
+  describeRerankingModel,
+  rerank,
+  type ModelInfo,
+  type ParsedRequestOf,
+  type ReplyOf,
+} from '#contracts';
+import { MessagingModule, RpcHandler, type RpcContext } from '#messaging';
+import { loadProfile, messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
+import { Controller, Inject, Module, type DynamicModule } from '@nestjs/common';
+import { openReranker, rerankerToken, RerankingService } from './reranking.service.js';
 import { RerankingController } from './reranking.controller.js';
-import { type RerankingEnvironment, rerankingSettings } from './reranking.environment.js';
-import { RerankingRpcController } from './reranking.rpc.controller.js';
-import { RerankingService } from './reranking.service.js';
+import { rerankingSettings, type RerankingEnvironment } from './reranking.environment.js';
+
+@Controller()
+class RerankingRpcController {
+  constructor(@Inject(RerankingService) private readonly reranking: RerankingService) {}
+
+  @RpcHandler(rerank)
+  rerank(request: ParsedRequestOf<typeof rerank>, context: RpcContext): Promise<ReplyOf<typeof rerank>> {
+    return this.reranking.rerank(request, context.signal);
+  }
+
+  @RpcHandler(describeRerankingModel)
+  describe(): ModelInfo {
+    return this.reranking.model;
+  }
+}
 
 export const identity: ServiceIdentity = {
   service: 'reranking',

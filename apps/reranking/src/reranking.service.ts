@@ -6,13 +6,32 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
-import { HealthRegistry, Metrics } from '#service-kit';
+import { loadReranker, type Reranker } from '#encoders';
+import { openRemoteReranker } from '#remote-engines';
+import { announceModel, HealthRegistry, Metrics, modelOptions, type Profile } from '#service-kit';
 import { firstWords } from '#text';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { Reranker } from '#encoders';
 import { rankByScore, type RankFusion } from './rank-by-score.js';
-import { rerankerToken } from './open-reranker.js';
-import { rerankingSettings, type RerankingSettings } from './reranking.environment.js';
+import {
+  rerankingSettings,
+  type RerankingEnvironment,
+  type RerankingSettings,
+} from './reranking.environment.js';
+
+/** Injection token of the loaded model. */
+export const rerankerToken = Symbol('reranker');
+
+/** Loads the configured model, or connects to the engine that has it. Errors: says which one failed, and why. */
+export async function openReranker(environment: RerankingEnvironment, profile: Profile): Promise<Reranker> {
+  const { TEI_RERANKING_ENDPOINT: endpoint, TEI_API_KEY: apiKey } = environment;
+  if (endpoint) return openRemoteReranker({ endpoint, apiKey });
+  return announceModel(
+    await loadReranker(
+      environment.RERANK_MODEL_ID ?? profile.reranking.model,
+      modelOptions(environment, profile, environment.RERANK_MODEL_ID),
+    ),
+  );
+}
 
 type RerankRequest = ParsedRequestOf<typeof rerank>;
 type RerankReply = ReplyOf<typeof rerank>;

@@ -1,10 +1,74 @@
-import { retrievedDocumentSchema, searchTypes } from '#contracts';
+import {
+  decodeVectors,
+  embed,
+  MegaNestError,
+  retrievalParametersSchema,
+  retrievedDocumentSchema,
+  searchTypes,
+} from '#contracts';
+import { RpcClient, type CallOptions } from '#messaging';
 import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
-import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Inject, Injectable, Post } from '@nestjs/common';
 import { z } from 'zod';
-import { QueryEmbedder } from './query-embedder.client.js';
-import { retrievalRequestSchema, type RetrievalRequest } from './retrieval.requests.js';
 import { RetrievalService, type RetrievalResult } from './retrieval.service.js';
+
+const numbersSchema = z.array(z.number()).max(16_000);
+
+/** A list of numbers, or the reply of an embedding service as it is; an empty list counts as none. */
+const embeddingSchema = z
+  .union([
+    numbersSchema,
+    z
+      .object({ data: z.tuple([z.object({ embedding: numbersSchema })], z.unknown()) })
+      .transform(({ data }) => data[0].embedding),
+  ])
+  .transform((numbers) => (numbers.length > 0 ? Float32Array.from(numbers) : undefined));
+
+const bodySchema = retrievalParametersSchema.extend({
+  /** The reference's name for a collection. */
+  index_name: retrievalParametersSchema.shape.collection,
+  text: z.string().min(1).optional(),
+  input: z.string().min(1).optional(),
+  embedding: embeddingSchema.optional(),
+  /** An accident of the reference implementation that its clients copied: taken and echoed. */
+  json_encoders: z.unknown().optional(),
+});
+
+/** The reference writes parameters that are not set as null. */
+function dropNulls(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body;
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
+
+/** The spec's `{text, embedding}` and the reference's `{text|input, embedding, k, search_type, …}`. */
+export const retrievalRequestSchema = z
+  .preprocess(dropNulls, bodySchema)
+  .transform(({ text, input, index_name, collection = index_name, ...body }, context) => {
+    const query = text ?? input;
+    if (query !== undefined) return { ...body, collection, text: query };
+    context.addIssue({ code: 'custom', path: ['text'], message: 'the text to search for is missing' });
+    return z.NEVER;
+  });
+
+type RetrievalRequest = z.output<typeof retrievalRequestSchema>;
+
+/** Asks the embedding service for the vector of a question. Errors: service_unavailable that names it. */
+@Injectable()
+export class QueryEmbedder {
+  constructor(@Inject(RpcClient) private readonly client: RpcClient) {}
+
+  /** A question longer than the model's window is cut, not refused. */
+  async embed(text: string, options: CallOptions): Promise<Float32Array> {
+    const { vectors, dimensions } = await this.client.request(
+      embed,
+      { inputs: [text], truncate: true },
+      options,
+    );
+    const [vector] = decodeVectors(vectors, dimensions);
+    if (vector) return vector;
+    throw new MegaNestError('bad_upstream', { service: 'embedding', detail: 'it answered without a vector' });
+  }
+}
 
 const specResponseSchema = z.object({
   retrieved_docs: z.array(z.string()),

@@ -1,20 +1,61 @@
-import { MessagingModule } from '#messaging';
+import { decodeVector, invalidField, retrieve, type ParsedRequestOf, type ReplyOf } from '#contracts';
+import { MessagingModule, RpcHandler } from '#messaging';
 import {
-  messagingOptions,
+  databaseOptions,
+  HealthRegistry,
   loadProfile,
+  messagingOptions,
   ServiceKitModule,
   type ServiceIdentity,
-  databaseOptions,
 } from '#service-kit';
 import { ChunksRepository, Database, DocumentsRepository, openMigratedDatabase } from '#storage';
-import { Module, type DynamicModule } from '@nestjs/common';
-import { QueryEmbedder } from './query-embedder.client.js';
-import { RetrievalController } from './retrieval.controller.js';
-import { retrievalDefaults } from './retrieval.defaults.js';
+import {
+  Controller,
+  Inject,
+  Injectable,
+  Module,
+  type DynamicModule,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { QueryEmbedder, RetrievalController } from './retrieval.controller.js';
+import { retrievalDefaults, RetrievalService } from './retrieval.service.js';
 import type { RetrievalEnvironment } from './retrieval.environment.js';
-import { RetrievalHealth } from './retrieval.health.js';
-import { RetrievalRpcController } from './retrieval.rpc.controller.js';
-import { RetrievalService } from './retrieval.service.js';
+
+/** Healthy while the database answers a query over the tables that searches read. */
+@Injectable()
+class RetrievalHealth implements OnApplicationShutdown {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(DocumentsRepository) repository: DocumentsRepository,
+    @Inject(HealthRegistry) health: HealthRegistry,
+  ) {
+    health.register('postgres', async () => {
+      const { documents, chunks } = await repository.count();
+      return `${documents} documents, ${chunks} chunks`;
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.database.close();
+  }
+}
+
+@Controller()
+class RetrievalRpcController {
+  constructor(@Inject(RetrievalService) private readonly retrieval: RetrievalService) {}
+
+  @RpcHandler(retrieve)
+  retrieve({ embedding, ...request }: ParsedRequestOf<typeof retrieve>): Promise<ReplyOf<typeof retrieve>> {
+    return this.retrieval.retrieve({ ...request, embedding: decodeEmbedding(embedding) });
+  }
+}
+
+function decodeEmbedding(encoded: string | undefined): Float32Array | undefined {
+  if (encoded === undefined) return undefined;
+  if (Buffer.byteLength(encoded, 'base64') % Float32Array.BYTES_PER_ELEMENT === 0)
+    return decodeVector(encoded);
+  throw invalidField('embedding', 'is not the base64 of Float32 numbers');
+}
 
 export const identity: ServiceIdentity = {
   service: 'retrieval',

@@ -1,13 +1,68 @@
-import { SpeechController, Synthesis } from '#audio-api';
-import { MessagingModule } from '#messaging';
-import { messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
+import { SpeechController, Synthesis, type SpeechRequest } from '#audio-api';
+import {
+  describeTtsModel,
+  parseOrThrow,
+  synthesize,
+  type ParsedRequestOf,
+  type SpeechChunk,
+  type TtsInfo,
+} from '#contracts';
+import { MessagingModule, RpcHandler, type RpcContext } from '#messaging';
+import { modelList, modelListSchema, modelObject } from '#openai-api';
+import {
+  ApiOperation,
+  messagingOptions,
+  ServiceKitModule,
+  withinDeadline,
+  type HttpCall,
+  type ServiceIdentity,
+} from '#service-kit';
 import { loadFlite, openRemoteSynthesizer, type SpeechSynthesizer } from '#speech-synthesis';
-import { Module, type DynamicModule } from '@nestjs/common';
-import { LocalSynthesis } from './local-synthesis.js';
-import { ModelsController } from './models.controller.js';
+import { Controller, Get, Inject, Injectable, Module, type DynamicModule } from '@nestjs/common';
 import type { TtsEnvironment } from './tts.environment.js';
-import { TtsRpcController } from './tts.rpc.controller.js';
 import { defaultVoiceToken, synthesizerToken, TtsService } from './tts.service.js';
+
+@Controller()
+class TtsRpcController {
+  constructor(@Inject(TtsService) private readonly tts: TtsService) {}
+
+  @RpcHandler(synthesize)
+  synthesize(
+    request: ParsedRequestOf<typeof synthesize>,
+    { signal }: RpcContext,
+  ): AsyncGenerator<SpeechChunk, void, void> {
+    return this.tts.synthesize(request, signal);
+  }
+
+  @RpcHandler(describeTtsModel)
+  describe(): TtsInfo {
+    return this.tts.model;
+  }
+}
+
+@Controller()
+class ModelsController {
+  constructor(@Inject(TtsService) private readonly tts: TtsService) {}
+
+  @Get('v1/models')
+  @ApiOperation({ summary: 'The model that is served', answer: modelListSchema })
+  models() {
+    return modelList([modelObject(this.tts.model)]);
+  }
+}
+
+/** The HTTP API over the model in this process; a call ends when its client leaves or its time is up. */
+@Injectable()
+class LocalSynthesis extends Synthesis {
+  constructor(@Inject(TtsService) private readonly tts: TtsService) {
+    super();
+  }
+
+  override synthesize(request: SpeechRequest, call: HttpCall): AsyncGenerator<SpeechChunk, void, void> {
+    const parsed = parseOrThrow(synthesize.request, request);
+    return withinDeadline(call, (signal) => this.tts.synthesize(parsed, signal));
+  }
+}
 
 export const identity: ServiceIdentity = {
   service: 'tts',

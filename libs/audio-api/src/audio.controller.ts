@@ -2,9 +2,13 @@ import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ApiOperation, Call, sendEventStream, type HttpCall, setIgnored } from '#service-kit';
-import { readAudioForm } from './audio-form.js';
-import { audioLimits, type AudioLimits } from './audio-limits.js';
-import { parseAudioForm, transcriptionFormSchema } from './audio-request.js';
+import {
+  audioLimits,
+  parseAudioForm,
+  readAudioForm,
+  transcriptionFormSchema,
+  type AudioLimits,
+} from './audio-request.js';
 import {
   beginTranscript,
   finishTranscript,

@@ -1,7 +1,6 @@
-export { AsrController } from './asr.controller.js';
-export { decodeBase64 } from './asr-request.js';
+export { AsrController, decodeBase64 } from './asr.controller.js';
 export { AudioController } from './audio.controller.js';
-export { audioEnvironmentShape, audioLimits, audioLimitsOf, type AudioLimits } from './audio-limits.js';
+export { audioEnvironmentShape, audioLimits, audioLimitsOf, type AudioLimits } from './audio-request.js';
 export { liveEnvironmentShape, serveLiveAudio } from './live/live-route.js';
 export {
   beginTranscript,

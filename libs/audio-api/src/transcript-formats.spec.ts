@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseAudioForm } from './audio-request.js';
-import { decodeBase64 } from './asr-request.js';
+import { decodeBase64 } from './asr.controller.js';
 import { formatTranscript, transcriptionSchema, verboseTranscriptionSchema } from './transcript-formats.js';
 
 const segment = (id: number, start: number, end: number, text: string) => ({

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { attributeFilterSchema } from './attribute-filter.js';
-import { parseOrThrow } from './validation.js';
+import { attributeFilterSchema, metadataFilterSchema } from './attribute-filter.js';
+import { retrievalParametersSchema } from './services/retrieval.js';
+import { parseOrThrow } from './errors.js';
 
 const parse = (filter: unknown) => parseOrThrow(attributeFilterSchema, filter);
 const paramOf = (filter: unknown) => {
@@ -40,5 +41,32 @@ describe('attributeFilterSchema', () => {
     const many = Array.from({ length: 200 }, () => ({ type: 'eq', key: 'a', value: 1 }));
     const wide = { type: 'or', filters: [0, 1].map(() => ({ type: 'or', filters: many })) };
     expect(() => parse(wide)).toThrow(/more than 256/);
+  });
+});
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+const passes = (filter: unknown) => metadataFilterSchema.safeParse(filter).success;
+
+describe('metadataFilterSchema', () => {
+  it('takes scalars and lists of them', () => {
+    expect(passes({ team: 'blue', year: [2025, 2026], draft: false })).toBe(true);
+    expect(passes({ year: numbers(1_000) })).toBe(true);
+  });
+
+  it.each([
+    ['more values than 1,000 in a list', { year: numbers(1_001) }],
+    ['more values than 1,000 over all keys', { a: numbers(600), b: numbers(600) }],
+    ['more keys than 16', Object.fromEntries(numbers(17).map((index) => [`k${index}`, 1]))],
+    ['nested values', { team: { name: 'blue' } }],
+    ['null', { team: null }],
+    ['lists in lists', { team: [['blue']] }],
+    ['long strings', { team: 'x'.repeat(513) }],
+    ['long keys', { ['x'.repeat(65)]: 1 }],
+  ])('refuses %s', (_case, filter) => {
+    expect(passes(filter)).toBe(false);
+  });
+
+  it('bounds the filter of a search', () => {
+    expect(retrievalParametersSchema.safeParse({ filter: { year: numbers(4_000) } }).success).toBe(false);
   });
 });

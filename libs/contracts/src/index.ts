@@ -1,17 +1,24 @@
-export { invalidField, MegaNestError, type ErrorBody, type ErrorCode, type ErrorDetails } from './errors.js';
+export {
+  errorFromIssues,
+  invalidField,
+  MegaNestError,
+  parseOrThrow,
+  type ErrorBody,
+  type ErrorCode,
+  type ErrorDetails,
+} from './errors.js';
 export { ImageBudget, maxImages } from './image-budget.js';
 export { recordSpans, startSpan, type RunningSpan } from './running-span.js';
 export { templateVariablesSchema, type TemplateVariables } from './template-variables.js';
-export { assertServedModel } from './services/served-model.js';
-export { toJsonSchema, type JsonSchema } from './json-schema.js';
-export { errorFromIssues, parseOrThrow } from './validation.js';
 export {
+  assertServedModel,
   defineMethod,
   type ParsedRequestOf,
   type ReplyOf,
   type RequestOf,
   type RpcMethod,
 } from './services/method.js';
+export { toJsonSchema, type JsonSchema } from './json-schema.js';
 export {
   defineNode,
   nodeAnnouncementSchema,
@@ -24,9 +31,11 @@ export {
 export { decodeVector, decodeVectors, encodeVector, encodeVectors } from './vectors.js';
 export {
   attributeFilterSchema,
+  metadataFilterSchema,
   type AttributeFilter,
   type ComparisonFilter,
   type CompoundFilter,
+  type MetadataFilter,
 } from './attribute-filter.js';
 export {
   defaultCollection,
@@ -38,7 +47,6 @@ export {
   type RetrievedDocument,
 } from './documents.js';
 export type { Timeline, TimelinePoint } from './timeline.js';
-export { metadataFilterSchema, type MetadataFilter } from './metadata-filter.js';
 export { nameSchema } from './names.js';
 export {
   describeEmbeddingModel,

@@ -1,6 +1,18 @@
-import { ingestParametersSchema, linkSchema, MegaNestError, nameSchema, parseOrThrow } from '#contracts';
+import {
+  ingestParametersSchema,
+  isVectorStore,
+  linkSchema,
+  MegaNestError,
+  nameSchema,
+  parseOrThrow,
+} from '#contracts';
 import { z } from 'zod';
-import { collectionField } from './collection-field.js';
+
+/** The name of a collection, as callers may give it: those of vector stores belong to their owners. */
+export const collectionField = ingestParametersSchema.shape.collection.refine(
+  (name) => name === undefined || !isVectorStore(name),
+  'collections of vector stores are reached through /v1/vector_stores',
+);
 
 /** Text of a form field to a boolean; JSON bodies send booleans. */
 const flagSchema = z.preprocess(

@@ -4,8 +4,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { IngestRequest } from './dataprep.js';
 import { parseIngestFields } from './ingest-fields.js';
-import { cleanPath, receiveForm, type ReceivedForm } from './multipart-form.js';
-import { uploadLimits, type UploadLimits } from './upload-limits.js';
+import {
+  cleanPath,
+  receiveForm,
+  uploadLimits,
+  type ReceivedForm,
+  type UploadLimits,
+} from './multipart-form.js';
 
 /** A request as its client sent it, its files already in the object store. */
 export interface ReceivedIngest {

@@ -1,10 +1,10 @@
-import { basename } from 'node:path';
 import { invalidField, MegaNestError, type FileReference } from '#contracts';
 import type { ObjectDescription, ObjectStore } from '#messaging';
-import { readFormParts } from '#service-kit';
+import { bytes, count, readFormParts } from '#service-kit';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import type { UploadLimits } from './upload-limits.js';
+import { basename } from 'node:path';
+import { z } from 'zod';
 
 /** A form as it came in: its files in the object store, its fields as text. */
 export interface ReceivedForm {
@@ -227,4 +227,36 @@ class UploadCounter {
 
 function tooLarge(what: string, bytes: number, param: string): MegaNestError {
   return new MegaNestError('payload_too_large', { what, limit: `${bytes} bytes`, param });
+}
+
+/** Bounds of one request. */
+export interface UploadLimits {
+  maxFileBytes: number;
+  /** All files together. */
+  maxBytes: number;
+  /** Most files, and most links. */
+  maxFiles: number;
+}
+
+/** Injection token of the {@link UploadLimits}. */
+export const uploadLimits = Symbol('uploadLimits');
+
+const megabyte = 1024 * 1024;
+
+/** The variables that set the {@link UploadLimits}. */
+export const uploadEnvironmentSchema = z.object({
+  /** Most bytes of one file or fetched page. */
+  UPLOAD_FILE_LIMIT_BYTES: bytes('held').default(64 * megabyte),
+  /** Most bytes of all files of a request. */
+  UPLOAD_LIMIT_BYTES: bytes('held').default(200 * megabyte),
+  /** Most files, and most links, of a request. */
+  UPLOAD_FILES_LIMIT: count(1).default(1000),
+});
+
+export function uploadLimitsOf(environment: z.infer<typeof uploadEnvironmentSchema>): UploadLimits {
+  return {
+    maxFileBytes: environment.UPLOAD_FILE_LIMIT_BYTES,
+    maxBytes: environment.UPLOAD_LIMIT_BYTES,
+    maxFiles: environment.UPLOAD_FILES_LIMIT,
+  };
 }

@@ -9,7 +9,7 @@ export {
   rerankResponseSchema,
 } from './answers.js';
 export { type CompletionToolCall, type ToolCallPiece } from './chat-calls.js';
-export { callableTools, chatToolParam } from './chat-tools.js';
+export { callableTools, chatToolParam, namingToolParams } from './chat-tools.js';
 export { messagesSchema, toChatMessages, wireMessage } from './chat-messages.js';
 export {
   chatCompletionRequestSchema,
@@ -34,24 +34,20 @@ export {
   type EmbeddingRequest,
   type EmbeddingResponse,
 } from './embeddings.js';
-export { codexModel } from './codex-models.js';
-export { modelList, modelObject, type Model } from './models.js';
+export { codexModel, modelList, modelObject, type Model } from './models.js';
 export { dataFrame, doneFrame, errorFrame } from './server-sent-events.js';
 export {
+  plainRerankRequestSchema,
   rerankCall,
   rerankQuerySchema,
   rerankRequestSchema,
   rerankResponse,
-  type RerankRequest,
-  type RerankResponse,
-} from './reranking.js';
-export {
-  plainRerankRequestSchema,
   teiRerankAnswerSchema,
   teiRerankCall,
   teiRerankRequestSchema,
   teiRerankResponse,
   type PlainRerankRequest,
-} from './tei-reranking.js';
+  type RerankRequest,
+  type RerankResponse,
+} from './reranking.js';
 export { pollAfter } from './poll-after.js';
-export { namingToolParams } from './tool-params.js';

@@ -25,3 +25,57 @@ export function modelObject(info: Partial<ModelInfo> & { id: string; service?: s
 export function modelList(models: Model[]) {
   return { object: 'list' as const, data: models };
 }
+
+/** The system prompt of the Codex CLI for a model of this server; Codex appends what it knows of the machine itself. */
+const instructions = `You are a coding agent in the Codex CLI, on the user's own computer. You work in the current directory.
+
+- Read before you write: look at the files that matter with exec_command (rg, ls, sed -n) before you change anything.
+- Change files with apply_patch where it is offered, otherwise with exec_command. Keep changes small and in the style of the code.
+- Do what the user asks, completely, and no more. Check the result: run the tests or the program where there is a way to do so.
+- Use one tool call at a time where the next one depends on its output.
+- Never delete or overwrite work of the user that you were not asked to change. Do not commit unless you are asked to.
+- When you are done, say in a few sentences what you changed and how you checked it. Say what you could not do.`;
+
+/** Most tokens of a tool's output that Codex keeps. */
+const mostOutputTokens = 10_000;
+
+/** How hard a model that reads `reasoning_effort` may be told to think. */
+const efforts = ['low', 'medium', 'high'];
+
+/** An entry of `models` in the list of models, which the Codex CLI reads as its catalogue. */
+export type CodexModel = Model & { slug: string } & Record<string, unknown>;
+
+/**
+ * A model as the Codex CLI describes models. Codex offers its tools by it: `apply_patch` as a custom tool, the shell, and
+ * `view_image` where the model sees. Fields that older versions need and newer ones do not are there, too.
+ */
+export function codexModel(info: Partial<ModelInfo> & { id: string; service?: string }): CodexModel {
+  const { id, maxInputTokens, assumesLength, modalities = ['text'], templateVariables = [] } = info;
+  const thinks = templateVariables.includes('reasoning_effort');
+  return {
+    ...modelObject(info),
+    slug: id,
+    display_name: id,
+    description: null,
+    supported_reasoning_levels: thinks ? efforts.map((effort) => ({ effort, description: effort })) : [],
+    ...(thinks && { default_reasoning_level: 'medium' }),
+    shell_type: 'unified_exec',
+    visibility: 'list',
+    supported_in_api: true,
+    priority: 1,
+    availability_nux: null,
+    upgrade: null,
+    base_instructions: instructions,
+    supports_reasoning_summaries: false,
+    default_reasoning_summary: 'none',
+    support_verbosity: false,
+    default_verbosity: null,
+    apply_patch_tool_type: 'freeform',
+    truncation_policy: { mode: 'tokens', limit: mostOutputTokens },
+    supports_parallel_tool_calls: true,
+    ...(maxInputTokens !== undefined && !assumesLength && { context_window: maxInputTokens }),
+    experimental_supported_tools: [],
+    input_modalities: modalities,
+    supports_search_tool: false,
+  };
+}

@@ -1,9 +1,9 @@
-import type { Response } from 'undici';
-import type { MegaNestError } from '#contracts';
+import { tokenLogprobSchema, type MegaNestError, type TokenUsage, type ToolCallDelta } from '#contracts';
+import type { GenerationEvent } from '#generation';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { completionChunkSchema, type CompletionChunk } from './completion-chunk.js';
-import { overflowError } from './context-overflow.js';
-import { readRefusal } from './refusal.js';
+import type { Response } from 'undici';
+import { z } from 'zod';
+import { overflowError, readRefusal } from './refusal.js';
 import type { RemoteServer } from './remote-server.js';
 
 /**
@@ -36,3 +36,142 @@ function failureIn(data: string, server: RemoteServer): MegaNestError {
   const refusal = readRefusal(data);
   return overflowError(refusal, 'llm') ?? server.unexpected(`its engine failed: ${refusal.message}`);
 }
+
+type WireDelta = NonNullable<CompletionChoice['delta']>;
+
+/**
+ * Frames as generation events. The last event waits for the usage, which comes in a frame of its own. An engine that
+ * does not tell the usage gets the number of its pieces of text, and what `promptTokens` says.
+ */
+export async function* completionEvents(
+  chunks: AsyncIterable<CompletionChunk>,
+  choices: number,
+  promptTokens: () => Promise<number>,
+): AsyncGenerator<GenerationEvent, void, void> {
+  const open = new Set(Array.from({ length: choices }, (_unused, choice) => choice));
+  let pieces = 0;
+  let usage: TokenUsage | undefined;
+  let last: GenerationEvent | undefined;
+  for await (const chunk of chunks) {
+    usage = usageOf(chunk) ?? usage;
+    for (const choice of chunk.choices) {
+      if (!open.has(choice.index)) continue;
+      const event = eventOf(choice);
+      if (event.text !== '') pieces += 1;
+      if (event.finishReason) open.delete(event.choice);
+      if (open.size === 0) last = event;
+      else if (saysSomething(event)) yield event;
+    }
+  }
+  for (const choice of open) {
+    if (last) yield last;
+    last = { choice, text: '', tokenIds: [], finishReason: 'stop' };
+  }
+  usage ??= { promptTokens: await promptTokens(), completionTokens: pieces, cachedTokens: 0 };
+  if (last) yield { ...last, usage };
+}
+
+function saysSomething({ text, reasoning, toolCalls, finishReason }: GenerationEvent): boolean {
+  return text !== '' || reasoning !== undefined || toolCalls !== undefined || finishReason !== undefined;
+}
+
+function eventOf({ index, delta, text, logprobs, finish_reason }: CompletionChoice): GenerationEvent {
+  const reasoning = delta?.reasoning_content ?? delta?.reasoning;
+  return {
+    choice: index,
+    text: delta?.refusal || (delta?.content ?? text ?? ''),
+    tokenIds: [],
+    ...(delta?.refusal && { refusal: true }),
+    ...(logprobs?.content && { logprobs: logprobs.content }),
+    ...(reasoning && { reasoning }),
+    ...(delta?.tool_calls?.length && { toolCalls: delta.tool_calls.map(callDelta) }),
+    ...(finish_reason && { finishReason: finishReasons[finish_reason] ?? 'stop' }),
+  };
+}
+
+const finishReasons: Readonly<Record<string, GenerationEvent['finishReason']>> = {
+  length: 'length',
+  tool_calls: 'tool_calls',
+  content_filter: 'content_filter',
+};
+
+function callDelta({
+  index,
+  id,
+  function: piece,
+}: NonNullable<WireDelta['tool_calls']>[number]): ToolCallDelta {
+  return {
+    index,
+    ...(id && { id }),
+    ...(piece?.name && { name: piece.name }),
+    input: piece?.arguments ?? '',
+  };
+}
+
+function usageOf({ usage }: CompletionChunk): TokenUsage | undefined {
+  if (!usage) return undefined;
+  const reasoningTokens = usage.completion_tokens_details?.reasoning_tokens;
+  return {
+    promptTokens: usage.prompt_tokens,
+    completionTokens: usage.completion_tokens,
+    cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
+    ...(reasoningTokens && { reasoningTokens }),
+  };
+}
+
+const logprob = tokenLogprobSchema.extend({
+  bytes: z
+    .array(z.int())
+    .nullish()
+    .transform((bytes) => bytes ?? null),
+  top_logprobs: tokenLogprobSchema.shape.top_logprobs.catch([]),
+});
+
+const toolCall = z.looseObject({
+  index: z.int().default(0),
+  id: z.string().nullish(),
+  function: z
+    .looseObject({
+      name: z.string().nullish(),
+      /** Some engines send the object in the place of its JSON. */
+      arguments: z
+        .union([z.string(), z.record(z.string(), z.unknown()).transform((given) => JSON.stringify(given))])
+        .nullish(),
+    })
+    .nullish(),
+});
+
+const choice = z.looseObject({
+  index: z.int().default(0),
+  /** Of chat completions. */
+  delta: z
+    .looseObject({
+      content: z.string().nullish(),
+      refusal: z.string().nullish().catch(null),
+      /** What vLLM, SGLang and DeepSeek call it; `reasoning` with newer vLLM, Ollama and OpenRouter. */
+      reasoning_content: z.string().nullish(),
+      reasoning: z.string().nullish().catch(null),
+      tool_calls: z.array(toolCall).nullish(),
+    })
+    .nullish(),
+  /** Of plain completions. */
+  text: z.string().nullish(),
+  logprobs: z.looseObject({ content: z.array(logprob).nullish().catch(null) }).nullish(),
+  finish_reason: z.string().nullish(),
+});
+type CompletionChoice = z.output<typeof choice>;
+
+/** A frame of an OpenAI-compatible stream, as tolerant as its many dialects ask for. */
+const completionChunkSchema = z.looseObject({
+  choices: z.array(choice).default([]),
+  usage: z
+    .looseObject({
+      prompt_tokens: z.int(),
+      completion_tokens: z.int().default(0),
+      completion_tokens_details: z.looseObject({ reasoning_tokens: z.int().nullish() }).nullish(),
+      prompt_tokens_details: z.looseObject({ cached_tokens: z.int().nullish() }).nullish(),
+    })
+    .nullish(),
+  error: z.unknown().optional(),
+});
+type CompletionChunk = z.output<typeof completionChunkSchema>;

@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { sendJson, startEngine, type Answer, type TestEngine } from './engine.fixture.js';
-import { openRemoteClassifier } from './remote-classifier.js';
-import { openRemoteEmbedder } from './remote-embedder.js';
-import { openRemoteReranker } from './remote-reranker.js';
+import { openRemoteClassifier, openRemoteEmbedder, openRemoteReranker } from './remote-encoders.js';
 
 const info: Answer = (response) =>
   sendJson(response, {

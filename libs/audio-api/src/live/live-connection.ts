@@ -4,7 +4,7 @@ import { MegaNestError, parseOrThrow, invalidField } from '#contracts';
 import { errorEnvelope, parseJsonBody, type HttpCall, ignoredHeader, ignoredHeaderName } from '#service-kit';
 import type { WebSocket } from '@fastify/websocket';
 import { z } from 'zod';
-import { decodeBase64 } from '../asr-request.js';
+import { decodeBase64 } from '../asr.controller.js';
 import { AudioBuffer, type TurnEvent } from './audio-buffer.js';
 import { LiveTurns } from './live-turns.js';
 import {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { MegaNestError } from '../errors.js';
 
 /** One NATS method: `meganest.<service>.<method>`, its messages as Zod schemas, one reply or a stream of them. */
 export interface RpcMethod<Request extends z.ZodType = z.ZodType, Reply extends z.ZodType = z.ZodType> {
@@ -31,4 +32,10 @@ export function defineMethod<Request extends z.ZodType, Reply extends z.ZodType>
 ): RpcMethod<Request, Reply> {
   const { service, method, streaming = false, idempotent = true } = definition;
   return { ...definition, streaming, idempotent, subject: `meganest.${service}.${method}` };
+}
+
+/** Refuses a request for a model that is not the one served. Errors: model_not_found, listing what there is. */
+export function assertServedModel(requested: string | undefined, served: string): void {
+  if (requested === undefined || requested === served) return;
+  throw new MegaNestError('model_not_found', { model: requested, available: served, param: 'model' });
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { attributeFilterSchema } from '../attribute-filter.js';
+import { attributeFilterSchema, metadataFilterSchema } from '../attribute-filter.js';
 import { isVectorStore, retrievedDocumentSchema } from '../documents.js';
-import { metadataFilterSchema } from '../metadata-filter.js';
 import { defineMethod } from './method.js';
 import { nameSchema } from '../names.js';
 

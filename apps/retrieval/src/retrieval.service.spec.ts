@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideParameters } from './retrieval.defaults.js';
+import { decideParameters } from './retrieval.service.js';
 
 const profile = { search_type: 'hybrid', k: 8, fetch_k: 40 } as const;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { splitForSpeech, toEnglishLetters } from './spoken-text.js';
+import { splitForSpeech, toEnglishLetters } from './flite-synthesizer.js';
 
 describe('toEnglishLetters', () => {
   it('keeps what an English voice reads, and spells signs out', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retrievalRequestSchema } from './retrieval.requests.js';
+import { retrievalRequestSchema } from './retrieval.controller.js';
 
 const paths = (body: unknown) =>
   retrievalRequestSchema.safeParse(body).error?.issues.map((issue) => issue.path.join('.'));

@@ -1,12 +1,77 @@
 import { MegaNestError } from '#contracts';
+import {
+  maxScores,
+  splitInHalf,
+  splitTexts,
+  type Classifier,
+  type Embedder,
+  type Embeddings,
+  type EmbedOptions,
+  type Reranker,
+  type TextPiece,
+} from '#encoders';
 import { z } from 'zod';
-import { splitTexts, splitInHalf, maxScores, type TextPiece } from '#encoders';
-import type { Classifier } from '#encoders';
 import type { RemoteOptions } from './remote-server.js';
 import { TeiServer } from './text-embeddings-inference.js';
 
-const schema = z.array(z.array(z.object({ label: z.string(), score: z.number() })));
-type Prediction = z.output<typeof schema>[number];
+const embeddingsSchema = z.array(z.array(z.number()));
+
+/** Embeds on a Text Embeddings Inference server. Errors: service_unavailable, bad_upstream when it is none. */
+export async function openRemoteEmbedder(options: RemoteOptions): Promise<Embedder> {
+  const server = await TeiServer.open('embedding', options);
+  const { vectors } = await embed(server, ['dimensions']);
+  const dimensions = vectors[0]?.length ?? 0;
+  return {
+    info: { ...server.info, dimensions },
+    embed: (inputs, given) => embed(server, inputs, given),
+    close: () => Promise.resolve(),
+  };
+}
+
+async function embed(
+  server: TeiServer,
+  inputs: readonly string[] | readonly (readonly number[])[],
+  { truncate = false, signal }: EmbedOptions = {},
+): Promise<Embeddings> {
+  const items: readonly (string | readonly number[])[] = inputs;
+  const body = (batch: readonly (string | readonly number[])[]) => ({
+    inputs: batch,
+    truncate,
+    normalize: true,
+  });
+  const { answers, promptTokens } = await server.inBatches('/embed', items, body, {
+    schema: embeddingsSchema,
+    signal,
+  });
+  return { vectors: answers.flat().map((vector) => Float32Array.from(vector)), promptTokens };
+}
+
+const rerankSchema = z.array(z.object({ index: z.int().min(0), score: z.number() }));
+
+/** Reranks on a Text Embeddings Inference server. Errors: service_unavailable, bad_upstream when it is none. */
+export async function openRemoteReranker(options: RemoteOptions): Promise<Reranker> {
+  const server = await TeiServer.open('reranking', options);
+  return {
+    info: server.info,
+    async rerank(query, texts, { truncate = true, signal } = {}) {
+      const body = (batch: readonly string[]) => ({ query, texts: batch, truncate, raw_scores: false });
+      const { answers, promptTokens } = await server.inBatches('/rerank', texts, body, {
+        schema: rerankSchema,
+        signal,
+      });
+      return { scores: answers.flatMap(inInputOrder), promptTokens };
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** TEI sends the best first. */
+function inInputOrder(ranks: z.output<typeof rerankSchema>): number[] {
+  return ranks.toSorted((a, b) => a.index - b.index).map(({ score }) => score);
+}
+
+const classificationSchema = z.array(z.array(z.object({ label: z.string(), score: z.number() })));
+type Prediction = z.output<typeof classificationSchema>[number];
 
 /**
  * English has about 4 characters a token; fewer, so that a piece seldom has more tokens than the model takes. Other texts
@@ -60,7 +125,10 @@ async function predict(
   const done: Predictions = { asked: [], predictions: [], promptTokens: 0 };
   const ask = async (batch: readonly TextPiece[]): Promise<MegaNestError | undefined> => {
     try {
-      const { answers, promptTokens } = await server.inBatches('/predict', batch, body, { schema, signal });
+      const { answers, promptTokens } = await server.inBatches('/predict', batch, body, {
+        schema: classificationSchema,
+        signal,
+      });
       done.asked.push(...batch);
       done.predictions.push(...answers.flat());
       done.promptTokens += promptTokens;

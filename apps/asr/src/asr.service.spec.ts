@@ -3,7 +3,7 @@ import { createTemporaryDirectory } from '#testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HubServer } from '../../../test/support/hub-server.js';
 import { asrEnvironmentSchema } from './asr.environment.js';
-import { openTranscriber } from './open-transcriber.js';
+import { openTranscriber } from './asr.service.js';
 
 let folder: { path: string; remove(): Promise<void> };
 let hub: HubServer;
