@@ -36,12 +36,20 @@ const textBorder = 0;
  * oldest unit removed.
  */
 export class UnitLanguageModel {
+  /** Index of the first key of each value of the keys' upper 16 bits: hashes are spread evenly, so few share one. */
+  private readonly firsts: Uint32Array;
+
   private constructor(
     private readonly order: number,
     private readonly keys: Uint32Array,
     private readonly probabilities: Uint8Array,
     private readonly backOff: Uint8Array,
-  ) {}
+  ) {
+    this.firsts = new Uint32Array((1 << 16) + 1);
+    for (const key of keys) this.firsts[(key >>> 16) + 1]! += 1;
+    for (let index = 1; index < this.firsts.length; index += 1)
+      this.firsts[index]! += this.firsts[index - 1]!;
+  }
 
   /** Reads a table. Errors: ModelLoadError if the bytes are not such a table. */
   static from(bytes: Uint8Array, name: string): UnitLanguageModel {
@@ -67,22 +75,23 @@ export class UnitLanguageModel {
   score(units: readonly number[], next: number): number {
     const before = this.order - 1;
     const recent = units.slice(Math.max(0, units.length - before));
-    return this.scoreAfter(recent.length < before ? [textBorder, ...recent] : recent, next);
+    const history = recent.length < before ? [textBorder, ...recent] : recent;
+    let weight = 0;
+    for (let oldest = 0; oldest <= history.length; oldest += 1) {
+      const hash = hashOf(history, oldest);
+      const entry = this.find(withUnit(hash, next) >>> 0);
+      if (entry >= 0) return weight - this.probabilities[entry]! / stepsPerUnit;
+      if (oldest === history.length) break;
+      const begun = this.find(hash >>> 0);
+      if (begun >= 0) weight -= this.backOff[begun]! / stepsPerUnit;
+    }
+    return weight + unknown;
   }
 
-  private scoreAfter(history: readonly number[], next: number): number {
-    const entry = this.find([...history, next]);
-    if (entry >= 0) return -this.probabilities[entry]! / stepsPerUnit;
-    if (history.length === 0) return unknown;
-    const begun = this.find(history);
-    const weight = begun >= 0 ? -this.backOff[begun]! / stepsPerUnit : 0;
-    return weight + this.scoreAfter(history.slice(1), next);
-  }
-
-  /** Index of an n-gram in the table, or −1. */
-  private find(units: readonly number[]): number {
-    const key = keyOf(units);
-    let [low, high] = [0, this.keys.length];
+  /** Index of a key in the table, or −1. */
+  private find(key: number): number {
+    let low = this.firsts[key >>> 16]!;
+    let high = this.firsts[(key >>> 16) + 1]!;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.keys[middle]! < key) low = middle + 1;
@@ -94,12 +103,20 @@ export class UnitLanguageModel {
 
 /** The 32-bit hash of an n-gram. */
 export function keyOf(units: readonly number[]): number {
+  return hashOf(units, 0) >>> 0;
+}
+
+/** The hash of the units from `oldest` on, as a signed integer. */
+function hashOf(units: readonly number[], oldest: number): number {
   let hash = 0x9e_37_79_b1;
-  for (const unit of units) {
-    hash = Math.imul(hash ^ (unit + 1), 0x85_eb_ca_6b);
-    hash ^= hash >>> 13;
-  }
-  return hash >>> 0;
+  for (let index = oldest; index < units.length; index += 1) hash = withUnit(hash, units[index]!);
+  return hash;
+}
+
+/** The hash of an n-gram that is longer by one unit. */
+function withUnit(hash: number, unit: number): number {
+  const mixed = Math.imul(hash ^ (unit + 1), 0x85_eb_ca_6b);
+  return mixed ^ (mixed >>> 13);
 }
 
 /**
