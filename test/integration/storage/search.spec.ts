@@ -171,3 +171,54 @@ describe('ChunksRepository', () => {
     await expect(find({ searchType, embedding: vector(1, NaN, 0) })).rejects.toMatchObject({ status: 400 });
   });
 });
+
+describe('a search by words of a large collection', () => {
+  let storage: StorageFixture;
+  beforeAll(async () => {
+    storage = await startStorage();
+    const chunks = Array.from({ length: 2_400 }, (_unused, index) => ({
+      text: `common words ${index % 600 === 0 ? 'beside a rare one' : ''} number${index}`,
+      embedding: vector(1, 0, index + 1),
+    }));
+    await storage.documents.replaceDocument(document('large.txt'), chunks);
+    await storage.documents.replaceDocument(
+      { ...document('else.txt'), collection: 'elsewhere' },
+      chunks.slice(0, 700),
+    );
+    await storage.documents.indexer.settled();
+  });
+  afterAll(() => storage?.stop());
+
+  const run = (statement: string) =>
+    storage.database.transaction((transaction) => transaction.query<{ scans: string }>(statement));
+
+  /** Finds, and counts how often the index of words was read. */
+  async function find(collection: string) {
+    const scans = async () => {
+      await run('SELECT pg_stat_force_next_flush()');
+      const [row] = await run(
+        `SELECT idx_scan AS scans FROM pg_stat_user_indexes WHERE indexrelname = 'chunks_search'`,
+      );
+      return Number(row?.scans);
+    };
+    const before = await scans();
+    const hits = await storage.chunks.search(
+      search({ searchType: 'lexical', query: 'the common word of a rare number1200', k: 5, collection }),
+    );
+    return { hits: hits.map(({ text, score }) => ({ text, score })), scans: (await scans()) - before };
+  }
+
+  it('does not count common words that the server has sampled', async () => {
+    const counted = await find('default');
+    expect(counted.hits[0]?.text).toContain('number1200');
+    expect(counted.hits).toHaveLength(5);
+    const elsewhere = await find('elsewhere');
+    await run('ANALYZE chunks');
+    const sampled = await find('default');
+    expect(sampled.hits.map(({ text }) => text)).toEqual(counted.hits.map(({ text }) => text));
+    expect(sampled.hits[0]?.score).toBeCloseTo(counted.hits[0]!.score, 1);
+    expect(sampled.scans).toBeLessThan(counted.scans);
+    // A small collection may have other words than most.
+    expect(await find('elsewhere')).toEqual(elsewhere);
+  });
+});

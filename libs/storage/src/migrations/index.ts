@@ -11,6 +11,7 @@ import { userRecords } from './0009-user-records.js';
 import { jobsThatGoOn } from './0010-jobs-that-go-on.js';
 import { bytesOfOwners } from './0011-bytes-of-owners.js';
 import { chunksInOrderOfArrival } from './0012-chunks-in-order-of-arrival.js';
+import { vectorsBesideTheirChunks } from './0013-vectors-beside-their-chunks.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
 export const migrations: readonly StorageMigration[] = [
@@ -26,4 +27,5 @@ export const migrations: readonly StorageMigration[] = [
   jobsThatGoOn,
   bytesOfOwners,
   chunksInOrderOfArrival,
+  vectorsBesideTheirChunks,
 ];

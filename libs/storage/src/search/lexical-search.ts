@@ -56,7 +56,7 @@ async function findByTerms(
   limit: number,
 ): Promise<ChunkHit[]> {
   const collection = await describeCollection(transaction, query);
-  const terms = await findTerms(transaction, query);
+  const terms = await findTerms(transaction, query, collection.chunks);
   if (collection.chunks === 0 || terms.length === 0) return [];
   const selective = withinBudget(terms);
   const hits = await scoreChunks(transaction, query, { terms, selective, collection, limit });
@@ -76,18 +76,32 @@ async function describeCollection(transaction: Transaction, scope: ChunkScope): 
   return { chunks, averageLength: Math.max(Number(row?.lexemes) / Math.max(chunks, 1), 1) };
 }
 
-/** Returns the query's terms that occur in the collection, rarest first. */
-async function findTerms(transaction: Transaction, query: LexicalQuery): Promise<Term[]> {
+/**
+ * The most common words and the share of chunks that have them, as a server samples them by itself. They apply to a collection that has
+ * at least half of all chunks.
+ */
+const commonWords = `
+  SELECT unnest(most_common_elems::text::text[]) AS lexeme, unnest(most_common_elem_freqs) AS share
+  FROM pg_stats WHERE schemaname = current_schema() AND tablename = 'chunks' AND attname = 'search'
+    AND (SELECT reltuples FROM pg_class WHERE oid = 'chunks'::regclass) BETWEEN 1 AND 2 * $6::float8`;
+
+/**
+ * Returns the query's terms that occur in the collection, rarest first. Rare ones are counted. Counting a common one would read the
+ * list of all its chunks, only to weigh it low: its frequency is the sampled one where there is one.
+ */
+async function findTerms(transaction: Transaction, query: LexicalQuery, chunks: number): Promise<Term[]> {
   const parameters = new SqlParameters();
-  const limits = [query.query, query.collection, frequencyLimit, termLimit, countedTermLimit];
-  for (const value of limits) parameters.add(value);
+  const limits = [query.query, query.collection, frequencyLimit, termLimit, countedTermLimit, chunks];
+  for (const value of [...limits, candidateBudget]) parameters.add(value);
   const rows = await transaction.query<{ lexeme: string; frequency: string }>(
-    `SELECT lexeme, frequency
-     FROM (SELECT lexeme FROM unnest(search_vector($1)) ORDER BY positions[1] LIMIT $5) AS term,
-       LATERAL (SELECT count(*) AS frequency FROM (
+    `WITH common AS MATERIALIZED (${commonWords})
+     SELECT lexeme, frequency
+     FROM (SELECT lexeme FROM unnest(search_vector($1)) ORDER BY positions[1] LIMIT $5) AS term
+       LEFT JOIN common USING (lexeme),
+       LATERAL (SELECT CASE WHEN share * $6 > $7 THEN least(round(share * $6), $3::bigint) ELSE (SELECT count(*) FROM (
          SELECT FROM chunks WHERE search @@ quote_literal(term.lexeme)::tsquery AND (collection = $2) IS TRUE
-           AND ${ownerCondition(query, parameters)} LIMIT $3
-       ) AS counted) AS counts
+           AND ${ownerCondition(query, parameters)} LIMIT $3::bigint
+       ) AS counted) END AS frequency) AS counts
      WHERE frequency > 0 ORDER BY frequency, lexeme LIMIT $4`,
     parameters.values,
   );
