@@ -22,6 +22,7 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   pipeline: () => import('./services/pipeline.js'),
   gateway: () => import('./services/gateway.js'),
   ingest: () => import('./services/ingest.js'),
+  queueing: () => import('./queueing/subject.js'),
   growth: () => import('./services/growth.js'),
   soak: () => import('./services/soak.js'),
   transcription: () => import('./asr/transcription.js'),

@@ -11,6 +11,8 @@ export interface Ledger {
   /** `name`: of the document; it has this number of numbered passages. */
   documents: { name: string; passages: number; answer: Answered }[];
   runs: { key: string; id?: string; status: string; text: string; answer: Answered }[];
+  /** A sentence spoken, and what was heard of it. */
+  speech: Answered[];
 }
 
 export interface ClientOptions {
@@ -23,9 +25,9 @@ export interface ClientOptions {
 /** Keeps clients of three kinds busy until the signal aborts; resolves when the last request has its answer. */
 export async function keepBusy(
   options: ClientOptions,
-  { chats, ingests, runs }: { chats: number; ingests: number; runs: number },
+  { chats, ingests, runs, speakers }: { chats: number; ingests: number; runs: number; speakers: number },
 ): Promise<Ledger> {
-  const ledger: Ledger = { chats: [], documents: [], runs: [] };
+  const ledger: Ledger = { chats: [], documents: [], runs: [], speech: [] };
   const repeat = async (count: number, work: (turn: string) => Promise<void>) => {
     const client = async (index: number) => {
       for (let turn = 0; !options.signal.aborted; turn += 1) await work(`${index}-${turn}`);
@@ -37,6 +39,7 @@ export async function keepBusy(
     repeat(chats, async () => void ledger.chats.push(await chat(options, turns++))),
     repeat(ingests, async (turn) => void ledger.documents.push(await ingest(options, turn, turns++))),
     repeat(runs, async (turn) => void ledger.runs.push(await run(options, turn))),
+    repeat(speakers, async () => void ledger.speech.push(...(await speak(options)))),
   ]);
   return ledger;
 }
@@ -49,11 +52,12 @@ function post(url: string, body: unknown, headers: Record<string, string> = {}):
   });
 }
 
-/** Every other chat is streamed; a stream that is cut is asked again, as the user would. */
+/** Every other chat is streamed, every fourth one guarded; a stream that is cut is asked again, as the user would. */
 function chat({ url, patience, questions }: ClientOptions, turn: number): Promise<Answered> {
   const stream = turn % 2 === 0;
   const content = questions[turn % questions.length];
-  const body = { model: 'chatqna', stream, messages: [{ role: 'user', content }] };
+  const model = turn % 4 < 3 ? 'chatqna' : 'chatqna-guarded';
+  const body = { model, stream, messages: [{ role: 'user', content }] };
   return persistentFetch(
     () => post(`${url}/v1/chat/completions`, body),
     patience,
@@ -61,6 +65,25 @@ function chat({ url, patience, questions }: ClientOptions, turn: number): Promis
       ? (text) => chatOutcome(text) === 'answered'
       : (text) => /"finish_reason":"(stop|length)"/.test(text),
   );
+}
+
+/** Has a sentence spoken, and what was spoken written down. */
+async function speak({ url, patience }: ClientOptions): Promise<Answered[]> {
+  const input = { model: 'flite', input: 'Good morning.', response_format: 'wav' };
+  let audio = Buffer.alloc(0);
+  const spoken = await persistentFetch(
+    () => post(`${url}/v1/audio/speech`, input),
+    patience,
+    (_text, bytes) => (audio = bytes).length > 1_000,
+  );
+  if (spoken.status !== 200) return [spoken];
+  const heard = await persistentFetch(() => {
+    const form = new FormData();
+    form.append('file', new Blob([new Uint8Array(audio)]), 'spoken.wav');
+    form.append('model', 'nano-asr');
+    return new Request(`${url}/v1/audio/transcriptions`, { method: 'POST', body: form });
+  }, patience);
+  return [{ ...spoken, text: '' }, heard];
 }
 
 /** The text of a document: numbered passages, each of about one chunk. */

@@ -1,9 +1,9 @@
 /**
  * The whole of MegaNest under clients that go on while its parts are killed: `npm run bench:chaos -- [--seconds 180]
- * [--kill-every 10] [--retries 2] [--away 5] [--chats 8] [--ingests 2] [--runs 2]`. Two of each service behind a balancer that passes
+ * [--kill-every 10] [--retries 2] [--away 5] [--full-disk 30] [--chats 8] [--ingests 2] [--runs 2] [--speakers 1]`. Two of each service behind a balancer that passes
  * over gateways that refuse connections, three NATS servers, a native Postgres where it is installed (else the embedded one, which is not killed).
  * Every few seconds an instance is killed in turns; twice each a NATS server and Postgres are away; once an instance stands
- * still. Exits with 1 where something was lost, doubled, half there or hung, or where more than 0.5 % failed.
+ * still, and once the disk of the three NATS servers is full for 30 s (as root; it is a tmpfs). Exits with 1 where something was lost, doubled, half there or hung, or where more than 0.5 % failed.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -22,6 +22,7 @@ import {
   type ServiceName,
   type TestService,
 } from '#testing';
+import { canMakeDisks, makeSmallDisk, type SmallDisk } from '../../test/support/small-disk.js';
 import { table } from '../harness/markdown.js';
 import { Saboteur } from '../load/saboteur.js';
 import { processMetrics, settledPendingOperations } from '../services/process-metrics.js';
@@ -35,6 +36,8 @@ const { values: flags } = parseArgs({
     'kill-every': { type: 'string', default: '10' },
     retries: { type: 'string', default: '2' },
     away: { type: 'string', default: '5' },
+    'full-disk': { type: 'string', default: '30' },
+    speakers: { type: 'string', default: '1' },
     chats: { type: 'string', default: '8' },
     ingests: { type: 'string', default: '2' },
     runs: { type: 'string', default: '2' },
@@ -43,7 +46,9 @@ const { values: flags } = parseArgs({
 const seconds = Number(flags.seconds);
 const awayMs = Number(flags.away) * 1000;
 const limitMs = 120_000;
-const names = allServices.filter((name) => !['asr', 'tts', 'guardrail'].includes(name));
+const names = allServices;
+const fullDiskMs = canMakeDisks() ? Number(flags['full-disk']) * 1000 : 0;
+const diskMegabytes = 512;
 const topics = ['Amber', 'Basalt', 'Cobalt', 'Dolomite', 'Emerald', 'Feldspar', 'Garnet', 'Hematite'];
 const questions = topics.map((topic) => `How many days of vacation does the ${topic} office give?`);
 
@@ -109,7 +114,12 @@ function report(ledger: Ledger, verdict: Verdict): { failed: number; all: number
     status: status === 'completed' ? answer.status : 0,
   }));
   const ofDocuments = ledger.documents.map(({ answer }) => answer);
-  const rows = [row('chats', ledger.chats), row('ingests', ofDocuments), row('background runs', ofRuns)];
+  const rows = [
+    row('chats', ledger.chats),
+    row('ingests', ofDocuments),
+    row('background runs', ofRuns),
+    row('speech', ledger.speech),
+  ];
   console.log(
     table(
       ['', 'requests', 'answered after a retry', 'failed after all retries', 'slowest attempt, ms'],
@@ -120,7 +130,7 @@ function report(ledger: Ledger, verdict: Verdict): { failed: number; all: number
     `\nLost: ${verdict.lost.length}, doubled: ${verdict.doubled.length}, half: ${verdict.half.length}`,
   );
   for (const line of [...verdict.lost, ...verdict.doubled, ...verdict.half]) console.log(`  ${line}`);
-  const all = [...ledger.chats, ...ofDocuments, ...ofRuns];
+  const all = [...ledger.chats, ...ofDocuments, ...ofRuns, ...ledger.speech];
   const failures = all.filter((answer) => !isAcknowledged(answer));
   for (const { status, attempts, text } of failures)
     console.log(`  failed after ${attempts} attempts: ${status} ${text.slice(-300)}`);
@@ -131,8 +141,16 @@ function report(ledger: Ledger, verdict: Verdict): { failed: number; all: number
   };
 }
 
+/** Leaves no room on a disk for a while. */
+async function fillUp(disk: SmallDisk): Promise<void> {
+  disk.fill();
+  await wait(fullDiskMs);
+  disk.makeRoom();
+}
+
 const directory = await createTemporaryDirectory();
-const [nats, database] = await Promise.all([startNatsCluster(3), startDatabase()]);
+const disk = fullDiskMs > 0 ? makeSmallDisk(diskMegabytes) : undefined;
+const [nats, database] = await Promise.all([startNatsCluster(3, disk?.path), startDatabase()]);
 const env = {
   NATS_URL: nats.url,
   NATS_BUCKET_REPLICAS: '3',
@@ -154,16 +172,22 @@ try {
   const patience = { retries: Number(flags.retries), limitMs };
   const work = keepBusy(
     { url: balancer.url, patience, questions, signal: over.signal },
-    { chats: Number(flags.chats), ingests: Number(flags.ingests), runs: Number(flags.runs) },
+    {
+      chats: Number(flags.chats),
+      ingests: Number(flags.ingests),
+      runs: Number(flags.runs),
+      speakers: Number(flags.speakers),
+    },
   );
   saboteur.killEvery(Number(flags['kill-every']));
   const { native } = database;
   await follow([
     [0.15, () => takeAway(nats.nodes[0]!)],
     [0.35, () => native && takeAway(native)],
-    [0.5, () => saboteur!.suspend('llm', 10)],
-    [0.65, () => takeAway(nats.nodes[1]!)],
-    [0.8, () => native && takeAway(native)],
+    [0.45, () => saboteur!.suspend('llm', 10)],
+    [0.5, () => disk && fillUp(disk)],
+    [0.7, () => takeAway(nats.nodes[1]!)],
+    [0.85, () => native && takeAway(native)],
     [1, () => saboteur!.rest()],
   ]);
   over.abort();
@@ -171,7 +195,7 @@ try {
   const pending = await settledPendingOperations(gateways);
   const after = await resident(urls);
   console.log(
-    `${seconds} s, ${saboteur.killed} instances killed, NATS ${nats.nodes.length} servers, ${native ? 'native' : 'embedded'} Postgres, ${flags.retries} retries, load ${loadavg()[0]?.toFixed(1)}\n`,
+    `${seconds} s, ${saboteur.killed} instances killed, NATS ${nats.nodes.length} servers, ${native ? 'native' : 'embedded'} Postgres, disk full for ${fullDiskMs / 1000} s, ${flags.retries} retries, load ${loadavg()[0]?.toFixed(1)}\n`,
   );
   const verdict = await verify(ledger, gateways[0]!, database.url);
   const { failed, all, slowestMs } = report(ledger, verdict);
@@ -184,6 +208,7 @@ try {
 } finally {
   await saboteur?.stop().catch((error: unknown) => console.error(error));
   await nats.stop();
+  disk?.remove();
   await database.stop();
   await directory.remove();
 }

@@ -26,14 +26,15 @@ export interface Patience {
 export async function persistentFetch(
   makeRequest: () => Request,
   { retries, limitMs }: Patience,
-  isWhole: (text: string) => boolean = () => true,
+  isWhole: (text: string, bytes: Buffer<ArrayBuffer>) => boolean = () => true,
 ): Promise<Answered> {
   let slowestMs = 0;
   for (let attempts = 1; ; attempts += 1) {
     const startedAt = performance.now();
-    const { status, text, retryAfter } = await send(makeRequest(), limitMs);
+    const { status, bytes, retryAfter } = await send(makeRequest(), limitMs);
+    const text = bytes.toString();
     slowestMs = Math.max(slowestMs, performance.now() - startedAt);
-    const isDone = status < 300 && status > 0 && isWhole(text);
+    const isDone = status < 300 && status > 0 && isWhole(text, bytes);
     const mayRetry = status < 300 || status >= 500 || [408, 409, 429].includes(status);
     if (isDone || !mayRetry || attempts > retries) {
       return { status: status < 300 && !isDone ? 0 : status, text, attempts, slowestMs };
@@ -46,18 +47,18 @@ export async function persistentFetch(
 async function send(
   request: Request,
   limitMs: number,
-): Promise<{ status: number; text: string; retryAfter?: number }> {
+): Promise<{ status: number; bytes: Buffer<ArrayBuffer>; retryAfter?: number }> {
   try {
     const response = await fetch(request, { signal: AbortSignal.timeout(limitMs) });
-    const text = await response.text();
+    const bytes = Buffer.from(await response.arrayBuffer());
     const retryAfter = response.headers.get('retry-after');
     return {
       status: response.status,
-      text,
+      bytes,
       ...(retryAfter !== null && { retryAfter: Number(retryAfter) }),
     };
   } catch (error) {
     const { message, cause } = error as Error;
-    return { status: 0, text: `${message} ${cause instanceof Error ? cause.message : ''}` };
+    return { status: 0, bytes: Buffer.from(`${message} ${cause instanceof Error ? cause.message : ''}`) };
   }
 }

@@ -9,20 +9,36 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { z } from 'zod';
 
-/** Answers what it is sent, at once or after a while. */
+/** Answers what it is sent, at once or after a while; `inTurn`: after those before it, as an engine with one thread does. */
 export const step = defineMethod({
   service: 'step',
   method: 'step',
-  request: z.object({ text: z.string(), waitMs: z.number().optional() }),
-  reply: z.object({ text: z.string() }),
+  request: z.object({ text: z.string(), waitMs: z.number().optional(), inTurn: z.boolean().optional() }),
+  reply: z.object({
+    text: z.string(),
+    tookMs: z.number().optional().describe('In turn: the time of the work itself'),
+  }),
 });
 
 @Controller()
 class StepController {
+  #turn: Promise<unknown> = Promise.resolve();
+
   @RpcHandler(step)
-  async step({ text, waitMs }: ParsedRequestOf<typeof step>) {
+  async step({ text, waitMs, inTurn }: ParsedRequestOf<typeof step>) {
+    if (inTurn) return { text, tookMs: await this.#workInTurn(waitMs ?? 0) };
     if (waitMs !== undefined) await wait(waitMs);
     return { text };
+  }
+
+  #workInTurn(waitMs: number): Promise<number> {
+    const work = this.#turn.then(async () => {
+      const startedAt = performance.now();
+      await wait(waitMs);
+      return performance.now() - startedAt;
+    });
+    this.#turn = work;
+    return work;
   }
 }
 

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Objm } from '@nats-io/obj';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
@@ -28,16 +32,19 @@ let native: NativePostgres | undefined;
 let stopPostgres: () => Promise<void>;
 const instances = new Map<ServiceName, TestService[]>();
 let observer: NatsConnection;
+let collector: Awaited<ReturnType<typeof startCollector>>;
 
 beforeAll(async () => {
   directory = await createTemporaryDirectory();
-  nats = await startNatsCluster(3);
+  [nats, collector] = [await startNatsCluster(3), await startCollector()];
   const connectionString = await startDatabase();
   const env = {
     NATS_URL: nats.url,
     NATS_BUCKET_REPLICAS: '3',
     DATABASE_URL: connectionString,
     MEGANEST_DATA_DIR: directory.path,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: '200',
   };
   // Two at a time: twelve programs that start at once hold each other up.
   for (const name of names) {
@@ -52,7 +59,41 @@ afterAll(async () => {
   await stopPostgres?.();
   await nats?.stop();
   await directory?.remove();
+  collector?.close();
 });
+
+interface Span {
+  service: string;
+  name: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+}
+
+/** An OpenTelemetry collector that keeps the spans in memory. */
+async function startCollector() {
+  const spans: Span[] = [];
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
+    const { resourceSpans } = (await json(request)) as {
+      resourceSpans: {
+        resource: { attributes: { key: string; value: { stringValue: string } }[] };
+        scopeSpans: { spans: Omit<Span, 'service'>[] }[];
+      }[];
+    };
+    for (const { resource, scopeSpans } of resourceSpans) {
+      const service = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
+      spans.push(...scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ ...span, service }))));
+    }
+    response.setHeader('content-type', 'application/json').end('{}');
+  };
+  const server = createServer((request, response) => void take(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    close: () => void server.close(),
+  };
+}
 
 async function startDatabase(): Promise<string> {
   if ('programs' in found) {
@@ -99,11 +140,11 @@ async function upload(url: string, name: string): Promise<Response> {
   return fetch(`${url}/v1/dataprep/ingest`, { method: 'POST', body: form });
 }
 
-function ask(url: string): Promise<Response> {
+function ask(url: string, headers: Record<string, string> = {}, stream = false): Promise<Response> {
   return fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'chatqna', messages: [{ role: 'user', content: question }] }),
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model: 'chatqna', stream, messages: [{ role: 'user', content: question }] }),
   });
 }
 
@@ -158,6 +199,99 @@ describe.sequential('two of each service, and three NATS servers', () => {
       expect(await (await ask(url)).text()).toContain('fermented plum juice');
     const { body } = await postJson(`${second}/v1/dataprep/get`, {});
     expect(body).toMatchObject([{ name: 'engine.txt' }]);
+  });
+
+  it('show over each gateway where the time of a request to the other went', async () => {
+    const [first = '', second = ''] = gateways();
+    const id = (await ask(first)).headers.get('x-request-id') ?? '';
+    const receipts = await Promise.all(
+      [first, second].map(async (url) => (await fetch(`${url}/v1/receipts/${id}`)).json()),
+    );
+    expect(receipts[0]).toMatchObject({ requestId: id, receipt: { megaService: 'chatqna', state: 'ok' } });
+    expect(receipts[1]).toEqual(receipts[0]);
+    expect((await fetch(`${second}/v1/receipts/unknown`)).status).toBe(404);
+    const { recent } = (await (await fetch(`${second}/v1/megaservices/chatqna`)).json()) as {
+      recent: { requestId: string }[];
+    };
+    expect(recent.map(({ requestId }) => requestId)).toContain(id);
+  });
+
+  it('make one trace of a chat, from the gateway over NATS to the engine', async () => {
+    const [traceId, caller] = ['c'.repeat(32), '1'.repeat(16)];
+    const before = await ask(gateways()[0]!, { traceparent: `00-${traceId}-${caller}-01` });
+    await before.text();
+    const own = () => collector.spans.filter((span) => span.traceId === traceId);
+    const generation = () => own().find(({ service, name }) => service === 'llm' && name.startsWith('chat '));
+    await expect
+      .poll(() => generation() && own().some(({ parentSpanId }) => parentSpanId === caller))
+      .toBe(true);
+    const way: string[] = [];
+    for (let span = generation(); span; span = own().find(({ spanId }) => spanId === span?.parentSpanId))
+      way.push(`${span.service}: ${span.name}`);
+    expect(way.slice(1)).toEqual([
+      'llm: meganest.llm.generate',
+      'gateway: meganest.llm.generate',
+      'gateway: POST /v1/chat/completions',
+    ]);
+    const services = new Set(own().map(({ service }) => service));
+    expect(services).toEqual(new Set(['gateway', 'embedding', 'retrieval', 'reranking', 'llm']));
+  });
+
+  it('add up what they measured', async () => {
+    const counted = async (url: string, query = '') => {
+      const answer = await fetch(`${url}/v1/statistics${query}`);
+      const all = (await answer.json()) as Record<string, { count: number; instances?: number }>;
+      return all['opea_service@gateway/chatqna'] ?? { count: 0 };
+    };
+    for (const url of gateways()) await (await ask(url)).text();
+    const [first, second] = await Promise.all(gateways().map((url) => counted(url)));
+    const sum = await counted(gateways()[0]!, '?scope=cluster');
+    expect(sum).toMatchObject({ count: first!.count + second!.count, instances: 2 });
+    const alone = await fetch(`${instances.get('llm')![0]!.url}/v1/statistics?scope=cluster`);
+    expect([alone.status, await alone.json()]).toMatchObject([400, { error: { param: 'scope' } }]);
+  });
+
+  it.each([false, true])(
+    'answer an Idempotency-Key once, whichever gateway is asked (stream: %s)',
+    async (stream) => {
+      const headers = { 'idempotency-key': `key-${stream}` };
+      const [first = '', second = ''] = gateways();
+      const before = await ask(first, headers, stream);
+      const text = await before.text();
+      expect([before.status, before.headers.get('idempotent-replayed')]).toEqual([200, null]);
+      const again = await ask(second, headers, stream);
+      expect(await again.text()).toBe(text);
+      expect(again.headers.get('content-type')).toBe(before.headers.get('content-type'));
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      const other = await ask(second, headers, !stream);
+      expect([other.status, await other.json()]).toMatchObject([
+        409,
+        { error: { param: 'idempotency-key' } },
+      ]);
+    },
+  );
+
+  it('finish the answer to a key whose client has left', async () => {
+    const headers = { 'idempotency-key': 'left' };
+    const [first = '', second = ''] = gateways();
+    const abort = new AbortController();
+    const left = fetch(`${first}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({
+        model: 'chatqna',
+        stream: true,
+        messages: [{ role: 'user', content: question }],
+      }),
+      signal: abort.signal,
+    });
+    await left;
+    abort.abort();
+    let answer = await ask(second, headers, true);
+    // 409 while it is worked on.
+    await expect.poll(async () => (answer = await ask(second, headers, true)).status).toBe(200);
+    expect(answer.headers.get('idempotent-replayed')).toBe('true');
+    expect(await answer.text()).toContain('[DONE]');
   });
 
   it('keep uploads on three servers', async () => {

@@ -10,7 +10,9 @@ import { AnnouncedServices } from './mega-services/nodes/announced-services.js';
 import { rpcMethods } from './opea/rpc-methods.js';
 
 /** The services that the gateway calls by messages of the contracts. */
-const calledServices: readonly string[] = [...new Set(rpcMethods.map(({ service }) => service))].toSorted();
+const calledServices: readonly string[] = [...new Set(rpcMethods.map(({ service }) => service))]
+  .filter((service) => service !== 'gateway')
+  .toSorted();
 
 /**
  * Registers NATS and every service with the gateway's health: those that the gateway calls, those that mega services name,

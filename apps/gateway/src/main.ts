@@ -1,10 +1,13 @@
 import { serveLiveAudio } from '#audio-api';
 import { MegaNestError } from '#contracts';
+import { RpcServer } from '#messaging';
 import { needsKeys, ownerOf, probePaths, readEnvironment, runMain, startService } from '#service-kit';
+import { RateCountsRepository } from '#storage';
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
+import { SharedRateLimit } from './auth/shared-rate-limit.js';
 import { gatewayEnvironmentSchema, type GatewayEnvironment } from './config/gateway.environment.js';
 import { GatewayModule, identity } from './gateway.module.js';
 import { serveResponseSockets } from './responses/websocket/response-sockets.js';
@@ -17,6 +20,7 @@ await runMain(() => {
     environment,
     port: environment.GATEWAY_PORT,
     module: GatewayModule.register(environment),
+    transport: RpcServer,
     configure: (app) => configure(app, environment),
   });
 });
@@ -34,7 +38,9 @@ async function limitRate(app: NestFastifyApplication, environment: GatewayEnviro
   const hasKeys = needsKeys(environment);
   const limitOf = ({ meganestCaller }: FastifyRequest) =>
     meganestCaller?.ratePerMinute ?? environment.RATE_LIMIT_PER_MINUTE;
+  const counts = app.get(RateCountsRepository);
   await app.register(rateLimit, {
+    store: new SharedRateLimit((key, windowMs) => counts.add(key, windowMs)).store,
     max: limitOf,
     timeWindow: '1 minute',
     // A key counts once however it is written; without keys the header is anybody's to vary.

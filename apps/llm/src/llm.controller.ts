@@ -145,7 +145,7 @@ export class LlmController {
     };
     ignored.push(...this.llm.unusedParameters(request));
     setIgnored(reply, ignored);
-    const written = withinDeadline(call, (signal) => this.llm.generate(request, signal));
+    const written = withinDeadline(call, (signal) => this.llm.generate(request, signal, call.traceparent));
     const chunks = namingToolParams(written, chatToolParam);
     const identity = { ...this.#identity(), documents: () => documents ?? [], legacyFunctions };
     await (stream

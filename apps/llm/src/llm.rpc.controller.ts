@@ -25,7 +25,7 @@ export class LlmRpcController {
     context: RpcContext,
   ): Promise<AsyncIterable<GenerationChunk>> {
     const messages = await loadImages(request.messages, this.objects);
-    return this.llm.generate({ ...request, messages }, context.signal);
+    return this.llm.generate({ ...request, messages }, context.signal, context.callOptions.traceparent);
   }
 
   @RpcHandler(countPromptTokens)

@@ -69,13 +69,16 @@ export class LlmService implements OnApplicationShutdown {
 
   /**
    * Streams the answers; the last chunk carries the usage. Leaving the loop or aborting the signal ends the generation
-   * within one token. Errors: model_not_found, context_length_exceeded, invalid_request, overloaded, cancelled.
+   * within one token. `traceparent`: of the work that asks.
+   * Errors: model_not_found, context_length_exceeded, invalid_request, overloaded, cancelled.
    */
   async *generate(
     request: GenerateRequest,
     signal: AbortSignal,
+    traceparent?: string,
   ): AsyncGenerator<GenerationChunk, void, void> {
-    const measure = new GenerationMeasure(this.metrics, 'generate');
+    const genAi = { side: 'server', model: this.generator.info.id, traceparent } as const;
+    const measure = new GenerationMeasure(this.metrics, 'generate', genAi);
     try {
       const { chunks, model, settle } = await this.#answer(request, signal);
       for await (const chunk of chunks) {

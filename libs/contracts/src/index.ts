@@ -133,6 +133,12 @@ export {
   type StoredDocument,
 } from './services/dataprep.js';
 export {
+  findReceipts,
+  statisticsMethod,
+  type LatencyDigest,
+  type OperationDigest,
+} from './services/cluster.js';
+export {
   dependencyHealthSchema,
   healthMethod,
   modelDownloadSchema,

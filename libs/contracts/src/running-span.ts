@@ -11,6 +11,8 @@ import {
 export interface RunningSpan {
   /** W3C trace context for the calls that this work makes. */
   traceparent: string | undefined;
+  /** Adds what became known while it ran. */
+  setAttributes(attributes: Attributes): void;
   /** `error`: what went wrong, where something did. */
   end(error?: unknown): void;
 }
@@ -37,13 +39,14 @@ export function recordSpans(on: boolean): void {
  * Names and attributes follow OpenTelemetry's semantic conventions.
  */
 export function startSpan(name: string, { kind, traceparent, attributes }: SpanOptions): RunningSpan {
-  if (!recording) return { traceparent, end: () => {} };
+  if (!recording) return { traceparent, setAttributes: () => {}, end: () => {} };
   const parent = traceparent ? propagation.extract(ROOT_CONTEXT, { traceparent }) : ROOT_CONTEXT;
   const span = trace.getTracer('meganest').startSpan(name, { kind: kinds[kind], attributes }, parent);
   const carrier: { traceparent?: string } = {};
   propagation.inject(trace.setSpan(parent, span), carrier);
   return {
     traceparent: carrier.traceparent ?? traceparent,
+    setAttributes: (more) => void span.setAttributes(more),
     end: (error) => {
       if (error !== undefined) {
         if (error instanceof Error) span.recordException(error);

@@ -10,5 +10,12 @@ export { parseMegaService } from './definition/parse.js';
 export { listParameters, type ListedParameter, type ParameterType } from './parameters/list.js';
 export { pickParameters, type ParameterValues } from './parameters/resolve.js';
 export { runDag } from './engine/dag-run.js';
-export type { NodeContext, NodeRunner, RunHandle, RunReceipt, ShortCircuit } from './engine/types.js';
+export type {
+  NodeContext,
+  NodeRunner,
+  RunHandle,
+  RunOptions,
+  RunReceipt,
+  ShortCircuit,
+} from './engine/types.js';
 export { watchMegaServices, type MegaServiceWatcher } from './reload/watch.js';

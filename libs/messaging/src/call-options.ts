@@ -10,6 +10,8 @@ export interface CallOptions {
   patience?: Patience;
   /** W3C trace context of the caller. */
   traceparent?: string;
+  /** Calls with the same key go to the same instance as long as that is not busier than others, e.g. for its prefix cache. */
+  affinity?: string;
   /** Aborting it stops the work on the other side. */
   signal?: AbortSignal;
 }

@@ -10,6 +10,12 @@ export interface ReplySink<Reply> {
   end(error?: Error): void;
 }
 
+/** The subject of a call, and the instance where it is one's own. */
+export interface CallTarget {
+  subject: string;
+  instance?: string;
+}
+
 /** Checks without a sign of life after which a call is lost that an instance which died may have had. */
 const checksOfSuspects = 6;
 
@@ -28,7 +34,15 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
   constructor(
     readonly method: Method,
     private readonly sink: ReplySink<ReplyOf<Method>>,
-  ) {}
+    /** Where it was sent to: a subject of the queue group, or of one instance. */
+    private readonly target: CallTarget = { subject: method.subject },
+  ) {
+    this.#instance = target.instance;
+  }
+
+  get subject(): string {
+    return this.target.subject;
+  }
 
   /** True once the service itself has ended the call, so that nothing is left to cancel. */
   get finished(): boolean {

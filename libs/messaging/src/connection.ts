@@ -113,6 +113,8 @@ export function accessOptions(access: ServerAccess): NodeConnectionOptions {
 export class MessagingConnection {
   #connected = true;
   #reconnects = 0;
+  /** Hears the subjects that the server did not let this program publish to. */
+  onRefused: (subject: string) => void = () => undefined;
   /** What waits for the next connection. */
   readonly #waiting = new Set<() => void>();
 
@@ -200,11 +202,17 @@ export class MessagingConnection {
   async #followStatus(): Promise<void> {
     for await (const status of this.nats.status()) {
       if (status.type === 'disconnect' || status.type === 'staleConnection') this.#connected = false;
+      if (status.type === 'error') this.#hearRefusal(status.error);
       if (status.type !== 'reconnect') continue;
       this.#connected = true;
       this.#reconnects += 1;
       this.#waiting.forEach((go) => go());
     }
     this.#waiting.forEach((go) => go());
+  }
+
+  #hearRefusal(error: Error): void {
+    const isRefusal = error instanceof errors.PermissionViolationError && error.operation === 'publish';
+    if (isRefusal) this.onRefused(error.subject);
   }
 }

@@ -1,5 +1,5 @@
 import type { Msg } from '@nats-io/transport-node';
-import { aliveSubject } from './wire.js';
+import { aliveSubject, header } from './wire.js';
 
 /** Of a call as much as tells whether the instance that runs it still lives. */
 export interface WatchedCall {
@@ -14,6 +14,10 @@ export interface WatchedCall {
 
 export interface InstanceWatchOptions {
   publish(subject: string, reply: string): void;
+  /** All instances of a service were asked who they are, and one has answered. */
+  onAsked?(service: string): void;
+  onAnswer?(service: string, id: string, load: string | undefined): void;
+  now?: () => number;
   /** Subject of the answers, up to the tokens of the service and of what this watch asked. */
   inbox: string;
   /** The calls that wait for an answer. */
@@ -29,12 +33,14 @@ interface Instance {
 
 /** Looks without an answer after which an instance counts as gone. */
 const mostMisses = 5;
+/** A service that is called is asked so often for its instances and their load. */
+const askEveryMs = 500;
 /** Begins the last token of the subjects that a watch is answered on; no call id holds a hyphen. */
 const prefix = 'alive-';
 /** Between a service and its instance in such a token; neither holds one. */
 const border = '=';
 /** An instance's name as a token of a subject; whoever has another one is judged by silence. */
-const instanceName = /^[\w-]{1,64}$/;
+export const instanceName = /^[\w-]{1,64}$/;
 
 /**
  * Notices the death of instances while calls wait for them: an instance listens on a subject of its own for as long as it
@@ -43,15 +49,14 @@ const instanceName = /^[\w-]{1,64}$/;
 export class InstanceWatch {
   /** By service and name. */
   readonly #instances = new Map<string, Instance>();
-  readonly #services = new Set<string>();
+  /** When each service was asked for its instances. */
+  readonly #askedAt = new Map<string, number>();
 
   constructor(private readonly options: InstanceWatchOptions) {}
 
-  /** Asks who the instances of a service are, the first time that it is called. */
+  /** Asks who the instances of a service are and how busy, at most every {@link askEveryMs}. */
   meet(service: string): void {
-    if (this.#services.has(service)) return;
-    this.#services.add(service);
-    this.#askWho(service);
+    if (this.#now() - (this.#askedAt.get(service) ?? -askEveryMs) >= askEveryMs) this.#askWho(service);
   }
 
   /** Looks for all instances of the services whose calls have been quiet. */
@@ -68,20 +73,28 @@ export class InstanceWatch {
     const asked = token.slice(prefix.length);
     if (asked !== service && !asked.startsWith(service + border)) return;
     if (message.headers?.code === 503) this.#miss(asked);
-    else this.#note(asked, message.string());
+    else this.#note(asked, message.string(), message.headers?.get(header.load) || undefined);
   }
 
-  #note(service: string, id: string): void {
-    if (instanceName.test(id)) this.#instances.set(`${service}${border}${id}`, { service, id, misses: 0 });
+  #note(service: string, id: string, load: string | undefined): void {
+    if (!instanceName.test(id)) return;
+    this.#instances.set(`${service}${border}${id}`, { service, id, misses: 0 });
+    this.options.onAnswer?.(service, id, load);
+  }
+
+  #now(): number {
+    return (this.options.now ?? (() => performance.now()))();
   }
 
   /** After a new connection to NATS an instance is unknown until it answers: the others have to connect again, too. */
   forget(): void {
     this.#instances.clear();
-    this.#services.clear();
+    this.#askedAt.clear();
   }
 
   #askWho(service: string): void {
+    this.#askedAt.set(service, this.#now());
+    this.options.onAsked?.(service);
     this.options.publish(aliveSubject(service), this.#inboxOf(service, service));
   }
 

@@ -9,13 +9,28 @@ import {
   type RpcMethod,
 } from '#contracts';
 import { Logger } from '@nestjs/common';
-import { headers, type Msg, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
-import { Call, type ReplySink, SingleReply } from './call.js';
+import { errors, headers, type Msg, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
+import { Call, type CallTarget, type ReplySink, SingleReply } from './call.js';
 import { defaultTimeoutMs, type CallOptions } from './call-options.js';
 import { unguessableToken, type MessagingConnection } from './connection.js';
-import { InstanceWatch } from './instance-watch.js';
+import { InstanceChoice, type Route } from './instance-choice.js';
+import { InstanceWatch, instanceName } from './instance-watch.js';
 import { partSize, partsOf, requireSendable } from './parts.js';
-import { cancelSubject, checkMs, encodeJson, header } from './wire.js';
+import {
+  aliveSubject,
+  cancelSubject,
+  checkMs,
+  encodeJson,
+  header,
+  instanceSubject,
+  NobodyThereError,
+} from './wire.js';
+
+/** Ends a call for its caller, with the error that it ended with. */
+type Leave = (failure: unknown) => void;
+
+/** All instances of a service have said who they are after so long, or when none has for 300 ms. */
+const longestGatherMs = 1_000;
 
 /**
  * Calls methods of services. All replies of a connection come in over one subscription, so a call costs one publish. A reply subject
@@ -29,11 +44,16 @@ export class RpcClient {
   /** Bodies too large for one message, by call, until the instance that got the call asks for them. */
   readonly #bodies = new Map<string, Uint8Array>();
   readonly #watch: InstanceWatch;
+  readonly #choice = new InstanceChoice();
   #reconnects = 0;
   readonly #subscription: Subscription;
   readonly #checkTimer: NodeJS.Timeout;
 
-  constructor(private readonly connection: MessagingConnection) {
+  /** `balance`: false leaves the choice of the instance to the queue group of NATS. */
+  constructor(
+    private readonly connection: MessagingConnection,
+    private readonly options: { balance?: boolean } = {},
+  ) {
     this.#inbox = connection.newInbox();
     this.#subscription = connection.nats.subscribe(`${this.#inbox}.*.*`, {
       callback: (error, message) => {
@@ -45,7 +65,10 @@ export class RpcClient {
       publish: (subject, reply) => connection.nats.publish(subject, undefined, { reply }),
       inbox: this.#inbox,
       calls: () => this.#calls.values(),
+      onAsked: (service) => this.#choice.asked(service),
+      onAnswer: (service, id, load) => this.#choice.note(service, id, load),
     });
+    connection.onRefused = (subject) => this.#refuse(subject);
     this.#checkTimer = setInterval(() => this.#check(), checkMs).unref();
   }
 
@@ -57,7 +80,7 @@ export class RpcClient {
   ): Promise<ReplyOf<Method>> {
     await this.#whenConnected(options);
     const single = new SingleReply<ReplyOf<Method>>(method.service);
-    const leave = this.#begin(method, payload, options, single);
+    const leave = this.#send(method, payload, options, single);
     let failure: unknown;
     try {
       return await single.reply;
@@ -78,8 +101,83 @@ export class RpcClient {
     const replies = new AsyncQueue<ReplyOf<Method>>();
     return replies.read(async () => {
       await this.#whenConnected(options);
-      return this.#begin(method, payload, options, replies);
+      return this.#send(method, payload, options, replies);
     });
+  }
+
+  /** Sends a call, and again to other instances where one does not take it; the returned function leaves nothing of it behind. */
+  #send<Method extends RpcMethod>(
+    method: Method,
+    payload: RequestOf<Method>,
+    options: CallOptions,
+    sink: ReplySink<ReplyOf<Method>>,
+  ): Leave {
+    const route = this.#choice.route(method.service, options.affinity);
+    const begin = () => this.#begin(method, payload, { ...options, instance: this.#next(route) }, trying);
+    let leave: Leave;
+    let begun = false;
+    const trying: ReplySink<ReplyOf<Method>> = {
+      push: (reply) => {
+        begun = true;
+        sink.push(reply);
+      },
+      end: (error) => {
+        if (begun || !route.goesOn(error)) return sink.end(error);
+        leave(error);
+        leave = () => undefined;
+        try {
+          leave = begin();
+        } catch (again) {
+          sink.end(again as Error);
+        }
+      },
+    };
+    leave = begin();
+    return (failure) => leave(failure);
+  }
+
+  /** Asks every instance of a service; what one of them does not answer in time, or refuses, is left out. */
+  async requestAll<Method extends RpcMethod>(
+    method: Method,
+    payload: RequestOf<Method>,
+    options: CallOptions & { deadline: number },
+  ): Promise<ReplyOf<Method>[]> {
+    await this.#whenConnected(options);
+    const instances = await this.#instancesOf(method.service);
+    const replies = instances.map(async (instance) => {
+      const single = new SingleReply<ReplyOf<Method>>(method.service);
+      const leave = this.#begin(method, payload, { ...options, instance }, single);
+      return single.reply.finally(() => leave(undefined));
+    });
+    const settled = await Promise.allSettled(replies);
+    return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  }
+
+  /** The names of the instances that take calls of their own, as they answer now. */
+  async #instancesOf(service: string): Promise<string[]> {
+    // An inbox of its own: every service may answer there, and in no other inbox of this connection.
+    const options = { strategy: 'stall', maxWait: longestGatherMs, noMux: true } as const;
+    const names: string[] = [];
+    try {
+      for await (const answer of await this.connection.nats.requestMany(aliveSubject(service), '', options))
+        if (answer.headers?.get(header.load)) names.push(answer.string());
+    } catch (error) {
+      if (!(error instanceof errors.NoRespondersError)) throw error;
+    }
+    return names.filter((name) => instanceName.test(name));
+  }
+
+  #next(route: Route): string | undefined {
+    return this.options.balance === false ? undefined : route.next();
+  }
+
+  /** Calls that the server did not let through go to the queue group. */
+  #refuse(subject: string): void {
+    for (const call of this.#calls.values()) {
+      if (call.subject !== subject || call.instance === undefined) continue;
+      this.#choice.forbid(call.method.service);
+      call.settle(new NobodyThereError(call.method.service));
+    }
   }
 
   close(): void {
@@ -98,23 +196,29 @@ export class RpcClient {
   #begin<Method extends RpcMethod>(
     method: Method,
     payload: RequestOf<Method>,
-    options: CallOptions,
+    options: CallOptions & { instance?: string | undefined },
     sink: ReplySink<ReplyOf<Method>>,
   ): (failure: unknown) => void {
-    const { signal } = options;
+    const { signal, instance } = options;
     if (signal?.aborted) throw new MegaNestError('cancelled');
     const callId = unguessableToken();
     const timeoutMs = remainingTime(options.patience?.at ?? options.deadline);
+    const target: CallTarget =
+      instance === undefined
+        ? { subject: method.subject }
+        : { subject: instanceSubject(method.subject, instance), instance };
     const span = startSpan(method.subject, { kind: 'client', ...traceOf(method, options) });
     try {
       const { traceparent } = span;
-      this.#publish(method, payload, { callId, timeoutMs, options: { ...options, traceparent } });
+      const { subject } = target;
+      this.#publish(method, payload, { callId, timeoutMs, subject, options: { ...options, traceparent } });
     } catch (error) {
       span.end(error);
       throw error;
     }
-    const call = new Call(method, method.streaming ? renewing(sink, options.patience) : sink);
+    const call = new Call(method, method.streaming ? renewing(sink, options.patience) : sink, target);
     this.#calls.set(callId, call);
+    const leaveInstance = instance === undefined ? undefined : this.#choice.begin(method.service, instance);
     this.#watch.meet(method.service);
     const stopWatch = watchTime(options.patience, timeoutMs, () =>
       call.settle(new MegaNestError('deadline_exceeded')),
@@ -123,6 +227,7 @@ export class RpcClient {
     signal?.addEventListener('abort', onAbort, { once: true });
     return (failure) => {
       span.end(failure);
+      leaveInstance?.();
       stopWatch();
       signal?.removeEventListener('abort', onAbort);
       this.#abandon(call, callId);
@@ -133,7 +238,12 @@ export class RpcClient {
   #publish(
     method: RpcMethod,
     payload: unknown,
-    { callId, timeoutMs, options }: { callId: string; timeoutMs: number; options: CallOptions },
+    {
+      callId,
+      timeoutMs,
+      subject,
+      options,
+    }: { callId: string; timeoutMs: number; subject: string; options: CallOptions },
   ): void {
     const data = encodeJson(payload);
     requireSendable(data.length, 'The message');
@@ -148,7 +258,7 @@ export class RpcClient {
       sent.set(header.body, String(data.length));
       this.#bodies.set(callId, data);
     }
-    this.connection.nats.publish(method.subject, isWhole ? data : undefined, { reply, headers: sent });
+    this.connection.nats.publish(subject, isWhole ? data : undefined, { reply, headers: sent });
   }
 
   /** Forgets the call; if the service may still be working on it, it is told to stop. */
@@ -187,7 +297,10 @@ export class RpcClient {
 
   #look(services: ReadonlySet<string>): void {
     const { reconnects } = this.connection;
-    if (reconnects !== this.#reconnects) this.#watch.forget();
+    if (reconnects !== this.#reconnects) {
+      this.#watch.forget();
+      this.#choice.forget();
+    }
     this.#reconnects = reconnects;
     this.#watch.look(services);
   }

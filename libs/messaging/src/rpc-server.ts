@@ -3,6 +3,8 @@ import {
   MegaNestError,
   parseOrThrow,
   startSpan,
+  statisticsMethod,
+  type OperationDigest,
   type RpcMethod,
   type ServiceHealth,
 } from '#contracts';
@@ -30,6 +32,8 @@ import {
   firstHeartbeatMs,
   header,
   heartbeatMs,
+  instanceSubject,
+  loadHeaders,
 } from './wire.js';
 
 /** Numbers that a service watches, by name and label. */
@@ -61,6 +65,9 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   #listening: Subscription[] = [];
   #heartbeat: NodeJS.Timeout | undefined;
   #stopped: Promise<unknown> | undefined;
+  /** Requests that wait in its engine. */
+  #waiting = 0;
+  #takesDirect = true;
   #load: () => Promise<ServiceLoad> = () => Promise.resolve({});
 
   constructor(
@@ -79,6 +86,12 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   showHealth(read: () => Promise<ServiceHealth>): void {
     const method = healthMethod(this.options.service);
     this.addHandler(method.subject, read, false, { method });
+  }
+
+  /** Has the service answer `meganest.<service>.statistics` with what this instance measured. */
+  showStatistics(read: () => Readonly<Record<string, OperationDigest>>): void {
+    const method = statisticsMethod(this.options.service);
+    this.addHandler(method.subject, () => Promise.resolve({ operations: read() }), false, { method });
   }
 
   /** Calls that are being worked on now. */
@@ -138,7 +151,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
         callback: (error, message) => this.#hear(error, () => this.#hearOfCall(message)),
       }),
       nats.subscribe(aliveSubject(service), {
-        callback: (error, message) => this.#hear(error, () => message.respond(this.#instance)),
+        callback: (error, message) => this.#hear(error, () => this.#sayWho(message)),
       }),
       // Nothing to do: that somebody listens is the answer.
       nats.subscribe(aliveSubject(service, this.#instance), {
@@ -167,6 +180,15 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     else act();
   }
 
+  /** The load is that of the last question: a busy engine may take its time to tell, and callers wait for the answer. */
+  #sayWho(message: Msg): void {
+    const load = this.#stopped || !this.#takesDirect ? undefined : this.#running.size + this.#waiting;
+    message.respond(this.#instance, this.#takesDirect ? { headers: loadHeaders(load) } : undefined);
+    void this.#load()
+      .then((gauges) => (this.#waiting = waitingIn(gauges)))
+      .catch(() => undefined);
+  }
+
   /** A caller stops its call, or the server says that nobody heard a heartbeat. */
   #hearOfCall({ subject, headers }: Msg): void {
     const callId = subject.split('.').at(-1) ?? '';
@@ -179,11 +201,20 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     return first && methodOf(first[1].extras, first[0]).subject;
   }
 
+  /** One in the queue group of the service, and one that leads to this instance alone. */
   #addEndpoint(method: RpcMethod, handler: MessageHandler): void {
     this.#service?.addEndpoint(method.method, {
       subject: method.subject,
       handler: (error, message) => {
         this.#hear(error, () => void this.#answer(method, handler, message));
+      },
+    });
+    this.#service?.addEndpoint(`${method.method}-here`, {
+      subject: instanceSubject(method.subject, this.#instance),
+      handler: (error, message) => {
+        // Permissions that know nothing of it leave the queue group.
+        if (error) this.#takesDirect = false;
+        else void this.#answer(method, handler, message);
       },
     });
   }
@@ -271,6 +302,12 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       });
     }
   }
+}
+
+/** What the gauges of an engine call `waiting`. */
+function waitingIn(gauges: ServiceLoad): number {
+  const numbers = Object.values(gauges).map(({ waiting }) => waiting);
+  return numbers.reduce<number>((sum, waiting) => sum + Math.max(0, Math.round(waiting ?? 0)), 0);
 }
 
 /** Work that its deadline stopped says so, whichever side's clock was first. */

@@ -3,7 +3,7 @@ import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 
 /**
  * How calls look on the wire. A request is JSON to `meganest.<service>.<method>`. The answer is JSON on the reply
- * subject; a stream is several such messages and an empty one with `Meganest-Stream: end`. While a call runs the
+ * subject; a stream is several such messages and an empty one with `Meganest-Stream: end`.
  * A body beyond the size of a message travels in several, marked with `Meganest-Part`. While a call runs the
  * service sends `Meganest-Stream: alive` every second, first after a moment, so that its death is noticed; it says there
  * which instance it is.
@@ -26,6 +26,11 @@ export const header = {
   part: 'Meganest-Part',
   /** On heartbeats: who runs the call. */
   instance: 'Meganest-Instance',
+  /**
+   * On the answer of an instance to who it is: its calls under way, those that wait in its engine counted twice; `none` where it takes
+   * no more. A caller may then send calls to the instance itself.
+   */
+  load: 'Meganest-Load',
   /** On the end message: how many messages the stream had, to notice lost ones. */
   count: 'Meganest-Count',
   errorCode: 'Nats-Service-Error-Code',
@@ -56,6 +61,11 @@ export function aliveSubject(service: string, instance?: string): string {
   return instance === undefined ? `meganest.alive.${service}` : `meganest.alive.${service}.${instance}`;
 }
 
+/** Where one instance takes calls of a method, beside the queue group of its service. */
+export function instanceSubject(subject: string, instance: string): string {
+  return `${subject}.${instance}`;
+}
+
 /** Where an instance takes the parts of one body that is too large for a message. */
 export function bodySubject(service: string, token: string): string {
   return `meganest.body.${service}.${token}`;
@@ -79,6 +89,13 @@ export function endHeaders(count: number): MsgHdrs {
   return result;
 }
 
+/** Of an answer to who an instance is. */
+export function loadHeaders(load: number | undefined): MsgHdrs {
+  const result = headers();
+  result.set(header.load, load === undefined ? 'none' : String(load));
+  return result;
+}
+
 export function aliveHeaders(instance: string): MsgHdrs {
   const result = headers();
   result.set(header.stream, 'alive');
@@ -94,10 +111,17 @@ export function errorHeaders(error: MegaNestError): MsgHdrs {
   return result;
 }
 
+/** The NATS server says that nobody listens where a call was sent to. */
+export class NobodyThereError extends MegaNestError {
+  constructor(service: string) {
+    super('service_unavailable', { service, detail: 'no instance is running' });
+  }
+}
+
 /** The error that a message carries, if it carries one. */
 export function errorOf(message: Msg, service: string): MegaNestError | undefined {
   if (message.headers?.code === 503 && message.data.length === 0) {
-    return new MegaNestError('service_unavailable', { service, detail: 'no instance is running' });
+    return new NobodyThereError(service);
   }
   const description = message.headers?.get(header.error);
   if (!description) return undefined;

@@ -44,7 +44,7 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
   assertSafeAddress(environment);
   assertSafeOrigins(environment);
   const logger = createLogger(identity.service, environment.LOG_LEVEL);
-  const stopTracing = await traceTo(environment.OTEL_EXPORTER_OTLP_ENDPOINT, identity);
+  const stopTracing = await traceTo(environment, identity);
   const adapter = createHttpAdapter(environment, logger);
   const isOpen = !needsKeys(environment);
   const place = { identity, host: environment.HOST, port: options.port, isOpen };
@@ -72,6 +72,7 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
     drain.onBegin((over) => strategy.drain?.(over));
     strategy.showLoad?.(() => app.get(Metrics).watched());
     strategy.showHealth?.(() => app.get(HealthRegistry).report());
+    strategy.showStatistics?.(() => app.get(Metrics).digests());
   }
   const stop = stopper(app, drain, environment);
   process.once('SIGTERM', stop).once('SIGINT', stop);
@@ -109,12 +110,16 @@ function reportFailure(error: unknown): void {
 
 /** OpenTelemetry is loaded only where somebody listens. */
 async function traceTo(
-  endpoint: string | undefined,
+  environment: BaseEnvironment,
   identity: ServiceIdentity,
 ): Promise<() => Promise<void>> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_METRICS_EXPORTER: exporter } = environment;
+  if (exporter === 'otlp' && !endpoint)
+    throw new EnvironmentError('OTEL_METRICS_EXPORTER: otlp needs OTEL_EXPORTER_OTLP_ENDPOINT.');
   if (!endpoint) return async () => undefined;
   const { startTracing } = await import('./tracing/start-tracing.js');
-  return startTracing(identity, endpoint);
+  const metricsEveryMs = exporter === 'otlp' ? environment.OTEL_METRIC_EXPORT_INTERVAL : undefined;
+  return startTracing(identity, endpoint, { metricsEveryMs });
 }
 
 /** Without keys any page on the internet could drive the service through its visitor's browser. */
@@ -162,6 +167,8 @@ interface DrainingTransport extends CustomTransportStrategy {
   /** What the service is busy with, for discovery. */
   showLoad?(read: () => Promise<Load>): void;
   showHealth?(read: () => Promise<ServiceHealth>): void;
+  /** What the instance measured, for those who ask all instances. */
+  showStatistics?(read: () => ReturnType<Metrics['digests']>): void;
 }
 
 type Load = Awaited<ReturnType<Metrics['watched']>>;

@@ -41,6 +41,7 @@ export {
   GenerationMeasure,
   measureGeneration,
   Metrics,
+  sumDigests,
   type LatencyStatistics,
   type Operation,
 } from './metrics/metrics.js';

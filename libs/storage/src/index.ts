@@ -32,6 +32,13 @@ export {
 } from './responses/stored-completions.repository.js';
 export { type CursorPage, type CursorRequest } from './cursor.js';
 export { UserRecordsRepository, type RecordScope } from './user-records.repository.js';
+export {
+  IdempotentAnswersRepository,
+  RateCountsRepository,
+  type IdempotencyClaim,
+  type KeptAnswer,
+  type RateCount,
+} from './shared-by-gateways.repository.js';
 export { SecretsRepository } from './secrets/secrets.repository.js';
 export { FilesRepository } from './files/files.repository.js';
 export { type FileBounds, type FileFacts, type StoredFile } from './files/stored-file.js';

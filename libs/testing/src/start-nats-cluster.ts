@@ -26,13 +26,13 @@ export interface TestNatsCluster {
   stop(): Promise<void>;
 }
 
-/** Starts `size` servers on free ports of loopback that know each other. */
-export async function startNatsCluster(size = 3): Promise<TestNatsCluster> {
+/** Starts `size` servers on free ports of loopback that know each other. `parent`: folder of their files. */
+export async function startNatsCluster(size = 3, parent?: string): Promise<TestNatsCluster> {
   const { path: program } = await findNatsServer({
     explicitPath: process.env.NATS_SERVER_BINARY,
     cacheDirectory,
   });
-  const directory = await createTemporaryDirectory();
+  const directory = await createTemporaryDirectory(parent);
   const ports = await Promise.all(Array.from({ length: 2 * size }, () => freePort()));
   const [routePorts, monitorPorts] = [ports.slice(0, size), ports.slice(size)];
   const routes = routePorts.map((port) => `nats://127.0.0.1:${port}`).join(', ');

@@ -1,4 +1,5 @@
-import { defineMethod, healthMethod, type ParsedRequestOf } from '#contracts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { defineMethod, healthMethod, MegaNestError, type ParsedRequestOf } from '#contracts';
 import { MessagingConnection, MessagingModule, RpcHandler, RpcServer, type RpcContext } from '#messaging';
 import { Controller, Inject, Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -24,6 +25,20 @@ export const count = defineMethod({
   reply: z.object({ value: z.int() }),
   streaming: true,
 });
+
+/** Takes its time, one call after the other, as an engine does. */
+export const work = defineMethod({
+  service: 'echo',
+  method: 'work',
+  request: z.object({}),
+  reply: z.object({ instance: z.string() }),
+});
+
+/** How fast an instance works, and how many calls it takes at a time. */
+export interface Workplace {
+  workMs: number;
+  capacity: number;
+}
 
 /** A method that nobody serves. */
 export const nobody = healthMethod('nobody');
@@ -52,7 +67,23 @@ class EchoController {
   constructor(
     @Inject(Witness) private readonly witness: Witness,
     @Inject('instance') private readonly instance: string,
+    @Inject('workplace') private readonly workplace: Workplace,
   ) {}
+
+  #queue: Promise<unknown> = Promise.resolve();
+  #queued = 0;
+
+  @RpcHandler(work)
+  async work() {
+    const { workMs, capacity } = this.workplace;
+    if (this.#queued >= capacity)
+      throw new MegaNestError('overloaded', { service: 'echo', detail: this.instance, retryAfter: 1 });
+    this.#queued += 1;
+    this.#queue = this.#queue.then(() => delay(workMs));
+    await this.#queue;
+    this.#queued -= 1;
+    return { instance: this.instance };
+  }
 
   @RpcHandler(echo)
   async echo(request: ParsedRequestOf<typeof echo>, context: RpcContext) {
@@ -87,7 +118,7 @@ class EchoController {
 
 @Module({})
 class EchoModule {
-  static register(url: string, instance: string, witness: Witness): DynamicModule {
+  static register(url: string, instance: string, witness: Witness, workplace: Workplace): DynamicModule {
     const identity = { service: 'echo', description: 'Echoes.', version: '1.0.0' };
     return {
       module: EchoModule,
@@ -96,6 +127,7 @@ class EchoModule {
       providers: [
         { provide: Witness, useValue: witness },
         { provide: 'instance', useValue: instance },
+        { provide: 'workplace', useValue: workplace },
       ],
     };
   }
@@ -109,11 +141,14 @@ export interface EchoInstance {
 }
 
 /** An instance of the echo service in this process, with a NATS connection of its own. */
-export async function startEcho(url: string, instance = 'one'): Promise<EchoInstance> {
+export async function startEcho(
+  url: string,
+  instance = 'one',
+  workplace: Workplace = { workMs: 0, capacity: Infinity },
+): Promise<EchoInstance> {
   const witness = new Witness();
-  const app = await NestFactory.create(EchoModule.register(url, instance, witness), new FastifyAdapter(), {
-    logger: false,
-  });
+  const module = EchoModule.register(url, instance, witness, workplace);
+  const app = await NestFactory.create(module, new FastifyAdapter(), { logger: false });
   app.connectMicroservice({ strategy: app.get(RpcServer) });
   app.get(RpcServer).showLoad(() => Promise.resolve({ echo_calls: { started: witness.started } }));
   await app.startAllMicroservices();

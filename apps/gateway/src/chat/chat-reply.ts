@@ -4,24 +4,32 @@ import { sendEventStream, setDegraded, setIgnored, type Frames } from '#service-
 import type { FastifyReply } from 'fastify';
 import { degradedSteps } from '../mega-services/degraded.js';
 import type { ChatRun } from './chat-model.js';
+import type { HeldKey } from './idempotent-chats.js';
 
 /** A chat under way, whose answer may be spoken. */
 type SpokenRun = Omit<ChatRun, 'chunks'> & { chunks: AsyncIterable<SpokenChunk> };
 
-/** Writes a chat as one `chat.completion`. */
-export async function sendChatCompletion(reply: FastifyReply, run: SpokenRun): Promise<void> {
+/** Writes a chat as one `chat.completion`; `held` keeps it. */
+export async function sendChatCompletion(
+  reply: FastifyReply,
+  run: SpokenRun,
+  held?: Pick<HeldKey, 'keep'>,
+): Promise<void> {
   const completion = await collectChatCompletion(run.chunks, run.identity);
   setHeaders(reply, run);
+  await held?.keep(reply, completion);
   await reply.status(200).send(completion);
 }
 
-/** Writes a chat as server-sent `chat.completion.chunk` events, ended by `[DONE]`. */
+/** Writes a chat as server-sent `chat.completion.chunk` events, ended by `[DONE]`; `held` keeps them. */
 export async function sendChatStream(
   reply: FastifyReply,
   run: SpokenRun,
   includeUsage: boolean,
+  held?: Pick<HeldKey, 'record'>,
 ): Promise<void> {
-  await sendFrames(reply, run, chatCompletionFrames(run.chunks, run.identity, includeUsage));
+  const frames = chatCompletionFrames(run.chunks, run.identity, includeUsage);
+  await sendFrames(reply, run, held ? held.record(reply, frames) : frames);
 }
 
 /** Writes the frames of a chat; sets its headers when the first one is there: by then it is known where the time went. */

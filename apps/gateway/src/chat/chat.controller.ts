@@ -6,7 +6,7 @@ import {
 } from '#openai-api';
 import { Synthesis } from '#audio-api';
 import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
-import { Body, Controller, Inject, Post, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Headers, Inject, Post, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AudioPartsGuard } from '../audio/audio-parts.guard.js';
 import { Owner } from '../auth/owner.js';
@@ -15,6 +15,7 @@ import { StoredCompletionsService, takeKeepWish } from './stored/stored-completi
 import { speakAlong, speakWhole, takeSpokenWish } from './speak-along.js';
 import { sendChatCompletion, sendChatStream } from './chat-reply.js';
 import { ChatService } from './chat.service.js';
+import { IdempotentChats, type HeldKey } from './idempotent-chats.js';
 
 @Controller()
 export class ChatController {
@@ -22,6 +23,7 @@ export class ChatController {
     @Inject(ChatService) private readonly chat: ChatService,
     @Inject(StoredCompletionsService) private readonly completions: StoredCompletionsService,
     @Inject(Synthesis) private readonly synthesis: Synthesis,
+    @Inject(IdempotentChats) private readonly idempotent: IdempotentChats,
   ) {}
 
   @Post(['v1/chat/completions', 'chat/completions'])
@@ -36,6 +38,23 @@ export class ChatController {
     @Owner() owner: string,
     @Call() call: HttpCall,
     @Res() reply: FastifyReply,
+    @Headers('idempotency-key') key?: string,
+  ): Promise<void> {
+    const held = key === undefined ? undefined : await this.idempotent.begin(owner, key, body, reply);
+    if (key !== undefined && !held) return;
+    try {
+      await this.#answer(body, owner, held ? this.idempotent.unhurried(call) : call, { reply, held });
+    } catch (error) {
+      await held?.release();
+      throw error;
+    }
+  }
+
+  async #answer(
+    body: ChatCompletionRequest,
+    owner: string,
+    call: HttpCall,
+    { reply, held }: { reply: FastifyReply; held: HeldKey | undefined },
   ): Promise<void> {
     const { request: asked, wish } = takeSpokenWish(body);
     const { request, wish: keepWish } = takeKeepWish(asked);
@@ -44,9 +63,9 @@ export class ChatController {
     const { chunks } = run;
     if (request.stream) {
       const spoken = wish ? speakAlong(chunks, wish, this.synthesis, call) : chunks;
-      return sendChatStream(reply, { ...run, chunks: spoken }, request.includeUsage);
+      return sendChatStream(reply, { ...run, chunks: spoken }, request.includeUsage, held);
     }
     const spoken = wish ? speakWhole(chunks, wish, this.synthesis, call) : chunks;
-    return sendChatCompletion(reply, { ...run, chunks: spoken });
+    return sendChatCompletion(reply, { ...run, chunks: spoken }, held);
   }
 }

@@ -5,6 +5,7 @@ import { MegaServicesModule } from '../mega-services/mega-services.module.js';
 import { ModelsModule } from '../models/model-catalog.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
+import { IdempotentChats } from './idempotent-chats.js';
 import { LanguageModelClient, LanguageModels } from './language-model.js';
 import { MegaServiceModels } from './mega-service-model.js';
 import { StoredCompletionsController } from './stored/stored-completions.controller.js';
@@ -14,7 +15,14 @@ import { StoredCompletionsService } from './stored/stored-completions.service.js
 @Module({
   imports: [ModelsModule, MegaServicesModule, AudioModule, InputFilesModule],
   controllers: [ChatController, StoredCompletionsController],
-  providers: [ChatService, LanguageModelClient, LanguageModels, MegaServiceModels, StoredCompletionsService],
+  providers: [
+    ChatService,
+    IdempotentChats,
+    LanguageModelClient,
+    LanguageModels,
+    MegaServiceModels,
+    StoredCompletionsService,
+  ],
   exports: [ChatService],
 })
 export class ChatModule {}

@@ -14,6 +14,7 @@ import { guardedFetch, type HttpCall, measureGeneration, Metrics } from '#servic
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { imageOfDataUrl, imageTypeOf } from '../input-files/image-bytes.js';
+import { affinityOf } from '../mega-services/mega-service-request.js';
 import {
   assertTakesImages,
   type ChatModel,
@@ -49,7 +50,8 @@ export class LanguageModelClient {
         if (!images) messages.push(message);
         else messages.push({ ...rest, images: await this.#store(images, { stored, budget }, call) });
       }
-      yield* this.client.stream(generate, generateRequest({ ...request, messages }), call);
+      const affinity = affinityOf(messages, request.labels?.prompt_cache_key);
+      yield* this.client.stream(generate, generateRequest({ ...request, messages }), { ...call, affinity });
     } finally {
       await Promise.allSettled(stored.map((id) => this.objects.delete(id)));
     }
@@ -148,7 +150,10 @@ export class LanguageModel implements ChatModel {
     return {
       identity: { ...newIdentity(info.id), revision: info.revision, legacyFunctions },
       ignored: [...ignored],
-      chunks: measureGeneration(services.metrics, 'llm', chunks, { countUsage: true }),
+      chunks: measureGeneration(services.metrics, 'llm', chunks, {
+        countUsage: true,
+        genAi: { side: 'client', model: info.id },
+      }),
     };
   }
 }

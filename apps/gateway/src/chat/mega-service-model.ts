@@ -57,7 +57,10 @@ export class MegaServiceModel implements ChatModel {
       identity: { ...newIdentity(definition.name), revision, documents, legacyFunctions },
       ignored: [...ignored],
       receipt,
-      chunks: measureGeneration(metrics, definition.name, chunks, { countUsage: true }),
+      chunks: measureGeneration(metrics, definition.name, chunks, {
+        countUsage: true,
+        genAi: { side: 'client', model: definition.name },
+      }),
     };
   }
 }

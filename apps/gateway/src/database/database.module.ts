@@ -4,7 +4,9 @@ import {
   openMigratedDatabase,
   ConversationsRepository,
   FilesRepository,
+  IdempotentAnswersRepository,
   IndexingLeasesRepository,
+  RateCountsRepository,
   ResponseItemsRepository,
   ResponseLeasesRepository,
   ResponsesRepository,
@@ -37,7 +39,9 @@ class GatewayDatabase implements OnApplicationShutdown {
 
 const repositories = [
   FilesRepository,
+  IdempotentAnswersRepository,
   IndexingLeasesRepository,
+  RateCountsRepository,
   ResponseItemsRepository,
   ResponseLeasesRepository,
   SecretsRepository,

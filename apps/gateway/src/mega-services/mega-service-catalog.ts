@@ -71,6 +71,11 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
     return this.watcher.current().definitions.get(name);
   }
 
+  /** The version that takes a part of the requests to a mega service. */
+  canaryOf(name: string): MegaServiceDefinition | undefined {
+    return this.list().find(({ canary }) => canary?.of === name);
+  }
+
   findByPath(path: string): MegaServiceDefinition | undefined {
     return this.list().find((definition) => definition.path === path);
   }

@@ -50,3 +50,14 @@ export function conversationOf({ context, request }: Pick<NodeCall, 'context' | 
 export function questionOf(messages: readonly ChatMessage[]): string {
   return messages.findLast(({ role }) => role === 'user')?.content ?? messages.at(-1)?.content ?? '';
 }
+
+/** Messages up to the user's first one are the same in each turn of a conversation; so much of them is enough to tell it. */
+const longestAffinity = 2_000;
+
+/** Leads the turns of a conversation to the instance of the language model that has its prefix in the cache. */
+export function affinityOf(messages: readonly ChatMessage[], cacheKey?: string): string {
+  if (cacheKey !== undefined) return cacheKey;
+  const first = messages.findIndex(({ role }) => role === 'user');
+  const opening = messages.slice(0, first + 1).map(({ content }) => content);
+  return opening.join('\n').slice(-longestAffinity);
+}

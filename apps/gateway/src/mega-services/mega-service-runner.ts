@@ -1,18 +1,22 @@
+import { createHash } from 'node:crypto';
 import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#contracts';
 import {
+  pickParameters,
   runDag,
   type MegaServiceDefinition,
   type NodeContext,
   type ParameterValues,
   type RunHandle,
+  type RunOptions,
   type RunReceipt,
 } from '#dag';
 import { Metrics, ownerOf, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { usesLanguageModel } from '../models/model-catalog.js';
 import { degradedSteps } from './degraded.js';
-import { ReceiptStore } from './receipt-store.js';
-import { questionOf, type MegaServiceRequest } from './mega-service-request.js';
+import { MegaServiceCatalog } from './mega-service-catalog.js';
+import { ReceiptStore, type ReceiptKey } from './receipt-store.js';
+import { affinityOf, questionOf, type MegaServiceRequest } from './mega-service-request.js';
 import { NodeCaller } from './nodes/node-caller.js';
 
 export interface MegaServiceRun {
@@ -25,6 +29,9 @@ export interface MegaServiceRun {
 /** What a request brings beside its conversation. */
 export type Attachments = Pick<MegaServiceRequest, 'files' | 'embeddings' | 'form'>;
 
+/** Shadows of a gateway at a time; requests beyond have none. */
+const mostShadows = 8;
+
 /** Runs a mega service for a conversation. */
 @Injectable()
 export class MegaServiceRunner {
@@ -32,7 +39,10 @@ export class MegaServiceRunner {
     @Inject(NodeCaller) private readonly caller: NodeCaller,
     @Inject(ReceiptStore) private readonly receipts: ReceiptStore,
     @Inject(Metrics) private readonly metrics: Metrics,
+    @Inject(MegaServiceCatalog) private readonly catalog: MegaServiceCatalog,
   ) {}
+
+  #shadows = 0;
 
   /** Errors of the nodes surface in `chunks`, before the first one where nothing was generated yet. */
   run(
@@ -86,10 +96,59 @@ export class MegaServiceRunner {
       return this.caller.run(context);
     };
     const currentDeadline = patience && (() => patience.at);
-    const handle = runDag({ definition, request, parameters, run, signal, deadline, currentDeadline });
-    this.receipts.add({ requestId, owner, megaService: definition.name }, handle);
+    const version = this.#versionFor(definition, owner, request);
+    const served = version && !version.canary?.shadow ? version : definition;
+    const own = served === definition ? parameters : pickParameters(served, parameters);
+    const options = { request, run, signal, deadline, currentDeadline };
+    const handle = runDag({ ...options, definition: served, parameters: own });
+    const key = { requestId, owner, megaService: definition.name };
+    this.receipts.add(key, handle);
     void handle.settled.then((receipt) => this.#countDegraded(receipt));
+    if (version?.canary?.shadow)
+      this.#shadow(version, { request, parameters, signal, deadline }, { key, handle });
     return handle;
+  }
+
+  /** The version that takes a request, the same one for each turn of a conversation. */
+  #versionFor(
+    { name }: MegaServiceDefinition,
+    owner: string,
+    { messages }: MegaServiceRequest,
+  ): MegaServiceDefinition | undefined {
+    const version = this.catalog.canaryOf(name);
+    if (!version?.canary) return undefined;
+    const digest = createHash('sha1')
+      .update(`${owner} ${affinityOf(messages)}`)
+      .digest();
+    return (100 * digest.readUInt32BE()) / 2 ** 32 < version.canary.percent ? version : undefined;
+  }
+
+  /** Runs a new version beside the one that answers. Files are gone when that one has ended, so requests with some have no shadow. */
+  #shadow(
+    definition: MegaServiceDefinition,
+    {
+      request,
+      parameters,
+      signal,
+      deadline,
+    }: Pick<RunOptions, 'signal' | 'deadline'> & { request: MegaServiceRequest; parameters: ParameterValues },
+    { key, handle }: { key: ReceiptKey; handle: RunHandle },
+  ): void {
+    if (this.#shadows >= mostShadows || request.files?.length) return;
+    this.#shadows += 1;
+    const beside = runDag({
+      definition,
+      // Its replies do not put off the end of the request.
+      request: { ...request, patience: undefined },
+      parameters: pickParameters(definition, parameters),
+      run: this.caller.run,
+      signal,
+      deadline,
+    });
+    const answers = Promise.allSettled([handle.result, beside.result]);
+    const same = answers.then(([served, other]) => answerOf(served) === answerOf(other));
+    this.receipts.addShadow(key, beside, same);
+    void beside.settled.then(() => (this.#shadows -= 1));
   }
 
   #countDegraded(receipt: RunReceipt): void {
@@ -97,4 +156,11 @@ export class MegaServiceRunner {
     for (const { name, reason } of degradedSteps(receipt))
       this.metrics.countDegraded(receipt.megaService, name, reason);
   }
+}
+
+/** What an answer says, or why there is none. */
+function answerOf(settled: PromiseSettledResult<unknown>): string {
+  if (settled.status === 'rejected') return `failed: ${String(settled.reason)}`;
+  const { text } = (settled.value ?? {}) as { text?: unknown };
+  return typeof text === 'string' ? text : JSON.stringify(settled.value);
 }

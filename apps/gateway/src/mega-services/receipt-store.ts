@@ -4,6 +4,26 @@ import type { RunHandle, RunReceipt } from '#dag';
 export interface StoredReceipt {
   requestId: string;
   receipt: RunReceipt;
+  shadow?: ShadowReceipt;
+}
+
+/** What a new version made of the same request. */
+export interface ShadowReceipt {
+  receipt: RunReceipt;
+  /** Whether both gave the same answer; absent until both have ended. */
+  same?: boolean;
+}
+
+/** How the versions of a mega service did, from the receipts that are kept. */
+export interface VersionSummary {
+  version: string;
+  shadow: boolean;
+  requests: number;
+  failed: number;
+  p50_ms: number | null;
+  p99_ms: number | null;
+  /** Of a shadow: requests with the same answer. */
+  same?: number;
 }
 
 /** What a receipt is found by. */
@@ -20,7 +40,12 @@ interface Entry extends ReceiptKey {
   bytes: number;
   /** The receipt as it is now: a run that still goes on is shown as far as it got. */
   receipt: () => RunReceipt;
+  /** Of the receipt once it has settled. */
+  final?: RunEnd;
+  shadow?: { receipt: () => RunReceipt; final?: RunEnd; same?: boolean };
 }
+
+type RunEnd = Pick<RunReceipt, 'megaService' | 'state' | 'runMs'>;
 
 export interface ReceiptBounds {
   maxCount: number;
@@ -53,10 +78,25 @@ export class ReceiptStore {
     this.#drop();
   }
 
+  /** What a new version makes of the same request; `same`: whether it gave the same answer. */
+  addShadow(
+    { owner, requestId }: Pick<ReceiptKey, 'owner' | 'requestId'>,
+    { receipt, settled }: Pick<RunHandle, 'receipt' | 'settled'>,
+    same: Promise<boolean>,
+  ): void {
+    const name = nameOf(owner, requestId);
+    const entry = this.#entries.get(name);
+    if (!entry) return;
+    const shadow: NonNullable<Entry['shadow']> = { receipt };
+    entry.shadow = shadow;
+    void settled.then((final) => this.#settle(name, entry, final, shadow));
+    void same.then((isSame) => (shadow.same = isSame));
+  }
+
   find(owner: string, requestId: string): StoredReceipt | undefined {
     this.#drop();
     const entry = this.#entries.get(nameOf(owner, requestId));
-    return entry && { requestId, receipt: entry.receipt() };
+    return entry && storedOf(entry);
   }
 
   /** The last receipts of an owner's requests to a mega service, newest first. */
@@ -65,19 +105,42 @@ export class ReceiptStore {
     const own = [...this.#entries.values()].filter(
       (entry) => entry.owner === owner && entry.megaService === megaService,
     );
-    return own
-      .slice(-count)
-      .toReversed()
-      .map(({ requestId, receipt }) => ({ requestId, receipt: receipt() }));
+    return own.slice(-count).toReversed().map(storedOf);
+  }
+
+  /** How each version of a mega service did, over the receipts of all owners. */
+  versions(megaService: string): VersionSummary[] {
+    this.#drop();
+    const entries = [...this.#entries.values()].filter((entry) => entry.megaService === megaService);
+    const served = entries.flatMap(({ final }) => final ?? []);
+    const shadows = entries.flatMap(({ shadow }) => shadow ?? []);
+    const names = [...new Set(served.map((final) => final.megaService))];
+    const shadowNames = [...new Set(shadows.flatMap(({ final }) => final?.megaService ?? []))];
+    return [
+      ...names.map((name) => summaryOf(name, served)),
+      ...shadowNames.map((name) => {
+        const own = shadows.filter(({ final }) => final?.megaService === name);
+        const ends = own.flatMap(({ final }) => final ?? []);
+        return { ...summaryOf(name, ends), shadow: true, same: own.filter(({ same }) => same).length };
+      }),
+    ];
   }
 
   /** A copy by way of JSON holds nothing of the run. */
-  #settle(name: string, entry: Entry, final: RunReceipt): void {
+  #settle(
+    name: string,
+    entry: Entry,
+    final: RunReceipt,
+    place: Pick<Entry, 'receipt' | 'final'> = entry,
+  ): void {
     const text = JSON.stringify(final);
-    entry.receipt = () => JSON.parse(text) as RunReceipt;
+    const { megaService, state, runMs } = final;
+    place.receipt = () => JSON.parse(text) as RunReceipt;
+    place.final = { megaService, state, runMs };
     if (this.#entries.get(name) !== entry) return;
-    entry.bytes = Buffer.byteLength(text);
-    this.#bytes += entry.bytes;
+    const bytes = Buffer.byteLength(text);
+    entry.bytes += bytes;
+    this.#bytes += bytes;
     this.#drop();
   }
 
@@ -98,4 +161,21 @@ export class ReceiptStore {
 
 function nameOf(owner: string, requestId: string): string {
   return JSON.stringify([owner, requestId]);
+}
+
+function storedOf({ requestId, receipt, shadow }: Entry): StoredReceipt {
+  if (!shadow) return { requestId, receipt: receipt() };
+  const { same } = shadow;
+  const beside = { receipt: shadow.receipt(), ...(same !== undefined && { same }) };
+  return { requestId, receipt: receipt(), shadow: beside };
+}
+
+function summaryOf(version: string, ends: readonly RunEnd[]): VersionSummary {
+  const own = ends.filter(({ megaService }) => megaService === version);
+  const times = own.filter(({ state }) => state === 'ok').map(({ runMs }) => runMs);
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) =>
+    sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? null;
+  const failed = own.filter(({ state }) => state === 'failed').length;
+  return { version, shadow: false, requests: own.length, failed, p50_ms: at(0.5), p99_ms: at(0.99) };
 }

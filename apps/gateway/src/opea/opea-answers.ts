@@ -35,19 +35,42 @@ const runReceipt = z.looseObject({
     }),
   ),
 });
-export const receiptAnswer = z.object({ requestId: z.string(), receipt: runReceipt });
+const shadowReceipt = z.object({
+  receipt: runReceipt,
+  same: z.boolean().optional().describe('Whether both versions gave the same answer'),
+});
+export const receiptAnswer = z.object({
+  requestId: z.string(),
+  receipt: runReceipt,
+  shadow: shadowReceipt.optional().describe('What a new version made of the same request'),
+});
+const milliseconds = z.number().nullable();
+const versionSummary = z.object({
+  version: z.string(),
+  shadow: z.boolean(),
+  requests: z.int(),
+  failed: z.int(),
+  p50_ms: milliseconds,
+  p99_ms: milliseconds,
+  same: z.int().optional().describe('Of a shadow: requests with the same answer'),
+});
 
 const megaService = z.looseObject({
   name: z.string(),
   path: z.string().nullable(),
   description: z.string(),
   output: z.string(),
+  canary: z
+    .object({ of: z.string(), percent: z.number(), shadow: z.boolean() })
+    .nullable()
+    .describe('What it is a new version of'),
   nodes: z.array(z.looseObject({ node: z.string(), service: z.string(), after: z.array(z.string()) })),
 });
 export const megaServicesAnswer = z.object({ megaservices: z.array(megaService) });
 export const megaServiceAnswer = megaService.extend({
   source: z.string().describe('The YAML of its file'),
-  recent: z.array(runReceipt.extend({ requestId: z.string() })),
+  recent: z.array(runReceipt.extend({ requestId: z.string(), shadow: shadowReceipt.optional() })),
+  versions: z.array(versionSummary).describe('How each version did, from the receipts of this gateway'),
 });
 
 export const validationAnswer = z.object({

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { AudioModule } from '../audio/audio.module.js';
 import { ChatModule } from '../chat/chat.module.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
+import { Cluster, ReceiptsRpcController } from './cluster.js';
 import { ListController } from './list.controller.js';
 import { MegaServiceController, MegaServicePaths } from './mega-service.controller.js';
 import { ReceiptsController } from './receipts.controller.js';
@@ -30,7 +31,13 @@ export class AsyncApiController {
 /** Listings, run reports, and mega services under the paths of their files. */
 @Module({
   imports: [AudioModule, ChatModule, MegaServicesModule],
-  controllers: [ListController, ReceiptsController, AsyncApiController, MegaServiceController],
-  providers: [MegaServicePaths],
+  controllers: [
+    ListController,
+    ReceiptsController,
+    ReceiptsRpcController,
+    AsyncApiController,
+    MegaServiceController,
+  ],
+  providers: [MegaServicePaths, Cluster],
 })
 export class OpeaModule {}

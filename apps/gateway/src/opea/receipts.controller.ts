@@ -6,6 +6,7 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/co
 import { z } from 'zod';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { ReceiptStore, type StoredReceipt } from '../mega-services/receipt-store.js';
+import { Cluster } from './cluster.js';
 import { Owner } from '../auth/owner.js';
 import {
   instancesAnswer,
@@ -28,15 +29,16 @@ const shownReceipts = 10;
 export class ReceiptsController {
   constructor(
     @Inject(ReceiptStore) private readonly receipts: ReceiptStore,
+    @Inject(Cluster) private readonly cluster: Cluster,
     @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
     @Inject(ServiceDirectory) private readonly directory: ServiceDirectory,
   ) {}
 
-  /** By the `x-request-id` of the answer. */
+  /** By the `x-request-id` of the answer; whichever gateway answered it. */
   @Get('v1/receipts/:id')
   @ApiOperation({ summary: 'Where the time of a request went', answer: receiptAnswer })
-  receipt(@Param('id') id: string, @Owner() owner: string): StoredReceipt {
-    const found = this.receipts.find(owner, id);
+  async receipt(@Param('id') id: string, @Owner() owner: string): Promise<StoredReceipt> {
+    const found = this.receipts.find(owner, id) ?? (await this.cluster.find(owner, id));
     if (found) return found;
     throw new MegaNestError('not_found', { what: `The receipt of the request ${id}`, param: 'id' });
   }
@@ -82,14 +84,23 @@ export class ReceiptsController {
     const definition = this.megaServices.find(name);
     if (!definition)
       throw new MegaNestError('not_found', { what: `The mega service ${name}`, param: 'name' });
-    const recent = this.receipts
-      .recent(owner, name, shownReceipts)
-      .map(({ requestId, receipt }) => ({ requestId, ...receipt }));
-    return { ...describe(definition), source: await this.megaServices.sourceOf(definition), recent };
+    const found = await this.cluster.recent(owner, name, shownReceipts);
+    const recent = found.map(({ requestId, receipt, shadow }) => ({
+      requestId,
+      ...receipt,
+      ...(shadow && { shadow }),
+    }));
+    const versions = this.receipts.versions(name);
+    return {
+      ...describe(definition),
+      source: await this.megaServices.sourceOf(definition),
+      recent,
+      versions,
+    };
   }
 }
 
-function describe({ name, path, description, file, output, nodes }: MegaServiceDefinition) {
+function describe({ name, path, description, file, output, nodes, canary }: MegaServiceDefinition) {
   const graph = [...nodes.values()].map((node) => ({
     node: node.name,
     service: node.target.service,
@@ -103,5 +114,5 @@ function describe({ name, path, description, file, output, nodes }: MegaServiceD
     fallback: node.fallback?.service ?? null,
     stream: node.stream,
   }));
-  return { name, path: path ?? null, description, file, output, nodes: graph };
+  return { name, path: path ?? null, description, file, output, canary: canary ?? null, nodes: graph };
 }

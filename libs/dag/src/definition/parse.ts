@@ -67,9 +67,10 @@ class Compiler {
       checkSkipping(nodes, output, this.problems);
     }
     this.problems.throwIfAny();
-    const { name, path, description, example } = this.source;
+    const { name, path, description, example, canary } = this.source;
     const revision = revisionOf(this.source, this.services);
-    return { name, path, description, example, revision, file: this.file, nodes, output: output ?? '' };
+    const shown = { name, path, description, example, ...(canary && { canary }) };
+    return { ...shown, revision, file: this.file, nodes, output: output ?? '' };
   }
 
   private findServices(lookup: ServiceLookup): Map<string, FoundService> {

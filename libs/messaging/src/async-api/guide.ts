@@ -1,7 +1,7 @@
 import { nodeMetadataKey } from '#contracts';
 import { bucket } from '../object-store.js';
 import { maxBodyBytes } from '../parts.js';
-import { aliveSubject, firstHeartbeatMs, header, heartbeatMs, silenceMs } from '../wire.js';
+import { aliveSubject, firstHeartbeatMs, header, heartbeatMs, instanceSubject, silenceMs } from '../wire.js';
 
 /** How calls over NATS work, for the AsyncAPI document. */
 export const asyncApiGuide = `
@@ -23,6 +23,11 @@ it is connected, where no answer is wanted; it answers \`${aliveSubject('<servic
 letters, digits, underscores and dashes; and it names the id as \`${header.instance}\` of its heartbeats, the first one ${firstHeartbeatMs} to
 ${2 * firstHeartbeatMs} ms after the call. Callers that wait ask both subjects; "no
 responders" five times in a row on that of an instance loses its calls.
+
+**Load.** An instance may take calls of its own: it listens on \`${instanceSubject('meganest.<service>.<method>', '<id>')}\` for each
+method, outside the queue group, and answers \`${aliveSubject('<service>')}\` with \`${header.load}\`, the number of its calls under way, or \`none\`
+when it is about to stop. Where all instances that answer do so, callers choose the less busy of two random ones; a call that one of
+them refuses as \`overloaded\` goes to another. Other services are left to the queue group.
 
 **Cancel.** Any message to \`meganest.cancel.<call id>\` stops the call; every instance listens there.
 

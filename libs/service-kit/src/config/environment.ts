@@ -100,6 +100,9 @@ export const baseEnvironmentSchema = z.object({
   BODIES_LIMIT_BYTES: bytes('held', 0).default(512 * 1024 * 1024),
   /** OpenTelemetry collector that takes spans over HTTP, e.g. http://127.0.0.1:4318. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  /** `otlp` sends metrics of generations there, too. */
+  OTEL_METRICS_EXPORTER: z.enum(['none', 'otlp']).default('none'),
+  OTEL_METRIC_EXPORT_INTERVAL: milliseconds(100).default(60_000),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 });
 export type BaseEnvironment = z.infer<typeof baseEnvironmentSchema>;

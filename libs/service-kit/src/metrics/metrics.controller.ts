@@ -1,5 +1,7 @@
-import { Controller, Get, Header, Inject } from '@nestjs/common';
+import { invalidField } from '#contracts';
+import { Controller, Get, Header, Inject, Query } from '@nestjs/common';
 import { z } from 'zod';
+import { SchemaPipe } from '../http/json-body.js';
 import { ApiOperation } from '../openapi/routes.js';
 import { serviceIdentity, type ServiceIdentity } from '../service-identity.js';
 import { Metrics, type LatencyStatistics } from './metrics.js';
@@ -16,8 +18,15 @@ const statisticsSchema = z.record(
     p99_latency_first_token: latency.optional(),
     average_latency_first_token: latency.optional(),
     count: z.int(),
+    instances: z.int().optional().describe('Of the scope cluster: how many instances did it'),
   }),
 );
+const scopeSchema = z.object({
+  scope: z
+    .enum(['instance', 'cluster'])
+    .default('instance')
+    .describe('cluster, on the gateway: what all instances of all services measured, put together'),
+});
 
 const point = z.object({
   at: z.int().describe('Milliseconds since 1970 at which the step begins'),
@@ -56,6 +65,12 @@ export class MetricsController {
     };
   }
 
+  #ofCluster(): Promise<Record<string, LatencyStatistics>> {
+    const { gatherAll } = this.metrics;
+    if (gatherAll) return gatherAll();
+    throw invalidField('scope', 'cluster is answered by the gateway alone');
+  }
+
   #nameOf(operation: string): string {
     return `opea_service@${this.identity.service}/${operation}`;
   }
@@ -63,7 +78,10 @@ export class MetricsController {
   /** The reference's shape: operations under `opea_service@<name>`, plus one entry per operation. */
   @Get('v1/statistics')
   @ApiOperation({ summary: 'Latencies of the last ten minutes, by operation', answer: statisticsSchema })
-  async statistics(): Promise<Record<string, LatencyStatistics>> {
+  async statistics(
+    @Query(new SchemaPipe(scopeSchema)) { scope }: z.output<typeof scopeSchema>,
+  ): Promise<Record<string, LatencyStatistics>> {
+    if (scope === 'cluster') return this.#ofCluster();
     const operations = await this.metrics.statistics();
     return Object.fromEntries(
       Object.entries(operations).map(([name, latencies]) => [this.#nameOf(name), latencies]),

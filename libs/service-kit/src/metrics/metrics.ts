@@ -1,6 +1,7 @@
-import { MegaNestError, type GenerationChunk } from '#contracts';
+import { MegaNestError, type GenerationChunk, type LatencyDigest, type OperationDigest } from '#contracts';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, Summary } from 'prom-client';
-import { Timeline } from './timeline.js';
+import { startGenAi, type GenAiCall, type GenAiMeasurement } from '../tracing/gen-ai.js';
+import { Timeline, weightedQuantiles } from './timeline.js';
 
 /** p50, p99 and average in seconds, in the reference implementation's field names. */
 export interface LatencyStatistics {
@@ -11,6 +12,8 @@ export interface LatencyStatistics {
   p99_latency_first_token?: number | null;
   average_latency_first_token?: number | null;
   count: number;
+  /** Of all instances together: how many did it. */
+  instances?: number;
 }
 
 type SummaryValues = Awaited<ReturnType<Summary['get']>>['values'];
@@ -76,6 +79,8 @@ export class Metrics {
     registers: [this.registry],
     collect: this.#enterAll,
   });
+  /** Puts together what all instances measured; only the gateway can. */
+  gatherAll: (() => Promise<Record<string, LatencyStatistics>>) | undefined;
   readonly #latencies = this.#summary(
     'meganest_operation_latency_seconds',
     'Latency quantiles of ten minutes',
@@ -178,6 +183,12 @@ export class Metrics {
     return this.#timeline.points();
   }
 
+  /** The latencies of the last ten minutes, for those who put together what many instances measured. */
+  digests(): Record<string, OperationDigest> {
+    this.#enterAll();
+    return this.#timeline.digests();
+  }
+
   async statistics(): Promise<Record<string, LatencyStatistics>> {
     const total = (await this.#latencies.get()).values;
     const first = (await this.#firstTokenLatencies.get()).values;
@@ -240,37 +251,47 @@ function quantiles(operation: string, values: SummaryValues) {
 
 /**
  * Records the time of one generation to its first token, its duration and its outcome. The first token is the first chunk with
- * text, reasoning or a tool call.
+ * text, reasoning or a tool call. `genAi` says what OpenTelemetry shows of it.
  */
 export class GenerationMeasure {
   readonly #running: Operation;
   #waiting = true;
   #outcome: 'ok' | 'error' | 'cancelled' = 'cancelled';
 
-  constructor(metrics: Pick<Metrics, 'start'>, operation: string) {
+  readonly #genAi: GenAiMeasurement | undefined;
+  #usage: GenerationChunk['usage'];
+  #failure: unknown = new MegaNestError('cancelled');
+
+  constructor(metrics: Pick<Metrics, 'start'>, operation: string, genAi?: GenAiCall) {
     this.#running = metrics.start(operation);
+    this.#genAi = genAi && startGenAi(genAi);
   }
 
   /** Takes note of a chunk before it is passed on. */
   note(chunk: GenerationChunk): void {
+    this.#usage = chunk.usage ?? this.#usage;
     if (!this.#waiting || !hasOutput(chunk)) return;
     this.#running.firstToken();
+    this.#genAi?.firstToken();
     this.#waiting = false;
   }
 
   /** It has come to its own end. */
   succeed(): void {
     this.#outcome = 'ok';
+    this.#failure = undefined;
   }
 
   /** It has ended with an error, which may say that it was cancelled. */
   fail(error: unknown): void {
+    this.#failure = error;
     if (!(error instanceof MegaNestError && error.code === 'cancelled')) this.#outcome = 'error';
   }
 
   /** Records the outcome; without another one the consumer has left early. */
   end(): void {
     this.#running.end(this.#outcome);
+    this.#genAi?.end({ usage: this.#usage, error: this.#failure });
   }
 }
 
@@ -282,9 +303,9 @@ export async function* measureGeneration(
   metrics: Pick<Metrics, 'start' | 'countTokens'>,
   operation: string,
   chunks: AsyncIterable<GenerationChunk>,
-  { countUsage = false }: { countUsage?: boolean } = {},
+  { countUsage = false, genAi }: { countUsage?: boolean; genAi?: GenAiCall } = {},
 ): AsyncGenerator<GenerationChunk, void, void> {
-  const measure = new GenerationMeasure(metrics, operation);
+  const measure = new GenerationMeasure(metrics, operation, genAi);
   try {
     for await (const chunk of chunks) {
       measure.note(chunk);
@@ -305,4 +326,40 @@ export async function* measureGeneration(
 
 function hasOutput({ text, reasoning, toolCalls }: GenerationChunk): boolean {
   return text !== '' || reasoning !== undefined || toolCalls !== undefined;
+}
+
+/** What many instances measured of the same operations, as one. */
+export function sumDigests(
+  instances: readonly Readonly<Record<string, OperationDigest>>[],
+): Record<string, LatencyStatistics> {
+  const names = [...new Set(instances.flatMap(Object.keys))].toSorted();
+  const entries = names.map((name) => {
+    const found = instances.flatMap((operations) => operations[name] ?? []);
+    const all = sumOf(found.map(({ latencies }) => latencies));
+    const first = sumOf(found.map(({ firstTokens }) => firstTokens));
+    const statistics: LatencyStatistics = {
+      p50_latency: all.p50,
+      p99_latency: all.p99,
+      average_latency: all.average,
+      ...(first.count > 0 && {
+        p50_latency_first_token: first.p50,
+        p99_latency_first_token: first.p99,
+        average_latency_first_token: first.average,
+      }),
+      count: all.count,
+      instances: found.length,
+    };
+    return [name, statistics] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function sumOf(digests: readonly LatencyDigest[]) {
+  const count = digests.reduce((all, digest) => all + digest.count, 0);
+  const sum = digests.reduce((all, digest) => all + digest.sum, 0);
+  const values = digests.flatMap(({ count: own, points }) =>
+    points.map((point) => [point, own / points.length] as const),
+  );
+  const [p50 = null, p99 = null] = weightedQuantiles(values, [0.5, 0.99]);
+  return { p50, p99, average: count > 0 ? sum / count : null, count };
 }

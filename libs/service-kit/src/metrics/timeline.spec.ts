@@ -1,7 +1,38 @@
 import { describe, expect, it } from 'vitest';
+import { sumDigests } from './metrics.js';
 import { stepSeconds, Timeline } from './timeline.js';
 
 const step = stepSeconds * 1000;
+
+describe('digests', () => {
+  it('of two instances give the quantiles of all their latencies', () => {
+    const [slow, fast] = [new Timeline(), new Timeline()];
+    // 100 of 0.01 to 1 s here, 300 of 0.001 s there.
+    for (let index = 1; index <= 100; index += 1) slow.end('chat', 'ok', index / 100, step);
+    for (let index = 0; index < 300; index += 1) fast.end('chat', 'ok', 0.001, step);
+    slow.firstToken('chat', 0.5, step);
+    const { chat } = sumDigests([slow.digests(step), fast.digests(step), {}]);
+    expect(chat).toMatchObject({
+      p50_latency: 0.001,
+      count: 400,
+      instances: 2,
+      p50_latency_first_token: 0.5,
+    });
+    expect(chat?.p99_latency).toBeCloseTo(0.96, 1);
+    expect(chat?.average_latency).toBeCloseTo((50.5 + 0.3) / 400, 5);
+  });
+
+  it('weigh a sample by the number of those that it stands for', () => {
+    const timeline = new Timeline();
+    for (let index = 0; index < 5_000; index += 1) timeline.end('chat', 'ok', 1, step);
+    timeline.end('chat', 'ok', 3, 2 * step);
+    expect(sumDigests([timeline.digests(2 * step)])['chat']).toMatchObject({ count: 5_001, p99_latency: 1 });
+  });
+
+  it('of a time without operations are empty', () => {
+    expect(sumDigests([new Timeline().digests()])).toEqual({});
+  });
+});
 
 describe('Timeline', () => {
   it('counts what ends in a step, with the latencies of what went well', () => {

@@ -12,6 +12,7 @@ import { jobsThatGoOn } from './0010-jobs-that-go-on.js';
 import { bytesOfOwners } from './0011-bytes-of-owners.js';
 import { chunksInOrderOfArrival } from './0012-chunks-in-order-of-arrival.js';
 import { vectorsBesideTheirChunks } from './0013-vectors-beside-their-chunks.js';
+import { sharedByGateways } from './0014-shared-by-gateways.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
 export const migrations: readonly StorageMigration[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly StorageMigration[] = [
   bytesOfOwners,
   chunksInOrderOfArrival,
   vectorsBesideTheirChunks,
+  sharedByGateways,
 ];

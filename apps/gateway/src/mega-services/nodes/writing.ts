@@ -11,7 +11,7 @@ import {
   type RetrievedDocument,
   invalidField,
 } from '#contracts';
-import { conversationOf, type NodeCall } from '../mega-service-request.js';
+import { affinityOf, conversationOf, type NodeCall } from '../mega-service-request.js';
 
 export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options } = call;
@@ -26,7 +26,7 @@ export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
     request.documents = documents;
     context.report({ documentIds: documents.map(({ id }) => id) });
   }
-  return client.stream(generate, request, options);
+  return client.stream(generate, request, { ...options, affinity: affinityOf(request.messages) });
 }
 
 /** What the request brings to be read: what is said in it, then its files, in their order. */

@@ -9,6 +9,9 @@ import {
 import { createLogger, Drain } from '#service-kit';
 import {
   ConversationsRepository,
+  Database,
+  IdempotentAnswersRepository,
+  RateCountsRepository,
   ResponseLeasesRepository,
   ResponsesRepository,
   StoredCompletionsRepository,
@@ -133,9 +136,11 @@ const noJob: GenerationJob = {
 };
 
 const dayMs = 24 * 60 * 60 * 1_000;
+/** Answers by their Idempotency-Key, of one owner together. */
+const mostIdempotentBytes = 64 * 2 ** 20;
 const everyMs = 10 * 60 * 1_000;
 
-/** Removes responses, chat completions and conversations that have had their time, or are more than may be kept. */
+/** Removes responses, chat completions, conversations and answers by key that have had their time, or are more than may be kept. */
 @Injectable()
 export class Retention implements OnModuleInit, BeforeApplicationShutdown {
   #timer: NodeJS.Timeout | undefined;
@@ -144,6 +149,7 @@ export class Retention implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(ResponsesRepository) private readonly responses: ResponsesRepository,
     @Inject(StoredCompletionsRepository) private readonly completions: StoredCompletionsRepository,
     @Inject(ConversationsRepository) private readonly conversations: ConversationsRepository,
+    @Inject(Database) private readonly database: Database,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
@@ -168,5 +174,7 @@ export class Retention implements OnModuleInit, BeforeApplicationShutdown {
       if (days > 0) await kept.deleteOlderThan(days * dayMs);
       await kept.deleteBeyond();
     }
+    await new IdempotentAnswersRepository(this.database).deleteBeyond(dayMs, mostIdempotentBytes);
+    await new RateCountsRepository(this.database).deleteOver();
   }
 }

@@ -1,0 +1,85 @@
+import type { RateCount } from '#storage';
+
+/** Counts a request over all gateways. */
+type Count = (key: string, windowMs: number) => Promise<RateCount>;
+
+type Answer = (error: Error | null, result?: { current: number; ttl: number }) => void;
+
+interface Window {
+  count: number;
+  endsAt: number;
+}
+
+/** A database that does not count in this time is away. */
+const patienceMs = 500;
+/** One that was away is asked again after so long. */
+const awayMs = 5_000;
+/** Clients whose windows this process remembers. */
+const mostClients = 10_000;
+
+/**
+ * Counts the requests of rate limits where all gateways see them. While the database is away this gateway counts its own. A client beyond its limit is
+ * refused without asking the database until its window ends.
+ */
+export class SharedRateLimit {
+  readonly #windows = new Map<string, Window>();
+  #awayUntil = 0;
+
+  constructor(
+    private readonly countShared: Count,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** The store that `@fastify/rate-limit` makes for itself, and for each route. */
+  get store() {
+    const count = (key: string, windowMs: number, max: number) => this.count(key, windowMs, max);
+    return class Store {
+      incr(key: string, answer: Answer, windowMs: number, max: number): void {
+        count(key, windowMs, max).then(
+          (result) => answer(null, result),
+          (error: unknown) => answer(error as Error),
+        );
+      }
+
+      child(): Store {
+        return this;
+      }
+    };
+  }
+
+  async count(key: string, windowMs: number, max: number): Promise<{ current: number; ttl: number }> {
+    const known = this.#windows.get(key);
+    const isExceeded = known && known.count > max && known.endsAt > this.now();
+    const window = isExceeded ? { ...known, count: known.count + 1 } : await this.#countOne(key, windowMs);
+    this.#remember(key, window);
+    return { current: window.count, ttl: Math.max(0, window.endsAt - this.now()) };
+  }
+
+  async #countOne(key: string, windowMs: number): Promise<Window> {
+    const shared = this.now() < this.#awayUntil ? undefined : await this.#askDatabase(key, windowMs);
+    if (shared) return { count: shared.count, endsAt: this.now() + shared.leftMs };
+    const known = this.#windows.get(key);
+    if (known && known.endsAt > this.now()) return { ...known, count: known.count + 1 };
+    return { count: 1, endsAt: this.now() + windowMs };
+  }
+
+  async #askDatabase(key: string, windowMs: number): Promise<RateCount | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), patienceMs);
+    });
+    const found = await Promise.race([this.countShared(key, windowMs).catch(() => undefined), late]);
+    clearTimeout(timer);
+    if (!found) this.#awayUntil = this.now() + awayMs;
+    return found;
+  }
+
+  #remember(key: string, window: Window): void {
+    this.#windows.delete(key);
+    this.#windows.set(key, window);
+    for (const oldest of this.#windows.keys()) {
+      if (this.#windows.size <= mostClients) return;
+      this.#windows.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import type { Database } from './database.js';
+import { toPostgresJson } from './postgres-text.js';
+
+/** Requests of a key in the window that runs, and how long it still does. */
+export interface RateCount {
+  count: number;
+  leftMs: number;
+}
+
+/** Counts requests in windows of time, over all processes on the database. */
+export class RateCountsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Counts one more request; a window begins with its first one. */
+  async add(key: string, windowMs: number): Promise<RateCount> {
+    const [row] = await this.database.transaction((transaction) =>
+      transaction.query<{ count: number; left_ms: string }>(
+        `INSERT INTO rate_counts AS known (key, count, ends_at) VALUES ($1, 1, now() + make_interval(secs => $2))
+         ON CONFLICT (key) DO UPDATE SET
+           count = CASE WHEN known.ends_at <= now() THEN 1 ELSE known.count + 1 END,
+           ends_at = CASE WHEN known.ends_at <= now() THEN excluded.ends_at ELSE known.ends_at END
+         RETURNING count, extract(epoch FROM ends_at - now()) * 1000 AS left_ms`,
+        [key, windowMs / 1_000],
+      ),
+    );
+    if (!row) throw new Error('a count has no row');
+    return { count: row.count, leftMs: Number(row.left_ms) };
+  }
+
+  /** Removes windows that are over. */
+  async deleteOver(): Promise<number> {
+    return this.database.transaction((transaction) =>
+      transaction.execute('DELETE FROM rate_counts WHERE ends_at < now()'),
+    );
+  }
+}
+
+/** An answer as it was sent. */
+export interface KeptAnswer {
+  contentType: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** Whose key it is, and a hash of what it was used for. */
+export interface IdempotencyClaim {
+  owner: string;
+  key: string;
+  fingerprint: string;
+}
+
+/** `claimed`: the caller makes the answer. `busy`: another one does. */
+export type Claimed =
+  | { state: 'claimed' }
+  | { state: 'busy'; fingerprint: string }
+  | { state: 'answered'; fingerprint: string; answer: KeptAnswer };
+
+/** Answers by the Idempotency-Key that a client sent with its request. */
+export class IdempotentAnswersRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Takes a key for `leaseMs`; one whose process has let its lease run out is taken over. */
+  async claim(
+    { owner, key, fingerprint }: IdempotencyClaim,
+    leaseOwner: string,
+    leaseMs: number,
+  ): Promise<Claimed> {
+    return this.database.transaction(async (transaction) => {
+      const taken = await transaction.execute(
+        `INSERT INTO idempotent_answers AS known (owner, key, fingerprint, lease_owner, lease_until)
+         VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5))
+         ON CONFLICT (owner, key) DO UPDATE SET fingerprint = excluded.fingerprint,
+           lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
+         WHERE known.answer IS NULL AND known.lease_until < now()`,
+        [owner, key, fingerprint, leaseOwner, leaseMs / 1_000],
+      );
+      if (taken > 0) return { state: 'claimed' };
+      const [row] = await transaction.query<{ fingerprint: string; answer: KeptAnswer | null }>(
+        'SELECT fingerprint, answer FROM idempotent_answers WHERE owner = $1 AND key = $2',
+        [owner, key],
+      );
+      // Between the two statements its owner may have let go of it: the client asks again.
+      if (!row?.answer) return { state: 'busy', fingerprint: row?.fingerprint ?? fingerprint };
+      return { state: 'answered', fingerprint: row.fingerprint, answer: row.answer };
+    });
+  }
+
+  /** Keeps the key for `leaseMs` more. */
+  async renew({ owner, key }: IdempotencyClaim, leaseOwner: string, leaseMs: number): Promise<void> {
+    await this.database.transaction((transaction) =>
+      transaction.execute(
+        `UPDATE idempotent_answers SET lease_until = now() + make_interval(secs => $4)
+         WHERE owner = $1 AND key = $2 AND lease_owner = $3`,
+        [owner, key, leaseOwner, leaseMs / 1_000],
+      ),
+    );
+  }
+
+  async keep({ owner, key }: IdempotencyClaim, leaseOwner: string, answer: KeptAnswer): Promise<void> {
+    await this.database.transaction((transaction) =>
+      transaction.execute(
+        'UPDATE idempotent_answers SET answer = $4 WHERE owner = $1 AND key = $2 AND lease_owner = $3',
+        [owner, key, leaseOwner, toPostgresJson(answer)],
+      ),
+    );
+  }
+
+  /** Lets go of a key without an answer. */
+  async release({ owner, key }: IdempotencyClaim, leaseOwner: string): Promise<void> {
+    await this.database.transaction((transaction) =>
+      transaction.execute(
+        `DELETE FROM idempotent_answers
+         WHERE owner = $1 AND key = $2 AND lease_owner = $3 AND answer IS NULL`,
+        [owner, key, leaseOwner],
+      ),
+    );
+  }
+
+  /** Removes answers older than `maxAgeMs`, and of each owner the oldest beyond `maxBytes` together. */
+  async deleteBeyond(maxAgeMs: number, maxBytes: number): Promise<number> {
+    return this.database.transaction((transaction) =>
+      transaction.execute(
+        `DELETE FROM idempotent_answers USING (
+           SELECT owner, key, created_at < now() - make_interval(secs => $1) AS is_old,
+                  sum(pg_column_size(answer)) OVER (PARTITION BY owner ORDER BY created_at DESC, key) AS bytes
+           FROM idempotent_answers
+         ) AS found
+         WHERE idempotent_answers.owner = found.owner AND idempotent_answers.key = found.key
+           AND (found.is_old OR found.bytes > $2)`,
+        [maxAgeMs / 1_000, maxBytes],
+      ),
+    );
+  }
+}
