@@ -68,6 +68,9 @@ describe('Database', () => {
       '0009-user-records',
       '0010-jobs-that-go-on',
       '0011-bytes-of-owners',
+      '0012-chunks-in-order-of-arrival',
+      '0013-vectors-beside-their-chunks',
+      '0014-shared-by-gateways',
     ]);
     expect(await open().migrate()).toEqual([]);
   });
