@@ -79,4 +79,18 @@ describe('the documents', () => {
   it.each(pages.filter((page) => !page.startsWith('docs/decisions')))('%s names files that exist', (page) => {
     expect(missingPaths(page)).toEqual([]);
   });
+
+  it('shows a streamed chat in at most 45 files and ten iterators', () => {
+    const page = readFileSync(join(repositoryRoot, 'docs/architecture.md'), 'utf8');
+    const section = (title: string) => page.split(`### ${title}\n`)[1]?.split(/^##/m)[0] ?? '';
+    const files = section('The files of one streamed chat').match(/`(?:apps|libs)\/[^`]+\.ts`/g) ?? [];
+    expect(new Set(files).size).toBe(files.length);
+    expect(files.length).toBeGreaterThan(30);
+    expect(files.length).toBeLessThanOrEqual(45);
+    const iterators = section('The iterators of one token').match(/^\| .+ \| (?:llm|gateway) +\|$/gm) ?? [];
+    expect(iterators.length).toBeGreaterThan(4);
+    expect(iterators.length).toBeLessThanOrEqual(10);
+    const named = iterators.flatMap((row) => row.match(/`(?:apps|libs)\/[^`]+\.ts`/g) ?? []);
+    expect(files).toEqual(expect.arrayContaining(named));
+  });
 });

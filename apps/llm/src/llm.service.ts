@@ -12,7 +12,6 @@ import {
 import type { EngineLoad, GenerationEvent, GenerateRequest as ModelRequest } from '#generation';
 import { GenerationMeasure, HealthRegistry, Metrics } from '#service-kit';
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
-import { byWord } from './by-word.js';
 import { askAgain } from './forms/ask-again.js';
 import { FormChecker } from './forms/form-checker.js';
 import { detectToolFormat, type GenerateRequest } from './tools/tool-format.js';
@@ -158,6 +157,18 @@ export class LlmService implements OnApplicationShutdown {
       },
     };
   }
+}
+
+/**
+ * A chunk word by word, so that the grain of a stream does not depend on how many tokens the engine guessed
+ * ahead or the check held back. Whatever ends an answer comes with its last word; chunks with logprobs stay whole.
+ */
+export function byWord(chunk: GenerationChunk): GenerationChunk[] {
+  const words = chunk.logprobs ? [chunk.text] : chunk.text.split(/(?<=\S)(?=\s)/);
+  const last = words.pop() ?? '';
+  const { choice, refusal } = chunk;
+  const before = words.map((text) => ({ choice, text, ...(refusal && { refusal }) }));
+  return [...before, { ...chunk, text: last }];
 }
 
 /** An answer that was begun: its chunks, the model that they are of, and what the final usage is told to. */

@@ -62,19 +62,24 @@ export class AnswerReader {
   }
 }
 
-/** Reads each answer of a generation by itself. Events that say nothing any more are left out. */
+/** Reads each answer of a generation by itself. Events that say nothing any more are left out; errors are those of `explain`. */
 export async function* readAnswers(
   events: AsyncIterable<GenerationEvent>,
   newReader: () => AnswerReader,
+  explain: (error: unknown) => unknown,
 ): AsyncGenerator<GenerationEvent, void, void> {
   const readers = new Map<number, AnswerReader>();
-  for await (const event of events) {
-    const reader = readers.get(event.choice) ?? newReader();
-    readers.set(event.choice, reader);
-    const read = reader.read(event);
-    const reasoningTokens = [...readers.values()].reduce((sum, each) => sum + each.reasoningTokens, 0);
-    const { text, reasoning, toolCalls, logprobs, finishReason, usage, prompt } = read;
-    if (text === '' && !(reasoning ?? toolCalls ?? logprobs ?? finishReason ?? usage ?? prompt)) continue;
-    yield usage && reasoningTokens > 0 ? { ...read, usage: { ...usage, reasoningTokens } } : read;
+  try {
+    for await (const event of events) {
+      const reader = readers.get(event.choice) ?? newReader();
+      readers.set(event.choice, reader);
+      const read = reader.read(event);
+      const reasoningTokens = [...readers.values()].reduce((sum, each) => sum + each.reasoningTokens, 0);
+      const { text, reasoning, toolCalls, logprobs, finishReason, usage, prompt } = read;
+      if (text === '' && !(reasoning ?? toolCalls ?? logprobs ?? finishReason ?? usage ?? prompt)) continue;
+      yield usage && reasoningTokens > 0 ? { ...read, usage: { ...usage, reasoningTokens } } : read;
+    }
+  } catch (error) {
+    throw explain(error);
   }
 }

@@ -78,7 +78,9 @@ export function planCalls(
     ...(constraint && { constraint }),
     mayBreak: false,
     read: (events) =>
-      isPlain ? events : readAnswers(namingTools(events, tools, options.tools ?? []), newReader),
+      isPlain
+        ? events
+        : readAnswers(events, newReader, (error) => namingTool(error, tools, options.tools ?? [])),
   };
 }
 
@@ -175,23 +177,12 @@ function shortId(id: string): string {
 const tagParam = /^constraint\.tags\.(\d+)(?:\.(schema|parameters|lark))?(.*)$/;
 
 /**
- * The same events. An error about the constraint of a tool gets the path of that tool: `tools[2].parameters.not`,
- * `tools[0].grammar.definition`. `tools` are the tools of the constraint, in the order of its tags; `given` are the tools of
- * the request.
+ * An error about the constraint of a tool with the path of that tool: `tools[2].parameters.not`,
+ * `tools[0].grammar.definition`; any other error as it is. `tools` are the tools of the constraint, in the order of its tags;
+ * `given` are the tools of the request.
  */
-async function* namingTools(
-  events: AsyncIterable<GenerationEvent>,
-  tools: readonly Tool[],
-  given: readonly Tool[],
-): AsyncGenerator<GenerationEvent, void, void> {
-  try {
-    yield* events;
-  } catch (error) {
-    throw error instanceof MegaNestError ? withToolParam(error, tools, given) : error;
-  }
-}
-
-function withToolParam(error: MegaNestError, tools: readonly Tool[], given: readonly Tool[]): MegaNestError {
+function namingTool(error: unknown, tools: readonly Tool[], given: readonly Tool[]): unknown {
+  if (!(error instanceof MegaNestError)) return error;
   const body = error.toBody();
   const found = tagParam.exec(body.param ?? '');
   const tool = tools[Number(found?.[1])];
