@@ -8,8 +8,8 @@ export interface Matrix {
   readonly rows: number;
   readonly columns: number;
   read(): Promise<Float32Array>;
-  /** Reads some of its rows, where it is one tensor of the checkpoint. */
-  readonly readRows?: (rows: RowRange) => Promise<Float32Array>;
+  /** Reads some of its rows into an array of their size, where the checkpoint has them as they are. */
+  readonly readRows?: (rows: RowRange, target: Float32Array) => Promise<void>;
   /** The blocks in which a checkpoint holds it, in the layout of the operator. */
   readonly blocks?: { readonly format: BlockFormat; read(): Promise<BlockMatrix> };
 }

@@ -32,9 +32,14 @@ export function float16ToFloat32(bits: Uint16Array): Float32Array {
 
 /** Converts bfloat16 (`BF16` of safetensors) to float32 exactly. */
 export function bfloat16ToFloat32(bits: Uint16Array): Float32Array {
-  const words = new Uint32Array(bits.length);
-  for (let i = 0; i < bits.length; i++) words[i] = bits[i]! << 16;
-  return new Float32Array(words.buffer);
+  const values = new Float32Array(bits.length);
+  widenBfloat16(bits, values);
+  return values;
+}
+
+function widenBfloat16(bits: Uint16Array, target: Float32Array): void {
+  const words = new Uint32Array(target.buffer, target.byteOffset, target.length);
+  for (let i = 0; i < words.length; i++) words[i] = bits[i]! << 16;
 }
 
 const entrySchema = z.object({
@@ -97,6 +102,8 @@ export async function listWeightFiles(modelDirectory: string): Promise<string[]>
  */
 export class SafetensorsReader {
   private readonly used = new Set<string>();
+  /** Bytes of the rows that are read; used again, since fresh memory costs as much as the reading. */
+  private buffer = new Uint8Array(0);
 
   private constructor(
     private readonly modelDirectory: string,
@@ -160,6 +167,19 @@ export class SafetensorsReader {
     if (tensor.dtype === 'I8' && this.has(`${name}_scale`))
       return dequantize(new Int8Array(bytes.buffer), await this.readFloat32(`${name}_scale`, rows));
     throw new UnsupportedModelError(`the type ${tensor.dtype} of tensor ${name}`, this.modelDirectory);
+  }
+
+  /** Reads rows of a tensor as {@link readFloat32} into an array of their size; of bfloat16 without another copy. */
+  async readRows(name: string, rows: RowRange, target: Float32Array): Promise<void> {
+    const tensor = partOf(this.find(name), rows);
+    if (tensor.dtype !== 'BF16') {
+      target.set(await this.readFloat32(name, rows));
+      return;
+    }
+    if (this.buffer.length < tensor.bytes) this.buffer = new Uint8Array(tensor.bytes);
+    const bytes = this.buffer.subarray(0, tensor.bytes);
+    await readFully(this.handles.get(tensor.file)!, bytes, tensor.offset, tensor.file);
+    widenBfloat16(new Uint16Array(bytes.buffer, 0, tensor.bytes / 2), target);
   }
 
   /** Reads a tensor of 32-bit integers. Errors: UnsupportedModelError for another type. */

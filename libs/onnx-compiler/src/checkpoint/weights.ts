@@ -4,18 +4,23 @@ import { packedMatrix, type Packing } from './packed-weights.js';
 import type { SafetensorsReader } from './safetensors.js';
 
 /**
- * Reads a matrix in pieces of whole rows of about `valuesAtOnce` values (64 MiB), so that a large embedding table is not
- * held as float32.
+ * Reads a matrix in pieces of whole rows of about `valuesAtOnce` values (8 MiB), so that a large one is not held as float32.
+ * The pieces are in the same memory one after the other.
  */
 export async function* readPieces(
-  matrix: Matrix,
-  valuesAtOnce = 1 << 24,
+  { rows, columns, read, readRows }: Matrix,
+  valuesAtOnce = 1 << 21,
 ): AsyncGenerator<{ first: number; count: number; values: Float32Array }> {
-  const { rows, columns, readRows } = matrix;
-  const step = readRows ? Math.max(1, Math.floor(valuesAtOnce / columns)) : rows;
+  if (!readRows) {
+    yield { first: 0, count: rows, values: await read() };
+    return;
+  }
+  const step = Math.min(rows, Math.max(1, Math.floor(valuesAtOnce / columns)));
+  const memory = new Float32Array(step * columns);
   for (let first = 0; first < rows; first += step) {
     const count = Math.min(step, rows - first);
-    const values = readRows && count < rows ? await readRows({ first, count }) : await matrix.read();
+    const values = memory.subarray(0, count * columns);
+    await readRows({ first, count }, values);
     yield { first, count, values };
   }
 }
@@ -31,7 +36,7 @@ export function matrix(reader: SafetensorsReader, name: string): Matrix {
     rows,
     columns,
     read: () => reader.readFloat32(name),
-    readRows: (part) => reader.readFloat32(name, part),
+    readRows: (part, target) => reader.readRows(name, part, target),
   };
 }
 
@@ -40,7 +45,32 @@ export function stack(name: string, parts: readonly Matrix[]): Matrix {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   const columns = parts[0]!.columns;
   const blocks = stackBlocks(parts);
-  return { name, rows, columns, read: () => concatenate(parts), ...(blocks && { blocks }) };
+  const readRows = stackRows(parts);
+  return {
+    name,
+    rows,
+    columns,
+    read: () => concatenate(parts),
+    ...(readRows && { readRows }),
+    ...(blocks && { blocks }),
+  };
+}
+
+/** Reads rows of stacked matrices, each part of them from its matrix. */
+function stackRows(parts: readonly Matrix[]): Matrix['readRows'] {
+  if (parts.some(({ readRows }) => !readRows)) return undefined;
+  return async ({ first, count }, target) => {
+    let start = 0;
+    for (const { rows, columns, readRows } of parts) {
+      const from = Math.max(first, start);
+      const until = Math.min(first + count, start + rows);
+      if (from < until) {
+        const place = target.subarray((from - first) * columns, (until - first) * columns);
+        await readRows!({ first: from - start, count: until - from }, place);
+      }
+      start += rows;
+    }
+  };
 }
 
 /** Blocks of a row do not depend on other rows, so matrices with the same format follow each other. */
@@ -77,23 +107,40 @@ function joinFloats(parts: readonly Float32Array[]): Float32Array {
 async function concatenate(parts: readonly Matrix[]): Promise<Float32Array> {
   const values = new Float32Array(parts.reduce((sum, part) => sum + part.rows * part.columns, 0));
   let offset = 0;
-  for (const part of parts) {
-    values.set(await part.read(), offset);
-    offset += part.rows * part.columns;
+  for (const { rows, columns, read, readRows } of parts) {
+    const end = offset + rows * columns;
+    if (readRows) await readRows({ first: 0, count: rows }, values.subarray(offset, end));
+    else values.set(await read(), offset);
+    offset = end;
   }
   return values;
 }
 
-/** Transposes `[rows, columns]` to `[columns, rows]`, in tiles that fit the CPU cache. */
+/** Transposes `[rows, columns]` to `[columns, rows]`. */
 export function transpose<T extends Float32Array | Int8Array>(values: T, rows: number, columns: number): T {
   const result = new (values.constructor as new (length: number) => T)(values.length);
-  const tile = 64;
-  for (let top = 0; top < rows; top += tile)
-    for (let left = 0; left < columns; left += tile)
-      for (let row = top; row < Math.min(top + tile, rows); row++)
-        for (let column = left; column < Math.min(left + tile, columns); column++)
-          result[column * rows + row] = values[row * columns + column]!;
+  transposeRows({ values, first: 0, count: rows }, { values: result, rows, columns });
   return result;
+}
+
+/**
+ * Writes `count` rows of a matrix, of which the first is row `first`, into the transposed matrix `[columns, rows]`, in tiles
+ * that fit the CPU cache.
+ */
+export function transposeRows<T extends Float32Array | Int8Array>(
+  { values, first, count }: { values: T; first: number; count: number },
+  target: { values: T; rows: number; columns: number },
+): void {
+  const { values: result, rows, columns } = target;
+  const tile = 32;
+  for (let left = 0; left < columns; left += tile)
+    for (let top = 0; top < count; top += tile) {
+      const [right, bottom] = [Math.min(left + tile, columns), Math.min(top + tile, count)];
+      for (let column = left; column < right; column++) {
+        const place = column * rows + first;
+        for (let row = top; row < bottom; row++) result[place + row] = values[row * columns + column]!;
+      }
+    }
 }
 
 /** A linear layer: its matrix and its optional bias. */

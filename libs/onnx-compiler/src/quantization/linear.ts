@@ -108,15 +108,14 @@ export class LinearLayers {
   ): { values: string; scales: string; zeroPoint: string } {
     const { graph } = this;
     const { rows, columns, name } = weight;
-    const parts = quantizeLazily(weight);
-    const transposed = async (): Promise<Int8Array> => transpose(await parts.values(), rows, columns);
+    const parts = quantizeLazily(weight, true);
     const divided = async () => (await parts.scales()).map((scale) => scale / inputLevels);
     const scales = (): string => graph.constant(`${name}.scales`, 'float32', [rows], divided);
     if (graph.kernel === 'exact') {
-      const values = graph.constant(`${name}.int8`, 'int8', [columns, rows], transposed);
+      const values = graph.constant(`${name}.int8`, 'int8', [columns, rows], parts.values);
       return { values, scales: scales(), zeroPoint: '' };
     }
-    const shifted = async (): Promise<Uint8Array> => shiftToUnsigned(await transposed());
+    const shifted = async (): Promise<Uint8Array> => shiftToUnsigned(await parts.values());
     const values = graph.constant(`${name}.uint8`, 'uint8', [columns, rows], shifted);
     return { values, scales: scales(), zeroPoint: graph.uint8(128) };
   }

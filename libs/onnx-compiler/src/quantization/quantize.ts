@@ -1,4 +1,4 @@
-import { readPieces } from '../checkpoint/weights.js';
+import { readPieces, transposeRows } from '../checkpoint/weights.js';
 import type { Matrix } from '../checkpoint/matrix.js';
 import type { GraphBuilder } from '../onnx/graph-builder.js';
 import { takenOnce } from './taken-once.js';
@@ -40,24 +40,32 @@ export function largestMagnitude(values: Float32Array, start: number, end: numbe
 /** Rounds a number from −127 to 127 and adds 128. `| 0` is much faster than `Math.round`, which it equals above zero. */
 export const roundToByte = (value: number): number => (value + 128.5) | 0;
 
-async function quantizePieces(source: Matrix): Promise<QuantizedMatrix> {
+/** `transposed`: the values are `[columns, rows]`. */
+async function quantizePieces(source: Matrix, transposed: boolean): Promise<QuantizedMatrix> {
   const { rows, columns } = source;
   const values = new Int8Array(rows * columns);
   const scales = new Float32Array(rows);
   for await (const { first, count, values: exact } of readPieces(source)) {
     const piece = quantizeRows(exact, count, columns);
-    values.set(piece.values, first * columns);
+    if (transposed) transposeRows({ values: piece.values, first, count }, { values, rows, columns });
+    else values.set(piece.values, first * columns);
     scales.set(piece.scales, first);
   }
   return { values, scales };
 }
 
-/** Quantizes a matrix when the first of its two parts is requested, and frees it after the second. */
-export function quantizeLazily(source: Matrix): {
+/**
+ * Quantizes a matrix when the first of its two parts is requested, and frees it after the second. `transposed`: the values are
+ * `[columns, rows]`.
+ */
+export function quantizeLazily(
+  source: Matrix,
+  transposed = false,
+): {
   values: () => Promise<Int8Array>;
   scales: () => Promise<Float32Array>;
 } {
-  const take = takenOnce(() => quantizePieces(source), 2);
+  const take = takenOnce(() => quantizePieces(source, transposed), 2);
   return { values: () => take('values'), scales: () => take('scales') };
 }
 
