@@ -25,7 +25,7 @@ const cycles = ['apps', 'libs'].flatMap((root) => cyclesIn(folderGraph(root)));
 const repeats = repeatedRuns();
 
 print('files', `${paths.length}, ${sum(lengths)} lines`);
-print('lines of a file', `mean ${Math.round(sum(lengths) / lengths.length)}, ${spread(lengths)}`);
+print('lines of a file', `mean ${Math.floor(sum(lengths) / lengths.length)}, ${spread(lengths)}`);
 print('lines of a function', spread(functions.map(({ length }) => length)));
 for (const { name, path, length } of functions.filter(({ length }) => length > 60))
   print('  over 60 lines', `${name} in ${path}: ${length}`);

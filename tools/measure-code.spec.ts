@@ -3,13 +3,23 @@ import { join } from 'node:path';
 import { projectRoot } from '#paths';
 import { expect, it } from 'vitest';
 
+const report = execFileSync(process.execPath, [join(projectRoot, 'tools/measure-code.mjs')], {
+  cwd: projectRoot,
+  encoding: 'utf8',
+});
+
 it('finds folders without cycles and with few files', () => {
-  const report = execFileSync(process.execPath, [join(projectRoot, 'tools/measure-code.mjs')], {
-    cwd: projectRoot,
-    encoding: 'utf8',
-  });
-  expect(report).toMatch(/^lines of a file +mean \d+, median \d+/m);
   expect(report).toMatch(/^cycles of folders +0$/m);
   const large = [...report.matchAll(/^folder over 20 files +(\S+): \d+$/gm)].map(([, folder]) => folder);
   expect(large).toEqual([]);
+});
+
+it('finds files of a readable size, short functions and no repeated lines', () => {
+  const [, mean, ninetyFifth] =
+    /^lines of a file +mean (\d+), median \d+, 95th percentile (\d+)/m.exec(report) ?? [];
+  expect(Number(mean)).toBeGreaterThanOrEqual(95);
+  expect(Number(ninetyFifth)).toBeLessThanOrEqual(250);
+  expect(report).not.toMatch(/over 60 lines/);
+  const repeats = [...report.matchAll(/^ +repeat +(.+)$/gm)].map(([, places]) => places);
+  expect(repeats).toEqual([]);
 });

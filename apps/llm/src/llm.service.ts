@@ -90,7 +90,6 @@ export class LlmService implements OnApplicationShutdown {
       measure.succeed();
     } catch (error) {
       measure.fail(error);
-      throw error;
     } finally {
       measure.end();
     }

@@ -1,19 +1,17 @@
 import {
-  plainRerankRequestSchema,
+  plainRerankOperation,
+  plainRerankSchema,
   rerankCall,
   rerankRequestSchema,
   rerankResponse,
   rerankResponseSchema,
-  teiRerankAnswerSchema,
   teiRerankCall,
-  teiRerankRequestSchema,
   teiRerankResponse,
   type PlainRerankRequest,
   type RerankRequest,
 } from '#openai-api';
 import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
-import { z } from 'zod';
 import {
   referenceAnswer,
   referenceRequestSchema,
@@ -48,16 +46,9 @@ export class RerankingController {
   }
 
   @Post('rerank')
-  @ApiOperation({
-    summary: 'Rerank as Text Embeddings Inference (texts) or as Cohere (documents)',
-    body: z.union([teiRerankRequestSchema, rerankRequestSchema]),
-    answer: z.union([teiRerankAnswerSchema, rerankResponseSchema]),
-  })
+  @ApiOperation(plainRerankOperation)
   @HttpCode(200)
-  async plain(
-    @Body(new SchemaPipe(plainRerankRequestSchema)) body: PlainRerankRequest,
-    @Call() call: HttpCall,
-  ) {
+  async plain(@Body(new SchemaPipe(plainRerankSchema)) body: PlainRerankRequest, @Call() call: HttpCall) {
     if ('documents' in body) return this.rerank(body, call);
     return teiRerankResponse(await this.reranking.rerank(teiRerankCall(body), call.signal), body);
   }

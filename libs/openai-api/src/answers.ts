@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { EmbeddingResponse } from './embeddings.js';
-import type { RerankResponse } from './reranking.js';
 
 /** Answers of OpenAI's endpoints, for the OpenAPI documents; the tests hold real answers against them. */
 
@@ -69,20 +68,6 @@ export const embeddingResponseSchema: z.ZodType<EmbeddingResponse> = z.object({
     }),
   ),
   model: z.string(),
-  usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
-});
-
-/** Jina's and vLLM's answer of `/v1/rerank`. */
-export const rerankResponseSchema: z.ZodType<RerankResponse> = z.object({
-  id: z.string(),
-  model: z.string(),
-  results: z.array(
-    z.object({
-      index: z.int(),
-      relevance_score: z.number(),
-      document: z.object({ text: z.string() }).optional(),
-    }),
-  ),
   usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
 });
 

@@ -6,7 +6,6 @@ export {
   modelCatalogueSchema,
   modelListSchema,
   modelSchema,
-  rerankResponseSchema,
 } from './answers.js';
 export { type CompletionToolCall, type ToolCallPiece } from './chat-calls.js';
 export { callableTools, chatToolParam, namingToolParams } from './chat-tools.js';
@@ -37,14 +36,14 @@ export {
 export { codexModel, modelList, modelObject, type Model } from './models.js';
 export { dataFrame, doneFrame, errorFrame } from './server-sent-events.js';
 export {
-  plainRerankRequestSchema,
+  plainRerankOperation,
+  plainRerankSchema,
   rerankCall,
   rerankQuerySchema,
   rerankRequestSchema,
   rerankResponse,
-  teiRerankAnswerSchema,
+  rerankResponseSchema,
   teiRerankCall,
-  teiRerankRequestSchema,
   teiRerankResponse,
   type PlainRerankRequest,
   type RerankRequest,

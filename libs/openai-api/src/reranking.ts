@@ -20,12 +20,20 @@ export const rerankRequestSchema = z.object({
 });
 export type RerankRequest = z.output<typeof rerankRequestSchema>;
 
-export interface RerankResponse {
-  id: string;
-  model: string;
-  results: { index: number; relevance_score: number; document?: { text: string } }[];
-  usage: { prompt_tokens: number; total_tokens: number };
-}
+/** Jina's and vLLM's answer of `/v1/rerank`. */
+export const rerankResponseSchema = z.object({
+  id: z.string(),
+  model: z.string(),
+  results: z.array(
+    z.object({
+      index: z.int(),
+      relevance_score: z.number(),
+      document: z.object({ text: z.string() }).optional(),
+    }),
+  ),
+  usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
+});
+export type RerankResponse = z.infer<typeof rerankResponseSchema>;
 
 /** The call of the reranking service that a body asks for: the model's own scores, all documents unless top_n says. */
 export function rerankCall({ model, query, documents, top_n }: RerankRequest) {
@@ -76,17 +84,24 @@ export const teiRerankRequestSchema = z.object({
 export type TeiRerankRequest = z.output<typeof teiRerankRequestSchema>;
 
 /** `/rerank` serves two families of clients: TEI's send `texts`, Cohere's and Jina's send `documents`. */
-export const plainRerankRequestSchema = z
+export const plainRerankSchema = z
   .looseObject({})
   .transform((body) =>
     parseOrThrow('documents' in body ? rerankRequestSchema : teiRerankRequestSchema, body),
   );
-export type PlainRerankRequest = z.output<typeof plainRerankRequestSchema>;
+export type PlainRerankRequest = z.output<typeof plainRerankSchema>;
 
 /** What {@link teiRerankResponse} makes, for the OpenAPI document. */
 export const teiRerankAnswerSchema = z.array(
   z.object({ index: z.int(), score: z.number(), text: z.string().optional() }),
 );
+
+/** What the OpenAPI documents say of `/rerank`. */
+export const plainRerankOperation = {
+  summary: 'Rerank as Text Embeddings Inference (texts) or as Cohere (documents)',
+  body: z.union([teiRerankRequestSchema, rerankRequestSchema]),
+  answer: z.union([teiRerankAnswerSchema, rerankResponseSchema]),
+};
 
 /** The call of the reranking service that a body asks for: the scores of the model alone, for all texts. */
 export function teiRerankCall({ query, texts, truncate }: TeiRerankRequest) {

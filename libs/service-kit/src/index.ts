@@ -10,7 +10,7 @@ export {
 } from './config/environment.js';
 export { bytes, count, days, milliseconds, seconds } from './config/variables.js';
 export { databaseOptions } from './config/database-options.js';
-export { messagingOptions, natsAccess, natsEnvironmentShape, type NatsAccess } from './config/nats-access.js';
+export { messagingOptions, natsAccess, natsEnvironmentShape } from './config/nats-access.js';
 export { announceModel, hubCacheOf, modelOptions, progressBar } from './config/model-options.js';
 export { loadProfile, type Profile } from './config/profile.js';
 export { serviceIdentity, version, type ServiceIdentity } from './service-identity.js';

@@ -1,14 +1,13 @@
 import { rerank } from '#contracts';
 import { RpcClient } from '#messaging';
 import {
-  plainRerankRequestSchema,
+  plainRerankOperation,
+  plainRerankSchema,
   rerankCall,
   rerankRequestSchema,
   rerankResponse,
   rerankResponseSchema,
-  teiRerankAnswerSchema,
   teiRerankCall,
-  teiRerankRequestSchema,
   teiRerankResponse,
   type PlainRerankRequest,
   type RerankRequest,
@@ -17,7 +16,6 @@ import {
 import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
-import { z } from 'zod';
 
 @Controller()
 export class RerankController {
@@ -42,16 +40,9 @@ export class RerankController {
   }
 
   @Post('rerank')
-  @ApiOperation({
-    summary: 'Rerank as Text Embeddings Inference (texts) or as Cohere (documents)',
-    body: z.union([teiRerankRequestSchema, rerankRequestSchema]),
-    answer: z.union([teiRerankAnswerSchema, rerankResponseSchema]),
-  })
+  @ApiOperation(plainRerankOperation)
   @HttpCode(200)
-  async plain(
-    @Body(new SchemaPipe(plainRerankRequestSchema)) body: PlainRerankRequest,
-    @Call() call: HttpCall,
-  ) {
+  async plain(@Body(new SchemaPipe(plainRerankSchema)) body: PlainRerankRequest, @Call() call: HttpCall) {
     if ('documents' in body) return this.rerank(body, call);
     return this.metrics.measure('rerank', async () => {
       return teiRerankResponse(await this.client.request(rerank, teiRerankCall(body), call), body);

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { compileOnce } from '../compile-cache.js';
 import {
-  type GraphPooling,
+  readEncoderShape,
   readGraphPooling,
   type EncoderShape,
-  readEncoderShape,
+  type GraphPooling,
+  type ModernBertShape,
 } from './encoder-config.js';
 import { type EncoderGraphOptions, type EncoderHead, buildEncoderGraph } from './encoder-graph.js';
 import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
@@ -12,7 +13,6 @@ import type { IntegerKernel } from '../onnx/graph-builder.js';
 import type { LinearMode } from '../quantization/linear.js';
 import { EncoderWeights } from './encoder-weights.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
-import type { ModernBertShape } from './modernbert-config.js';
 import { buildModernBertGraph } from './modernbert-graph.js';
 import { isIgnorableModernBert, ModernBertWeights } from './modernbert-weights.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';

@@ -1,6 +1,11 @@
-import type { EncoderGraphOptions } from './encoder-graph.js';
-import { firstToken, sumOverMask, writeEmbedding, writeTokens } from './encoder-pooling.js';
-import type { ModernBertShape } from './modernbert-config.js';
+import {
+  firstToken,
+  sumOverMask,
+  writeEmbedding,
+  writeTokens,
+  type EncoderGraphOptions,
+} from './encoder-graph.js';
+import type { ModernBertShape } from './encoder-config.js';
 import type { ModernBertLayer, ModernBertWeights, ModernNorm } from './modernbert-weights.js';
 import type { LinearWeights } from '../checkpoint/weights.js';
 import type { Matrix } from '../checkpoint/matrix.js';

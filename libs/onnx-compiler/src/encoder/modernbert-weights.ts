@@ -1,4 +1,4 @@
-import type { ModernBertShape } from './modernbert-config.js';
+import type { ModernBertShape } from './encoder-config.js';
 import { type LinearWeights, linearWeights, matrix } from '../checkpoint/weights.js';
 import type { Matrix } from '../checkpoint/matrix.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';

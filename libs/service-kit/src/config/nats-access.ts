@@ -36,20 +36,8 @@ export const natsEnvironmentShape = {
 const natsEnvironmentSchema = z.object(natsEnvironmentShape).partial();
 export type NatsEnvironment = z.infer<typeof natsEnvironmentSchema>;
 
-/** How a connection to NATS is made. */
-export interface NatsAccess {
-  /** `host:port`, or a comma list of them. */
-  url: string;
-  user?: string;
-  password?: string;
-  token?: string;
-  nkey?: string;
-  credentialsFile?: string;
-  /** Set where the connection must be encrypted; a server without TLS is then refused. */
-  tls?: { caFile?: string; certFile?: string; keyFile?: string };
-  /** What the bucket of uploads is made with. */
-  bucket?: { maxBytes?: number; replicas?: number };
-}
+/** Credentials, encryption and the bucket of uploads; `tls` is present where the connection must be encrypted. */
+type NatsRights = ReturnType<typeof credentialsOf> & ReturnType<typeof tlsOf> & ReturnType<typeof bucketOf>;
 
 interface ServerUrl {
   address: string;
@@ -64,9 +52,9 @@ interface ServerUrl {
  * Reads where NATS is and who MegaNest is there. Errors: EnvironmentError that names the variable, also where two kinds of
  * credentials are given, and where a server that is not on this machine is used without any.
  */
-export function natsAccess(environment: NatsEnvironment): NatsAccess {
+export function natsAccess(environment: NatsEnvironment): { url: string } & NatsRights {
   const servers = (environment.NATS_URL ?? 'nats://127.0.0.1:4222').split(',').map(parseServer);
-  const access: NatsAccess = {
+  const access = {
     url: servers.map(({ address }) => address).join(','),
     ...credentialsOf(environment, servers),
     ...tlsOf(environment, servers),
@@ -103,7 +91,7 @@ function wrongUrl(detail: string): EnvironmentError {
   return new EnvironmentError(`NATS_URL: ${detail}.`);
 }
 
-function credentialsOf(environment: NatsEnvironment, servers: ServerUrl[]): Partial<NatsAccess> {
+function credentialsOf(environment: NatsEnvironment, servers: ServerUrl[]) {
   const user = environment.NATS_USER ?? same(servers, 'user');
   const password = environment.NATS_PASSWORD ?? same(servers, 'password');
   const token = environment.NATS_TOKEN ?? same(servers, 'token');
@@ -135,7 +123,7 @@ function same(servers: ServerUrl[], field: 'user' | 'password' | 'token'): strin
   return [...values][0];
 }
 
-function tlsOf(environment: NatsEnvironment, servers: ServerUrl[]): Pick<NatsAccess, 'tls'> {
+function tlsOf(environment: NatsEnvironment, servers: ServerUrl[]) {
   const { NATS_CA_FILE: caFile, NATS_CERT_FILE: certFile, NATS_KEY_FILE: keyFile } = environment;
   if ((certFile === undefined) !== (keyFile === undefined))
     throw new EnvironmentError('NATS_CERT_FILE and NATS_KEY_FILE belong together; one is missing.');
@@ -146,10 +134,7 @@ function tlsOf(environment: NatsEnvironment, servers: ServerUrl[]): Pick<NatsAcc
   return { tls: { ...(caFile && { caFile }), ...(certFile && { certFile, keyFile }) } };
 }
 
-function bucketOf({
-  NATS_BUCKET_MAX_BYTES: maxBytes,
-  NATS_BUCKET_REPLICAS: replicas,
-}: NatsEnvironment): Pick<NatsAccess, 'bucket'> {
+function bucketOf({ NATS_BUCKET_MAX_BYTES: maxBytes, NATS_BUCKET_REPLICAS: replicas }: NatsEnvironment) {
   if (maxBytes === undefined && replicas === undefined) return {};
   return { bucket: { ...(maxBytes && { maxBytes }), ...(replicas && { replicas }) } };
 }
@@ -165,7 +150,7 @@ function assertReadable(variable: string, path: string): void {
 /** Everybody who reaches an open NATS reads every request, answers for every service and deletes documents. */
 function assertProtected(
   { MEGANEST_ALLOW_OPEN }: NatsEnvironment,
-  { user, token, nkey, credentialsFile, tls }: NatsAccess,
+  { user, token, nkey, credentialsFile, tls }: NatsRights,
   servers: ServerUrl[],
 ): void {
   const foreign = servers.find(({ host }) => !isLoopback(host));

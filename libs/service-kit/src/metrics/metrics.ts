@@ -282,10 +282,11 @@ export class GenerationMeasure {
     this.#failure = undefined;
   }
 
-  /** It has ended with an error, which may say that it was cancelled. */
-  fail(error: unknown): void {
+  /** It has ended with an error, which may say that it was cancelled. Throws this error again. */
+  fail(error: unknown): never {
     this.#failure = error;
     if (!(error instanceof MegaNestError && error.code === 'cancelled')) this.#outcome = 'error';
+    throw error;
   }
 
   /** Records the outcome; without another one the consumer has left early. */
@@ -318,7 +319,6 @@ export async function* measureGeneration(
     measure.succeed();
   } catch (error) {
     measure.fail(error);
-    throw error;
   } finally {
     measure.end();
   }

@@ -15,6 +15,8 @@ interface Pass {
   /** Butterflies, each for `stride` interleaved transforms. */
   readonly length: number;
   readonly stride: number;
+  /** Distance of the inputs of a butterfly: `length · stride`. */
+  readonly step: number;
   /** `[length, radix − 1]`: factors of the outputs of a butterfly, except the first. */
   readonly twiddles: ComplexValues;
   /** e^(−2πi·k / radix) for k = 0 … radix − 1. */
@@ -27,7 +29,8 @@ function planPasses(length: number, factors: readonly number[]): Pass[] {
   let stride = 1;
   return factors.map((radix) => {
     rest /= radix;
-    const pass = { radix, length: rest, stride, twiddles: new ComplexValues(rest * (radix - 1)) };
+    const twiddles = new ComplexValues(rest * (radix - 1));
+    const pass = { radix, length: rest, stride, step: rest * stride, twiddles };
     for (let p = 0; p < rest; p += 1)
       for (let k = 1; k < radix; k += 1)
         setRoot(pass.twiddles, p * (radix - 1) + k - 1, (p * k * stride) / length);
@@ -45,16 +48,15 @@ function setRoot(values: ComplexValues, at: number, turn: number): void {
 
 /** Radix 4: two sums and two differences; a quarter turn swaps real and imaginary parts. */
 function passOfFour(pass: Pass, from: ComplexValues, to: ComplexValues): void {
-  const { length, stride } = pass;
+  const { length, stride, step } = pass;
   const { real: re, imaginary: im } = from;
   const { real: outRe, imaginary: outIm } = to;
-  const step = stride * length;
   for (let p = 0; p < length; p += 1) {
     for (let q = 0; q < stride; q += 1) {
       const a = q + stride * p;
       const b = a + step;
-      const c = b + step;
-      const d = c + step;
+      const c = a + 2 * step;
+      const d = b + 2 * step;
       const sumRe = re[a]! + re[c]!;
       const sumIm = im[a]! + im[c]!;
       const differenceRe = re[a]! - re[c]!;
@@ -79,11 +81,10 @@ function passOfFour(pass: Pass, from: ComplexValues, to: ComplexValues): void {
 
 /** Radix 5, by pairs of conjugate roots. */
 function passOfFive(pass: Pass, from: ComplexValues, to: ComplexValues): void {
-  const { length, stride, roots } = pass;
+  const { length, stride, step, roots } = pass;
   const { real: re, imaginary: im } = from;
   const { real: outRe, imaginary: outIm } = to;
   const [c1, c2, s1, s2] = [roots.real[1]!, roots.real[2]!, -roots.imaginary[1]!, -roots.imaginary[2]!];
-  const step = stride * length;
   for (let p = 0; p < length; p += 1) {
     for (let q = 0; q < stride; q += 1) {
       const a = q + stride * p;

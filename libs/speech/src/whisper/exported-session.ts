@@ -11,7 +11,7 @@ import {
   type EngineChoice,
 } from '#models';
 import { logSoftmax } from '../ctc/search.js';
-import type { DecodeOptions, DecoderRows, WhisperBackend } from './whisper-backend.js';
+import type { DecodeStep, DecoderRows, WhisperBackend } from './whisper-backend.js';
 
 const configSchema = z.looseObject({
   d_model: z.int().positive(),
@@ -82,12 +82,7 @@ export class ExportedSession implements WhisperBackend {
     this.slots[slot] = { states: states!, past: new Map() };
   }
 
-  async decode(
-    first: number,
-    pasts: readonly number[],
-    tokens: readonly (readonly number[])[],
-    { wanted, keep = true }: DecodeOptions,
-  ): Promise<DecoderRows> {
+  async decode({ first, pasts, tokens, wanted, keep = true }: DecodeStep): Promise<DecoderRows> {
     const width = tokens[0]!.length;
     const logits: { values: Float32Array; vocabulary: number }[] = [];
     for (const [index, row] of tokens.entries()) {

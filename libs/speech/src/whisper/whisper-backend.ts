@@ -11,8 +11,14 @@ export interface DecoderRows {
   readonly alignment?: readonly (readonly Float32Array[])[];
 }
 
-/** Options of {@link WhisperBackend.decode}. */
-export interface DecodeOptions {
+/** Input of {@link WhisperBackend.decode}. */
+export interface DecodeStep {
+  /** Slot of the first sequence. */
+  readonly first: number;
+  /** Cached positions of each sequence. */
+  readonly pasts: readonly number[];
+  /** New tokens of each sequence, the same number for each. */
+  readonly tokens: readonly (readonly number[])[];
   /** Rows, `sequence × tokens + token`, whose scores are returned. */
   readonly wanted: readonly number[];
   /** Append the tokens to the KV cache; default true. */
@@ -33,15 +39,7 @@ export interface WhisperBackend {
   move(from: number, to: number, positions: number): void;
   /** Encodes one window, `[bands, 2 · sourcePositions]`, into a slot. */
   encode(features: Float32Array, slot: number): Promise<void>;
-  /**
-   * Runs new tokens of the sequences from slot `first` on, the same number for each, after `pasts` cached
-   * positions.
-   */
-  decode(
-    first: number,
-    pasts: readonly number[],
-    tokens: readonly (readonly number[])[],
-    options: DecodeOptions,
-  ): Promise<DecoderRows>;
+  /** Runs new tokens of consecutive sequences after their cached positions. */
+  decode(step: DecodeStep): Promise<DecoderRows>;
   close(): Promise<void>;
 }

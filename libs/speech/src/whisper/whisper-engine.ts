@@ -88,7 +88,14 @@ export class WhisperEngine {
   async #languageIn(slot: number): Promise<string | undefined> {
     const { languages, marks } = this.settings;
     if (languages.size === 0) return undefined;
-    const { scores } = await this.session.decode(slot, [0], [[marks.start]], { wanted: [0], keep: false });
+    const tokens = [[marks.start]];
+    const { scores } = await this.session.decode({
+      first: slot,
+      pasts: [0],
+      tokens,
+      wanted: [0],
+      keep: false,
+    });
     const likelihood = ([, id]: [string, number]) => scores[0]![id]!;
     return [...languages].reduce((best, next) => (likelihood(next) > likelihood(best) ? next : best))[0];
   }
@@ -108,7 +115,7 @@ export class WhisperEngine {
     const prompt = this.#promptOf(sequence);
     const begin = prompt.indexOf(this.settings.marks.start);
     const wanted = [begin, prompt.length - 1];
-    const { scores } = await this.session.decode(slot, [0], [prompt], { wanted });
+    const { scores } = await this.session.decode({ first: slot, pasts: [0], tokens: [prompt], wanted });
     const { noSpeech } = this.settings.marks;
     if (noSpeech !== undefined) sequence.noSpeechProb = Math.exp(scores[0]![noSpeech]!);
     // A copy, because both rows may be the same and sampling modifies them.
@@ -121,7 +128,7 @@ export class WhisperEngine {
     const wanted = active.map((_, slot) => slot);
     const pasts = active.map(({ positions }) => positions - 1);
     const tokens = active.map(({ lastToken }) => [lastToken]);
-    const { scores, alignment } = await this.session.decode(0, pasts, tokens, { wanted });
+    const { scores, alignment } = await this.session.decode({ first: 0, pasts, tokens, wanted });
     for (let slot = active.length - 1; slot >= 0; slot--) {
       const sequence = active[slot]!;
       if (sequence.task.signal.aborted) {

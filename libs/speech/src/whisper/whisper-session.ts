@@ -1,7 +1,7 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { createSession, type SessionSettings, type EngineChoice, type EngineSettings } from '#models';
 import { compileWhisper, type CompiledWhisper } from '#onnx-compiler';
-import type { DecodeOptions, DecoderRows, WhisperBackend } from './whisper-backend.js';
+import type { DecodeStep, DecoderRows, WhisperBackend } from './whisper-backend.js';
 import { WhisperKvCache } from './whisper-kv-cache.js';
 import type { WhisperSettings } from './whisper-settings.js';
 
@@ -53,12 +53,7 @@ export class WhisperSession implements WhisperBackend {
     this.cache.putAudio(slot, tensors);
   }
 
-  async decode(
-    first: number,
-    pasts: readonly number[],
-    tokens: readonly (readonly number[])[],
-    { wanted, keep = true }: DecodeOptions,
-  ): Promise<DecoderRows> {
+  async decode({ first, pasts, tokens, wanted, keep = true }: DecodeStep): Promise<DecoderRows> {
     const width = tokens[0]!.length;
     const outputs = await this.decoder.run({
       input_ids: int64(tokens.flat(), [tokens.length, width]),
