@@ -39,7 +39,8 @@ afterEach(async () => {
 });
 
 const compiles = () => Promise.resolve(true);
-const resolve = (more: ModelLoadOptions = {}, source = id) => resolveModel(source, { ...options, ...more }, compiles);
+const resolve = (more: ModelLoadOptions = {}, source = id) =>
+  resolveModel(source, { ...options, ...more }, compiles);
 const original = (file: string) => readFile(path.join(scratch, 'hub', id, file));
 const sha256Of = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 const folder = () => path.join(scratch, 'cache', 'hub', 'models--acme--tiny');

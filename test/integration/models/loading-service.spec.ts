@@ -9,7 +9,9 @@ const weights = 'model.safetensors';
 it('a service that downloads its model is alive, not ready, and says how far it is', async () => {
   const [nats, folder, port] = await Promise.all([startNats(), createTemporaryDirectory(), freePort()]);
   const models = path.join(folder.path, 'hub');
-  await cp(path.join(repositoryRoot, 'models/nano-embed'), path.join(models, 'acme/embed'), { recursive: true });
+  await cp(path.join(repositoryRoot, 'models/nano-embed'), path.join(models, 'acme/embed'), {
+    recursive: true,
+  });
   const hub = await HubServer.start(models);
   hub.faults.push({ file: weights, kind: 'hold', at: 0.6, times: 1 });
   const held = hub.whenHeld(weights);
@@ -32,9 +34,15 @@ it('a service that downloads its model is alive, not ready, and says how far it 
     .poll(() => get('/v1/health_check'))
     .toMatchObject({
       status: 503,
-      body: { status: 'unhealthy', downloads: [{ model: 'acme/embed', loadedBytes: expect.any(Number) as number }] },
+      body: {
+        status: 'unhealthy',
+        downloads: [{ model: 'acme/embed', loadedBytes: expect.any(Number) as number }],
+      },
     });
-  expect(await get('/v1/embeddings')).toMatchObject({ status: 503, body: { error: { code: 'service_unavailable' } } });
+  expect(await get('/v1/embeddings')).toMatchObject({
+    status: 503,
+    body: { error: { code: 'service_unavailable' } },
+  });
   hub.breakHeld();
   const service = await started;
   expect(await get('/v1/health_check')).toMatchObject({ status: 200, body: { status: 'healthy' } });

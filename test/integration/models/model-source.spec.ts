@@ -7,7 +7,10 @@ import { loadEmbedder } from '#encoders';
 import { loadGenerator } from '#generation';
 import { canCompileEncoder, resolveModel } from '#models';
 import type { DownloadProgress } from '#models';
-import { randomTensors, writeCheckpoint } from '../../../libs/onnx-compiler/src/checkpoint/checkpoint.fixture.js';
+import {
+  randomTensors,
+  writeCheckpoint,
+} from '../../../libs/onnx-compiler/src/checkpoint/checkpoint.fixture.js';
 import { decoderShapes } from '../../../libs/onnx-compiler/src/decoder/reference-decoder.fixture.js';
 import { projectRoot } from '#paths';
 import { HubServer } from '../../support/hub-server.js';

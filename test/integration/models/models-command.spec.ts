@@ -23,7 +23,8 @@ beforeEach(async () => {
   await mkdir(model, { recursive: true });
   const config = { model_type: 'qwen3', hidden_size: 8 };
   await writeFile(path.join(model, 'config.json'), JSON.stringify(config));
-  for (const file of ['tokenizer.json', 'tokenizer_config.json']) await writeFile(path.join(model, file), '{}');
+  for (const file of ['tokenizer.json', 'tokenizer_config.json'])
+    await writeFile(path.join(model, file), '{}');
   await mkdir(path.join(model, 'onnx'));
   await writeFile(path.join(model, 'onnx/model.onnx'), randomBytes(4_000_000));
   hub = await HubServer.start(path.join(scratch, 'hub'));
@@ -73,7 +74,10 @@ describe('npm run models', () => {
     const ranges = hub.asked(graph).map(({ range }) => range);
     expect(ranges).toHaveLength(2);
     expect(Number(/^bytes=(\d+)-$/.exec(ranges[1] ?? '')?.[1])).toBeGreaterThan(2_000_000);
-    expect(await models('check')).toEqual({ code: 0, output: expect.stringMatching(/^acme\/tiny \w+: ok\n$/) });
+    expect(await models('check')).toEqual({
+      code: 0,
+      output: expect.stringMatching(/^acme\/tiny \w+: ok\n$/),
+    });
   });
 
   it('lists, checks and removes', async () => {
@@ -84,7 +88,10 @@ describe('npm run models', () => {
     const blobs = path.join(cache(), 'models--acme--tiny', 'blobs');
     const large = (await readdir(blobs)).find((name) => name.length === 64)!;
     await writeFile(path.join(blobs, large), randomBytes(4_000_000));
-    expect(await models('check', id)).toEqual({ code: 1, output: expect.stringContaining(`damaged: ${graph}`) });
+    expect(await models('check', id)).toEqual({
+      code: 1,
+      output: expect.stringContaining(`damaged: ${graph}`),
+    });
     expect(await models('rm', id)).toEqual({ code: 0, output: 'acme/tiny is removed.\n' });
     expect(await models('rm', id)).toMatchObject({ code: 1 });
     expect(await models('check', id)).toEqual({ code: 1, output: expect.stringContaining('is not here') });
@@ -93,7 +100,10 @@ describe('npm run models', () => {
   it('says how it is used, and why a download failed', async () => {
     expect(await models('--help')).toEqual({ code: 0, output: expect.stringContaining('pull [models]') });
     expect(await models('fetch')).toEqual({ code: 1, output: expect.stringContaining('Usage:') });
-    expect(await models('pull', 'tiny')).toEqual({ code: 1, output: expect.stringContaining('"tiny" is not a model') });
+    expect(await models('pull', 'tiny')).toEqual({
+      code: 1,
+      output: expect.stringContaining('"tiny" is not a model'),
+    });
     expect(await models('pull')).toEqual({ code: 1, output: expect.stringContaining('Name a model') });
     hub.token = 'secret';
     expect(await models('pull', id)).toEqual({ code: 1, output: expect.stringContaining('set HF_TOKEN') });

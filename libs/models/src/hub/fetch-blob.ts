@@ -4,7 +4,6 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream as WebStream } from 'node:stream/web';
 import { ModelLoadError } from '../model-load-error.js';
 import type { HubApi, HubFile } from './hub-api.js';
 import type { HubFolder } from './hub-cache.js';
@@ -70,7 +69,7 @@ async function append(
     },
   });
   const target = createWriteStream(partial, { flags: from > 0 ? 'a' : 'w' });
-  await pipeline(Readable.fromWeb(body as WebStream<Uint8Array>), count, target);
+  await pipeline(Readable.fromWeb(body), count, target);
 }
 
 /** What the hub calls a file: SHA-256 of a large one, else git's SHA-1 of the blob. */
