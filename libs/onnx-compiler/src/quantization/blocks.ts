@@ -1,5 +1,6 @@
 import { type BlockFormat, type BlockMatrix, halfAt, setHalf } from '../checkpoint/block-matrix.js';
 import type { Matrix } from '../checkpoint/matrix.js';
+import { readPieces } from '../checkpoint/weights.js';
 import { largestMagnitude, roundToByte } from './quantize.js';
 import { takenOnce } from './taken-once.js';
 
@@ -34,6 +35,8 @@ interface Block {
   readonly end: number;
 }
 
+const searchFor = (values: number): Search => (values > mostThorough ? quick : thorough);
+
 /** Step size and zero point of a block. */
 interface BlockFit {
   readonly inverseStep: number;
@@ -50,11 +53,11 @@ export function quantizeBlocks(
   rows: number,
   columns: number,
   { bits, block, zeroPoints }: BlockFormat,
+  search = searchFor(rows * columns),
 ): BlockMatrix {
   if (bits === 8) return quantizeBytes(values, rows, columns, block);
   const blocks = Math.ceil(columns / block);
   const result = emptyBlocks(rows, blocks, block, zeroPoints);
-  const search = values.length > mostThorough ? quick : thorough;
   for (let row = 0; row < rows; row++)
     for (let index = 0; index < blocks; index++) {
       const start = row * columns + index * block;
@@ -194,14 +197,31 @@ export function dequantizeBlocks(
   return result;
 }
 
+async function quantizePieces(source: Matrix, format: BlockFormat): Promise<BlockMatrix> {
+  const { rows, columns } = source;
+  const blocks = Math.ceil(columns / format.block);
+  const search = searchFor(rows * columns);
+  const result: BlockMatrix = {
+    values: new Uint8Array((rows * blocks * format.block * format.bits) / 8),
+    scales: new Float32Array(rows * blocks),
+    ...(format.zeroPoints && { zeroPoints: new Uint8Array(rows * Math.ceil(blocks / 2)) }),
+  };
+  for await (const { first, count, values } of readPieces(source)) {
+    const piece = quantizeBlocks(values, count, columns, format, search);
+    result.values.set(piece.values, (first * result.values.length) / rows);
+    result.scales.set(piece.scales, first * blocks);
+    if (piece.zeroPoints) result.zeroPoints?.set(piece.zeroPoints, first * Math.ceil(blocks / 2));
+  }
+  return result;
+}
+
 /**
  * The parts of a matrix in blocks, each taken once, in any order; the matrix is read when the first is taken.
  * Blocks of the checkpoint are taken as they are.
  */
 export function quantizeBlocksLazily(source: Matrix, format: BlockFormat) {
   const quantize = async (): Promise<Required<BlockMatrix>> => {
-    const { blocks, rows, columns } = source;
-    const result = blocks ? await blocks.read() : quantizeBlocks(await source.read(), rows, columns, format);
+    const result = source.blocks ? await source.blocks.read() : await quantizePieces(source, format);
     return { zeroPoints: new Uint8Array(0), ...result };
   };
   return takenOnce(quantize, format.zeroPoints ? 3 : 2);
