@@ -1,7 +1,6 @@
 import type { EncodedSequence, EngineChoice, EngineSettings, Device } from '#models';
 import { MegaNestError, type ModelInfo } from '#contracts';
-import type { ScoreFunction } from './classification-head.js';
-import type { Pooling } from './pooling.js';
+import type { Pooling, ScoreFunction } from './pooling.js';
 
 /** The task of an encoder. */
 export type EncoderTask = 'embed' | 'rerank' | 'classify';

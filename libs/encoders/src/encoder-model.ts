@@ -19,9 +19,8 @@ import type {
   EncoderReady,
   EncoderResult,
 } from './encoder-messages.js';
-import { scoresOf } from './classification-head.js';
+import { normalizeVector, poolTokens, scoresOf } from './pooling.js';
 import { encodeItem, type ItemCoding } from './encode-item.js';
-import { normalizeVector, poolTokens } from './pooling.js';
 import { ReaderTokens } from './reader-tokens.js';
 import { raiseToMax } from './text-pieces.js';
 

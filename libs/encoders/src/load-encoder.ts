@@ -12,8 +12,7 @@ import {
 import type { ModelLoadOptions } from '#models';
 import type { EncoderReady, EncoderSettings, EncoderTask } from './encoder-messages.js';
 import { EncoderPool } from './encoder-pool.js';
-import { readPooling, type Pooling } from './pooling.js';
-import { readClassificationHead } from './classification-head.js';
+import { readClassificationHead, readPooling, type Pooling } from './pooling.js';
 
 /** Options of the functions that load encoders. */
 export interface EncoderLoadOptions extends ModelLoadOptions {

@@ -1,9 +1,10 @@
-import type { OutputConstraint } from '#contracts';
+import { MegaNestError, type OutputConstraint } from '#contracts';
 import { ConstraintError } from './constraint-error.js';
 import { parseEbnf } from './ebnf/ebnf-grammar.js';
 import { choice, rule, text, type Grammar } from './grammar.js';
 import { jsonRules } from './json-schema/json-grammar.js';
 import { jsonSchemaGrammar } from './json-schema/json-schema-grammar.js';
+import { larkGrammar } from './lark/lark-grammar.js';
 import { normalizeGrammar } from './normalize-grammar.js';
 import { pruneGrammar } from './prune-grammar.js';
 import { regexGrammar } from './regex/regex-grammar.js';
@@ -43,11 +44,33 @@ function grammarOf(constraint: OutputConstraint): Grammar {
 }
 
 /** Says of an error in which field of the constraint it is. */
-export function within<Result>(field: string | readonly (string | number)[], work: () => Result): Result {
+function within<Result>(field: string | readonly (string | number)[], work: () => Result): Result {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error;
     throw new ConstraintError(error.reason, [...[field].flat(), ...error.path]);
+  }
+}
+
+/** The grammar of a constraint. Errors: invalid_request, with the path of what the constraint asks in vain. */
+export function readConstraint(constraint: OutputConstraint): Grammar {
+  return naming(() => constraintGrammar(constraint));
+}
+
+/** The grammar of a text in Lark. Errors: invalid_request for `constraint.lark`. */
+export function readLark(source: string): Grammar {
+  return naming(() => within('lark', () => prepareGrammar(larkGrammar(source))));
+}
+
+function naming(read: () => Grammar): Grammar {
+  try {
+    return read();
+  } catch (error) {
+    const isTooDeep = error instanceof RangeError;
+    if (!(error instanceof ConstraintError) && !isTooDeep) throw error;
+    const param = ['constraint', ...(isTooDeep ? [] : error.path)].join('.');
+    const reason = isTooDeep ? 'It is nested too deeply.' : error.reason;
+    throw new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param, cause: error });
   }
 }

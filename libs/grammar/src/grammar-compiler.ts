@@ -1,8 +1,7 @@
 import type { TokenVocabulary } from '#models';
 import { sequence, text, type Grammar } from './grammar.js';
-import { GrammarFollower } from './grammar-follower.js';
+import { GrammarFollower, TokenConstraint } from './token-constraint.js';
 import { GrammarMachine } from './grammar-machine.js';
-import { TokenConstraint } from './token-constraint.js';
 import { TokenTrie } from './token-trie.js';
 
 /** Grammars that are kept with the masks of their states. */

@@ -2,7 +2,7 @@ import type { OutputConstraint } from '#contracts';
 import type { TokenVocabulary } from '#models';
 import { describe, expect, it } from 'vitest';
 import { GrammarCompiler } from './grammar-compiler.js';
-import { readConstraint } from './read-constraint.js';
+import { readConstraint } from './constraint-grammar.js';
 
 const texts = ['<end>', '{', '}', '"', 'a', 'b', '":', ' ', ':', ',', '1', '"}', '[', ']'];
 const [end] = [0];

@@ -1,8 +1,7 @@
 import { MegaNestError } from '#contracts';
 import { insertChunks, insertChunksStatement, type NewChunk } from './chunk-writer.js';
 import type { Database } from './database.js';
-import type { DocumentRoom } from './document-room.js';
-import type { DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
+import type { DocumentRoom, DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
 import { toPostgresJson } from './postgres-text.js';
 import { SqlParameters, type SqlValue, type Transaction } from './transaction.js';
 

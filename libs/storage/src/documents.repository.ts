@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { defaultCollection, type StoredChunk, type StoredDocument } from '#contracts';
 import { requireFittingEmbeddings, type NewChunk } from './chunk-writer.js';
 import type { Database } from './database.js';
-import { DocumentRoom } from './document-room.js';
+import { DocumentRoom, type DocumentVersion, type NewDocument, type ReplaceOutcome } from './document.js';
 import {
   chunksPerTransaction,
   findVersion,
@@ -10,7 +10,6 @@ import {
   writeInParts,
   type WrittenDocument,
 } from './document-writer.js';
-import type { DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
 import { analyzeIfGrown } from './statistics.js';
 import type { SqlValue } from './transaction.js';
 import { VectorIndexer } from './vector-indexer.js';

@@ -1,6 +1,6 @@
 import { MegaNestError } from '#contracts';
 import type { Database } from './database.js';
-import { requireRoom } from './responses/owner-room.js';
+import { requireRoom } from './responses/kept-bounds.js';
 import { toPostgresJson, toPostgresText } from './postgres-text.js';
 
 /** Whose records: the holder of an API key, and a user of that holder's application. */

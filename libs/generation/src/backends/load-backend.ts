@@ -1,12 +1,17 @@
-import { chooseEngine } from '#models';
-import { compileConcatKvDecoder } from '#onnx-compiler';
+import { chooseEngine, ModelLoadError } from '#models';
+import {
+  compileConcatKvDecoder,
+  countParameters,
+  readDecoderShape,
+  type WeightPrecision,
+} from '#onnx-compiler';
+import { freemem } from 'node:os';
 import type { DecoderBackend } from '../decoder-backend.js';
+import type { GeneratorReady, GeneratorSettings } from '../generator-messages.js';
+import { bytesPerPosition } from '../kv-cache/kv-cache.js';
 import { compileApart } from './compile-apart.js';
 import { CompiledOnnxBackend } from './compiled-onnx-backend.js';
-import { bytesPerPosition } from '../kv-cache/kv-cache.js';
-import { chooseWeights } from './choose-weights.js';
 import { ExportedOnnxBackend } from './exported-onnx-backend.js';
-import type { GeneratorReady, GeneratorSettings } from '../generator-messages.js';
 
 /** A backend and the message that the worker sends when it is ready. */
 export interface LoadedBackend {
@@ -63,4 +68,34 @@ function keyValues({ keyValues, config, maxAnswers, memory }: GeneratorSettings)
   const { layers, keyValueHeads: kvHeads, headDimension: headDim, contextLength } = config;
   const perPosition = bytesPerPosition({ layers, kvHeads, headDim, kv: 'float' });
   return perPosition * contextLength * maxAnswers > memory.sequenceBytes ? 'int8' : 'float';
+}
+
+/**
+ * Free memory that int8 weights need, in bytes a weight: one for the weight, and half as much for what loading and the
+ * first requests take.
+ */
+const bytesPerWeight = 1.5;
+
+/**
+ * Resolves `auto`: int8 where it fits the free memory (that of the container, where it has a limit), otherwise int4,
+ * which takes about half, or which
+ * the checkpoint has. On a device of its own the weights are fp32. Errors: ModelLoadError for other weights there,
+ * UnsupportedModelError for a damaged model.
+ */
+export async function chooseWeights(
+  { directory, weights, engine }: Pick<GeneratorSettings, 'directory' | 'weights' | 'engine'>,
+  freeBytes: () => number = availableMemory,
+): Promise<WeightPrecision> {
+  const isProcessor = engine.weights === 'int8';
+  if (!isProcessor && weights !== 'auto' && weights !== 'fp32')
+    throw new ModelLoadError(`Weights in ${weights} need the processor; this device has fp32 weights.`);
+  if (weights !== 'auto') return weights;
+  if (!isProcessor) return 'fp32';
+  if ((await readDecoderShape(directory)).packing) return 'int4';
+  return (await countParameters(directory)) * bytesPerWeight <= freeBytes() ? 'int8' : 'int4';
+}
+
+/** Node 20 may lack the function, whose result heeds the limit of a container. */
+function availableMemory(): number {
+  return process.availableMemory?.() ?? freemem();
 }

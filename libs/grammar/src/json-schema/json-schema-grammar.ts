@@ -2,13 +2,18 @@ import { ConstraintError } from '../constraint-error.js';
 import { choice, rule, text, type Grammar, type GrammarNode } from '../grammar.js';
 import { jsonLiteral, jsonRules } from './json-grammar.js';
 import { arrayGrammar } from './array-grammar.js';
-import { disjoint } from './disjoint-schemas.js';
-import { literalFits } from './literal-fits.js';
-import { flattenSchema } from './intersect-schemas.js';
+import { disjoint, flattenSchema } from './intersect-schemas.js';
+import {
+  literalFits,
+  readSchema,
+  typesOf,
+  type JsonType,
+  type Path,
+  type Schema,
+  type SchemaNode,
+} from './schema-node.js';
 import { numberGrammar } from './number-grammar.js';
 import { objectGrammar } from './object-grammar.js';
-import { readSchema, type JsonType, type Path, type Schema, type SchemaNode } from './schema-node.js';
-import { typesOf } from './schema-types.js';
 import { stringGrammar } from './string-grammar.js';
 
 const mostRules = 2000;

@@ -48,7 +48,7 @@ const annotations = new Set(
   ).split(' '),
 );
 
-export const jsonTypes = ['object', 'array', 'string', 'integer', 'number', 'boolean', 'null'] as const;
+const jsonTypes = ['object', 'array', 'string', 'integer', 'number', 'boolean', 'null'] as const;
 export type JsonType = (typeof jsonTypes)[number];
 
 export type Path = readonly (string | number)[];
@@ -99,3 +99,79 @@ const refusals: ReadonlyMap<string, string> = new Map(
     'use $ref': ['$dynamicRef', '$recursiveRef'],
   }).flatMap(([hint, keys]) => keys.map((key) => [key, hint])),
 );
+
+/** The types that a value may have; those that its keywords speak of where the schema names none. */
+export function typesOf(schema: SchemaNode, path: Path): JsonType[] {
+  const named = schema.type === undefined ? impliedTypes(schema) : [schema.type].flat();
+  const unknown = named.find((type) => !jsonTypes.includes(type as JsonType));
+  if (unknown !== undefined) {
+    throw new ConstraintError(`There is no type "${unknown}".`, [...path, 'type']);
+  }
+  const types = schema.nullable ? [...named, 'null'] : named;
+  const all = new Set(types as JsonType[]);
+  if (all.has('number')) all.delete('integer');
+  return [...all];
+}
+
+const keywordsOfTypes: readonly [JsonType, readonly (keyof SchemaNode)[]][] = [
+  [
+    'object',
+    [
+      ...(['properties', 'required', 'additionalProperties', 'patternProperties'] as const),
+      ...(['propertyNames', 'minProperties', 'maxProperties'] as const),
+    ],
+  ],
+  ['array', ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems']],
+  ['string', ['minLength', 'maxLength', 'pattern', 'format']],
+  ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
+];
+
+function impliedTypes(schema: SchemaNode): JsonType[] {
+  const implied = keywordsOfTypes.filter(([, keywords]) => keywords.some((key) => schema[key] !== undefined));
+  return implied.length > 0
+    ? implied.map(([type]) => type)
+    : ['object', 'array', 'string', 'number', 'boolean', 'null'];
+}
+
+/** Whether a JSON value is of a type of JSON Schema. */
+export function hasType(value: unknown, type: string): boolean {
+  if (value === null) return type === 'null';
+  if (Array.isArray(value)) return type === 'array';
+  if (type === 'integer') return Number.isInteger(value);
+  return typeof value === type;
+}
+
+const undecided = [
+  ...(['pattern', 'format', 'multipleOf', 'properties', 'required', 'additionalProperties'] as const),
+  ...([
+    'patternProperties',
+    'propertyNames',
+    'minProperties',
+    'maxProperties',
+    'items',
+    'prefixItems',
+  ] as const),
+  ...(['additionalItems', 'uniqueItems', 'minItems', 'maxItems'] as const),
+];
+
+/** True for a value of `enum` or `const` that the other keywords beside it let through. */
+export function literalFits(value: unknown, schema: SchemaNode, path: Path): boolean {
+  const key = undecided.find((keyword) => schema[keyword] !== undefined);
+  if (key) {
+    throw new ConstraintError(`"${key}" beside "enum" or "const" is not supported.`, [...path, key]);
+  }
+  if ('const' in schema && schema.enum && !schema.enum.some((other) => same(other, value))) return false;
+  if (schema.type !== undefined && !typesOf(schema, path).some((type) => hasType(value, type))) return false;
+  if (typeof value === 'string') return between(Array.from(value).length, schema.minLength, schema.maxLength);
+  if (typeof value !== 'number') return true;
+  const { minimum, maximum, exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = schema;
+  return between(value, minimum, maximum) && value > exclusiveMinimum && value < exclusiveMaximum;
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function between(value: number, min = -Infinity, max = Infinity): boolean {
+  return value >= min && value <= max;
+}

@@ -1,4 +1,3 @@
-import { bothCases, characterSet, charactersOf } from '../regex/character-set.js';
 import { assertReadable, ConstraintError } from '../constraint-error.js';
 import {
   characters,
@@ -11,8 +10,8 @@ import {
   type GrammarNode,
 } from '../grammar.js';
 import { escapeGrammar } from '../json-schema/json-grammar.js';
-import { expressionGrammar } from './lark-expression.js';
-import { larkLibrary } from './lark-library.js';
+import { bothCases, characterSet, charactersOf } from '../regex/character-set.js';
+import { regexGrammar } from '../regex/regex-grammar.js';
 import { isTerminal, larkError, parseLark, type LarkNode, type LarkSource } from './lark-source.js';
 
 /**
@@ -116,3 +115,82 @@ function anyCase(value: string): GrammarNode {
 function ruleName(name: string): string {
   return `l_${name}`;
 }
+
+/** Flags of Python's expressions that are honoured; `u` is how they are read anyway. */
+const knownFlags = 'ismu';
+
+/** An expression of a terminal, which Lark reads as Python does. Throws ConstraintError for what no grammar says. */
+function expressionGrammar(pattern: string, flags = ''): GrammarNode {
+  const unknown = Array.from(flags).find((flag) => !knownFlags.includes(flag));
+  if (unknown !== undefined)
+    throw new ConstraintError(`the flag "${unknown}" of an expression is not supported.`);
+  const readable = inJavaScript(pattern);
+  try {
+    // oxlint-disable-next-line no-new -- whether it can be read is what is asked
+    new RegExp(readable, 'u');
+  } catch (error) {
+    throw new ConstraintError(`${error instanceof Error ? error.message : String(error)}.`);
+  }
+  const terminal = { ignoreCase: flags.includes('i'), dotAll: flags.includes('s') };
+  return regexGrammar(readable, { terminal });
+}
+
+/** Named groups, needless escapes and lone braces, which JavaScript takes in its own way or not at all. */
+function inJavaScript(pattern: string): string {
+  const parts = pattern.replaceAll('(?P<', '(?<').match(/\\.|\{\d*,?\d*\}|./gsu) ?? [];
+  let inClass = false;
+  let atStart = false;
+  return parts
+    .map((part) => {
+      const isFirst = atStart;
+      atStart = false;
+      if (/^\\[^\w^$\\.*+?()[\]{}|/-]$/u.test(part)) return part.slice(1);
+      if (part === '\\-') return inClass ? part : '-';
+      if (part === '[' && !inClass) {
+        inClass = true;
+        atStart = true;
+      } else if (part === '^' && isFirst) atStart = true;
+      else if (part === ']' && isFirst) return '\\]';
+      else if (part === ']' && inClass) inClass = false;
+      else if (inClass && part === '[') return '\\[';
+      else if (!inClass && ['{', '}', ']', '{}', '{,}'].includes(part))
+        return part.replaceAll(/[{}\]]/g, '\\$&');
+      else if (!inClass && /^\{,\d+\}$/.test(part)) return `{0${part.slice(1)}`;
+      return part;
+    })
+    .join('');
+}
+
+/** The terminals of Lark's library `common`, as expressions. */
+const int = '[0-9]+';
+const decimal = `(?:${int}\\.(?:${int})?|\\.${int})`;
+const exponent = `[eE][+-]?${int}`;
+const float = `(?:${int}${exponent}|${decimal}(?:${exponent})?)`;
+const number = `(?:${float}|${int})`;
+
+const larkLibrary: Readonly<Record<string, string>> = {
+  DIGIT: '[0-9]',
+  HEXDIGIT: '[0-9A-Fa-f]',
+  INT: int,
+  SIGNED_INT: `[+-]?${int}`,
+  DECIMAL: decimal,
+  FLOAT: float,
+  SIGNED_FLOAT: `[+-]?${float}`,
+  NUMBER: number,
+  SIGNED_NUMBER: `[+-]?${number}`,
+  ESCAPED_STRING: '"(?:[^"\\\\\\n]|\\\\.)*"',
+  LCASE_LETTER: '[a-z]',
+  UCASE_LETTER: '[A-Z]',
+  LETTER: '[A-Za-z]',
+  WORD: '[A-Za-z]+',
+  CNAME: '[A-Za-z_][A-Za-z0-9_]*',
+  WS_INLINE: '[ \\t]+',
+  WS: '[ \\t\\f\\r\\n]+',
+  CR: '\\r',
+  LF: '\\n',
+  NEWLINE: '(?:\\r?\\n)+',
+  SH_COMMENT: '#[^\\n]*',
+  CPP_COMMENT: '//[^\\n]*',
+  C_COMMENT: '/\\*(?:[^*]|\\*+[^*/])*\\*+/',
+  SQL_COMMENT: '--[^\\n]*',
+};

@@ -1,8 +1,10 @@
 import type { OutputConstraint } from '#contracts';
 import { ConstraintError } from '../constraint-error.js';
-import { freeRule, freeText } from '../free-text.js';
 import {
+  characters,
   choice,
+  isWritable,
+  optional,
   repeat,
   rule,
   sequence,
@@ -12,10 +14,17 @@ import {
   type GrammarNode,
 } from '../grammar.js';
 import { jsonSchemaGrammar } from '../json-schema/json-schema-grammar.js';
+import { patternGrammar } from '../json-schema/string-grammar.js';
 import { larkGrammar, quotedLarkGrammar } from '../lark/lark-grammar.js';
 import { pruneGrammar } from '../prune-grammar.js';
-import { isWritable } from '../writable.js';
-import { xmlParametersGrammar } from './xml-parameters.js';
+import {
+  anyCharacter,
+  characterSet,
+  charactersOf,
+  complement,
+  subtract,
+  union,
+} from '../regex/character-set.js';
 
 type StructuralTagConstraint = Extract<OutputConstraint, { type: 'structural_tag' }>;
 type Tag = StructuralTagConstraint['tags'][number];
@@ -96,4 +105,120 @@ function checkTriggers({ triggers, tags }: StructuralTagConstraint): void {
       throw new ConstraintError('It begins with none of the triggers.', ['tags', index, 'begin']);
     }
   });
+}
+
+const close = '</parameter>';
+const nameLetter = characters(characterSet([0x30, 0x39], [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a]));
+const freeTextRule = rule('free_text');
+
+/**
+ * Parameters in tags, as Qwen3-Coder writes them: `<parameter=name>\nvalue\n</parameter>\n`, in the order of the
+ * schema's properties. Strings stand as they are, other values as JSON; without properties there may be any parameters.
+ * Throws ConstraintError with the path of the property.
+ */
+function xmlParametersGrammar(schema: Readonly<Record<string, unknown>>): Grammar {
+  const rules = new Map([['free_text', textWithout(close)]]);
+  const properties = schema['properties'] as Record<string, unknown> | undefined;
+  if (!properties) return { root: repeat(parameter(repeat(nameLetter, 1, 64), freeTextRule), 0), rules };
+  const required = new Set((schema['required'] as string[] | undefined) ?? []);
+  const parameters = Object.entries(properties).map(([name, value], index) => {
+    const node = parameter(text(name), valueGrammar(value, { schema, rules, name, prefix: `p${index}_` }));
+    return required.has(name) ? node : optional(node);
+  });
+  return { root: sequence(...parameters), rules };
+}
+
+interface Place {
+  schema: Readonly<Record<string, unknown>>;
+  rules: Map<string, GrammarNode>;
+  name: string;
+  prefix: string;
+}
+
+function parameter(name: GrammarNode, value: GrammarNode): GrammarNode {
+  return sequence(text('<parameter='), name, text('>\n'), value, text(`\n${close}\n`));
+}
+
+function valueGrammar(value: unknown, { schema, rules, name, prefix }: Place): GrammarNode {
+  const { type, enum: options, pattern } = (value ?? {}) as Record<string, unknown>;
+  if (type === 'string' && Array.isArray(options))
+    return choice(...options.map((each) => text(String(each))));
+  if (type === 'string' && typeof pattern === 'string')
+    return patternGrammar(pattern, ['properties', name, 'pattern']);
+  if (type === 'string' || (Array.isArray(type) && type.includes('string'))) return freeTextRule;
+  const { $defs, definitions } = schema;
+  try {
+    const whole = {
+      ...(value as object),
+      ...($defs ? { $defs } : {}),
+      ...(definitions ? { definitions } : {}),
+    };
+    const grammar = jsonSchemaGrammar(value === true ? true : whole);
+    for (const [rule, node] of grammar.rules) rules.set(`${prefix}${rule}`, withPrefix(node, prefix));
+    return withPrefix(grammar.root, prefix);
+  } catch (error) {
+    if (!(error instanceof ConstraintError)) throw error;
+    throw new ConstraintError(error.reason, ['properties', name, ...error.path]);
+  }
+}
+
+/** Any text that does not hold a mark, whose first character is nowhere else in it. */
+function textWithout(mark: string): GrammarNode {
+  const [first = '', ...rest] = Array.from(mark);
+  const begun = rest.map((_letter, length) => sequence(text(first), text(rest.slice(0, length).join(''))));
+  const brokenOff = rest.map((letter, length) =>
+    sequence(begun[length]!, characters(complement(charactersOf(first + letter)))),
+  );
+  // Beginnings of the mark one behind the other, the last of them broken off or at the end.
+  const beginnings = repeat(choice(...begun), 0);
+  const other = characters(complement(charactersOf(first)));
+  return sequence(repeat(choice(other, sequence(beginnings, choice(...brokenOff))), 0), beginnings);
+}
+
+/** Name of the rule for free text behind the beginning of a trigger. */
+function freeRule(begun: string): string {
+  return `free_${Array.from(begun, (letter) => letter.codePointAt(0)!.toString(16)).join('_')}`;
+}
+
+/**
+ * Rules of a text that holds none of the triggers but where `open` says what follows them. Each rule knows which beginning of a
+ * trigger the text ends with, so that no trigger passes unnoticed. No trigger begins with another one.
+ */
+function freeText(
+  triggers: readonly string[],
+  open: (trigger: string) => GrammarNode,
+): Map<string, GrammarNode> {
+  const begins = new Set([''].concat(triggers.flatMap(beginningsOf)));
+  const letters = [...new Set(triggers.flatMap((trigger) => Array.from(trigger)))];
+  const others = subtract(anyCharacter, union(...letters.map(charactersOf)));
+  const rules = new Map<string, GrammarNode>();
+  for (const begun of begins) {
+    const options = letters.map((letter) => {
+      const now = begun + letter;
+      const trigger = triggers.find((one) => now.endsWith(one));
+      return sequence(
+        characters(charactersOf(letter)),
+        trigger === undefined ? rule(freeRule(longestEnd(now, begins))) : open(trigger),
+      );
+    });
+    const rest = sequence(characters(others), rule(freeRule('')));
+    rules.set(freeRule(begun), choice(text(''), ...options, rest));
+  }
+  return rules;
+}
+
+/** All beginnings of a text but the text itself. */
+function beginningsOf(given: string): string[] {
+  const letters = Array.from(given);
+  return letters.slice(0, -1).map((_letter, index) => letters.slice(0, index + 1).join(''));
+}
+
+/** The longest beginning that the text ends with. */
+function longestEnd(given: string, begins: ReadonlySet<string>): string {
+  const letters = Array.from(given);
+  for (let index = 0; index < letters.length; index++) {
+    const end = letters.slice(index).join('');
+    if (begins.has(end)) return end;
+  }
+  return '';
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type BlockFormat, type BlockMatrix, setHalf } from './block-matrix.js';
-import type { Matrix } from './matrix.js';
+import { setHalf, type BlockFormat, type BlockMatrix, type Matrix } from './matrix.js';
 import type { SafetensorsReader } from './safetensors.js';
 
 /** How a checkpoint holds 4-bit weights. */

@@ -1,5 +1,4 @@
-import type { BlockMatrix } from './block-matrix.js';
-import type { Matrix } from './matrix.js';
+import type { BlockMatrix, Matrix } from './matrix.js';
 import { packedMatrix, type Packing } from './packed-weights.js';
 import type { SafetensorsReader } from './safetensors.js';
 

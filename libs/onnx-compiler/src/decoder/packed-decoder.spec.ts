@@ -12,7 +12,7 @@ import {
 import { SafetensorsReader } from '../checkpoint/safetensors.js';
 import { packedMatrix, readPacking } from '../checkpoint/packed-weights.js';
 import { dequantizeBlocks, quantizeBlocks } from '../quantization/blocks.js';
-import { halfAt } from '../checkpoint/block-matrix.js';
+import { halfAt } from '../checkpoint/matrix.js';
 import { quantizeRows } from '../quantization/quantize.js';
 import { compileDecoder } from './compile-decoder.js';
 import { decodeGreedily } from './greedy-driver.fixture.js';

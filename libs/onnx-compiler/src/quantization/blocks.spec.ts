@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { randomNumbers } from '../checkpoint/checkpoint.fixture.js';
 import { dequantizeBlocks, quantizeBlocks, quantizeBlocksLazily } from './blocks.js';
-import { type BlockFormat, halfAt } from '../checkpoint/block-matrix.js';
+import { type BlockFormat, halfAt } from '../checkpoint/matrix.js';
 
 const [rows, columns] = [12, 200];
 const random = randomNumbers(3);

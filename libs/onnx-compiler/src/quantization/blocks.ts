@@ -1,8 +1,6 @@
-import { type BlockFormat, type BlockMatrix, halfAt, setHalf } from '../checkpoint/block-matrix.js';
-import type { Matrix } from '../checkpoint/matrix.js';
+import { halfAt, setHalf, type BlockFormat, type BlockMatrix, type Matrix } from '../checkpoint/matrix.js';
 import { readPieces } from '../checkpoint/weights.js';
-import { largestMagnitude, roundToByte } from './quantize.js';
-import { takenOnce } from './taken-once.js';
+import { largestMagnitude, roundToByte, takenOnce } from './quantize.js';
 
 /** How many weights of a row share a scale. */
 export type BlockSize = 32 | 128;

@@ -1,8 +1,7 @@
 import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
 import { transpose } from '../checkpoint/weights.js';
-import type { Matrix } from '../checkpoint/matrix.js';
+import type { BlockFormat, Matrix } from '../checkpoint/matrix.js';
 import { quantizeBlocksLazily } from './blocks.js';
-import { type BlockFormat } from '../checkpoint/block-matrix.js';
 import { quantizeLazily, quantizeRowsInGraph, rowRanges } from './quantize.js';
 
 /**

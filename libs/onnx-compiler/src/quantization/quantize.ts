@@ -1,7 +1,6 @@
-import { readPieces, transposeRows } from '../checkpoint/weights.js';
 import type { Matrix } from '../checkpoint/matrix.js';
+import { readPieces, transposeRows } from '../checkpoint/weights.js';
 import type { GraphBuilder } from '../onnx/graph-builder.js';
-import { takenOnce } from './taken-once.js';
 
 /** Int8 weights with one scale per row (output channel): value = quantized × scale. */
 export interface QuantizedMatrix {
@@ -101,4 +100,26 @@ export function quantizeRowsInGraph(
     range.type === 'int8' ? graph.int8(range.zeroPoint) : graph.uint8(range.zeroPoint),
   ]);
   return { rowMaximum, quantized };
+}
+
+/**
+ * Returns a function that takes one part of a result. The result is made when the first part is taken, and freed after
+ * `parts` parts: they are constants of a graph that are written one after the other, and a matrix should be read once.
+ */
+export function takenOnce<Result extends object>(
+  make: () => Promise<Result>,
+  parts: number,
+): <Key extends keyof Result>(key: Key) => Promise<Result[Key]> {
+  let pending: Promise<Result> | undefined;
+  let left = parts;
+  return async (key) => {
+    pending ??= make();
+    const result = await pending;
+    left -= 1;
+    if (left === 0) {
+      pending = undefined;
+      left = parts;
+    }
+    return result[key];
+  };
 }

@@ -2,10 +2,15 @@ import { invalidField } from '#contracts';
 import type { Database } from '../database.js';
 import { toPostgresJson, toPostgresText } from '../postgres-text.js';
 import type { Transaction } from '../transaction.js';
-import { readItemPage, type ItemPage, type PageRequest } from './item-page.js';
+import {
+  bytesOf,
+  readItemPage,
+  writeConversationItems,
+  type ItemPage,
+  type PageRequest,
+} from './item-page.js';
 import type { ItemRecord } from './stored-response.js';
-import { requireRoom } from './owner-room.js';
-import { bytesOf, writeConversationItems } from './write-items.js';
+import { requireRoom } from './kept-bounds.js';
 
 export interface StoredConversation {
   id: string;

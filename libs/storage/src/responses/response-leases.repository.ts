@@ -6,7 +6,7 @@ import {
   type ResponseRow,
   type StoredResponse,
 } from './stored-response.js';
-import { writeEvents } from './write-items.js';
+import { writeEvents } from './item-page.js';
 
 /** The lease of one run of a response: no other run has its owner, also none of the same process. */
 export interface Lease {

@@ -10,7 +10,7 @@ import {
   type ResponseRow,
   type StoredResponse,
 } from './stored-response.js';
-import { writeConversationItems, writeEvents, writeResponseItems } from './write-items.js';
+import { writeConversationItems, writeEvents, writeResponseItems } from './item-page.js';
 
 export const responseColumns =
   'id, owner, status, background, snapshot, request, conversation_id, fingerprint, lease_owner, finished_at';

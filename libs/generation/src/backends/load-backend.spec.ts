@@ -1,7 +1,7 @@
+import { projectRoot } from '#paths';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectRoot } from '#paths';
-import { chooseWeights } from './choose-weights.js';
+import { chooseWeights } from './load-backend.js';
 
 const directory = join(projectRoot, 'models', 'nano-chat');
 /** Parameters of nano-chat; int8 wants half as many bytes again. */
