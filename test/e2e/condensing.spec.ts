@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startEngineStack, type EngineStack } from './helpers/engine-stack.js';
+import { fetchOfAny } from './helpers/http.js';
 import { lastText, type EngineBody, type EngineTurn } from './helpers/scripted-engine.js';
 
 let stack: EngineStack;
@@ -33,7 +34,8 @@ async function chat(messages: object[], turn: EngineTurn, model = 'chatqna') {
   const body = (await response.json()) as { choices: { message: { content: string } }[] };
   expect({ status: response.status, body }).toMatchObject({ status: 200 });
   const id = response.headers.get('x-request-id');
-  const receipt = await (await fetch(`${stack.gateway.url}/v1/receipts/${id}`)).text();
+  const stored = await fetchOfAny(stack.gateway.instances, `/v1/receipts/${id}`);
+  const receipt = await stored.text();
   const requests = stack.engine.asked.slice(asked);
   return {
     text: body.choices[0]?.message.content,
@@ -81,8 +83,9 @@ describe('a follow-up with a model that writes', () => {
     expect(searched).toEqual([byWords]);
     expect(degraded).toBe('condensing');
     expect(receipt).toContain(JSON.stringify({ condensing: problem }));
-    const metrics = await (await fetch(`${stack.gateway.url}/metrics`)).text();
-    expect(metrics).toContain(
+    const { instances } = stack.gateway;
+    const metrics = instances.map(async (instance) => (await fetch(`${instance}/metrics`)).text());
+    expect((await Promise.all(metrics)).join('\n')).toContain(
       `meganest_degraded_total{operation="chatqna",step="condensing",reason="${problem}"`,
     );
   });
