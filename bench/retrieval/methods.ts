@@ -2,7 +2,7 @@ import type { Profile } from '#service-kit';
 import type { ChunkHit, ChunkSearch, FusionSettings } from '#storage';
 import { firstWords } from '#text';
 import type { Reranker } from '#encoders';
-import { rankByScore, type RankFusion } from '../../apps/reranking/src/rank-by-score.js';
+import { rankByScore, rankFusion } from '../../apps/reranking/src/rank-by-score.js';
 import type { Corpus } from './corpus.js';
 
 /** A way to rank passages for a question, best first. */
@@ -45,26 +45,22 @@ export function searchMethod(
   };
 }
 
-type Reorder = (hits: readonly ChunkHit[], scores: readonly number[]) => ChunkHit[];
+type Reorder = (question: string, hits: readonly ChunkHit[], scores: readonly number[]) => ChunkHit[];
 
 /** Reranks as the reranking service does. */
-function byService(fusion: (hits: readonly ChunkHit[]) => RankFusion | undefined): Reorder {
-  return (hits, scores) => rankByScore(scores, fusion(hits)).flatMap(({ index }) => hits[index] ?? []);
-}
-
-/** The fusion of a reranking profile. */
-function rerankFusion({ fusion, fusionWeight: weight, fusionConstant: constant }: Profile['reranking']) {
-  return (hits: readonly ChunkHit[]): RankFusion | undefined => {
-    if (fusion === 'none') return undefined;
-    if (fusion === 'rrf') return { method: fusion, weight, constant };
-    return { method: fusion, weight, searchScores: hits.map(({ score }) => score) };
+function byService(settings: Profile['reranking']): Reorder {
+  return (query, hits, scores) => {
+    const passages = hits.map(({ text }) => firstWords(text, settings.maxPassageWords));
+    const fusion = rankFusion(settings, { query, passages, scores: hits.map(({ score }) => score) });
+    return rankByScore(scores, fusion).flatMap(({ index }) => hits[index] ?? []);
   };
 }
 
-function describeRerankFusion({ fusion, fusionWeight, fusionConstant }: Profile['reranking']): string {
+function describeRerankFusion(settings: Profile['reranking']): string {
+  const { fusion, fusionWeight, fusionConstant, fusionPhraseWeight } = settings;
   return fusion === 'rrf'
     ? `rrf, constant ${fusionConstant}, weight ${fusionWeight}`
-    : `${fusion}, weight ${fusionWeight}`;
+    : `${fusion}, weight ${fusionWeight}, a phrase ${fusionPhraseWeight}`;
 }
 
 /** Ways to use the reranker's scores of the same hits; it is asked once a question. */
@@ -82,20 +78,14 @@ function rerankMethods(base: Method, reranker: Reranker, profile: Profile): Meth
       const known = scored.get(question) ?? score(corpus, question, embedding);
       scored.set(question, known);
       const { hits, scores } = await known;
-      return reorder(hits, scores);
+      return reorder(question, hits, scores);
     },
   });
   const previous = { ...profile.reranking, fusion: 'rrf', fusionWeight: 0.35, fusionConstant: 10 } as const;
   const fused = (settings: Profile['reranking'], note = '') =>
-    method(
-      `fused with the reranker’s order (${describeRerankFusion(settings)})${note}`,
-      byService(rerankFusion(settings)),
-    );
+    method(`fused with the reranker’s order (${describeRerankFusion(settings)})${note}`, byService(settings));
   return [
-    method(
-      'in the reranker’s order',
-      byService(() => undefined),
-    ),
+    method('in the reranker’s order', byService({ ...profile.reranking, fusion: 'none' })),
     fused(previous),
     fused(profile.reranking, `: ${chatDefault}`),
   ];

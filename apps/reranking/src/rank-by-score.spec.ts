@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rankByScore, type RankFusion } from './rank-by-score.js';
+import { rankByScore, rankFusion, type RankFusion } from './rank-by-score.js';
 
 const rrf: RankFusion = { method: 'rrf', weight: 1, constant: 60 };
 
@@ -45,6 +45,16 @@ describe('rankByScore', () => {
     expect(fused(2)[2]?.score).toBeCloseTo(logistic(-2), 10);
   });
 
+  it('adds a bonus for each phrase of the query', () => {
+    const fused = (phrases?: { weight: number; counts: number[] }) =>
+      rankByScore([0.5, 0.5], { method: 'scores', weight: 1, searchScores: [2, 1], phrases });
+    expect(fused().map(({ index }) => index)).toEqual([0, 1]);
+    const ranked = fused({ weight: 0.75, counts: [0, 3] });
+    expect(ranked.map(({ index }) => index)).toEqual([1, 0]);
+    // One standard deviation below the mean, and three phrases.
+    expect(ranked[0]?.score).toBeCloseTo(1 / (1 + Math.exp(-(3 * 0.75 - 1))), 10);
+  });
+
   it('does not depend on the scale of the search', () => {
     const scores = [0.2, 0.7, 0.6, 0.1];
     const fused = (searchScores: number[]) =>
@@ -65,5 +75,40 @@ describe('rankByScore', () => {
   it('has nothing to order in an empty list', () => {
     expect(rankByScore([], rrf)).toEqual([]);
     expect(rankByScore([], { method: 'scores', weight: 1, searchScores: [] })).toEqual([]);
+  });
+});
+
+describe('rankFusion', () => {
+  const settings = {
+    model: 'm',
+    maxPassageWords: 100,
+    fusion: 'scores',
+    fusionWeight: 1.3,
+    fusionConstant: 10,
+    fusionPhraseWeight: 0.5,
+    topN: 5,
+  } as const;
+  const query = 'The Free University';
+  const passages = ['a free university', 'a university that is free'];
+
+  it('counts the phrases of the query where the profile weighs them', () => {
+    const fusion = { method: 'scores', weight: 1.3, searchScores: [1, 2] };
+    expect(rankFusion(settings, { query, passages, scores: [1, 2] })).toEqual({
+      ...fusion,
+      phrases: { weight: 0.5, counts: [1, 0] },
+    });
+    expect(rankFusion({ ...settings, fusionPhraseWeight: 0 }, { query, passages, scores: [1, 2] })).toEqual(
+      fusion,
+    );
+  });
+
+  it('fuses nothing by scores without them', () => {
+    expect(rankFusion(settings, { query, passages })).toBeUndefined();
+    expect(rankFusion({ ...settings, fusion: 'none' }, { query, passages, scores: [1, 2] })).toBeUndefined();
+    expect(rankFusion({ ...settings, fusion: 'rrf' }, { query, passages })).toEqual({
+      method: 'rrf',
+      weight: 1.3,
+      constant: 10,
+    });
   });
 });

@@ -1,3 +1,6 @@
+import type { Profile } from '#service-kit';
+import { sharedPhrases } from './phrases.js';
+
 /** Position of a passage in the request, and how well it answers; greater is better. */
 export interface RankedPassage {
   index: number;
@@ -17,13 +20,42 @@ export type RankFusion =
   | {
       /**
        * Sum of standard scores: how many standard deviations a passage is above the mean of the request. The fused score is
-       * its logistic function, between 0 and 1: 0.5 for a passage like the mean.
+       * its logistic function, between 0 and 1: 0.5 for a passage like the mean, without phrases of the query.
        */
       method: 'scores';
       weight: number;
       /** Scores of the search, in the order of the request. */
       searchScores: readonly number[];
+      /** Added to the sum: `weight` for each of the query's phrases that a passage has. */
+      phrases?: { weight: number; counts: readonly number[] };
     };
+
+/** What is known of the passages besides the scores of the model. */
+export interface FusedRequest {
+  query: string;
+  passages: readonly string[];
+  /** Of the search. */
+  scores?: readonly number[];
+}
+
+/** The fusion as a profile sets it; none by `fusion: none`, and none by scores where the search gave none. */
+export function rankFusion(
+  {
+    fusion: method,
+    fusionWeight: weight,
+    fusionConstant: constant,
+    fusionPhraseWeight,
+  }: Profile['reranking'],
+  { query, passages, scores: searchScores }: FusedRequest,
+): RankFusion | undefined {
+  if (method === 'rrf') return { method, weight, constant };
+  if (method === 'none' || !searchScores) return undefined;
+  const phrases =
+    fusionPhraseWeight > 0
+      ? { weight: fusionPhraseWeight, counts: sharedPhrases(query, passages) }
+      : undefined;
+  return { method, weight, searchScores, phrases };
+}
 
 /** Returns passages best first: by the model's scores (0–1) or by the fused score. Equal scores keep the model's order. */
 export function rankByScore(scores: readonly number[], fusion?: RankFusion): RankedPassage[] {
@@ -45,11 +77,12 @@ function reciprocalRanks(
 
 function standardScores(
   scores: readonly number[],
-  { weight, searchScores }: Extract<RankFusion, { method: 'scores' }>,
+  { weight, searchScores, phrases }: Extract<RankFusion, { method: 'scores' }>,
 ): number[] {
+  const bonus = (index: number) => (phrases ? phrases.weight * phrases.counts[index]! : 0);
   const model = standardize(scores.map(logit));
   const search = standardize(searchScores);
-  return model.map((score, index) => 1 / (1 + Math.exp(-(weight * score + search[index]!))));
+  return model.map((score, index) => 1 / (1 + Math.exp(-(weight * score + search[index]! + bonus(index)))));
 }
 
 /** Zeros if all values are equal. */

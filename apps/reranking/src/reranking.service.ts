@@ -11,7 +11,7 @@ import { openRemoteReranker } from '#remote-engines';
 import { announceModel, HealthRegistry, Metrics, modelOptions, type Profile } from '#service-kit';
 import { firstWords } from '#text';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { rankByScore, type RankFusion } from './rank-by-score.js';
+import { rankByScore, rankFusion } from './rank-by-score.js';
 import {
   rerankingSettings,
   type RerankingEnvironment,
@@ -61,7 +61,8 @@ export class RerankingService implements OnApplicationShutdown {
    */
   rerank(request: RerankRequest, signal: AbortSignal): Promise<RerankReply> {
     const { query, texts, truncate = true, top_n = this.settings.topN } = request;
-    const fusion = this.fusionOf(request);
+    const { fusion = this.settings.fusion, scores: searchScores } = request;
+    assertScores(request);
     return this.metrics.measure('rerank', async () => {
       assertServedModel(request.model, this.reranker.info.id);
       const passages = truncate
@@ -69,7 +70,10 @@ export class RerankingService implements OnApplicationShutdown {
         : texts;
       const { scores, promptTokens } = await this.reranker.rerank(query, passages, { truncate, signal });
       this.metrics.countTokens('prompt', promptTokens);
-      const ranked = rankByScore(scores, fusion);
+      const ranked = rankByScore(
+        scores,
+        rankFusion({ ...this.settings, fusion }, { query, passages, scores: searchScores }),
+      );
       const results = ranked.slice(0, top_n).map((passage) => ({
         ...passage,
         relevance: scores[passage.index],
@@ -78,20 +82,15 @@ export class RerankingService implements OnApplicationShutdown {
     });
   }
 
-  /** The profile's fusion by scores is left out for passages without scores; a request for it is refused. */
-  private fusionOf({ fusion, texts, scores }: RerankRequest): RankFusion | undefined {
-    const { fusion: profileFusion, fusionWeight: weight, fusionConstant: constant } = this.settings;
-    const method = fusion ?? profileFusion;
-    if (scores && scores.length !== texts.length) {
-      throw invalidField('scores', `there are ${scores.length} for ${texts.length} texts`);
-    }
-    if (method === 'rrf') return { method, weight, constant };
-    if (method === 'scores' && scores) return { method, weight, searchScores: scores };
-    if (fusion === 'scores') throw invalidField('scores', 'fusion "scores" needs a score of each passage');
-    return undefined;
-  }
-
   async onApplicationShutdown(): Promise<void> {
     await this.reranker.close();
   }
+}
+
+/** The profile's fusion by scores is left out for passages without scores; a request for it is refused. */
+function assertScores({ fusion, texts, scores }: RerankRequest): void {
+  if (scores && scores.length !== texts.length)
+    throw invalidField('scores', `there are ${scores.length} for ${texts.length} texts`);
+  if (fusion === 'scores' && !scores)
+    throw invalidField('scores', 'fusion "scores" needs a score of each passage');
 }

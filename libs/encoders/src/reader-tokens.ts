@@ -46,6 +46,11 @@ export function stemOf(word: string): string | undefined {
   return cut.replace(/(.)\1$/u, '$1').slice(0, 7);
 }
 
+/** Returns the pairs of neighbors among stems, each once. */
+export function pairsOf(stems: readonly string[]): Set<string> {
+  return new Set(stems.slice(1).map((stem, index) => `${stems[index]} ${stem}`));
+}
+
 /** Returns the shape of a word, which distinguishes names and numbers from other words. */
 function wordShape(word: string): ReaderWord['shape'] {
   if (/\p{Nd}/u.test(word) || numberWords.has(fold(word))) return 'number';

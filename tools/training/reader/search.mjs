@@ -8,38 +8,41 @@ import { chunkMetadata } from '../../../apps/dataprep/src/ingest/document-writer
 import { embeddingTexts, meanVector } from '../../../apps/dataprep/src/ingest/embedding-text.ts';
 import { prepareDocument } from '../../../apps/dataprep/src/ingest/prepare-document.ts';
 import { behindHeading } from '../../../apps/gateway/src/mega-services/nodes/documents.ts';
-import { rankByScore } from '../../../apps/reranking/src/rank-by-score.ts';
+import { rankByScore, rankFusion } from '../../../apps/reranking/src/rank-by-score.ts';
 
 /** Passages that are reranked, as in megaservices/chatqna.yaml, and the words of one that are embedded. */
 const retrieved = 20;
 const embeddedWords = 256;
-/** Passages that are written for a question. */
-const kept = 10;
 
-/** Ingests and searches with the bundled models as the services do, and waits for none of them. */
+/**
+ * Ingests and searches with the bundled models as the services do, and waits for none of them: in an embedded Postgres, or in a
+ * schema of its own on the server that DATABASE_URL names, which is several times faster.
+ */
 export async function openSearch() {
   const profile = loadProfile('bundled');
   const embedder = await loadEmbedder(profile.embedding.model, { workers: 2 });
   const reranker = await loadReranker(profile.reranking.model, { workers: 2 });
-  const directory = await createTemporaryDirectory();
-  const postgres = await startEmbeddedPostgres({ dataDirectory: directory.path });
-  const database = openDatabase({ connectionString: postgres.connectionString, schema: 'reader' });
-  await database.migrate();
+  const store = await openStore();
+  const { database } = store;
   const documents = new DocumentsRepository(database);
   const chunks = new ChunksRepository(database);
   const { retrieval, reranking } = profile;
   const embed = async (texts) => (await embedder.embed(texts, { truncate: true })).vectors;
 
   async function ingest(collection, files) {
+    const all = [];
     for (const { name, text } of files) {
       const file = { filename: name, bytes: Buffer.from(text), mimeType: 'text/plain' };
-      const prepared = await prepareDocument(file, profile.chunking);
-      const texts = prepared.chunks.map((chunk) => embeddingTexts(chunk, embeddedWords));
-      const vectors = await embed(texts.flat());
-      const ready = prepared.chunks.map((chunk, index) => ({
+      all.push({ name, prepared: await prepareDocument(file, profile.chunking) });
+    }
+    const textsOf = (chunk) => embeddingTexts(chunk, embeddedWords);
+    const vectors = await embed(all.flatMap(({ prepared }) => prepared.chunks.flatMap(textsOf)));
+    let next = 0;
+    for (const { name, prepared } of all) {
+      const ready = prepared.chunks.map((chunk) => ({
         text: chunk.text,
         metadata: chunkMetadata(prepared, chunk),
-        embedding: meanVector(vectors.splice(0, texts[index].length)),
+        embedding: meanVector(vectors.slice(next, (next += textsOf(chunk).length))),
       }));
       const facts = { collection, filename: name, contentHash: name, mimeType: 'text/plain', bytes: 0 };
       await documents.replaceDocument({ ...facts, embeddingModel: embedder.info.id }, ready);
@@ -66,18 +69,36 @@ export async function openSearch() {
     if (hits.length === 0) return [];
     const texts = hits.map((hit) => firstWords(behindHeading(hit), reranking.maxPassageWords));
     const { scores } = await reranker.rerank(query, texts);
-    const fusion = { weight: reranking.fusionWeight, constant: reranking.fusionConstant };
-    return rankByScore(scores, fusion)
-      .slice(0, kept)
-      .map(({ index, score }) => ({ ...hits[index], score }));
+    const searchScores = hits.map((hit) => hit.score);
+    const fusion = rankFusion(reranking, { query, passages: texts, scores: searchScores });
+    return rankByScore(scores, fusion).map(({ index, score }) => ({
+      ...hits[index],
+      score,
+      searchScore: hits[index].score,
+      modelScore: scores[index],
+    }));
   }
 
   async function close() {
-    await database.close();
-    await postgres.stop();
-    await directory.remove();
+    await store.close();
     await embedder.close();
     await reranker.close();
   }
   return { ingest, search, close };
+}
+
+async function openStore() {
+  const server = process.env.DATABASE_URL;
+  const directory = await createTemporaryDirectory();
+  const embedded = server ? undefined : await startEmbeddedPostgres({ dataDirectory: directory.path });
+  const schema = `reader_${process.pid}`;
+  const database = openDatabase({ connectionString: server ?? embedded.connectionString, schema });
+  await database.migrate();
+  async function close() {
+    if (server) await database.transaction((one) => one.query(`DROP SCHEMA ${schema} CASCADE`));
+    await database.close();
+    await embedded?.stop();
+    await directory.remove();
+  }
+  return { database, close };
 }

@@ -1,4 +1,4 @@
-import { splitWords, stemOf } from '#encoders';
+import { pairsOf, splitWords, stemOf } from '#encoders';
 import { answersType, questionType, type QuestionType } from './question-type.js';
 import type { ReadPassage, Sentence } from './sentence.js';
 
@@ -210,10 +210,6 @@ function namesOf(question: string): string[] {
   return words.flatMap((word, index) =>
     /\p{Nd}/u.test(word) || (index > 0 && /^\p{Lu}/u.test(word)) ? (stemOf(word) ?? []) : [],
   );
-}
-
-function pairsOf(stems: readonly string[]): Set<string> {
-  return new Set(stems.slice(1).map((stem, index) => `${stems[index]} ${stem}`));
 }
 
 /** The weight of each word of the question; one that few candidates have counts more. */

@@ -50,6 +50,8 @@ export const profileSchema = z.strictObject({
     fusionWeight: z.number().gt(0).default(1),
     /** For rrf: reduces the lead of the first ranks. */
     fusionConstant: z.number().min(0).default(60),
+    /** For scores: what each phrase of the query that a passage has adds, in standard deviations. */
+    fusionPhraseWeight: z.number().min(0).default(0),
     topN: z.int().min(1),
   }),
   retrieval: retrievalParametersSchema.required({ search_type: true, k: true, fetch_k: true }),
