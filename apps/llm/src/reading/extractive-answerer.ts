@@ -7,7 +7,7 @@ import { quoteOf, quoteOfSeveral, type Quote } from './compose-answer.js';
 import type { Candidate } from './evidence.js';
 import type { Fusion } from './fusion.js';
 import { severalOf } from './list-question.js';
-import { rankSentences, type Ranking } from './rank-sentences.js';
+import { rankSentences, type RankedSentence, type Ranking } from './rank-sentences.js';
 import { readPassages, type ReadPassage } from './sentence.js';
 import { limitAnswer, writeAnswer, type Answer } from './written-answer.js';
 
@@ -17,6 +17,8 @@ const questionsKept = 4;
 const nearestDocuments = 3;
 /** Quotes of an answer that is not sure: each of another section where the documents have headings. */
 const mostUnsure = 2;
+/** How much likelier a second quote counts, in logits, if another passage holds it: the first one's may be the wrong one. */
+const elsewhere = 0.5;
 const unsureOpening = 'I am not sure, but the documents say:';
 
 export interface AnswererOptions {
@@ -137,7 +139,7 @@ function quotesOf(
   const quotes: Quote[] = [];
   const explained = new Set<string>();
   const most = isSure ? 1 : mostUnsure;
-  for (const { candidate } of ranked) {
+  for (const { candidate } of withSecond(ranked)) {
     if (quotes.length === most) break;
     const section = sectionOf(candidate);
     if (explained.has(section)) continue;
@@ -149,6 +151,15 @@ function quotesOf(
     if (isNew) quotes.push(quote);
   }
   return quotes;
+}
+
+/** The first of the ranking, then the others by what they add to it. */
+function withSecond([first, ...others]: Ranking['ranked']): Ranking['ranked'] {
+  if (!first) return [];
+  const { passage } = first.candidate.sentence;
+  const worthOf = ({ candidate, logit }: RankedSentence) =>
+    logit + (candidate.sentence.passage === passage ? 0 : elsewhere);
+  return [first, ...others.toSorted((left, right) => worthOf(right) - worthOf(left))];
 }
 
 /** The headings above a sentence, or empty where there is none but the document's title. */

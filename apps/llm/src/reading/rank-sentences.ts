@@ -18,8 +18,8 @@ export interface Ranking {
   readonly promptTokens: number;
 }
 
-/** Sentences that the reader reads, those with most of the question's words; more would take too long. */
-export const mostRead = 32;
+/** Sentences that the reader reads, those with most of the question's words: more take longer and answer no better. */
+export const mostRead = 12;
 
 /** Ranks the sentences of passages; one that only repeats a question that was `asked` is none of them. Errors: those of the reader. */
 export async function rankSentences(

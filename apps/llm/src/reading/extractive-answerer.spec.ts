@@ -1,0 +1,79 @@
+import type { RetrievedDocument } from '#contracts';
+import type { Reader } from '#encoders';
+import { describe, expect, it } from 'vitest';
+import { evidenceNames } from './evidence.js';
+import { ExtractiveAnswerer } from './extractive-answerer.js';
+import type { Fusion } from './fusion.js';
+
+const question = 'Where did the ferry stop?';
+
+/** The logit of the reader alone orders the sentences; no answer is sure. */
+const fusion: Fusion = {
+  evidence: [...evidenceNames],
+  rank: { weights: evidenceNames.map((name) => Number(name === 'reader')), bias: 0 },
+  confidence: { weights: [...evidenceNames, 'logit', 'lead'].map(() => 0), bias: 0 },
+  thresholds: { answer: 0, sure: 1 },
+};
+
+/** Reads with the given logits, and counts what it reads. */
+function answererOf(logits: Readonly<Record<string, number>>) {
+  const read: string[] = [];
+  const reader: Reader = {
+    info: { id: 'reader' } as Reader['info'],
+    directory: '',
+    read: (_question, sentences) => {
+      read.push(...sentences.map(({ text }) => text));
+      return Promise.resolve({ scores: sentences.map(({ text }) => logits[text] ?? 0), promptTokens: 1 });
+    },
+    close: () => Promise.resolve(),
+  };
+  const options = {
+    reader,
+    fusion,
+    noAnswer: 'Nothing.',
+    maxPassages: 5,
+    tokenise: (text: string) => [text],
+  };
+  return { answerer: new ExtractiveAnswerer(options), read };
+}
+
+async function answer(answerer: ExtractiveAnswerer, texts: readonly string[]): Promise<string> {
+  const documents = texts.map((text, index): RetrievedDocument => ({
+    id: String(index),
+    text,
+    score: 0.5,
+    metadata: {},
+  }));
+  let said = '';
+  const messages = [{ role: 'user' as const, content: question }];
+  for await (const { text } of answerer.answer(messages, documents, {}, new AbortController().signal))
+    said += text;
+  return said;
+}
+
+const inPort = 'The ferry stopped in the port.';
+const inFog = 'The ferry stopped in fog.';
+const atIsland = 'A ferry stopped at the island.';
+
+describe('ExtractiveAnswerer', () => {
+  it.each([
+    ['another passage, where it is nearly as likely', 0.8, atIsland],
+    ['the same passage, where the other is less likely', 0.4, inFog],
+  ])('takes the second quote of an unsure answer from %s', async (_name, logit, second) => {
+    const { answerer } = answererOf({ [inPort]: 3, [inFog]: 1, [atIsland]: logit });
+    const said = await answer(answerer, [`${inPort} ${inFog}`, atIsland]);
+    expect(said).toContain(inPort);
+    expect(said).toContain(second);
+    expect([inFog, atIsland].filter((text) => said.includes(text))).toEqual([second]);
+  });
+
+  it('reads no more than the sentences with most of the words', async () => {
+    const others = Array.from({ length: 30 }, (_, index) => `Bird ${index} sang loudly.`);
+    const { answerer, read } = answererOf({ [inPort]: 3 });
+    await answer(answerer, [...others, inPort].slice(-5));
+    expect(read).toContain(inPort);
+    const many = answererOf({ [inPort]: 3 });
+    expect(await answer(many.answerer, [[...others, inPort].join(' ')])).toContain(inPort);
+    expect(many.read).toHaveLength(12);
+  });
+});
