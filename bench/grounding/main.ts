@@ -13,6 +13,7 @@ import { quantile } from '../harness/interleave.js';
 import { askAll, ingest, type Asked, type Question } from './ask.js';
 import { holdsLiterally, holdsWords } from './judge.js';
 import { pick } from './pick-by-words.js';
+import { readerTime } from './reader-time.js';
 import { isManual, technicalDocuments, technicalQuestions } from './technical.js';
 
 const { values: flags } = parseArgs({
@@ -23,6 +24,9 @@ const { values: flags } = parseArgs({
     answers: { type: 'string' },
   },
 });
+
+/** Chats of which the reader's part is measured. */
+const timedChats = 150;
 
 interface SquadLine {
   context: string;
@@ -110,6 +114,7 @@ async function askOfWikipedia(url: string): Promise<void> {
   console.log(row('MegaNest', answered, holdsWords));
   const others = await askAll(questions, { url, collection: 'guides' });
   console.log(row('of other documents', others, holdsWords));
+  console.log(`\n${await readerTime(url, 'squad', questions.slice(0, timedChats))}`);
 }
 
 async function askOfTechnicalText(url: string): Promise<void> {

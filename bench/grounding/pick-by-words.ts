@@ -1,9 +1,10 @@
+import type { RetrievedDocument } from '#contracts';
 import { sentencesOf } from '../../apps/llm/src/grounding/sentences.js';
 import { stemsOf } from '../../apps/llm/src/reading/evidence.js';
 import type { Asked, Question } from './ask.js';
 
 interface Found {
-  reranked_docs: { text: string; metadata: { filename: string } }[];
+  reranked_docs: (Pick<RetrievedDocument, 'id' | 'text' | 'score'> & { metadata: { filename: string } })[];
 }
 
 /** What the search finds for a question, best first. */
