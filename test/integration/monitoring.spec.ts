@@ -18,7 +18,7 @@ function hasPromtool(): boolean {
 
 let nats: TestNats;
 let llm: TestService;
-/** The names of every series that the llm service shows after one answer. */
+/** The names of every series that the llm service shows after one answer, and of metrics that have none yet. */
 let names: Set<string>;
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   if (answer.status !== 200) throw new Error(await answer.text());
   await answer.text();
   const text = await (await fetch(`${llm.url}/metrics`)).text();
-  names = new Set([...text.matchAll(/^(\w+)[ {]/gm)].map(([, name = '']) => name));
+  names = new Set([...text.matchAll(/^(?:# TYPE )?(\w+)[ {]/gm)].map(([, name = '']) => name));
 });
 
 afterAll(async () => {
