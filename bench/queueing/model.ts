@@ -6,6 +6,8 @@ export interface Station {
   readonly workers: number;
   /** Measured times of one call, in milliseconds. */
   readonly times: readonly number[];
+  /** The times belong to the requests in their order; otherwise each request takes one of them at random. */
+  readonly inOrder?: boolean;
 }
 
 export interface Prediction {
@@ -86,14 +88,14 @@ export function simulate(
   random: () => number,
 ): number[] {
   let times = arrivals.map((at, request) => ({ at, request }));
-  for (const { instances, workers, times: samples } of stations) {
+  for (const { instances, workers, times: samples, inOrder = false } of stations) {
     const all = Array.from({ length: instances }, () => new Instance(workers));
     const pick = () => all[Math.floor(random() * instances)]!;
     times = times
       .map(({ at, request }) => {
         const [first, second] = [pick(), pick()];
         const chosen = second.busy(at) < first.busy(at) ? second : first;
-        const ms = samples[Math.floor(random() * samples.length)]!;
+        const ms = samples[inOrder ? request % samples.length : Math.floor(random() * samples.length)]!;
         return { at: chosen.take(at, ms), request };
       })
       .sort((left, right) => left.at - right.at);

@@ -85,19 +85,27 @@ async function check(count: number, samples: readonly number[], client: RpcClien
   const perSecond = (count * busy * 1_000) / mean(samples);
   const arrivals = arrivalsOf(checked, perSecond, random);
   const startedAt = performance.now();
-  const sent: number[] = [];
-  const took: number[] = [];
-  const ends = await Promise.all(
-    arrivals.map(async (at, index) => {
-      await wait(Math.max(0, startedAt + at - performance.now()));
-      sent[index] = performance.now() - startedAt;
+  const all = await Promise.all(
+    arrivals.map(async (at) => {
       const waitMs = samples[Math.floor(random() * samples.length)]!;
+      await wait(Math.max(0, startedAt + at - performance.now()));
+      const sent = performance.now() - startedAt;
       const { tookMs = 0 } = await client.request(step, { text: 'x', waitMs, inTurn: true });
-      took.push(tookMs);
-      return performance.now() - startedAt;
+      return { sent, ended: performance.now() - startedAt, waitMs, tookMs };
     }),
   );
-  return { measured: summarize(sent, ends), sent: sent.toSorted((a, b) => a - b), took };
+  const inOrder = all.toSorted((left, right) => left.sent - right.sent);
+  const sent = inOrder.map((one) => one.sent);
+  return {
+    measured: summarize(
+      sent,
+      inOrder.map(({ ended }) => ended),
+    ),
+    sent,
+    waits: inOrder.map(({ waitMs }) => waitMs),
+    /** What a wait takes beyond its time. */
+    overheadMs: mean(inOrder.map(({ tookMs, waitMs }) => tookMs - waitMs)),
+  };
 }
 
 const percent = (measured: number, predicted: number) => `${((predicted / measured - 1) * 100).toFixed(0)} %`;
@@ -110,15 +118,16 @@ async function checkAll(samples: readonly number[]): Promise<(string | number)[]
   const running: ChildProcess[] = [];
   const rows: (string | number)[][] = [];
   try {
-    let times: readonly number[] | undefined;
+    let overhead: number | undefined;
     for (const count of [1, 2, 4]) {
       while (running.length < count) running.push(await startStepService(nats.url));
       await client.request(step, { text: 'who is there?' });
       await wait(1_000);
-      const { measured, sent, took } = await check(count, samples, client);
-      // What the first run measured of the work itself predicts all.
-      times ??= took;
-      const predicted = predict([{ name: 'step', instances: count, workers: 1, times }], sent);
+      const { measured, sent, waits, overheadMs } = await check(count, samples, client);
+      // Measured with one instance, it holds for all.
+      overhead ??= overheadMs;
+      const times = waits.map((ms) => ms + overhead!);
+      const predicted = predict([{ name: 'step', instances: count, workers: 1, times, inOrder: true }], sent);
       rows.push([
         count,
         measured.perSecond.toFixed(1),
@@ -174,7 +183,7 @@ export const subject: Subject = {
         [...timeRows, ['gateway', '', '', '', gateway]],
       ),
       `The check: ${checked} requests of a Poisson process over NATS to 1, 2 and 4 processes that take the times of ${slowest[0]} (they wait, so that a
-machine of two cores can run four), ${busy * 100} % busy.`,
+machine of two cores can run four), ${busy * 100} % busy. The model gets the arrivals and the time of each request, and predicts who waits for whom.`,
       table(
         ['instances', 'measured, /s', 'predicted, /s', 'off', 'measured p99, ms', 'predicted p99, ms', 'off'],
         checkedRows,

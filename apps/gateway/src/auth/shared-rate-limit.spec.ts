@@ -1,3 +1,5 @@
+import rateLimit from '@fastify/rate-limit';
+import fastify from 'fastify';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SharedRateLimit } from './shared-rate-limit.js';
 
@@ -50,4 +52,36 @@ describe('a rate limit that gateways share', () => {
     expect(await current(limit)).toBe(2);
     expect(asked).toBe(3);
   });
+});
+
+it('is a store of the rate limit plugin', async () => {
+  const counts = new Map<string, number>();
+  const limit = new SharedRateLimit((key) => {
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    return Promise.resolve({ count: counts.get(key)!, leftMs: 60_000 });
+  });
+  const server = fastify();
+  await server.register(rateLimit, { store: limit.store, max: 2, timeWindow: '1 minute' });
+  server.get('/', () => 'ok');
+  const statuses = [];
+  for (let request = 0; request < 3; request += 1) statuses.push((await server.inject('/')).statusCode);
+  expect(statuses).toEqual([200, 200, 429]);
+  const [key = ''] = counts.keys();
+  expect(counts.get(key)).toBe(3);
+  const refused = await server.inject('/');
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(50);
+  // Beyond the limit the database is not asked.
+  expect(counts.get(key)).toBe(3);
+  await server.close();
+});
+
+it('counts what the plugin checks outside of routes', async () => {
+  const limit = new SharedRateLimit(() => Promise.resolve({ count: 3, leftMs: 30_000 }));
+  const server = fastify();
+  await server.register(rateLimit, { global: false, store: limit.store, max: 2, timeWindow: '1 minute' });
+  const check = server.createRateLimit();
+  server.get('/', async (request) => check(request));
+  const answer = (await server.inject('/')).json<{ isExceeded: boolean; ttlInSeconds: number }>();
+  expect(answer).toMatchObject({ isExceeded: true, ttlInSeconds: 30 });
+  await server.close();
 });
