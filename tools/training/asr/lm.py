@@ -1,4 +1,4 @@
-"""A language model over units: lm.py VOCAB OUT TEXTS... [--without FILE] [--order 6] [--entries 1000000] [--dev FILE...]
+"""A language model over units: lm.py VOCAB OUT TEXTS... [--without FILE] [--order 6] [--entries 600000] [--dev FILE...]
 
 TEXTS are files as texts.py and people.py write them; FILE:N counts a file N times. Counts them, but for
 the sentences of --without, and 8,000 sequences of spoken digits; prints the perplexity on each file of --dev. Interpolated Kneser-Ney, pruned to the given number of n-grams and written as one table (lm.bin, little endian):
@@ -210,7 +210,7 @@ def main():
     parser.add_argument("--without", help="sentences that are measured on")
     parser.add_argument("--dev", nargs="*", default=[])
     parser.add_argument("--order", type=int, default=6, help="8 at most: a unit is a byte of the keys")
-    parser.add_argument("--entries", type=int, default=1000000)
+    parser.add_argument("--entries", type=int, default=600000)
     options = parser.parse_args()
     units = Units(options.vocab)
     chance = random.Random(1)
