@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
-import { Client, Pool, type PoolClient } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { isAwayError, isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
 import { runMigrations } from './migrator.js';
 import { quoteIdentifier, Transaction } from './transaction.js';
@@ -25,6 +25,7 @@ export interface DatabaseOptions {
 const attemptLimit = 3;
 const migrationRetryMs = 500;
 const awayRetryMs = 250;
+const backgroundLimitMs = 600_000;
 
 /** What became of one attempt. */
 type Attempt<Result> = { result: Result } | { error: unknown; mayRetry: boolean; isAway: boolean };
@@ -41,8 +42,6 @@ export class Database {
   readonly schema: string;
   private readonly beginStatement: string;
   private readonly patienceMs: number;
-  /** Connections of {@link runAlone}. */
-  private readonly alone = new Set<Client>();
   private readonly siblings: Database[] = [];
 
   constructor(private readonly options: DatabaseOptions) {
@@ -106,28 +105,13 @@ export class Database {
     }
   }
 
-  /**
-   * Runs statements one after another outside of a transaction and without a limit of time, on a connection of their own: Postgres
-   * builds an index beside other work only so. The search path is the server's. The embedded database has one session for all.
-   */
-  async runAlone(statements: readonly string[]): Promise<void> {
-    const client = new Client({ connectionString: this.options.connectionString, keepAlive: true });
-    client.on('error', ignoreLostClient);
-    this.alone.add(client);
-    try {
-      await client.connect();
-      for (const statement of statements) await client.query(statement);
-    } catch (error) {
-      throw toMegaNestError(error);
-    } finally {
-      this.alone.delete(client);
-      await client.end().catch(() => undefined);
-    }
-  }
-
   /** For long work in the background: one connection beside those of the pool, closed with this one. */
   sibling(): Database {
-    const sibling = new Database({ ...this.options, maxConnections: 1 });
+    const sibling = new Database({
+      ...this.options,
+      maxConnections: 1,
+      statementTimeoutMs: backgroundLimitMs,
+    });
     this.siblings.push(sibling);
     return sibling;
   }
@@ -139,9 +123,8 @@ export class Database {
     return performance.now() - start;
   }
 
-  /** Waits for running transactions and closes every connection; what {@link runAlone} runs is cut off. */
+  /** Waits for running transactions and closes every connection. */
   async close(): Promise<void> {
-    await Promise.all([...this.alone].map((client) => client.end().catch(() => undefined)));
     await Promise.all(this.siblings.map((sibling) => sibling.close()));
     await this.pool.end();
   }

@@ -27,9 +27,9 @@ interface IndexingPolicy {
 
 /** The embedded database has one session: all wait while an index is built. */
 const embeddedPolicy: IndexingPolicy = { isEmbedded: true, unindexed: 2_000, merged: Infinity, most: 2_500 };
-const serverPolicy: IndexingPolicy = { isEmbedded: false, unindexed: 5_000, merged: 8, most: 200_000 };
+const serverPolicy: IndexingPolicy = { isEmbedded: false, unindexed: 5_000, merged: 8, most: 40_000 };
 /** A graph that does not fit into `maintenance_work_mem` is built many times slower. */
-const buildMemoryMegabytes = 320;
+const buildMemoryMegabytes = 256;
 /** Of a node beside its vector, with m = 16. */
 const nodeBytes = 600;
 
@@ -43,11 +43,10 @@ interface Target {
   dimensions: number;
 }
 
-/** What changes the indexes: ranges to be built and names of indexes to be dropped after that. */
+/** What changes the indexes. Not both: searches wait while an index is dropped. */
 interface Change {
   build?: ArrivalRange;
-  dropBefore: string[];
-  dropAfter: string[];
+  drop: string[];
 }
 
 /**
@@ -85,7 +84,7 @@ export class VectorIndexer {
     await this.#change(async (transaction) => {
       const names = await listSegmentNames(transaction);
       const left = names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)));
-      return { dropBefore: left, dropAfter: [] };
+      return { drop: left };
     });
     this.#begin(targets);
   }
@@ -127,17 +126,14 @@ export class VectorIndexer {
         target,
       );
       if (change === 'busy') await wait(retryMs, undefined, { ref: false });
-      else if (!change.build) return;
+      else if (!change.build && change.drop.length === 0) return;
     }
   }
 
-  /**
-   * Plans a change and makes it, one process at a time. A server builds and drops beside the work of others, on a connection of its
-   * own, since it does so outside of transactions only. The transaction holds the lock meanwhile and no snapshot that it would wait for.
-   */
+  /** Plans a change and makes it, one process at a time. Writers of chunks wait while an index is built; searches do not. */
   async #change(
     plan: (transaction: Transaction, policy: IndexingPolicy) => Promise<Change>,
-    target: Target = { collection: '', dimensions: 0 },
+    { collection, dimensions }: Target = { collection: '', dimensions: 0 },
   ): Promise<Change | 'busy'> {
     const own = (this.#own ??= this.database.sibling());
     return own.transaction(async (transaction) => {
@@ -149,29 +145,18 @@ export class VectorIndexer {
       ]);
       if (!row?.locked) return 'busy';
       const change = await plan(transaction, policy);
-      const statements = this.#statementsOf(change, target, policy);
-      if (statements.length === 0) return change;
-      // Without parameters: it ends the statement before, whose snapshot would be waited for.
-      await transaction.query('SELECT 1');
-      if (!policy.isEmbedded) await own.runAlone(statements);
-      else for (const statement of statements) await transaction.query(statement);
+      for (const name of change.drop)
+        await transaction.query(`DROP INDEX IF EXISTS ${quoteIdentifier(name)}`);
+      if (change.build) {
+        if (!policy.isEmbedded)
+          await transaction.query(`SET LOCAL maintenance_work_mem = '${buildMemoryMegabytes}MB'`);
+        await transaction.query(
+          `CREATE INDEX ${segmentName(collection, dimensions, change.build)}
+           ON chunks ${segmentDefinition(collection, dimensions, change.build)}`,
+        );
+      }
       return change;
     });
-  }
-
-  #statementsOf({ build, dropBefore, dropAfter }: Change, target: Target, policy: IndexingPolicy): string[] {
-    const { collection, dimensions } = target;
-    const schema = quoteIdentifier(this.database.schema);
-    const how = policy.isEmbedded ? '' : 'CONCURRENTLY';
-    const drop = (name: string) => `DROP INDEX ${how} IF EXISTS ${schema}.${quoteIdentifier(name)}`;
-    const statements = dropBefore.map(drop);
-    if (build)
-      statements.push(
-        ...(policy.isEmbedded ? [] : [`SET maintenance_work_mem = '${buildMemoryMegabytes}MB'`]),
-        `CREATE INDEX ${how} ${segmentName(collection, dimensions, build)}
-         ON ${schema}.chunks ${segmentDefinition(collection, dimensions, build)}`,
-      );
-    return [...statements, ...dropAfter.map(drop)];
   }
 }
 
@@ -188,8 +173,9 @@ async function planGrowth(
 ): Promise<Change> {
   const segments = await readSegments(transaction, collection, dimensions);
   const cover = coverOf(segments);
-  // Left by a process that ended while it built one, or before it dropped those that were replaced.
-  const dropBefore = segments.filter((segment) => !cover.includes(segment)).map(({ name }) => name);
+  // Those that a larger one has replaced.
+  const drop = segments.filter((segment) => !cover.includes(segment)).map(({ name }) => name);
+  if (drop.length > 0) return { drop };
   const from = cover.at(-1)?.to ?? 0;
   const memory = buildMemoryMegabytes * 1024 * 1024;
   const most = Math.min(policy.most, Math.floor(memory / (4 * dimensions + nodeBytes)));
@@ -200,10 +186,9 @@ async function planGrowth(
     [collection, from, most],
   );
   const rows = Number(tail?.rows);
-  if (rows < Math.min(policy.unindexed, most)) return { dropBefore, dropAfter: [] };
+  if (rows < Math.min(policy.unindexed, most)) return { drop };
   const replaced = segmentsToMerge(cover, rows, { ...policy, most });
-  const build = { from: replaced[0]?.from ?? from, to: Number(tail?.last) + 1 };
-  return { build, dropBefore, dropAfter: replaced.map(({ name }) => name) };
+  return { build: { from: replaced[0]?.from ?? from, to: Number(tail?.last) + 1 }, drop };
 }
 
 /**

@@ -199,6 +199,13 @@ describe('the vector indexes of a collection that grows', () => {
     await storage.documents.indexer.settled();
   }
 
+  /** Stores as a process that dies before it builds an index. */
+  async function storeAndDie(collection: string, chunks: NewChunk[]): Promise<void> {
+    const documents = new DocumentsRepository(storage.database);
+    documents.indexer.stop();
+    await documents.replaceDocument({ ...document('first'), collection }, chunks);
+  }
+
   /** Names of the vector indexes; those of `collection`, where one is given. */
   async function indexesOf(collection?: string): Promise<{ name: string; definition: string }[]> {
     const rows = await storage.database.transaction((transaction) =>
@@ -236,12 +243,32 @@ describe('the vector indexes of a collection that grows', () => {
 
   it('are built after a restart where a process died before', async () => {
     const later = new DocumentsRepository(storage.database);
-    storage.documents.indexer.stop();
-    await store('after a crash', 'first', chunksOf(unindexed));
+    await storeAndDie('after a crash', chunksOf(unindexed));
     expect(await indexesOf('after a crash')).toEqual([]);
     await later.indexer.catchUp();
     await later.indexer.settled();
     expect(await indexesOf('after a crash')).toHaveLength(1);
+  });
+
+  it('are built once where two processes see the need, and hide no chunk meanwhile', async () => {
+    const chunks = chunksOf(unindexed);
+    await storeAndDie('in two', chunks);
+    expect(await indexesOf('in two')).toEqual([]);
+    const query = search({ embedding: chunks[7]!.embedding, k: 1, collection: 'in two' });
+    const processes = [new DocumentsRepository(storage.database), new DocumentsRepository(storage.database)];
+    let isOver = false;
+    const building = Promise.all(
+      processes.map(async ({ indexer }) => {
+        await indexer.catchUp();
+        await indexer.settled();
+      }),
+    ).finally(() => (isOver = true));
+    while (!isOver) {
+      const [hit] = await storage.chunks.search(query);
+      expect(hit?.score).toBeCloseTo(1, 5);
+    }
+    await building;
+    expect(await indexesOf('in two')).toHaveLength(1);
   });
 
   it('go with their collection', async () => {
