@@ -78,7 +78,7 @@ export async function readSegments(
       .slice(prefix.length)
       .split('_')
       .map((end) => Number.parseInt(end, 36));
-    return { name, from, to, rows: Math.max(0, Number(size)), isReady: ready };
+    return { name, from, to, rows: Math.max(0, size), isReady: ready };
   });
 }
 

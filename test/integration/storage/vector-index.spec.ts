@@ -256,14 +256,14 @@ describe('the vector indexes of a collection that grows', () => {
     expect(await indexesOf('in two')).toEqual([]);
     const query = search({ embedding: chunks[7]!.embedding, k: 1, collection: 'in two' });
     const processes = [new DocumentsRepository(storage.database), new DocumentsRepository(storage.database)];
-    let isOver = false;
+    const work = { isOver: false };
     const building = Promise.all(
       processes.map(async ({ indexer }) => {
         await indexer.catchUp();
         await indexer.settled();
       }),
-    ).finally(() => (isOver = true));
-    while (!isOver) {
+    ).finally(() => (work.isOver = true));
+    while (!work.isOver) {
       const [hit] = await storage.chunks.search(query);
       expect(hit?.score).toBeCloseTo(1, 5);
     }

@@ -28,8 +28,8 @@ export class EmbeddingClient {
 /** Texts of a document that wait for their vectors. */
 interface Waiting {
   texts: string[];
-  resolve(vectors: Float32Array[]): void;
-  reject(error: unknown): void;
+  resolve: (vectors: Float32Array[]) => void;
+  reject: (error: unknown) => void;
 }
 
 /** Embeds the texts of several documents side by side; a request holds texts of as many of them as fit. */
