@@ -6,7 +6,7 @@ export interface Matrix {
   readonly name: string;
   readonly rows: number;
   readonly columns: number;
-  read(): Promise<Float32Array>;
+  readonly read: () => Promise<Float32Array>;
   /** Reads some of its rows into an array of their size, where the checkpoint has them as they are. */
   readonly readRows?: (rows: RowRange, target: Float32Array) => Promise<void>;
   /** The blocks in which a checkpoint holds it, in the layout of the operator. */
