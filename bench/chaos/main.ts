@@ -19,6 +19,7 @@ import {
   startService,
   createTemporaryDirectory,
   type NativePostgres,
+  type NatsNode,
   type ServiceName,
   type TestService,
 } from '#testing';
@@ -141,11 +142,18 @@ function report(ledger: Ledger, verdict: Verdict): { failed: number; all: number
   };
 }
 
-/** Leaves no room on a disk for a while. */
-async function fillUp(disk: SmallDisk): Promise<void> {
+/**
+ * Leaves no room on a disk for a while. A server of a cluster then turns JetStream off until it is started again, so
+ * the servers are started again one after the other, as their liveness probes do in Kubernetes.
+ */
+async function fillUp(disk: SmallDisk, nodes: readonly NatsNode[]): Promise<void> {
   disk.fill();
   await wait(fullDiskMs);
   disk.makeRoom();
+  for (const node of nodes) {
+    await node.kill();
+    await node.start();
+  }
 }
 
 const directory = await createTemporaryDirectory();
@@ -185,7 +193,7 @@ try {
     [0.15, () => takeAway(nats.nodes[0]!)],
     [0.35, () => native && takeAway(native)],
     [0.45, () => saboteur!.suspend('llm', 10)],
-    [0.5, () => disk && fillUp(disk)],
+    [0.5, () => disk && fillUp(disk, nats.nodes)],
     [0.7, () => takeAway(nats.nodes[1]!)],
     [0.85, () => native && takeAway(native)],
     [1, () => saboteur!.rest()],
