@@ -13,8 +13,12 @@ const common = {
 /** `npm run test:cluster`: the e2e specs on native Postgres, NATS with users and TLS, two of each service. */
 const isCluster = process.env.MEGANEST_TEST_CLUSTER === 'true';
 
-/** What makes no sense there: specs that start embedded servers of their own, since these are what they test. */
-const notOnClusters = ['test/e2e/launcher.spec.ts', 'test/e2e/responses-outage.spec.ts'];
+/** Specs that make no sense there: they start servers of their own, or give them names of their own, since they test these. */
+const notOnClusters = [
+  'test/e2e/launcher.spec.ts',
+  'test/e2e/namespaces.spec.ts',
+  'test/e2e/responses-outage.spec.ts',
+];
 
 export default defineConfig({
   test: {

@@ -57,7 +57,7 @@ function forward(target: URL, agent: Agent, incoming: IncomingMessage, outgoing:
   const { hostname, port } = target;
   const upstream = request({ hostname, port, method, path, headers, agent });
   upstream.on('response', (response) => {
-    outgoing.writeHead(response.statusCode ?? 502, response.statusMessage, headersToPass(response));
+    outgoing.writeHead(response.statusCode ?? 502, response.statusMessage, withoutPatience(response));
     // The head of a stream leaves before its first event.
     outgoing.flushHeaders();
     response.pipe(outgoing);
@@ -69,11 +69,9 @@ function forward(target: URL, agent: Agent, incoming: IncomingMessage, outgoing:
   incoming.pipe(upstream);
 }
 
-/** The headers of a response without those that describe the connection to its server alone. */
-function headersToPass({ rawHeaders }: IncomingMessage): string[] {
-  return rawHeaders.filter(
-    (_text, index) => !/^(connection|keep-alive)$/i.test(rawHeaders[index - (index % 2)] ?? ''),
-  );
+/** The headers of a response without the time that its server keeps idle connections for: this one keeps them itself. */
+function withoutPatience({ rawHeaders }: IncomingMessage): string[] {
+  return rawHeaders.filter((_text, index) => rawHeaders[index - (index % 2)]?.toLowerCase() !== 'keep-alive');
 }
 
 function tunnel(
