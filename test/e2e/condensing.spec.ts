@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startEngineStack, type EngineStack } from './helpers/engine-stack.js';
-import { fetchOfAny } from './helpers/http.js';
 import { lastText, type EngineBody, type EngineTurn } from './helpers/scripted-engine.js';
 
 let stack: EngineStack;
@@ -34,7 +33,7 @@ async function chat(messages: object[], turn: EngineTurn, model = 'chatqna') {
   const body = (await response.json()) as { choices: { message: { content: string } }[] };
   expect({ status: response.status, body }).toMatchObject({ status: 200 });
   const id = response.headers.get('x-request-id');
-  const stored = await fetchOfAny(stack.gateway.instances, `/v1/receipts/${id}`);
+  const stored = await fetch(`${stack.gateway.url}/v1/receipts/${id}`);
   const receipt = await stored.text();
   const requests = stack.engine.asked.slice(asked);
   return {

@@ -5,7 +5,7 @@ import type { RunReceipt } from '#dag';
 import { repositoryRoot, startStack, type TestStack } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lines, makePdf } from '../fixtures/dataprep/make-pdf.js';
-import { fetchOfAny, postJson } from './helpers/http.js';
+import { postJson } from './helpers/http.js';
 import { ingestText } from './helpers/ingest.js';
 import { pastedCommands, runPasted } from './helpers/pasted-commands.js';
 
@@ -65,8 +65,7 @@ async function form(
 }
 
 async function receiptOf(requestId: string): Promise<RunReceipt> {
-  const { instances } = stack.service('gateway');
-  const response = await fetchOfAny(instances, `/v1/receipts/${requestId}`);
+  const response = await fetch(`${stack.service('gateway').url}/v1/receipts/${requestId}`);
   return ((await response.json()) as { receipt: RunReceipt }).receipt;
 }
 

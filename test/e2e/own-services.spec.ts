@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { cleanEnvironment, createTemporaryDirectory, repositoryRoot } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fetchOfAny, postJson } from './helpers/http.js';
+import { postJson } from './helpers/http.js';
 import { startScriptedStack, type ScriptedStack } from './helpers/scripted-stack.js';
 
 const template = join(repositoryRoot, 'templates/service');
@@ -88,7 +88,7 @@ describe('services of one’s own', () => {
       megaphone: { mark: 'string' },
     });
     const path = `/v1/receipts/${answer.headers.get('x-request-id')}`;
-    const receipt = await fetchOfAny(stack.gateway.instances, path);
+    const receipt = await fetch(stack.gateway.url + path);
     expect(await receipt.json()).toMatchObject({
       receipt: {
         nodes: [

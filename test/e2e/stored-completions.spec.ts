@@ -88,8 +88,6 @@ describe('RATE_LIMIT_PER_MINUTE', () => {
     const gateway = await stack.startGateway({
       RATE_LIMIT_PER_MINUTE: '2',
       API_KEYS: 'one,two',
-      // The limit is that of one gateway.
-      GATEWAY_PORT: '0',
     });
     const body = { model, messages: 'Hello' };
     const request = (key: string) =>

@@ -65,7 +65,11 @@ function forward(target: URL, agent: Agent, incoming: IncomingMessage, outgoing:
     response.on('aborted', () => outgoing.destroy());
   });
   upstream.on('error', () => outgoing.destroy());
-  outgoing.on('close', () => upstream.destroy());
+  outgoing.on('close', () => {
+    // A server may answer before the body has ended: the rest is read, or the client never gets to the end of its request.
+    incoming.unpipe(upstream).resume();
+    upstream.destroy();
+  });
   incoming.pipe(upstream);
 }
 
