@@ -114,9 +114,10 @@ export class EncoderPool {
     }
   }
 
+  /** Every idle worker gets its share of what waits; the last one gets all that is left, so that no small job follows. */
   private dispatch(): void {
-    while (this.idle.length > 0 && this.queue.length > 0) {
-      const share = Math.ceil(this.queue.waitingTokens / this.options.workers);
+    for (let sharers = this.options.workers; this.idle.length > 0 && this.queue.length > 0; sharers--) {
+      const share = Math.ceil(this.queue.waitingTokens / Math.max(1, sharers));
       const budget = Math.min(jobTokens.max, Math.max(jobTokens.min, share));
       void this.runJob(this.idle.pop()!, this.queue.take(budget));
     }

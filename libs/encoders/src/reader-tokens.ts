@@ -22,6 +22,9 @@ const numberWords = new Set(
 );
 const wordPattern = /[\p{L}\p{N}]+|[^\p{L}\p{N}\s]/gu;
 
+/** Maximum number of distinct words in a cache. */
+const maxCachedWords = 50_000;
+
 /** Splits a text into words and punctuation marks. */
 export function splitWords(text: string): string[] {
   return text.match(wordPattern) ?? [];
@@ -40,6 +43,21 @@ function fold(word: string): string {
  * function, so it is part of the model.
  */
 export function stemOf(word: string): string | undefined {
+  if (word.length > mostCachedLetters) return computeStem(word);
+  let stem = stems.get(word);
+  if (stem === undefined) {
+    if (stems.size >= maxCachedWords) stems.clear();
+    stem = computeStem(word) ?? '';
+    stems.set(word, stem);
+  }
+  return stem === '' ? undefined : stem;
+}
+/** A part of a text that is longer than this would keep the whole text in memory. */
+const mostCachedLetters = 12;
+/** Stems of words, empty for stop words. */
+const stems = new Map<string, string>();
+
+function computeStem(word: string): string | undefined {
   const folded = fold(word);
   if (!/^[\p{L}\p{N}]/u.test(folded) || stopWords.has(folded)) return undefined;
   const cut = folded.length > 4 ? folded.replace(/(?:ing|ed|es|s|ly|ions|ion|ers|er|ment|al)$/, '') : folded;
@@ -88,8 +106,6 @@ export interface KeptTokens {
   readonly query: number;
   readonly passage: number;
 }
-/** Maximum number of distinct words in the cache of token ids. */
-const maxCachedWords = 50_000;
 
 /** The tokens of a text, each with its word. */
 interface CodedText {

@@ -149,7 +149,8 @@ export function lexicalEvidence(question: string, candidates: readonly Candidate
     words.filter((word) => text.has(word) && !except?.has(word)).length / total;
   const ways = asksForWay(question);
   const passageWords = rareWords(words, [...new Set(candidates.map(({ passage }) => passage))].map(setOf));
-  const anywhere = new Set(candidates.flatMap(({ passage, lead }) => stemsOf(`${lead} ${passage}`)));
+  const texts = new Set(candidates.flatMap(({ passage, lead }) => [passage, lead]));
+  const anywhere = new Set([...texts].flatMap((text) => [...setOf(text)]));
   const names = [...new Set(namesOf(question))];
   const missing = names.filter((name) => !anywhere.has(name)).length / Math.max(1, names.length);
   return candidates.map(({ sentence, term, text, before, after, heading, passage }, index) => {

@@ -21,13 +21,20 @@ const closingQuote = /^\s*["'\x60”’»]/u;
 export function repeatsOf(question: string): (sentence: string) => boolean {
   const asked = contentWords(question);
   if (asked.length === 0) return () => false;
+  const row = asked.join(' ');
   const mayBeHeld = asked.length >= heldWords.least && asked.length <= heldWords.most;
-  const held = mayBeHeld ? heldQuestion(asked, asks.test(question.trim())) : undefined;
+  // Most sentences lack a word of the question; the pattern takes milliseconds to make and to search.
+  let held: RegExp | undefined;
   return (sentence) => {
+    const inSmall = sentence.toLowerCase();
+    const isQuestion = asks.test(sentence);
+    if (!isQuestion && !asked.every((word) => inSmall.includes(word))) return false;
     const words = contentWords(sentence);
-    if (words.join(' ') === asked.join(' ')) return true;
-    if (asks.test(sentence) && sharesWords(words, asked)) return true;
-    const found = held?.exec(sentence);
+    const said = words.join(' ');
+    if (said === row || (isQuestion && sharesWords(words, asked))) return true;
+    if (!mayBeHeld || !said.includes(row)) return false;
+    held ??= heldQuestion(asked, asks.test(question.trim()));
+    const found = held.exec(sentence);
     return found ? !answers(sentence.slice(found.index + found[0].length), found[0]) : false;
   };
 }

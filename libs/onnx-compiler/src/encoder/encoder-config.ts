@@ -100,11 +100,11 @@ function readModernBertShape(stored: unknown, modelDirectory: string): ModernBer
 
 /** Activation functions of the feed-forward layers, by their names in config.json. */
 export const activations = {
-  gelu: { operator: 'Gelu', domain: 'com.microsoft' },
-  gelu_new: { operator: 'FastGelu', domain: 'com.microsoft' },
-  gelu_fast: { operator: 'FastGelu', domain: 'com.microsoft' },
-  gelu_pytorch_tanh: { operator: 'FastGelu', domain: 'com.microsoft' },
-  relu: { operator: 'Relu', domain: '' },
+  gelu: { operator: 'Gelu', withBias: 'BiasGelu', domain: 'com.microsoft' },
+  gelu_new: { operator: 'FastGelu', withBias: 'FastGelu', domain: 'com.microsoft' },
+  gelu_fast: { operator: 'FastGelu', withBias: 'FastGelu', domain: 'com.microsoft' },
+  gelu_pytorch_tanh: { operator: 'FastGelu', withBias: 'FastGelu', domain: 'com.microsoft' },
+  relu: { operator: 'Relu', withBias: undefined, domain: '' },
 } as const;
 export type Activation = keyof typeof activations;
 

@@ -1,5 +1,5 @@
 import type { Matrix } from '../checkpoint/matrix.js';
-import type { LinearWeights } from '../checkpoint/weights.js';
+import { stack, type LinearWeights } from '../checkpoint/weights.js';
 import { GraphBuilder, microsoft, type IntegerKernel } from '../onnx/graph-builder.js';
 import type { Graph } from '../onnx/onnx-file.js';
 import { LinearLayers, lookUp, type LinearMode } from '../quantization/linear.js';
@@ -52,10 +52,19 @@ class EncoderGraphWriter {
     const mask = graph.input('attention_mask', 'int64', ['batch', 'tokens']);
     let state = this.norm(this.embed(inputIds, mask), weights.embeddingNorm());
     const keyMask = graph.op('Cast', [mask], { attributes: { to: 6 } });
-    for (let index = 0; index < this.shape.layers; index++)
-      state = this.layer(state, weights.layer(index), keyMask);
+    const last = this.shape.layers - 1;
+    for (let index = 0; index <= last; index++) {
+      const queries = index === last && this.usesFirstToken ? beginning(graph, state) : state;
+      state = this.layer(queries, state, weights.layer(index), keyMask);
+    }
     this.finish(state, mask);
     return graph.build('encoder');
+  }
+
+  /** Whether the state of the first token alone is used; the last layer computes no other then. */
+  private get usesFirstToken(): boolean {
+    const { head } = this.options;
+    return head.task === 'classification' || (head.task === 'embedding' && head.pooling === 'cls');
   }
 
   private finish(state: string, mask: string): void {
@@ -99,20 +108,38 @@ class EncoderGraphWriter {
     return graph.op('Add', [graph.op('Mul', [counted, mask]), graph.int64Scalar(this.shape.padTokenId)]);
   }
 
-  private layer(state: string, weights: EncoderLayerWeights, keyMask: string): string {
-    const { graph, shape } = this;
-    const joint = this.project(state, weights.queryKeyValue);
-    const parts = graph.split(joint, [shape.hiddenSize, shape.hiddenSize, shape.hiddenSize], 2);
-    const attended = graph.op('MultiHeadAttention', [...parts, '', keyMask], {
+  /** The state of the tokens of `queries` after a layer in which they attend to all of `state`. */
+  private layer(queries: string, state: string, weights: EncoderLayerWeights, keyMask: string): string {
+    const { query, key, value, attentionOutput, attentionNorm, down, outputNorm } = weights;
+    const parts = [this.product(queries, query), this.product(state, key), this.product(state, value)];
+    const attended = this.graph.op('MultiHeadAttention', [...parts, this.jointBias(weights), keyMask], {
       domain: microsoft,
-      attributes: { num_heads: shape.heads },
+      attributes: { num_heads: this.shape.heads },
     });
-    const attention = this.project(attended, weights.attentionOutput);
-    const middle = this.norm(graph.op('Add', [attention, state]), weights.attentionNorm);
-    const { operator, domain } = activations[shape.activation];
-    const activated = graph.op(operator, [this.project(middle, weights.up)], { domain });
-    const forwarded = this.project(activated, weights.down);
-    return this.norm(graph.op('Add', [forwarded, middle]), weights.outputNorm);
+    const middle = this.normSum(this.project(attended, attentionOutput), queries, attentionNorm);
+    return this.normSum(this.project(this.activate(middle, weights.up), down), middle, outputNorm);
+  }
+
+  /** The biases of query, key and value, which the attention adds; none if the model has none. */
+  private jointBias({ query, key, value }: EncoderLayerWeights): string {
+    const biases = [query, key, value].flatMap(({ bias }) => bias ?? []);
+    return biases.length === 3 ? this.vector(stack(`${query.weight.name}.key.value.bias`, biases)) : '';
+  }
+
+  /** The first half of the feed-forward block. Gelu adds the bias itself, which saves a pass. */
+  private activate(input: string, up: LinearWeights): string {
+    const { operator, withBias, domain } = activations[this.shape.activation];
+    if (!up.bias || !withBias) return this.graph.op(operator, [this.project(input, up)], { domain });
+    return this.graph.op(withBias, [this.product(input, up), this.vector(up.bias)], { domain });
+  }
+
+  private normSum(product: string, state: string, norm: NormWeights): string {
+    return this.norm(this.graph.op('Add', [product, state]), norm);
+  }
+
+  /** Without the bias. */
+  private product(input: string, { weight }: LinearWeights): string {
+    return this.linear.multiply(input, weight);
   }
 
   private project(input: string, { weight, bias }: LinearWeights, layers = this.linear): string {
@@ -137,6 +164,14 @@ class EncoderGraphWriter {
     graph.op('Identity', [logits], { output: 'logits' });
     graph.output('logits', 'float32', ['batch', output.weight.rows]);
   }
+}
+
+/**
+ * `[batch, tokens, hidden]` → `[batch, 2, hidden]`. One token would be enough, but a product of a single row is scaled in
+ * another order, and the result of a text must not depend on the batch.
+ */
+function beginning(graph: GraphBuilder, state: string): string {
+  return graph.op('Slice', [state, graph.int64([0]), graph.int64([2]), graph.int64([1])]);
 }
 
 /** `[batch, tokens, hidden]` → the state of the first token, `[batch, hidden]`. */

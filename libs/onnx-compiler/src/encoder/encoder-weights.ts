@@ -11,8 +11,9 @@ export interface NormWeights {
 
 /** Weights of one encoder layer. */
 export interface EncoderLayerWeights {
-  /** Query, key and value stacked. */
-  readonly queryKeyValue: LinearWeights;
+  readonly query: LinearWeights;
+  readonly key: LinearWeights;
+  readonly value: LinearWeights;
   readonly attentionOutput: LinearWeights;
   readonly attentionNorm: NormWeights;
   readonly up: LinearWeights;
@@ -56,11 +57,9 @@ export class EncoderWeights {
     const layer = `encoder.layer.${index}`;
     const attention = `${layer}.attention`;
     return {
-      queryKeyValue: this.linear(`${attention}.self.qkv`, [
-        `${attention}.self.query`,
-        `${attention}.self.key`,
-        `${attention}.self.value`,
-      ]),
+      query: this.linear(`${attention}.self.query`),
+      key: this.linear(`${attention}.self.key`),
+      value: this.linear(`${attention}.self.value`),
       attentionOutput: this.linear(`${attention}.output.dense`),
       attentionNorm: this.norm(`${attention}.output.LayerNorm`),
       up: this.linear(`${layer}.intermediate.dense`),
