@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { invalidField } from '#contracts';
 import { toPostgresJson } from './postgres-text.js';
 import { SqlParameters, type Transaction } from './transaction.js';
-import { encodeVectorParameter, requireUsableVector } from './vectors.js';
+import { encodeRealArray, requireUsableVector } from './vectors.js';
 
 export interface NewChunk {
   text: string;
@@ -21,6 +21,14 @@ export interface ChunkOwner {
   metadata?: Record<string, unknown>;
 }
 
+/** Chunks of one document that follow each other. */
+export interface ChunkRun {
+  document: ChunkOwner;
+  chunks: readonly NewChunk[];
+  /** Position of the first of them in the document. */
+  first: number;
+}
+
 /**
  * Refuses what no search could compare; `first` is the position of the first of these chunks in its document, `dimensions`
  * the width of the document's vectors. Errors: invalid_request at `chunks[N].embedding`.
@@ -37,49 +45,57 @@ export function requireFittingEmbeddings(
   }
 }
 
-/** Inserts chunks that follow each other from `firstPosition` on, in one statement: a hundred or so at most. */
-export async function insertChunks(
-  transaction: Transaction,
-  owner: ChunkOwner,
-  chunks: readonly NewChunk[],
-  firstPosition: number,
-): Promise<void> {
-  if (chunks.length === 0) return;
+/** Inserts chunks in one statement: a hundred or so at most. */
+export async function insertChunks(transaction: Transaction, run: ChunkRun): Promise<void> {
+  if (run.chunks.length === 0) return;
   const parameters = new SqlParameters();
-  const statement = insertChunksStatement(parameters, owner, chunks, firstPosition);
+  const statement = insertChunksStatement(parameters, [run]);
   await transaction.execute(statement, parameters.values);
 }
 
-/** The statement of {@link insertChunks}, for one that does more; at least one chunk. */
-export function insertChunksStatement(
-  parameters: SqlParameters,
-  owner: ChunkOwner,
-  chunks: readonly NewChunk[],
-  firstPosition: number,
-): string {
-  const shared = [owner.id, owner.collection, owner.owner ?? null].map((value) => parameters.add(value));
-  const rows = chunks.map((chunk, index) => {
-    const position = firstPosition + index;
-    const columns = [
-      parameters.add(randomUUID()),
-      ...shared,
-      parameters.add(position),
-      parameters.add(chunk.text),
-      parameters.add(toPostgresJson(chunkMetadata(owner, chunk, position))),
-      parameters.add(encodeVectorParameter(chunk.embedding)),
-    ];
-    return `(${columns.join(', ')})`;
-  });
-  return `INSERT INTO chunks (id, document_id, collection, owner, position, text, metadata, embedding) VALUES ${rows.join(', ')}`;
+interface ChunkRow {
+  document: ChunkOwner;
+  chunk: NewChunk;
+  position: number;
 }
 
-function chunkMetadata(owner: ChunkOwner, chunk: NewChunk, position: number): Record<string, unknown> {
+/**
+ * The statement of {@link insertChunks}, for one that does more. Its columns are arrays, so that the text is the same for any
+ * number of chunks and documents. All vectors are one array: the driver has no binary form for arrays of vectors.
+ */
+export function insertChunksStatement(parameters: SqlParameters, runs: readonly ChunkRun[]): string {
+  const rows: ChunkRow[] = runs.flatMap(({ document, chunks, first }) =>
+    chunks.map((chunk, index) => ({ document, chunk, position: first + index })),
+  );
+  let end = 0;
+  const ends = rows.map(({ chunk }) => (end += chunk.embedding.length));
+  const column = (type: string, valueOf: (row: ChunkRow, index: number) => string | number | null) =>
+    `${parameters.add(rows.map(valueOf))}::${type}[]`;
+  const columns = [
+    column('uuid', () => randomUUID()),
+    column('uuid', ({ document }) => document.id),
+    column('text', ({ document }) => document.collection),
+    column('text', ({ document }) => document.owner ?? null),
+    column('integer', ({ position }) => position),
+    column('text', ({ chunk }) => chunk.text),
+    column('jsonb', (row) => toPostgresJson(chunkMetadata(row))),
+    column('integer', ({ chunk }) => chunk.embedding.length),
+    column('integer', (_row, index) => ends[index]!),
+  ];
+  const vectors = parameters.add(encodeRealArray(rows.map(({ chunk }) => chunk.embedding)));
+  return `INSERT INTO chunks (id, document_id, collection, owner, position, text, metadata, embedding)
+    SELECT id, document_id, collection, owner, position, text, metadata, (${vectors}::real[])[last - width + 1 : last]::vector
+    FROM unnest(${columns.join(', ')})
+      AS given (id, document_id, collection, owner, position, text, metadata, width, last)`;
+}
+
+function chunkMetadata({ document, chunk, position }: ChunkRow): Record<string, unknown> {
   return {
-    ...owner.metadata,
+    ...document.metadata,
     ...chunk.metadata,
-    document_id: owner.id,
-    filename: owner.filename,
-    ...(owner.source !== undefined && { source: owner.source }),
+    document_id: document.id,
+    filename: document.filename,
+    ...(document.source !== undefined && { source: document.source }),
     chunk_index: position,
   };
 }

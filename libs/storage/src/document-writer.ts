@@ -1,9 +1,9 @@
 import { MegaNestError } from '#contracts';
-import { insertChunks, insertChunksStatement, type NewChunk } from './chunk-writer.js';
+import { insertChunks, type NewChunk } from './chunk-writer.js';
 import type { Database } from './database.js';
 import type { DocumentRoom, DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
 import { toPostgresJson } from './postgres-text.js';
-import { SqlParameters, type SqlValue, type Transaction } from './transaction.js';
+import type { SqlValue, Transaction } from './transaction.js';
 
 /** A document whose id and collection are decided. */
 export type WrittenDocument = NewDocument & {
@@ -13,36 +13,34 @@ export type WrittenDocument = NewDocument & {
   room: DocumentRoom;
 };
 
-/** Inserting so many takes a fraction of a second, also where every vector goes into an index. */
-export const chunksPerTransaction = 25;
+/** What a document is found by. */
+export type DocumentName = Pick<WrittenDocument, 'collection' | 'owner' | 'filename'>;
+
+/** Inserting so many takes a tenth of a second. */
+export const chunksPerTransaction = 50;
 /** Pending documents of a process that died are removed after this long. */
 const abandonedAfter = '1 hour';
 
-/** The visible document of that name. */
-export async function findVersion(
+/** The visible documents of these names, in their order. */
+export async function findVersions(
   transaction: Transaction,
-  { collection, owner, filename }: Pick<WrittenDocument, 'collection' | 'owner' | 'filename'>,
-): Promise<DocumentVersion | undefined> {
-  const [row] = await transaction.query<DocumentVersion>(
-    `SELECT id, content_hash AS "contentHash", embedding_model AS "embeddingModel", chunk_count AS chunks
-     FROM documents WHERE collection = $1 AND filename = $2 AND owner IS NOT DISTINCT FROM $3 AND pending_since IS NULL`,
-    [collection, filename, owner ?? null],
+  names: readonly DocumentName[],
+): Promise<(DocumentVersion | undefined)[]> {
+  const rows = await transaction.query<DocumentVersion & { number: number }>(
+    `SELECT number::integer, id, content_hash AS "contentHash", embedding_model AS "embeddingModel", chunk_count AS chunks
+     FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS given (collection, filename, owner, number),
+       LATERAL (SELECT * FROM documents
+         WHERE documents.collection = given.collection AND documents.filename = given.filename
+           AND documents.owner IS NOT DISTINCT FROM given.owner AND pending_since IS NULL) AS present`,
+    [
+      names.map(({ collection }) => collection),
+      names.map(({ filename }) => filename),
+      names.map(({ owner }) => owner ?? null),
+    ],
   );
-  return row;
-}
-
-/** Writes a small document: all in the given transaction. */
-export async function writeAtOnce(
-  transaction: Transaction,
-  document: WrittenDocument,
-  chunks: readonly NewChunk[],
-): Promise<ReplaceOutcome> {
-  const present = await findLocked(transaction, document);
-  if (present && isSame(present, document)) return unchanged(present);
-  await document.room.require(transaction, document, bytesOf(chunks));
-  if (present) await remove(transaction, present.id);
-  await insertVisible(transaction, document, chunks);
-  return { documentId: document.id, chunks: chunks.length, outcome: present ? 'replaced' : 'added' };
+  const found: (DocumentVersion | undefined)[] = names.map(() => undefined);
+  for (const { number, ...version } of rows) found[number - 1] = version;
+  return found;
 }
 
 /**
@@ -61,7 +59,7 @@ export async function writeInParts(
         await document.room.require(transaction, document, bytesOf(part));
         if (written === 0) await insertPending(transaction, document, part);
         else await growPending(transaction, document, part);
-        await insertChunks(transaction, document, part, written);
+        await insertChunks(transaction, { document, chunks: part, first: written });
       });
       written += part.length;
     }
@@ -84,7 +82,8 @@ async function findLocked(
 ): Promise<DocumentVersion | undefined> {
   const lock = 'SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))';
   await transaction.query(lock, [document.collection, document.filename]);
-  return findVersion(transaction, document);
+  const [present] = await findVersions(transaction, [document]);
+  return present;
 }
 
 async function publish(
@@ -102,10 +101,12 @@ async function publish(
   return { documentId: id, chunks: row?.chunks ?? 0, outcome: present ? 'replaced' : 'added' };
 }
 
-const documentColumns = `id, collection, filename, source, content_hash, mime_type, bytes, metadata,
+/** What {@link documentValues} are written to. */
+export const documentColumns = `id, collection, filename, source, content_hash, mime_type, bytes, metadata,
   embedding_model, embedding_dimensions, owner, stored_bytes`;
 
-function documentValues(document: WrittenDocument, chunks: readonly NewChunk[]): SqlValue[] {
+/** The columns of a document with these chunks; a pending one gets more of them later. */
+export function documentValues(document: WrittenDocument, chunks: readonly NewChunk[]): SqlValue[] {
   return [
     document.id,
     document.collection,
@@ -120,32 +121,6 @@ function documentValues(document: WrittenDocument, chunks: readonly NewChunk[]):
     document.owner ?? null,
     bytesOf(chunks),
   ];
-}
-
-/** The document, its chunks and their counts in one statement: a small document costs few round trips. */
-async function insertVisible(
-  transaction: Transaction,
-  document: WrittenDocument,
-  chunks: readonly NewChunk[],
-): Promise<void> {
-  const parameters = new SqlParameters();
-  const values = documentValues(document, chunks).map((value) => parameters.add(value));
-  const stored =
-    chunks.length > 0
-      ? `${insertChunksStatement(parameters, document, chunks, 0)} RETURNING length(search) AS lexemes`
-      : 'SELECT 0 AS lexemes WHERE false';
-  await transaction.execute(
-    `WITH stored AS (${stored})
-     INSERT INTO documents (${documentColumns}, chunk_count, lexeme_count)
-     SELECT ${castDocumentValues(values)}, count(*), coalesce(sum(lexemes), 0) FROM stored`,
-    parameters.values,
-  );
-}
-
-/** Parameters of a SELECT have no column that tells their types. */
-function castDocumentValues(values: readonly string[]): string {
-  const types = 'uuid text text text text text bigint jsonb text integer text bigint'.split(' ');
-  return values.map((value, index) => `${value}::${types[index]}`).join(', ');
 }
 
 async function insertPending(
@@ -180,7 +155,7 @@ async function growPending(
 }
 
 /** Passages and their vectors. */
-function bytesOf(chunks: readonly NewChunk[]): number {
+export function bytesOf(chunks: readonly NewChunk[]): number {
   return chunks.reduce((sum, { text, embedding }) => sum + Buffer.byteLength(text) + embedding.byteLength, 0);
 }
 
@@ -188,10 +163,12 @@ async function remove(transaction: Transaction, id: string): Promise<void> {
   await transaction.execute('DELETE FROM documents WHERE id = $1', [id]);
 }
 
-function isSame(present: DocumentVersion, document: NewDocument): boolean {
+/** True where nothing is to be done. */
+export function isSame(present: DocumentVersion, document: NewDocument): boolean {
   return present.contentHash === document.contentHash && present.embeddingModel === document.embeddingModel;
 }
 
-function unchanged({ id, chunks }: DocumentVersion): ReplaceOutcome {
+/** The outcome for a document that is there already. */
+export function unchanged({ id, chunks }: DocumentVersion): ReplaceOutcome {
   return { documentId: id, chunks, outcome: 'unchanged' };
 }

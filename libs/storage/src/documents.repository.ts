@@ -5,11 +5,13 @@ import type { Database } from './database.js';
 import { DocumentRoom, type DocumentVersion, type NewDocument, type ReplaceOutcome } from './document.js';
 import {
   chunksPerTransaction,
-  findVersion,
-  writeAtOnce,
+  findVersions,
   writeInParts,
+  type DocumentName,
   type WrittenDocument,
 } from './document-writer.js';
+import { GroupedCalls } from './grouped-calls.js';
+import { smallDocuments } from './small-documents.js';
 import { analyzeIfGrown } from './statistics.js';
 import type { SqlValue } from './transaction.js';
 import { VectorIndexer } from './vector-indexer.js';
@@ -32,6 +34,9 @@ interface StoredDocumentRow {
 /** Documents of vector stores belong to the owner of the store: they are not listed, and not deleted by name or id. */
 const isShared = 'owner IS NULL';
 
+/** Documents that are looked up in one statement. */
+const mostVersions = 100;
+
 const listedColumns = 'id, filename, source, collection, chunk_count AS chunks, bytes, created_at';
 
 /** Which documents a list holds; absent fields do not narrow it. */
@@ -50,6 +55,8 @@ function toStoredDocument({ created_at, bytes, ...row }: StoredDocumentRow): Sto
 /** Documents and their chunks. A reader sees a document whole or not at all. */
 export class DocumentsRepository {
   readonly #room: DocumentRoom;
+  readonly #small: ReturnType<typeof smallDocuments>;
+  readonly #versions: GroupedCalls<DocumentName, DocumentVersion | undefined>;
   /** Builds the vector indexes of what is stored, in the background. */
   readonly indexer: VectorIndexer;
 
@@ -60,6 +67,15 @@ export class DocumentsRepository {
   ) {
     this.#room = new DocumentRoom(maxBytes);
     this.indexer = new VectorIndexer(database);
+    this.#small = smallDocuments(database);
+    this.#versions = new GroupedCalls({
+      maxRunning: 2,
+      joins: () => {
+        let names = 0;
+        return () => (names += 1) <= mostVersions;
+      },
+      work: (names) => database.transaction((transaction) => findVersions(transaction, names)),
+    });
   }
 
   /**
@@ -97,8 +113,7 @@ export class DocumentsRepository {
     const first = await parts.next();
     const chunks = first.value ?? [];
     const second = await parts.next();
-    if (second.done)
-      return this.database.transaction((transaction) => writeAtOnce(transaction, document, chunks));
+    if (second.done) return this.#small.call({ document, chunks });
     return writeInParts(this.database, document, following([chunks, second.value], parts));
   }
 
@@ -108,9 +123,7 @@ export class DocumentsRepository {
     collection = defaultCollection,
     owner,
   }: Pick<NewDocument, 'filename' | 'collection' | 'owner'>): Promise<DocumentVersion | undefined> {
-    return this.database.transaction((transaction) =>
-      findVersion(transaction, { collection, owner, filename }),
-    );
+    return this.#versions.call({ collection, owner, filename });
   }
 
   /** Newest first; all collections where none is named. */

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from './database.js';
 import { isVisible } from './search/metadata-filter.js';
+import { countWords, forgetWords } from './search/word-counts.js';
 import { quoteIdentifier, type Transaction } from './transaction.js';
 import {
   coverOf,
@@ -23,11 +24,25 @@ interface IndexingPolicy {
   merged: number;
   /** Most chunks of one segment. */
   most: number;
+  /** Most chunks whose words are counted in one transaction. */
+  counted: number;
 }
 
 /** The embedded database has one session: all wait while an index is built. */
-const embeddedPolicy: IndexingPolicy = { isEmbedded: true, unindexed: 2_000, merged: Infinity, most: 2_500 };
-const serverPolicy: IndexingPolicy = { isEmbedded: false, unindexed: 5_000, merged: 8, most: 40_000 };
+const embeddedPolicy: IndexingPolicy = {
+  isEmbedded: true,
+  unindexed: 2_000,
+  merged: Infinity,
+  most: 2_500,
+  counted: 2_500,
+};
+const serverPolicy: IndexingPolicy = {
+  isEmbedded: false,
+  unindexed: 5_000,
+  merged: 8,
+  most: 40_000,
+  counted: 100_000,
+};
 /** A graph that does not fit into `maintenance_work_mem` is built many times slower. */
 const buildMemoryMegabytes = 256;
 /** Of a node beside its vector, with m = 16. */
@@ -50,7 +65,7 @@ interface Change {
 }
 
 /**
- * Builds HNSW indexes in the background, in bulk: for a range of a collection's latest chunks once there are too many of them
+ * Counts the words of large collections, and builds HNSW indexes, in the background. Indexes are built in bulk: for a range of a collection's latest chunks once there are too many of them
  * to be compared one by one. Up to then they cost nothing, and a search compares them exactly, so that it misses none.
  */
 export class VectorIndexer {
@@ -82,6 +97,10 @@ export class VectorIndexer {
     );
     const prefixes = targets.map(({ collection, dimensions }) => segmentPrefix(collection, dimensions));
     await this.#change(async (transaction) => {
+      await forgetWords(
+        transaction,
+        targets.map(({ collection }) => collection),
+      );
       const names = await listSegmentNames(transaction);
       const left = names.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)));
       return { drop: left };
@@ -116,6 +135,16 @@ export class VectorIndexer {
       this.#waiting.delete(key);
       // A search is right without the index. The next look, or the next start, builds what failed now.
       await this.#grow(target).catch(() => undefined);
+      await this.#count(target).catch(() => undefined);
+    }
+  }
+
+  async #count({ collection }: Target): Promise<void> {
+    for (let counted: boolean | 'busy' = true; counted && !this.#stopped;) {
+      counted = await this.#alone((transaction, policy) =>
+        countWords(transaction, collection, policy.counted),
+      );
+      if (counted === 'busy') await wait(retryMs, undefined, { ref: false });
     }
   }
 
@@ -130,11 +159,10 @@ export class VectorIndexer {
     }
   }
 
-  /** Plans a change and makes it, one process at a time. Writers of chunks wait while an index is built; searches do not. */
-  async #change(
-    plan: (transaction: Transaction, policy: IndexingPolicy) => Promise<Change>,
-    { collection, dimensions }: Target = { collection: '', dimensions: 0 },
-  ): Promise<Change | 'busy'> {
+  /** Does background work in a transaction, in one process at a time. */
+  async #alone<Result>(
+    work: (transaction: Transaction, policy: IndexingPolicy) => Promise<Result>,
+  ): Promise<Result | 'busy'> {
     const own = (this.#own ??= this.database.sibling());
     return own.transaction(async (transaction) => {
       await transaction.query('SET LOCAL statement_timeout = 0');
@@ -143,7 +171,16 @@ export class VectorIndexer {
       const [row] = await transaction.query<{ locked: boolean }>(lock, [
         `vector indexes of ${this.database.schema}`,
       ]);
-      if (!row?.locked) return 'busy';
+      return row?.locked ? work(transaction, policy) : 'busy';
+    });
+  }
+
+  /** Plans a change and makes it. Writers of chunks wait while an index is built; searches do not. */
+  async #change(
+    plan: (transaction: Transaction, policy: IndexingPolicy) => Promise<Change>,
+    { collection, dimensions }: Target = { collection: '', dimensions: 0 },
+  ): Promise<Change | 'busy'> {
+    return this.#alone(async (transaction, policy) => {
       const change = await plan(transaction, policy);
       for (const name of change.drop)
         await transaction.query(`DROP INDEX IF EXISTS ${quoteIdentifier(name)}`);

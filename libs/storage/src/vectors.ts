@@ -9,6 +9,26 @@ export function encodeVectorParameter(vector: Float32Array): Buffer {
   return buffer;
 }
 
+/** Postgres' binary form of a `real[]` that holds these vectors one after the other. */
+export function encodeRealArray(vectors: readonly Float32Array[]): Buffer {
+  const count = vectors.reduce((sum, { length }) => sum + length, 0);
+  const buffer = Buffer.alloc(arrayHeaderBytes + count * 8);
+  // Dimensions, no nulls, type of the elements, their number, the first one's position.
+  for (const [index, value] of [1, 0, realType, count, 1].entries()) buffer.writeInt32BE(value, index * 4);
+  let at = arrayHeaderBytes;
+  for (const vector of vectors)
+    for (const value of vector) {
+      buffer.writeInt32BE(4, at);
+      buffer.writeFloatBE(value, at + 4);
+      at += 8;
+    }
+  return buffer;
+}
+
+const arrayHeaderBytes = 20;
+/** The number of the type `real` in every Postgres. */
+const realType = 700;
+
 /** Reads a vector that Postgres sent as text. */
 export function decodeVectorColumn(text: string): Float32Array {
   return Float32Array.from(pgvector.fromSql(text) as number[]);

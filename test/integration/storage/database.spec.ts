@@ -71,6 +71,7 @@ describe('Database', () => {
       '0012-chunks-in-order-of-arrival',
       '0013-vectors-beside-their-chunks',
       '0014-shared-by-gateways',
+      '0015-words-of-collections',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { DocumentsRepository, openDatabase } from '#storage';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';
 
 describe('DocumentsRepository', () => {
@@ -190,8 +190,7 @@ describe('DocumentsRepository', () => {
         return Number(row?.bytes);
       });
     async function* failing() {
-      yield part(0);
-      yield part(30);
+      for (const start of [0, 30, 60, 90]) yield part(start);
       expect(await pendingBytes()).toBeGreaterThan(0);
       throw new Error('the engine broke');
     }
@@ -203,6 +202,47 @@ describe('DocumentsRepository', () => {
       yield part(30);
     }
     expect(await documents.replaceDocument(document('a.txt'), whole())).toMatchObject({ chunks: 60 });
+  });
+
+  it('stores small documents that come together in few transactions, and each of them whole', async () => {
+    const strange = String.raw`a "quoted", {braced} \ back\slashed NULL text, it's`;
+    const small = Array.from({ length: 100 }, (_unused, index) => ({
+      facts: document(`${index} ${strange}`, 'first'),
+      chunks: Array.from({ length: 1 + (index % 3) }, (_chunk, position) => ({
+        text: `${strange} ${index} ${position}`,
+        metadata: { heading: strange, index },
+        // Not all of one width.
+        embedding: index % 2 === 0 ? vector(1, index, position) : vector(1, index, position, 2),
+      })),
+    }));
+    await documents.replaceDocument({ ...small[7]!.facts, contentHash: 'old' }, oneChunk);
+    await documents.replaceDocument(small[8]!.facts, small[8]!.chunks);
+    const transactions = vi.spyOn(storage.database, 'transaction');
+    const twice = documents.replaceDocument({ ...small[9]!.facts, contentHash: 'other' }, oneChunk);
+    const outcomes = await Promise.all(
+      small.map(({ facts, chunks }) => documents.replaceDocument(facts, chunks)),
+    );
+    expect(await twice).toMatchObject({ outcome: 'added' });
+    expect(transactions.mock.calls.length).toBeLessThan(15);
+    const expected = (index: number) => ({ 7: 'replaced', 8: 'unchanged', 9: 'replaced' })[index] ?? 'added';
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(small.map((_each, index) => expected(index)));
+    expect(await documents.count()).toEqual({
+      documents: 100,
+      chunks: small.reduce((sum, { chunks }) => sum + chunks.length, 0),
+    });
+    for (const index of [8, 11, 98]) {
+      const { documentId, chunks } = outcomes[index]!;
+      const stored = await documents.readChunks(documentId, 0, 10);
+      expect(stored?.document).toMatchObject({ filename: `${index} ${strange}`, chunks });
+      expect(stored?.chunks.map(({ text }) => text)).toEqual(small[index]!.chunks.map(({ text }) => text));
+      expect(stored?.chunks[0]?.metadata).toMatchObject({ heading: strange, index, chunk_index: 0 });
+      const { embedding } = small[index]!.chunks[0]!;
+      const [nearest] = await storage.chunks.search(search({ embedding, k: 1, filter: { index } }));
+      expect(nearest?.score).toBeCloseTo(1, 5);
+    }
+    const versions = await Promise.all(small.map(({ facts }) => documents.findVersion(facts)));
+    expect(versions.map((version) => version?.id)).toEqual(outcomes.map(({ documentId }) => documentId));
+    expect(await documents.findVersion({ filename: 'absent' })).toBeUndefined();
   });
 
   it('keeps collections apart, lists and deletes', async () => {

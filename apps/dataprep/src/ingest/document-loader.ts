@@ -11,6 +11,9 @@ import type { FetchedFile, IngestSource } from './sources.js';
 const readerVersion = 1;
 /** Files in memory at a time, over all requests. */
 const maxLoading = 2;
+/** Smaller files do not wait for each other. */
+const smallBytes = 64 * 1024;
+const maxSmallLoading = 32;
 
 /** A source that was fetched, and read unless the same is stored already. */
 export interface LoadedDocument {
@@ -25,6 +28,7 @@ export interface LoadedDocument {
 /** Fetches, reads and cuts sources, a few at a time. */
 export class DocumentLoader {
   readonly #turns = new Semaphore(maxLoading);
+  readonly #smallTurns = new Semaphore(maxSmallLoading);
 
   constructor(
     private readonly preparer: DocumentPreparer,
@@ -34,7 +38,8 @@ export class DocumentLoader {
   /** Errors: unsupported_file, forbidden_url, unreachable_url …, each with the source's field as `param`. */
   async load(source: IngestSource, context: IngestContext, signal: AbortSignal): Promise<LoadedDocument> {
     try {
-      return await this.#turns.run(() => this.#load(source, context, signal), signal);
+      const turns = source.bytes !== undefined && source.bytes <= smallBytes ? this.#smallTurns : this.#turns;
+      return await turns.run(() => this.#load(source, context, signal), signal);
     } catch (error) {
       if (!(error instanceof MegaNestError) || error.status >= 499) throw error;
       throw MegaNestError.fromBody({ ...error.toBody(), param: source.param });

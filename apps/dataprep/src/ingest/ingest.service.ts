@@ -12,7 +12,7 @@ import type { IngestRequest, IngestSource, SourceReader } from './sources.js';
 /** Documents of a request that are worked on at a time, and in memory. */
 const documentsAtOnce = 4;
 /** Where all are small: their texts are embedded together. */
-const smallDocumentsAtOnce = 16;
+const smallDocumentsAtOnce = 32;
 const smallDocumentBytes = 64 * 1024;
 
 /** A request's sources, and what became of each, in the same order. */

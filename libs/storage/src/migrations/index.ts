@@ -13,6 +13,7 @@ import { bytesOfOwners } from './0011-bytes-of-owners.js';
 import { chunksInOrderOfArrival } from './0012-chunks-in-order-of-arrival.js';
 import { vectorsBesideTheirChunks } from './0013-vectors-beside-their-chunks.js';
 import { sharedByGateways } from './0014-shared-by-gateways.js';
+import { wordsOfCollections } from './0015-words-of-collections.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
 export const migrations: readonly StorageMigration[] = [
@@ -30,4 +31,5 @@ export const migrations: readonly StorageMigration[] = [
   chunksInOrderOfArrival,
   vectorsBesideTheirChunks,
   sharedByGateways,
+  wordsOfCollections,
 ];

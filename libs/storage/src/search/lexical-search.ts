@@ -1,32 +1,17 @@
 import { SqlParameters, type Transaction } from '../transaction.js';
-import type { ChunkHit, ChunkSearch } from './chunk-search.js';
-import { chunkCondition, ownerCondition, type ChunkScope } from './metadata-filter.js';
-
-type LexicalQuery = ChunkScope & Pick<ChunkSearch, 'query'>;
-
-interface Term {
-  lexeme: string;
-  /** Number of chunks of the collection with the term, counted up to a limit. */
-  frequency: number;
-}
-
-interface Collection {
-  chunks: number;
-  /** Average number of distinct lexemes per chunk. */
-  averageLength: number;
-}
+import type { ChunkHit } from './chunk-search.js';
+import { chunkCondition } from './metadata-filter.js';
+import { conditionsOf, readTerms, type LexicalQuery, type QueryTerms, type Term } from './query-terms.js';
 
 /** BM25's saturation of repeated words and normalization by length; measured in docs/benchmarks.md. */
 const saturation = 0.6;
 const lengthNormalisation = 0.5;
-/** Maximum distinct terms of a query that are counted, in the order of the text. */
-const countedTermLimit = 128;
-/** Maximum number of terms that are scored: the rarest. */
-const termLimit = 32;
-/** Maximum count of a frequency; a more frequent term says little in any collection. */
-const frequencyLimit = 20_000;
-/** Maximum number of chunks that are scored; the rarest terms select them. */
+/** Number of chunks that the rarest terms may select for scoring. */
 const candidateBudget = 2_000;
+/** Maximum number of chunks that are scored where even the rarest term is common. */
+const candidateLimit = 5_000;
+/** Terms of which a chunk must have two where even the rarest one is common: the rarest ones. */
+const pairedTerms = 6;
 
 /**
  * Searches by BM25 with Postgres' full text search: returns the best `limit` chunks with any of the query's words
@@ -40,127 +25,88 @@ export async function findByWords(
   limit: number,
 ): Promise<ChunkHit[]> {
   await transaction.query('SET LOCAL enable_seqscan = off');
-  const hits = await findByTerms(transaction, query, limit);
+  const known = await readTerms(transaction, query);
+  const found = new Map<string, ChunkHit>();
+  for (const selection of known.chunks > 0 ? selectionsOf(known.terms) : []) {
+    const { text, parameters } = scoringStatement(query, { ...known, selection, limit });
+    for (const hit of await transaction.query<ChunkHit>(text, parameters.values)) found.set(hit.id, hit);
+    if (found.size >= limit) break;
+  }
   await transaction.query('SET LOCAL enable_seqscan = on');
-  return hits;
+  return [...found.values()].sort(byScore).slice(0, limit);
 }
+
+const byScore = (left: ChunkHit, right: ChunkHit) =>
+  right.score - left.score || (left.id < right.id ? -1 : 1);
+
+/** Quotes a lexeme for a tsquery. */
+const quoted = (lexeme: string) => `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+const anyOf = (terms: readonly Term[]) => terms.map(({ lexeme }) => quoted(lexeme)).join(' | ');
 
 /**
- * Uses only the full text index. The planner cannot estimate how few chunks contain a word, and used the index of
- * collections or a scan of the table, three times as slow. Therefore sequential scans are off, and `(collection =
- * …) IS TRUE` prevents the other index.
+ * Full text conditions that select the chunks to be scored, for one search after the other until there are enough hits: the
+ * rarest terms whose chunks stay within the budget; two of the rarest terms together; one more term; any term.
  */
-async function findByTerms(
-  transaction: Transaction,
-  query: LexicalQuery,
-  limit: number,
-): Promise<ChunkHit[]> {
-  const collection = await describeCollection(transaction, query);
-  const terms = await findTerms(transaction, query, collection.chunks);
-  if (collection.chunks === 0 || terms.length === 0) return [];
-  const selective = withinBudget(terms);
-  const hits = await scoreChunks(transaction, query, { terms, selective, collection, limit });
-  if (hits.length >= limit || selective.length === terms.length) return hits;
-  return scoreChunks(transaction, query, { terms, selective: terms, collection, limit });
-}
-
-async function describeCollection(transaction: Transaction, scope: ChunkScope): Promise<Collection> {
-  const parameters = new SqlParameters();
-  const collection = parameters.add(scope.collection);
-  const [row] = await transaction.query<{ chunks: string; lexemes: string }>(
-    `SELECT coalesce(sum(chunk_count), 0) AS chunks, coalesce(sum(lexeme_count), 0) AS lexemes
-     FROM documents WHERE collection = ${collection} AND ${ownerCondition(scope, parameters)}`,
-    parameters.values,
-  );
-  const chunks = Number(row?.chunks);
-  return { chunks, averageLength: Math.max(Number(row?.lexemes) / Math.max(chunks, 1), 1) };
-}
-
-/**
- * The most common words and the share of chunks that have them, as a server samples them by itself. They apply to a collection that has
- * at least half of all chunks.
- */
-const commonWords = `
-  SELECT unnest(most_common_elems::text::text[]) AS lexeme, unnest(most_common_elem_freqs) AS share
-  FROM pg_stats WHERE schemaname = current_schema() AND tablename = 'chunks' AND attname = 'search'
-    AND (SELECT reltuples FROM pg_class WHERE oid = 'chunks'::regclass) BETWEEN 1 AND 2 * $6::float8`;
-
-/**
- * Returns the query's terms that occur in the collection, rarest first. Rare ones are counted. Counting a common one would read the
- * list of all its chunks, only to weigh it low: its frequency is the sampled one where there is one.
- */
-async function findTerms(transaction: Transaction, query: LexicalQuery, chunks: number): Promise<Term[]> {
-  const parameters = new SqlParameters();
-  const limits = [query.query, query.collection, frequencyLimit, termLimit, countedTermLimit, chunks];
-  for (const value of [...limits, candidateBudget]) parameters.add(value);
-  const rows = await transaction.query<{ lexeme: string; frequency: string }>(
-    `WITH common AS MATERIALIZED (${commonWords})
-     SELECT lexeme, frequency
-     FROM (SELECT lexeme FROM unnest(search_vector($1)) ORDER BY positions[1] LIMIT $5) AS term
-       LEFT JOIN common USING (lexeme),
-       LATERAL (SELECT CASE WHEN share * $6 > $7 THEN least(round(share * $6), $3::bigint) ELSE (SELECT count(*) FROM (
-         SELECT FROM chunks WHERE search @@ quote_literal(term.lexeme)::tsquery AND (collection = $2) IS TRUE
-           AND ${ownerCondition(query, parameters)} LIMIT $3::bigint
-       ) AS counted) END AS frequency) AS counts
-     WHERE frequency > 0 ORDER BY frequency, lexeme LIMIT $4`,
-    parameters.values,
-  );
-  return rows.map((row) => ({ lexeme: row.lexeme, frequency: Number(row.frequency) }));
-}
-
-/** Returns the rarest terms whose chunks together stay within the budget; at least one. */
-function withinBudget(terms: readonly Term[]): readonly Term[] {
+export function selectionsOf(terms: readonly Term[]): string[] {
+  if (terms.length === 0) return [];
   let candidates = 0;
-  const count = terms.findIndex((term) => (candidates += term.frequency) > candidateBudget);
-  return count === -1 ? terms : terms.slice(0, Math.max(count, 1));
+  const count = terms.findIndex(({ frequency }) => (candidates += frequency) > candidateBudget);
+  if (count === -1) return [anyOf(terms)];
+  const selective = terms.slice(0, count);
+  const rarest = terms.slice(0, pairedTerms);
+  const pairs = rarest
+    .slice(0, -1)
+    .map((term, index) => `${quoted(term.lexeme)} & (${anyOf(rarest.slice(index + 1))})`);
+  return [
+    ...(selective.length > 0 ? [anyOf(selective)] : []),
+    ...(pairs.length > 0 ? [pairs.join(' | ')] : []),
+    anyOf(terms.slice(0, count + 1)),
+    ...(terms.length > count + 1 ? [anyOf(terms)] : []),
+  ];
 }
 
 function inverseDocumentFrequency(frequency: number, chunks: number): number {
   return Math.log(1 + Math.max(chunks - frequency + 0.5, 0.5) / (frequency + 0.5));
 }
 
-interface Scoring {
-  terms: readonly Term[];
-  selective: readonly Term[];
-  collection: Collection;
+interface Scoring extends QueryTerms {
+  /** Full text condition of the chunks that are scored. */
+  selection: string;
   limit: number;
 }
 
 /**
  * `ts_rank` of one term with equal weights is Σ 1/j² over its occurrences, divided by π²/6. The rest of that sum is
- * nearly 1/(n + ½), so the number of occurrences is computed from it, without unpacking the tsvector.
+ * nearly 1/(n + ½), so the number of occurrences is computed from it, without unpacking the tsvector. NULL for none.
  */
-const occurrences = `round(1 / (1.64493406685 * (1 - ts_rank('{1,1,1,1}', search, term))) - 0.5)`;
+const occurrencesOf = (term: string) =>
+  `nullif(round(1 / (1.64493406685 * (1 - ts_rank('{1,1,1,1}', search, ${term}::tsquery))) - 0.5), 0)`;
 const shortness = 1 - lengthNormalisation;
 
-async function scoreChunks(
-  transaction: Transaction,
+/** Returns the statement and its parameters; exported for the test of its plan. */
+export function scoringStatement(
   query: LexicalQuery,
-  { terms, selective, collection, limit }: Scoring,
-): Promise<ChunkHit[]> {
+  { terms, chunks, averageLength, isSmallPart, selection, limit }: Scoring,
+): { text: string; parameters: SqlParameters } {
   const parameters = new SqlParameters();
-  const lexemes = parameters.add(terms.map((term) => term.lexeme));
-  const weights = parameters.add(
-    terms.map((term) => inverseDocumentFrequency(term.frequency, collection.chunks)),
-  );
-  const wanted = parameters.add(selective.map((term) => term.lexeme));
-  const length = `length(search)::float8 / ${parameters.add(collection.averageLength)}::float8`;
+  const length = `length(search)::float8 / ${parameters.add(averageLength)}::float8`;
   const damping = `${saturation}::float8 * (${shortness}::float8 + ${lengthNormalisation}::float8 * ${length})`;
-  return transaction.query<ChunkHit>(
-    `WITH terms AS MATERIALIZED (
-       SELECT quote_literal(lexeme)::tsquery AS term, weight
-       FROM unnest(${lexemes}::text[], ${weights}::float8[]) AS given (lexeme, weight)
-     ), candidates AS MATERIALIZED (
-       SELECT id, search FROM chunks
-       WHERE search @@ (SELECT string_agg(quote_literal(lexeme), '|') FROM unnest(${wanted}::text[]) AS lexeme)::tsquery
-         AND (collection = ${parameters.add(query.collection)}) IS TRUE
-         AND ${chunkCondition(query, parameters)}
-     ), best AS (
-       SELECT id, sum(weight * ${saturation + 1}::float8 / (1 + ${damping} / ${occurrences})) AS score
-       FROM candidates JOIN terms ON search @@ term
-       GROUP BY id ORDER BY score DESC, id LIMIT ${parameters.add(limit)}
-     )
-     SELECT id, text, metadata, score FROM best JOIN chunks USING (id) ORDER BY score DESC, id`,
-    parameters.values,
+  const parts = terms.map(({ lexeme, frequency }) => {
+    const weight = (saturation + 1) * inverseDocumentFrequency(frequency, chunks);
+    return `coalesce(${weight}::float8 / (1 + damping / ${occurrencesOf(parameters.add(quoted(lexeme)))}), 0)`;
+  });
+  const [ofWords, ofCollection] = conditionsOf(
+    `search @@ ${parameters.add(selection)}::tsquery`,
+    `collection = ${parameters.add(query.collection)}`,
+    isSmallPart,
   );
+  const text = `
+    WITH candidates AS (
+      SELECT id, search, ${damping} AS damping FROM chunks
+      WHERE ${ofWords} AND ${ofCollection} AND ${chunkCondition(query, parameters)} LIMIT ${candidateLimit}
+    ), best AS MATERIALIZED (
+      SELECT id, ${parts.join(' + ')} AS score FROM candidates ORDER BY score DESC, id LIMIT ${parameters.add(limit)}
+    )
+    SELECT id, text, metadata, score FROM best JOIN chunks USING (id) ORDER BY score DESC, id`;
+  return { text, parameters };
 }
