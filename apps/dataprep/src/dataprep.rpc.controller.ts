@@ -7,6 +7,8 @@ import {
   listCollections,
   listDocuments,
   readChunks,
+  pauseIngestJob,
+  resumeIngestJob,
   startIngestJob,
   type DocumentChunks,
   type ExtractedText,
@@ -54,6 +56,16 @@ export class DataprepRpcController {
   @RpcHandler(cancelIngestJob)
   cancelJob({ id }: ParsedRequestOf<typeof cancelIngestJob>): Promise<IngestJob> {
     return this.dataprep.cancelJob(id);
+  }
+
+  @RpcHandler(pauseIngestJob)
+  pauseJob({ id }: ParsedRequestOf<typeof pauseIngestJob>): Promise<IngestJob> {
+    return this.dataprep.pauseJob(id);
+  }
+
+  @RpcHandler(resumeIngestJob)
+  resumeJob({ id }: ParsedRequestOf<typeof resumeIngestJob>): Promise<IngestJob> {
+    return this.dataprep.resumeJob(id);
   }
 
   @RpcHandler(listDocuments)

@@ -32,6 +32,14 @@ export class LocalDataprep extends Dataprep {
     return this.jobs.cancel(id);
   }
 
+  override pauseJob(id: string): Promise<IngestJob> {
+    return this.jobs.pause(id);
+  }
+
+  override resumeJob(id: string): Promise<IngestJob> {
+    return this.jobs.resume(id);
+  }
+
   override list(which: ListedDocuments): Promise<StoredDocument[]> {
     return this.catalogue.list(which);
   }

@@ -33,6 +33,8 @@ export abstract class Dataprep {
   abstract startJob(request: IngestRequest): Promise<IngestJob>;
   abstract findJob(id: string): Promise<IngestJob>;
   abstract cancelJob(id: string): Promise<IngestJob>;
+  abstract pauseJob(id: string): Promise<IngestJob>;
+  abstract resumeJob(id: string): Promise<IngestJob>;
   /** Newest first; every document that fits where there is no limit. */
   abstract list(which: ListedDocuments): Promise<StoredDocument[]>;
   /** Chunks of a document from a position on. */

@@ -7,7 +7,7 @@ import {
   type IngestProgress,
 } from '#contracts';
 import { ApiOperation, Call, errorEnvelope, sendEventStream, type HttpCall } from '#service-kit';
-import { Controller, Delete, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Dataprep, type IngestRequest } from './dataprep.js';
@@ -86,6 +86,21 @@ export class IngestController {
   @ApiOperation({ summary: 'Cancel a job', answer: ingestJobSchema })
   cancel(@Param('id') id: string) {
     return this.dataprep.cancelJob(id);
+  }
+
+  /** Documents that are stored stay; one that is half done begins again later. */
+  @Post('v1/dataprep/jobs/:id/pause')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Set a job aside', answer: ingestJobSchema })
+  pause(@Param('id') id: string) {
+    return this.dataprep.pauseJob(id);
+  }
+
+  @Post('v1/dataprep/jobs/:id/resume')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Go on with a paused job', answer: ingestJobSchema })
+  resume(@Param('id') id: string) {
+    return this.dataprep.resumeJob(id);
   }
 }
 

@@ -6,7 +6,7 @@ export { fuse, type HybridRankings } from './search/fusion.js';
 export { type NewChunk } from './chunk-writer.js';
 export { type DocumentVersion, type NewDocument, type ReplaceOutcome } from './document.js';
 export { DocumentsRepository, type DocumentCounts, type DocumentPage } from './documents.repository.js';
-export { JobsRepository, type Job, type JobState } from './jobs.repository.js';
+export { JobsRepository, type ClaimedJob, type Job, type JobState } from './jobs.repository.js';
 export { type KeptLimits } from './responses/kept-bounds.js';
 export { ConversationsRepository, type StoredConversation } from './responses/conversations.repository.js';
 export { type ItemPage, type PageRequest } from './responses/item-page.js';

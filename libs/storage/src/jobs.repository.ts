@@ -4,7 +4,7 @@ import type { Database } from './database.js';
 import { toPostgresJson } from './postgres-text.js';
 import type { SqlValue } from './transaction.js';
 
-export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+export type JobState = 'queued' | 'running' | 'paused' | 'succeeded' | 'failed' | 'cancelled';
 
 /** Work that outlives the request that asked for it. */
 export interface Job<Progress = Record<string, unknown>> {
@@ -33,10 +33,12 @@ const columns = 'id, state, progress, error, created_at, updated_at, finished_at
 /** Ended jobs are told of for so long. */
 const keptFor = '30 days';
 
-/** A job whose process died, for another one to go on with. */
-export interface AbandonedJob<Request> {
+/** A job to go on with: one whose process died, or one that was paused. */
+export interface ClaimedJob<Request> {
   id: string;
   request: Request;
+  /** Reports with an older number do not count: another process has the job. */
+  epoch: number;
 }
 
 const finalStates: ReadonlySet<JobState> = new Set(['succeeded', 'failed', 'cancelled']);
@@ -69,24 +71,51 @@ export class JobsRepository<
     return this.rows(`SELECT ${columns} FROM ingest_jobs ORDER BY created_at DESC, id LIMIT $1`, [limit]);
   }
 
-  /** Says that a process still has a job that waits; false where it has ended. */
-  async keep(id: string): Promise<boolean> {
+  /** Says that a process still has a job that waits; false where it has ended, is paused, or another process has it. */
+  async keep(id: string, epoch = 0): Promise<boolean> {
     const touched = await this.database.transaction((transaction) =>
       transaction.execute(
-        'UPDATE ingest_jobs SET updated_at = now() WHERE id = $1::uuid AND finished_at IS NULL',
+        `UPDATE ingest_jobs SET updated_at = now()
+         WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused' AND epoch = $2`,
+        [id, epoch],
+      ),
+    );
+    return touched > 0;
+  }
+
+  /** Sets a job aside: its process loses it, and none takes it over. False where it has ended or is paused already. */
+  async pause(id: string): Promise<boolean> {
+    if (!uuid.test(id)) return false;
+    const touched = await this.database.transaction((transaction) =>
+      transaction.execute(
+        `UPDATE ingest_jobs SET state = 'paused', epoch = epoch + 1, updated_at = now()
+         WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused' AND request IS NOT NULL`,
         [id],
       ),
     );
     return touched > 0;
   }
 
+  /** Gives a paused job to the caller; undefined where it is not paused. */
+  async resume(id: string): Promise<ClaimedJob<Request> | undefined> {
+    if (!uuid.test(id)) return undefined;
+    const [job] = await this.database.transaction((transaction) =>
+      transaction.query<ClaimedJob<Request>>(
+        `UPDATE ingest_jobs SET state = 'queued', updated_at = now()
+         WHERE id = $1::uuid AND state = 'paused' RETURNING id, request, epoch`,
+        [id],
+      ),
+    );
+    return job;
+  }
+
   /** Gives a job up, so that any process goes on with it at once. */
-  async release(id: string): Promise<void> {
+  async release(id: string, epoch = 0): Promise<void> {
     await this.database.transaction((transaction) =>
       transaction.execute(
         `UPDATE ingest_jobs SET state = 'queued', updated_at = now() - interval '1 day', attempts = attempts - 1
-         WHERE id = $1::uuid AND finished_at IS NULL`,
-        [id],
+         WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused' AND epoch = $2`,
+        [id, epoch],
       ),
     );
   }
@@ -98,31 +127,37 @@ export class JobsRepository<
   async claimAbandoned(
     idleMs: number,
     { limit, maxAttempts }: { limit: number; maxAttempts: number },
-  ): Promise<AbandonedJob<Request>[]> {
+  ): Promise<ClaimedJob<Request>[]> {
     return this.database.transaction((transaction) =>
-      transaction.query<AbandonedJob<Request>>(
-        `UPDATE ingest_jobs SET state = 'queued', attempts = attempts + 1, updated_at = now()
+      transaction.query<ClaimedJob<Request>>(
+        `UPDATE ingest_jobs SET state = 'queued', attempts = attempts + 1, epoch = epoch + 1, updated_at = now()
          WHERE id IN (
            SELECT id FROM ingest_jobs
            WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1)
-             AND request IS NOT NULL AND attempts < $3
+             AND request IS NOT NULL AND attempts < $3 AND state <> 'paused'
            ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-         RETURNING id, request`,
+         RETURNING id, request, epoch`,
         [idleMs / 1_000, limit, maxAttempts],
       ),
     );
   }
 
-  /** Removes jobs that ended long ago. Answers how many. */
+  /** Removes jobs that ended, or were paused, long ago. Answers how many. */
   async deleteOld(): Promise<number> {
     return this.database.transaction((transaction) =>
-      transaction.execute(`DELETE FROM ingest_jobs WHERE finished_at < now() - interval '${keptFor}'`),
+      transaction.execute(
+        `DELETE FROM ingest_jobs WHERE finished_at < now() - interval '${keptFor}'
+           OR (state = 'paused' AND finished_at IS NULL AND updated_at < now() - interval '${keptFor}')`,
+      ),
     );
   }
 
-  /** Writes progress and marks the job as running; false where it is unknown or has ended (a cancelled job stays so). */
-  async report(id: string, progress: Progress): Promise<boolean> {
-    return this.update(id, 'running', { progress });
+  /**
+   * Writes progress and marks the job as running; false where it is unknown, has ended (a cancelled job stays so), is paused,
+   * or another process has it.
+   */
+  async report(id: string, progress: Progress, epoch = 0): Promise<boolean> {
+    return this.update(id, 'running', { progress, epoch });
   }
 
   /** Ends the job; false where it is unknown or had ended before: the first end counts. */
@@ -143,7 +178,7 @@ export class JobsRepository<
       transaction.execute(
         `UPDATE ingest_jobs SET state = 'failed', error = $2, updated_at = now(), finished_at = now()
          WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1)
-           AND (request IS NULL OR attempts >= $3)`,
+           AND (request IS NULL OR attempts >= $3) AND state <> 'paused'`,
         [idleMs / 1_000, toPostgresJson(error), maxAttempts],
       ),
     );
@@ -152,20 +187,22 @@ export class JobsRepository<
   private async update(
     id: string,
     state: JobState,
-    { progress, error }: { progress?: Progress; error?: ErrorBody },
+    { progress, error, epoch }: { progress?: Progress; error?: ErrorBody; epoch?: number },
   ): Promise<boolean> {
     if (!uuid.test(id)) return false;
     const touched = await this.database.transaction((transaction) =>
       transaction.execute(
         `UPDATE ingest_jobs SET state = $2, progress = coalesce($3::jsonb, progress), error = $4::jsonb,
                 updated_at = now(), finished_at = CASE WHEN $5 THEN now() END
-         WHERE id = $1::uuid AND finished_at IS NULL`,
+         WHERE id = $1::uuid AND finished_at IS NULL
+           AND ($6::integer IS NULL OR (epoch = $6 AND state <> 'paused'))`,
         [
           id,
           state,
           progress ? toPostgresJson(progress) : null,
           error ? toPostgresJson(error) : null,
           finalStates.has(state),
+          epoch ?? null,
         ],
       ),
     );

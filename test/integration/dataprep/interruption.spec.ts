@@ -132,6 +132,44 @@ describe('an ingest that is interrupted', () => {
     expect(await client.names('job')).toEqual([]);
   });
 
+  it('pauses a job, also one of another instance, and goes on with it where it is told to', async () => {
+    const small = Array.from({ length: 2 }, (_unused, index): [string, string] => [
+      `small ${index}.txt`,
+      `A small text, number ${index}.`,
+    ]);
+    await client.ingest(small, fields('paused'));
+    gate.shut();
+    const { requests, abandoned } = gate;
+    const second = await startService('dataprep', env);
+    const other = new DataprepClient(second.url);
+    const body = formOf([...small, ['paused.txt', longText]], { ...fields('paused'), async: 'true' });
+    const { body: job } = await client.send<{ id: string }>('/v1/dataprep/ingest', { body });
+    const change = async (at: DataprepClient, what: string) =>
+      (await at.send<{ state: string }>(`/v1/dataprep/jobs/${job.id}/${what}`, { method: 'POST' })).body;
+    await gate.until(() => gate.requests > requests);
+    // Its process hears of it with its next report, within a second.
+    expect(await change(other, 'pause')).toMatchObject({ state: 'paused', finishedAt: null });
+    await gate.until(() => gate.abandoned > abandoned);
+    expect((await client.names('paused')).toSorted()).toEqual(['small 0.txt', 'small 1.txt']);
+    expect(await change(other, 'resume')).toMatchObject({ error: null });
+    await gate.until(() => gate.requests > requests + 1);
+    expect(await change(other, 'pause')).toMatchObject({ state: 'paused' });
+    gate.open();
+    expect(await change(client, 'resume')).toMatchObject({ error: null });
+    const state = async () => {
+      const response = await fetch(`${other.url}/v1/dataprep/jobs/${job.id}`);
+      return ((await response.json()) as { state: string }).state;
+    };
+    await expect.poll(state, { interval: 200 }).toBe('succeeded');
+    expect(await client.names('paused')).toContain('paused.txt');
+    // An ended job stays as it is.
+    expect(await change(client, 'pause')).toMatchObject({ state: 'succeeded' });
+    expect(await change(client, 'resume')).toMatchObject({ state: 'succeeded' });
+    const unknown = '/v1/dataprep/jobs/00000000-0000-4000-8000-000000000000/pause';
+    expect((await client.send(unknown, { method: 'POST' })).status).toBe(404);
+    await second.stop();
+  });
+
   it('is patient with an overloaded embedding service', async () => {
     gate.refusals = 3;
     const { body } = await client.ingest([['busy.txt', longText]], fields('busy'));

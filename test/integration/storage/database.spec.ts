@@ -72,6 +72,7 @@ describe('Database', () => {
       '0013-vectors-beside-their-chunks',
       '0014-shared-by-gateways',
       '0015-words-of-collections',
+      '0016-jobs-that-wait',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

@@ -57,14 +57,51 @@ describe('JobsRepository', () => {
     const bounds = { limit: 5, maxAttempts: 3 };
     expect(await jobs.claimAbandoned(3_600_000, bounds)).toEqual([]);
     await jobs.release(id);
-    expect(await jobs.claimAbandoned(3_600_000, bounds)).toEqual([{ id, request: { files: ['a'] } }]);
+    const claimed = (epoch: number) => [{ id, request: { files: ['a'] }, epoch }];
+    expect(await jobs.claimAbandoned(3_600_000, bounds)).toEqual(claimed(1));
     // A release is no failed attempt, so two more are left.
-    for (const expected of [[{ id, request: { files: ['a'] } }], [{ id, request: { files: ['a'] } }], []])
+    for (const expected of [claimed(2), claimed(3), []])
       expect(await jobs.claimAbandoned(-1_000, bounds)).toEqual(expected);
-    expect(await jobs.keep(id)).toBe(true);
+    // A process that lost the job to another one hears of it.
+    expect(await jobs.keep(id, 2)).toBe(false);
+    expect(await jobs.report(id, { stage: 'storing' }, 2)).toBe(false);
+    expect(await jobs.keep(id, 3)).toBe(true);
     expect(await jobs.failAbandoned(-1_000, failure, 3)).toBeGreaterThan(0);
     expect(await jobs.find(id)).toMatchObject({ state: 'failed' });
+    expect(await jobs.keep(id, 3)).toBe(false);
+  });
+
+  it('sets a job aside, which nothing but a resume takes up again', async () => {
+    const { id } = await jobs.create({ stage: 'embedding' }, { files: ['a'] });
+    expect(await jobs.resume(id)).toBeUndefined();
+    expect(await jobs.pause(id)).toBe(true);
+    expect(await jobs.pause(id)).toBe(false);
+    expect(await jobs.find(id)).toMatchObject({ state: 'paused', finishedAt: null });
     expect(await jobs.keep(id)).toBe(false);
+    expect(await jobs.report(id, { stage: 'storing' })).toBe(false);
+    expect(await jobs.claimAbandoned(-1_000, { limit: 5, maxAttempts: 3 })).toEqual([]);
+    await jobs.failAbandoned(-1_000, failure);
+    expect(await jobs.resume(id)).toEqual({ id, request: { files: ['a'] }, epoch: 1 });
+    expect(await jobs.find(id)).toMatchObject({ state: 'queued' });
+    expect(await jobs.keep(id)).toBe(false);
+    expect(await jobs.report(id, { stage: 'storing' }, 1)).toBe(true);
+    await jobs.finish(id, 'succeeded');
+    expect(await jobs.pause(id)).toBe(false);
+    expect(await jobs.find(id)).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('ends a paused job when it is cancelled, and forgets one after a month', async () => {
+    const [cancelled, old] = [await jobs.create({ stage: 'a' }, {}), await jobs.create({ stage: 'b' }, {})];
+    for (const { id } of [cancelled, old]) await jobs.pause(id);
+    expect(await jobs.finish(cancelled.id, 'cancelled')).toBe(true);
+    expect(await jobs.resume(cancelled.id)).toBeUndefined();
+    expect(await jobs.deleteOld()).toBe(0);
+    await storage.database.transaction((transaction) =>
+      transaction.execute(`UPDATE ingest_jobs SET updated_at = now() - interval '31 days' WHERE id = $1`, [
+        old.id,
+      ]),
+    );
+    expect(await jobs.deleteOld()).toBe(1);
   });
 
   it('forgets jobs that ended long ago', async () => {

@@ -227,7 +227,8 @@ describe('a search by words of a large collection', () => {
   });
 
   it('counts again what came since, and from the beginning where most of the chunks are gone', async () => {
-    const counts = async () => (await run('SELECT collection, chunks::integer FROM word_counts')) as unknown[];
+    const counts = async () =>
+      (await run('SELECT collection, chunks::integer FROM word_counts')) as unknown[];
     expect(await counts()).toEqual([{ collection: 'default', chunks: 2_400 }]);
     const chunks = Array.from({ length: 2_000 }, (_unused, index) => ({
       text: `more ${index}`,

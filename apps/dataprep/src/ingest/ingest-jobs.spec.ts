@@ -27,6 +27,7 @@ describe('IngestJobs', () => {
         keep: () => Promise.resolve(true),
         report: () => Promise.resolve(true),
         finish: () => Promise.resolve((ended += 1) > 0),
+        find: (id: string) => Promise.resolve({ id, progress: { latest: null }, finishedAt: 'now' }),
       },
       discard: () => Promise.resolve(void (discarded += 1)),
     };

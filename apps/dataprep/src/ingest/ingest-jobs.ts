@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { MegaNestError, type IngestJob, type IngestProgress } from '#contracts';
-import type { Job, JobsRepository } from '#storage';
+import type { ClaimedJob, Job, JobsRepository } from '#storage';
 import type { IngestService } from './ingest.service.js';
 import { Semaphore } from './semaphore.js';
 import type { IngestRequest } from './sources.js';
@@ -29,6 +29,7 @@ const maxJobs = 100;
 const maxAttempts = 3;
 
 interface OwnJob {
+  epoch: number;
   abort: AbortController;
   done: Promise<void>;
 }
@@ -59,12 +60,9 @@ export class IngestJobs {
   async start(request: IngestRequest): Promise<IngestJob> {
     try {
       this.parts.ingests.check(request);
-      if (this.#own.size >= maxJobs || this.#closing) {
-        const detail = `${maxJobs} ingest jobs wait already`;
-        throw new MegaNestError('overloaded', { service: 'dataprep', detail, retryAfter: 30 });
-      }
+      this.#requireRoom();
       const job = await this.parts.jobs.create({ latest: null }, request);
-      this.#take(job.id, request);
+      this.#take({ id: job.id, request, epoch: 0 });
       return toIngestJob(job);
     } catch (error) {
       await this.parts.discard(request);
@@ -86,6 +84,29 @@ export class IngestJobs {
     return this.find(id);
   }
 
+  /** Sets a job aside wherever it runs: documents that are stored stay, one that is half done goes. Errors: not_found. */
+  async pause(id: string): Promise<IngestJob> {
+    await this.parts.jobs.pause(id);
+    const own = this.#own.get(id);
+    own?.abort.abort();
+    await own?.done;
+    return this.find(id);
+  }
+
+  /** Goes on with a paused job here. Errors: not_found, overloaded. */
+  async resume(id: string): Promise<IngestJob> {
+    this.#requireRoom();
+    const job = await this.parts.jobs.resume(id);
+    if (job) {
+      // This process may have it still, from before another one paused it.
+      const own = this.#own.get(id);
+      own?.abort.abort();
+      await own?.done;
+      this.#take(job);
+    }
+    return this.find(id);
+  }
+
   /** Resolves when the jobs of this process have ended or `over` aborts. */
   async idle(over: AbortSignal): Promise<void> {
     const ended = Promise.all([...this.#own.values()].map(({ done }) => done));
@@ -99,7 +120,14 @@ export class IngestJobs {
     const own = [...this.#own.entries()];
     for (const [, { abort }] of own) abort.abort();
     await Promise.all(own.map(([, { done }]) => done));
-    await Promise.all(own.map(([id]) => this.parts.jobs.release(id).catch(() => undefined)));
+    const release = ([id, { epoch }]: [string, OwnJob]) => this.parts.jobs.release(id, epoch);
+    await Promise.all(own.map((job) => release(job).catch(() => undefined)));
+  }
+
+  #requireRoom(): void {
+    if (this.#own.size < maxJobs && !this.#closing) return;
+    const detail = `${maxJobs} ingest jobs wait already`;
+    throw new MegaNestError('overloaded', { service: 'dataprep', detail, retryAfter: 30 });
   }
 
   async #takeOver(): Promise<void> {
@@ -108,27 +136,30 @@ export class IngestJobs {
     await jobs.deleteOld();
     const limit = maxRunning - this.#own.size;
     if (limit <= 0 || this.#closing) return;
-    for (const { id, request } of await jobs.claimAbandoned(this.abandonedAfterMs, { limit, maxAttempts }))
-      this.#take(id, request);
+    for (const job of await jobs.claimAbandoned(this.abandonedAfterMs, { limit, maxAttempts }))
+      this.#take(job);
   }
 
-  #take(id: string, request: IngestRequest): void {
+  #take(job: ClaimedJob<IngestRequest>): void {
     const abort = new AbortController();
-    const done = this.#work(id, request, abort)
+    const own = { abort, epoch: job.epoch, done: Promise.resolve() };
+    own.done = this.#work(job, abort)
       .catch(() => undefined)
-      .finally(() => this.#own.delete(id));
-    this.#own.set(id, { abort, done });
+      .finally(() => this.#own.get(job.id) === own && this.#own.delete(job.id))
+      .then(() => undefined);
+    this.#own.set(job.id, own);
   }
 
   /** Says every second that the job is alive, while it waits for its turn and while it runs. */
-  async #work(id: string, request: IngestRequest, abort: AbortController): Promise<void> {
+  async #work(job: ClaimedJob<IngestRequest>, abort: AbortController): Promise<void> {
     const { jobs } = this.parts;
+    const { id, epoch } = job;
     const state: { latest: IngestProgress | null; begun: boolean } = { latest: null, begun: false };
     let isReporting = false;
     const report = async () => {
       if (isReporting) return;
       isReporting = true;
-      const sign = state.begun ? jobs.report(id, { latest: state.latest }) : jobs.keep(id);
+      const sign = state.begun ? jobs.report(id, { latest: state.latest }, epoch) : jobs.keep(id, epoch);
       const isWanted = await sign.finally(() => (isReporting = false));
       if (!isWanted) abort.abort();
     };
@@ -137,17 +168,23 @@ export class IngestJobs {
       await this.#turns.run(async () => {
         state.begun = true;
         await report();
-        await this.#run(id, request, abort.signal, state);
+        await this.#run(job, abort.signal, state);
       }, abort.signal);
     } finally {
       clearInterval(timer);
-      if (!this.#closing) await this.parts.discard(request);
+      if (await this.#hasEnded(id)) await this.parts.discard(job.request);
     }
   }
 
+  /** The files of a job that is paused, or that another process has, are still needed. */
+  async #hasEnded(id: string): Promise<boolean> {
+    if (this.#closing) return false;
+    const job = await this.parts.jobs.find(id);
+    return !job || job.finishedAt !== null;
+  }
+
   async #run(
-    id: string,
-    request: IngestRequest,
+    { id, request }: ClaimedJob<IngestRequest>,
     signal: AbortSignal,
     state: { latest: IngestProgress | null },
   ): Promise<void> {
@@ -157,12 +194,10 @@ export class IngestJobs {
       for await (const progress of ingests.ingest(request, call)) state.latest = progress;
       await jobs.finish(id, 'succeeded', { progress: { latest: state.latest } });
     } catch (thrown) {
-      if (this.#closing) return;
+      // Stopped from outside: it has ended, is paused, or goes on elsewhere.
+      if (signal.aborted) return;
       const error = MegaNestError.from(thrown, 'dataprep');
-      await jobs.finish(id, error.code === 'cancelled' ? 'cancelled' : 'failed', {
-        progress: { latest: state.latest },
-        error: error.toBody(),
-      });
+      await jobs.finish(id, 'failed', { progress: { latest: state.latest }, error: error.toBody() });
     }
   }
 }

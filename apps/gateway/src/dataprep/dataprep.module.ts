@@ -10,6 +10,8 @@ import {
   listDocuments,
   mostListedDocuments,
   readChunks,
+  pauseIngestJob,
+  resumeIngestJob,
   startIngestJob,
   type StoredDocument,
 } from '#contracts';
@@ -45,6 +47,14 @@ class RemoteDataprep extends Dataprep {
 
   override cancelJob(id: string): Promise<IngestJob> {
     return this.client.request(cancelIngestJob, { id });
+  }
+
+  override pauseJob(id: string): Promise<IngestJob> {
+    return this.client.request(pauseIngestJob, { id });
+  }
+
+  override resumeJob(id: string): Promise<IngestJob> {
+    return this.client.request(resumeIngestJob, { id });
   }
 
   /** A message holds a few hundred documents: a longer list is read in pages. */

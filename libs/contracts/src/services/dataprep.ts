@@ -77,7 +77,7 @@ export const ingest = defineMethod({
 /** Work that goes on after its request was answered; kept in Postgres, so any instance can tell of it. */
 export const ingestJobSchema = z.object({
   id: z.string(),
-  state: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
+  state: z.enum(['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled']),
   /** The latest step; null until the work begins. */
   progress: ingestProgressSchema.nullable(),
   error: z
@@ -116,6 +116,25 @@ export const findIngestJob = defineMethod({
 export const cancelIngestJob = defineMethod({
   service: 'dataprep',
   method: 'cancel-job',
+  request: z.object({ id: z.string() }),
+  reply: ingestJobSchema,
+});
+
+/**
+ * Sets a job aside on whichever instance runs it: documents that are stored stay, one that is half done begins again later. A job
+ * that has ended stays as it is. Errors: not_found.
+ */
+export const pauseIngestJob = defineMethod({
+  service: 'dataprep',
+  method: 'pause-job',
+  request: z.object({ id: z.string() }),
+  reply: ingestJobSchema,
+});
+
+/** Goes on with a paused job; any other stays as it is. Errors: not_found, overloaded. */
+export const resumeIngestJob = defineMethod({
+  service: 'dataprep',
+  method: 'resume-job',
   request: z.object({ id: z.string() }),
   reply: ingestJobSchema,
 });

@@ -14,6 +14,7 @@ import { chunksInOrderOfArrival } from './0012-chunks-in-order-of-arrival.js';
 import { vectorsBesideTheirChunks } from './0013-vectors-beside-their-chunks.js';
 import { sharedByGateways } from './0014-shared-by-gateways.js';
 import { wordsOfCollections } from './0015-words-of-collections.js';
+import { jobsThatWait } from './0016-jobs-that-wait.js';
 
 /** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
 export const migrations: readonly StorageMigration[] = [
@@ -32,4 +33,5 @@ export const migrations: readonly StorageMigration[] = [
   vectorsBesideTheirChunks,
   sharedByGateways,
   wordsOfCollections,
+  jobsThatWait,
 ];
