@@ -10,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 interface Asked {
   messages: { content: string }[];
   max_tokens: number;
+  min_p?: number;
 }
 
 /** An OpenAI-compatible engine whose model writes down the first three words of what it is given, in two pieces. */
@@ -91,12 +92,12 @@ describe('summaries and FAQs of a remote model that can write', () => {
 
   it('asks once where the text fits, and streams what is written', async () => {
     const { text: summary, last } = await gather(
-      client.stream(summarise, { text, language: 'de', max_tokens: 40 }),
+      client.stream(summarise, { text, language: 'de', max_tokens: 40, min_p: 0.1 }),
     );
     expect(summary).toBe('Amber is a.');
     expect(last).toMatchObject({ finishReason: 'stop', model: 'writer', usage: { promptTokens: 10 } });
     expect(engine.asked).toHaveLength(1);
-    expect(engine.asked[0]?.max_tokens).toBe(40);
+    expect(engine.asked[0]).toMatchObject({ max_tokens: 40, min_p: 0.1 });
     expect(engine.asked[0]?.messages[0]?.content).toMatch(/Write in German\.\n\n### Text:\nAmber is/);
   });
 

@@ -107,9 +107,8 @@ export const outputConstraintSchema = z.discriminatedUnion('type', [
 ]);
 export type OutputConstraint = z.infer<typeof outputConstraintSchema>;
 
-/** Sampling and length, in OpenAI's names plus the usual extensions of vLLM and OPEA. */
-export const generationParametersSchema = z.object({
-  max_tokens: z.int().min(1).optional().describe('Most tokens to generate'),
+/** The parameters that choose among tokens; chat, summaries and FAQs take each of them, and quoted answers name each as ignored. */
+export const samplingShape = {
   temperature: z.number().min(0).max(2).optional().describe('0 is greedy'),
   top_p: z.number().gt(0).max(1).optional().describe('Nucleus sampling'),
   top_k: z.int().min(0).optional().describe('Sample among the k likeliest tokens; 0: all'),
@@ -117,11 +116,17 @@ export const generationParametersSchema = z.object({
   frequency_penalty: z.number().min(-2).max(2).optional(),
   presence_penalty: z.number().min(-2).max(2).optional(),
   repetition_penalty: z.number().gt(0).max(10).optional(),
+  seed: z.int().optional().describe('The same seed gives the same tokens'),
+};
+
+/** Sampling and length, in OpenAI's names plus the usual extensions of vLLM and OPEA. */
+export const generationParametersSchema = z.object({
+  max_tokens: z.int().min(1).optional().describe('Most tokens to generate'),
+  ...samplingShape,
   logit_bias: z
     .record(z.string().regex(/^\d+$/), z.number().min(-100).max(100))
     .optional()
     .describe('Token id to bias'),
-  seed: z.int().optional().describe('The same seed gives the same tokens'),
   stop: z
     .union([z.string().min(1), z.array(z.string().min(1)).max(16)])
     .optional()
@@ -151,24 +156,17 @@ export const generationParametersSchema = z.object({
 export type GenerationParameters = z.infer<typeof generationParametersSchema>;
 
 /** Parameters that choose among tokens, or make their choice faster: without effect where sentences are quoted. */
-const samplingNames = [
-  'temperature',
-  'top_p',
-  'top_k',
-  'min_p',
-  'frequency_penalty',
-  'presence_penalty',
-  'repetition_penalty',
+const withoutEffectOnQuotes = [
+  ...(Object.keys(samplingShape) as (keyof typeof samplingShape)[]),
   'logit_bias',
-  'seed',
   'ignore_eos',
   'num_assistant_tokens',
   'max_ngram_size',
-] as const satisfies readonly (keyof GenerationParameters)[];
+] as const;
 
 /** Those of a request's parameters that have no effect where an answer is quoted and not sampled. */
 export function samplingParameters(parameters: GenerationParameters): string[] {
-  return samplingNames.filter((name) => parameters[name] !== undefined);
+  return withoutEffectOnQuotes.filter((name) => parameters[name] !== undefined);
 }
 
 export const tokenLogprobSchema = z.object({

@@ -1,21 +1,15 @@
 import { z } from 'zod';
-import { chatMessageSchema, generationChunkSchema, generationParametersSchema, usageSchema } from './llm.js';
+import {
+  chatMessageSchema,
+  generationChunkSchema,
+  generationParametersSchema,
+  samplingShape,
+  usageSchema,
+} from './llm.js';
 import { defineMethod } from './method.js';
 
 export const summaryTypes = ['auto', 'stuff', 'truncate', 'map_reduce', 'refine'] as const;
 export type SummaryType = (typeof summaryTypes)[number];
-
-/** The sampling that makes sense for a text of its own. */
-const samplingShape = generationParametersSchema.pick({
-  max_tokens: true,
-  temperature: true,
-  top_p: true,
-  top_k: true,
-  frequency_penalty: true,
-  presence_penalty: true,
-  repetition_penalty: true,
-  seed: true,
-}).shape;
 
 /** How long texts are cut; -1 is the reference's way to say "choose". */
 const pieceShape = {
@@ -44,12 +38,14 @@ export const summaryParametersSchema = z.object({
       'stuff: the text whole; truncate: its beginning; map_reduce: pieces, then their summaries; refine: piece after piece',
     ),
   ...pieceShape,
+  max_tokens: generationParametersSchema.shape.max_tokens,
   ...samplingShape,
 });
 
 export const faqParametersSchema = z.object({
   faq_count: z.int().min(1).max(50).optional().describe('Most questions to write'),
   ...pieceShape,
+  max_tokens: generationParametersSchema.shape.max_tokens,
   ...samplingShape,
 });
 
