@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ServiceName } from '#local-stack';
 import { repositoryRoot } from '#testing';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
@@ -16,7 +17,7 @@ import { ttsEnvironmentSchema } from '../../apps/tts/src/tts.environment.js';
 import { readComposeFile } from '../support/compose-file.js';
 
 /** A variable that a schema does not know is ignored, so a misspelt one shows only here. */
-const schemas: Record<string, z.ZodObject> = {
+const schemas: Record<ServiceName, z.ZodObject> = {
   embedding: embeddingEnvironmentSchema,
   retrieval: retrievalEnvironmentSchema,
   reranking: rerankingEnvironmentSchema,

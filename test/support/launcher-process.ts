@@ -3,21 +3,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { nodeProgram, type ProcessIdentity } from '#local-stack';
+import { nodeProgram, services, type ProcessIdentity } from '#local-stack';
 import { cleanEnvironment, repositoryRoot } from '#testing';
 
 /** Every port random, so that nothing on the machine is in the way. */
-export const randomPorts = {
-  EMBEDDING_PORT: '0',
-  RETRIEVAL_PORT: '0',
-  RERANKING_PORT: '0',
-  LLM_PORT: '0',
-  DATAPREP_PORT: '0',
-  GUARDRAIL_PORT: '0',
-  ASR_PORT: '0',
-  TTS_PORT: '0',
-  GATEWAY_PORT: '0',
-};
+export const randomPorts = Object.fromEntries(services.map(({ portVariable }) => [portVariable, '0']));
 
 /** The launcher's entry itself, watching its standard input as the services do. */
 function directly(): [string, ...string[]] {

@@ -33,7 +33,7 @@ import type { AsrEnvironment } from './asr.environment.js';
 import { AsrService, openTranscriber, transcriberToken } from './asr.service.js';
 
 @Controller()
-class AsrRpcController {
+export class AsrRpcController {
   constructor(
     @Inject(AsrService) private readonly asr: AsrService,
     @Inject(ObjectStore) private readonly objects: ObjectStore,
@@ -76,7 +76,7 @@ class AsrRpcController {
 }
 
 @Controller()
-class ModelsController {
+export class ModelsController {
   constructor(@Inject(AsrService) private readonly asr: AsrService) {}
 
   @Get('v1/models')

@@ -29,7 +29,7 @@ import type { EmbeddingEnvironment } from './embedding.environment.js';
 import { embedderToken, EmbeddingService, openEmbedder } from './embedding.service.js';
 
 @Controller()
-class EmbeddingRpcController {
+export class EmbeddingRpcController {
   constructor(@Inject(EmbeddingService) private readonly embedding: EmbeddingService) {}
 
   @RpcHandler(embed)
@@ -51,7 +51,7 @@ const teiRequestSchema = z.object({
 });
 
 @Controller()
-class EmbeddingController {
+export class EmbeddingController {
   constructor(@Inject(EmbeddingService) private readonly embedding: EmbeddingService) {}
 
   @Post('v1/embeddings')

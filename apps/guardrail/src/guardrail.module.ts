@@ -26,7 +26,7 @@ import { checkLabels, classifierToken, openClassifier } from './model/judge-scor
 import { RuleFile } from './rules/rule-file.js';
 
 @Controller()
-class GuardrailRpcController {
+export class GuardrailRpcController {
   constructor(@Inject(GuardrailService) private readonly guardrail: GuardrailService) {}
 
   @RpcHandler(judge)
@@ -63,7 +63,7 @@ const answerSchema = guardrailJudgementSchema.extend({
 });
 
 @Controller()
-class GuardrailController {
+export class GuardrailController {
   constructor(@Inject(GuardrailService) private readonly guardrail: GuardrailService) {}
 
   @Post('v1/guardrails')

@@ -13,7 +13,7 @@ import { RerankingController } from './reranking.controller.js';
 import { rerankingSettings, type RerankingEnvironment } from './reranking.environment.js';
 
 @Controller()
-class RerankingRpcController {
+export class RerankingRpcController {
   constructor(@Inject(RerankingService) private readonly reranking: RerankingService) {}
 
   @RpcHandler(rerank)

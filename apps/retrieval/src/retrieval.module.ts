@@ -41,7 +41,7 @@ class RetrievalHealth implements OnApplicationShutdown {
 }
 
 @Controller()
-class RetrievalRpcController {
+export class RetrievalRpcController {
   constructor(@Inject(RetrievalService) private readonly retrieval: RetrievalService) {}
 
   @RpcHandler(retrieve)

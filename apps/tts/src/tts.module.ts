@@ -23,7 +23,7 @@ import type { TtsEnvironment } from './tts.environment.js';
 import { defaultVoiceToken, synthesizerToken, TtsService } from './tts.service.js';
 
 @Controller()
-class TtsRpcController {
+export class TtsRpcController {
   constructor(@Inject(TtsService) private readonly tts: TtsService) {}
 
   @RpcHandler(synthesize)
@@ -41,7 +41,7 @@ class TtsRpcController {
 }
 
 @Controller()
-class ModelsController {
+export class ModelsController {
   constructor(@Inject(TtsService) private readonly tts: TtsService) {}
 
   @Get('v1/models')

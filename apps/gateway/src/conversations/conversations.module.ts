@@ -25,7 +25,7 @@ import {
 } from './conversations.service.js';
 
 @Controller(['v1/conversations', 'conversations'])
-class ConversationsController {
+export class ConversationsController {
   constructor(@Inject(ConversationsService) private readonly conversations: ConversationsService) {}
 
   @Post()

@@ -78,7 +78,7 @@ async function output(): Promise<string> {
 
 /** The findings of `npm run doctor`, for pages. */
 @Controller()
-class DoctorController {
+export class DoctorController {
   constructor(@Inject(Doctor) private readonly doctor: Doctor) {}
 
   @Get('v1/doctor')
