@@ -8,7 +8,7 @@ import { Semaphore } from './semaphore.js';
 import type { FetchedFile, IngestSource } from './sources.js';
 
 /** Counts up when reading or cutting changes, so that documents are read again. */
-const readerVersion = 1;
+const readerVersion = 2;
 /** Files in memory at a time, over all requests. */
 const maxLoading = 2;
 /** Smaller files do not wait for each other. */

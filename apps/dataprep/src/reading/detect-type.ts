@@ -17,11 +17,12 @@ export type DocumentType =
   | 'odt'
   | 'epub'
   | 'rtf'
-  | 'eml';
+  | 'eml'
+  | 'srt';
 
 /** What is said when a file is refused. */
 export const supportedTypes =
-  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml';
+  'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml, srt';
 
 const typesByExtension: Record<string, DocumentType> = {
   md: 'markdown',
@@ -44,6 +45,7 @@ const typesByExtension: Record<string, DocumentType> = {
   epub: 'epub',
   rtf: 'rtf',
   eml: 'eml',
+  srt: 'srt',
 };
 
 /** Types whose content says so itself. */
@@ -52,7 +54,7 @@ const signedTypes: ReadonlySet<DocumentType> = new Set(['pdf', 'docx', 'xlsx', '
 /** Extensions of files that are plain text whatever their syntax. */
 const textExtensions = new Set(
   (
-    'txt text log rst org adoc tex srt vtt yaml yml toml ini cfg conf env xml sql sh ' +
+    'txt text log rst org adoc tex vtt yaml yml toml ini cfg conf env xml sql sh ' +
     'js mjs cjs ts tsx jsx py java kt go rs c h cc cpp hpp cs rb php swift scala lua r'
   ).split(' '),
 );
@@ -63,6 +65,8 @@ const typesByMime: Record<string, DocumentType> = {
   'application/xhtml+xml': 'html',
   'application/json': 'json',
   'message/rfc822': 'eml',
+  'application/x-subrip': 'srt',
+  'text/srt': 'srt',
   'application/x-ndjson': 'json-lines',
   'application/jsonl': 'json-lines',
   'text/csv': 'csv',

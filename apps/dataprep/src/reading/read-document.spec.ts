@@ -245,6 +245,73 @@ describe('csv', () => {
   });
 });
 
+describe('subtitles', () => {
+  const film = [
+    '1',
+    '00:00:58,500 --> 00:01:01,000',
+    'The ferry leaves',
+    '<i>at seven.</i>',
+    '',
+    '2',
+    '00:01:02,000 --> 00:01:04,000 X1:40 X2:600 Y1:20 Y2:50',
+    '{\\an8}- How many came?',
+    '- 42',
+    '',
+    '3',
+    '00:01:59,999 --> 00:02:03,000',
+    '1984',
+    '',
+    '4',
+    '01:02:03,000 --> 01:02:04,000',
+    '<font color="#ffff00">It is 3 < 4.</font>',
+    '',
+  ];
+  const minutes = [
+    ['h1', '00:00:00'],
+    ['paragraph', 'The ferry leaves at seven.'],
+    ['h1', '00:01:00'],
+    ['paragraph', '- How many came? - 42 1984'],
+    ['h1', '01:02:00'],
+    ['paragraph', 'It is 3 < 4.'],
+  ];
+
+  it.each([
+    ['lines of Unix', 'a.srt', film.join('\n'), ''],
+    ['lines of Windows and a byte order mark', 'A.SRT', `\uFEFF${film.join('\r\n')}`, ''],
+    ['no blank lines', 'a.srt', film.filter(Boolean).join('\n'), ''],
+    ['its MIME type alone', 'film', film.join('\n'), 'application/x-subrip'],
+  ])('are read minute by minute without numbers and times: %s', async (_name, filename, text, mimeType) => {
+    expect(await outline(filename, text, mimeType)).toEqual(minutes);
+  });
+
+  it('are put in the order of the film', async () => {
+    const text =
+      '1\n00:01:00,000 --> 00:01:01,000\nlater\n\n2\n00:00:01.5 --> 00:00:02.5\nfirst\n\n' +
+      '3\n0:01:30,000 --> 0:01:31,000\nlast';
+    expect(await outline('a.srt', text)).toEqual([
+      ['h1', '00:00:00'],
+      ['paragraph', 'first'],
+      ['h1', '00:01:00'],
+      ['paragraph', 'later last'],
+    ]);
+  });
+
+  it('have no heading for a minute without words', async () => {
+    const text =
+      '1\n00:00:01,000 --> 00:00:02,000\n♪\n\n2\n00:01:01,000 --> 00:01:02,000\n\n' +
+      '3\n00:02:01,000 --> 00:02:02,000\nGood night.';
+    expect(await outline('a.srt', text)).toEqual([
+      ['h1', '00:02:00'],
+      ['paragraph', 'Good night.'],
+    ]);
+    expect(await refusal('a.srt', '1\n00:00:01,000 --> 00:00:02,000\n♪\n')).toContain('no text');
+  });
+
+  it('are refused without times', async () => {
+    expect(await refusal('a.srt', '1\nGood night.\n')).toContain('no valid srt');
+  });
+});
+
 describe('what cannot be read', () => {
   it.each([
     ['empty', 'a.txt', '', 'empty'],

@@ -12,6 +12,7 @@ import { readPdf } from './pdf/read-pdf.js';
 import { readPlainText } from './read-plain-text.js';
 import { readPptx } from './archives/read-pptx.js';
 import { readRtf } from './read-rtf.js';
+import { readSrt } from './read-srt.js';
 import { readXlsx } from './archives/read-xlsx.js';
 import { readingAs, unsupportedFile } from './unsupported-file.js';
 import {
@@ -28,6 +29,7 @@ const textReaders: Partial<Record<DocumentType, (text: string) => ParsedDocument
   json: readJson,
   'json-lines': readJsonLines,
   csv: readCsv,
+  srt: readSrt,
 };
 
 /** Reads a file of any supported type. Throws `unsupported_file` that names the file and the reason. */

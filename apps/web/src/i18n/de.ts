@@ -63,7 +63,7 @@ export const de: Messages = {
   fileFailed: 'Nach {name} kann nicht gefragt werden',
   fileReading: '{name} wird gelesen …',
   fileRemove: 'Statt {name} wieder alle Dokumente fragen',
-  fileTypes: 'txt, md, html, json, csv, pdf, docx, odt, pptx, xlsx, epub, rtf, eml',
+  fileTypes: 'txt, md, html, json, csv, pdf, docx, odt, pptx, xlsx, epub, rtf, eml, srt',
   finding: 'Befund',
   firstToken: 'Erstes Token (p50)',
   graph: 'Graph des Mega-Service',

@@ -1,0 +1,60 @@
+import { collapseWhitespace } from './collapse-whitespace.js';
+import type { DocumentBlock, ParsedDocument } from './parsed-document.js';
+
+/** `00:01:02,500 --> 00:01:04,000`, also with a point, with fewer digits, and with a position after it. */
+const timeLine = /^\s*(\d{1,4}):(\d{1,2}):(\d{1,2})(?:\s?[,.:]\s?\d{1,3})?\s*-->/;
+const cueNumber = /^\s*\d+\s*$/;
+/** HTML's tags of styles, and positions such as `{\an8}`. */
+const markup = /<\/?(?:[bius]|font)(?:\s[^<>]*)?>|\{\\[^{}]*\}/gi;
+const hasText = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
+
+interface Cue {
+  /** Seconds from the beginning of the film. */
+  start: number;
+  lines: string[];
+}
+
+/**
+ * SubRip subtitles: the texts of the cues that start in one minute are one paragraph, under the minute's start as heading
+ * (`01:02:00`). A minute without text is left out. Throws where no line has the times of a cue.
+ */
+export function readSrt(source: string): ParsedDocument {
+  const cues = cuesOf(source);
+  if (cues.length === 0) throw new Error('it has no times as in 00:01:02,500 --> 00:01:04,000');
+  const minutes = new Map<number, string[]>();
+  // Signs are often listed after the dialog.
+  for (const { start, lines } of cues.sort((one, other) => one.start - other.start)) {
+    const text = collapseWhitespace(lines.join(' ').replaceAll(markup, ''));
+    if (!hasText.test(text)) continue;
+    const minute = Math.floor(start / 60);
+    const texts = minutes.get(minute) ?? [];
+    minutes.set(minute, texts);
+    texts.push(text);
+  }
+  return { blocks: [...minutes].flatMap(([minute, texts]) => blocksOf(minute, texts)) };
+}
+
+function cuesOf(source: string): Cue[] {
+  const cues: Cue[] = [];
+  const lines = source.split(/\r\n?|\n/);
+  for (const [index, line] of lines.entries()) {
+    const [, hours, minutes, seconds] = timeLine.exec(line) ?? [];
+    if (seconds !== undefined)
+      cues.push({ start: (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds), lines: [] });
+    else if (!isCueNumber(line, lines[index + 1])) cues.at(-1)?.lines.push(line);
+  }
+  return cues;
+}
+
+/** A number is one of a cue only directly above its times; elsewhere it is spoken. */
+function isCueNumber(line: string, next: string | undefined): boolean {
+  return next !== undefined && cueNumber.test(line) && timeLine.test(next);
+}
+
+function blocksOf(minute: number, texts: readonly string[]): DocumentBlock[] {
+  const parts = [Math.floor(minute / 60), minute % 60, 0].map((part) => String(part).padStart(2, '0'));
+  return [
+    { kind: 'heading', level: 1, text: parts.join(':') },
+    { kind: 'paragraph', text: texts.join(' ') },
+  ];
+}
