@@ -8,10 +8,8 @@ export interface HybridRankings {
 
 /** Fuses both rankings, best first; of equal scores, results of the full text search come first. */
 export function fuse(rankings: HybridRankings, settings: FusionSettings): ChunkHit[] {
-  const contributions =
-    settings.method === 'rrf' ? byReciprocalRank(rankings, settings) : byScore(rankings, settings);
   const fused = new Map<string, ChunkHit>();
-  for (const { hit, gain } of contributions) {
+  for (const { hit, gain } of contributionsBy[settings.method](rankings, settings)) {
     const known = fused.get(hit.id);
     fused.set(hit.id, { ...known, ...hit, score: (known?.score ?? 0) + gain });
   }
@@ -49,3 +47,8 @@ function byScore({ lexical, similar }: HybridRankings, { similarityWeight }: Fus
     ...similar.map((hit) => ({ hit, gain: similarityWeight * (hit.score - floor) })),
   ];
 }
+
+const contributionsBy: Record<
+  FusionSettings['method'],
+  (rankings: HybridRankings, settings: FusionSettings) => Contribution[]
+> = { rrf: byReciprocalRank, scores: byScore };
