@@ -91,13 +91,18 @@ function llamaContenders(llama: LlamaCpp): Contender[] {
   ];
 }
 
-async function measureSpeed({ threads, rounds }: BenchOptions): Promise<Result[]> {
+/** The results, and why node-llama-cpp is not among them. */
+async function measureSpeed({
+  threads,
+  rounds,
+}: BenchOptions): Promise<{ results: Result[]; leftOut?: string }> {
   const folder = await randomDecoder();
   const options = { cacheDirectory: benchFolder, threads, engine: 'compiled', prefixCacheBytes: 0 } as const;
   const generator = await loadGenerator(folder, options);
+  let leftOut: string | undefined;
   const llama = await LlamaCpp.open(await writeGguf(folder, shape135m), batch, threads).catch(
     (error: unknown) => {
-      console.error('node-llama-cpp is left out:', error);
+      leftOut = `node-llama-cpp is left out: ${error instanceof Error ? error.message : String(error)}`;
       return undefined;
     },
   );
@@ -109,7 +114,7 @@ async function measureSpeed({ threads, rounds }: BenchOptions): Promise<Result[]
   const results = await interleave(contenders, rounds);
   await generator.close();
   await llama?.close();
-  return results;
+  return { results, ...(leftOut && { leftOut }) };
 }
 
 const passages = `[1] Employees receive 25 days of paid vacation per year. Vacation requests must be sent to the manager two weeks in advance. Unused days expire on March 31.
@@ -169,7 +174,7 @@ async function measureLookup({ threads, rounds }: BenchOptions): Promise<string>
 
 export const subject: Subject = {
   async run(options) {
-    const results = await measureSpeed(options);
+    const { results, leftOut } = await measureSpeed(options);
     const targets = [
       targetRow('8 at once, against one by one', '≥ 4', results, [names.batch, names.single]),
       targetRow('8 at once, against node-llama-cpp', '≥ 3', results, [names.batch, names.llamaBatch]),
@@ -191,7 +196,7 @@ export const subject: Subject = {
       bandwidth,
       lookup,
     ];
-    return ['## Decoding', introduction, ...tables].join('\n\n');
+    return ['## Decoding', introduction, ...(leftOut ? [leftOut] : []), ...tables].join('\n\n');
   },
 };
 
