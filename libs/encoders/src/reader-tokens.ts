@@ -125,20 +125,16 @@ export class ReaderTokens {
   constructor(private readonly pieces: (word: string) => number[]) {}
 
   encode(question: string, sentences: readonly ReadSentence[]): EncodedSequence[] {
-    const coded = new Map<string, CodedText>();
-    const codedOnce = (text: string) => {
-      const known = coded.get(text) ?? this.#code(text);
-      coded.set(text, known);
-      return known;
-    };
-    const questionPart = slice(codedOnce(question), 0, maxPartTokens.question);
+    const code = remember((text: string) => this.#code(text));
+    const stems = remember(stemSet);
+    const questionPart = slice(code(question), 0, maxPartTokens.question);
     return sentences.map(({ text, before, after, passage }) =>
       layOut({
         question: questionPart,
-        sentence: slice(codedOnce(text), 0, maxPartTokens.sentence),
-        before: slice(codedOnce(before), -maxPartTokens.before),
-        after: slice(codedOnce(after), 0, maxPartTokens.after),
-        passage: codedOnce(passage).stems,
+        sentence: slice(code(text), 0, maxPartTokens.sentence),
+        before: slice(code(before), -maxPartTokens.before),
+        after: slice(code(after), 0, maxPartTokens.after),
+        passage: stems(passage),
       }),
     );
   }
@@ -165,12 +161,16 @@ export class ReaderTokens {
   }
 
   #code(text: string): CodedText {
-    const words = splitWords(text).map((word, index) => this.#word(word, index === 0));
-    const ids = words.flatMap((word) => word.ids);
-    return coded(
-      ids,
-      words.flatMap((word) => word.ids.map(() => word)),
-    );
+    const ids: number[] = [];
+    const words: ReaderWord[] = [];
+    for (const [index, part] of splitWords(text).entries()) {
+      const word = this.#word(part, index === 0);
+      for (const id of word.ids) {
+        ids.push(id);
+        words.push(word);
+      }
+    }
+    return coded(ids, words);
   }
 
   /** The first word of a text is always capitalized, so its capital says nothing. */
@@ -186,11 +186,29 @@ export class ReaderTokens {
 }
 
 function coded(ids: readonly number[], words: readonly ReaderWord[]): CodedText {
-  return { ids, words, stems: new Set(words.flatMap(({ stem }) => stem ?? [])) };
+  const stems = new Set<string>();
+  for (const { stem } of words) if (stem !== undefined) stems.add(stem);
+  return { ids, words, stems };
 }
 
-function slice({ ids, words }: CodedText, from: number, to?: number): CodedText {
+function slice(text: CodedText, from: number, to?: number): CodedText {
+  const { ids, words } = text;
+  if (Math.abs(to ?? from) >= ids.length) return text;
   return coded(ids.slice(from, to), words.slice(from, to));
+}
+
+function stemSet(text: string): ReadonlySet<string> {
+  return new Set(splitWords(text).flatMap((word) => stemOf(word) ?? []));
+}
+
+/** Computes the value of a text once. */
+function remember<Value>(compute: (text: string) => Value): (text: string) => Value {
+  const known = new Map<string, Value>();
+  return (text) => {
+    const value = known.get(text) ?? compute(text);
+    known.set(text, value);
+    return value;
+  };
 }
 
 const noText = coded([], []);
