@@ -24,6 +24,7 @@ const portsSchema = z.object(
 /** Variables that one service alone reads and checks; listed here to be shown. Unset: that service's default. */
 const ownOfServices = [
   'DEFAULT_MEGASERVICE',
+  'DEFAULT_MODEL',
   'MODEL_ALIASES',
   'MEGA_SERVICES_ONLY',
   'RATE_LIMIT_PER_MINUTE',

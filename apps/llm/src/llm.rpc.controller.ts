@@ -7,7 +7,7 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
-import { ObjectStore, RpcHandler, type RpcContext } from '#messaging';
+import { ObjectStore, RpcHandler, RpcServer, type RpcContext } from '#messaging';
 import { Controller, Inject } from '@nestjs/common';
 import { LlmService } from './llm.service.js';
 import { loadImages } from './load-images.js';
@@ -17,7 +17,10 @@ export class LlmRpcController {
   constructor(
     @Inject(LlmService) private readonly llm: LlmService,
     @Inject(ObjectStore) private readonly objects: ObjectStore,
-  ) {}
+    @Inject(RpcServer) server: RpcServer,
+  ) {
+    server.announceModels(() => [llm.model.id]);
+  }
 
   @RpcHandler(generate)
   async generate(

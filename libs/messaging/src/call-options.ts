@@ -12,6 +12,8 @@ export interface CallOptions {
   traceparent?: string;
   /** Calls with the same key go to the same instance as long as that is not busier than others, e.g. for its prefix cache. */
   affinity?: string;
+  /** The model that is asked: an instance that announces it gets the call, where there is one. */
+  model?: string;
   /** Aborting it stops the work on the other side. */
   signal?: AbortSignal;
 }

@@ -8,13 +8,13 @@ const overloaded = new MegaNestError('overloaded', { service: 'llm', detail: 'fu
 describe('the choice of an instance', () => {
   let now: number;
   let choice: InstanceChoice;
-  const answer = (...loads: [id: string, load: string | undefined][]) => {
+  const answer = (...loads: [id: string, load: string | undefined, models?: string[]][]) => {
     choice.asked('llm');
-    for (const [id, load] of loads) choice.note('llm', id, load);
+    for (const [id, load, models] of loads) choice.note('llm', id, { load, models });
   };
   /** How often each instance gets a call that is sent when nothing else is under way. */
   const chosen = (affinity?: string) => {
-    const ids = Array.from({ length: 200 }, () => choice.route('llm', affinity).next());
+    const ids = Array.from({ length: 200 }, () => choice.route('llm', { affinity }).next());
     return new Set(ids);
   };
 
@@ -76,7 +76,9 @@ describe('the choice of an instance', () => {
     answer(['a', '0'], ['b', '0'], ['c', '0']);
     const [home] = chosen('a conversation');
     expect(chosen('a conversation')).toEqual(new Set([home]));
-    const keys = Array.from({ length: 50 }, (_unused, index) => choice.route('llm', `${index}`).next());
+    const keys = Array.from({ length: 50 }, (_unused, index) =>
+      choice.route('llm', { affinity: `${index}` }).next(),
+    );
     expect(new Set(keys).size).toBe(3);
     answer([home!, '3']);
     expect(chosen('a conversation')).toEqual(new Set([home]));
@@ -114,6 +116,56 @@ describe('the choice of an instance', () => {
     expect(route.goesOn(new NobodyThereError('llm'))).toBe(true);
     expect(route.next()).toBeUndefined();
     expect(route.goesOn(new NobodyThereError('llm'))).toBe(false);
+  });
+
+  it('sends a call that names a model to an instance that announces it, also to the only one', () => {
+    answer(['a', '5', ['small']], ['b', '0', ['large']], ['c', '0', ['large']]);
+    const chosenFor = (model: string) =>
+      new Set(Array.from({ length: 100 }, () => choice.route('llm', { model }).next()));
+    expect(chosenFor('small')).toEqual(new Set(['a']));
+    expect(chosenFor('large')).toEqual(new Set(['b', 'c']));
+    expect(chosenFor('unknown').size).toBeGreaterThan(1);
+    const route = choice.route('llm', { model: 'large' });
+    route.next();
+    expect(route.goesOn(overloaded)).toBe(true);
+    route.next();
+    // Room on an instance of another model is of no use.
+    expect(route.goesOn(overloaded)).toBe(false);
+  });
+
+  it('keeps to the model where its instance is slow to answer, not where it is about to stop', () => {
+    answer(['a', '0', ['small']], ['b', '0', ['large']]);
+    answer(['b', '0', ['large']]);
+    now += 600;
+    answer(['b', '0', ['large']]);
+    expect(choice.route('llm', { model: 'small' }).next()).toBe('a');
+    answer(['a', 'none', ['small']]);
+    expect([choice.serves('llm', 'small'), choice.lacks('llm', 'small')]).toEqual([false, true]);
+  });
+
+  it('goes on from the queue group to an instance that serves the model', () => {
+    const route = choice.route('llm', { model: 'small' });
+    const unknown = new MegaNestError('model_not_found', { model: 'small', available: 'large' });
+    expect(route.next()).toBeUndefined();
+    expect(route.goesOn(unknown)).toBe(false);
+    answer(['a', '0', ['small']], ['b', '0', ['large']]);
+    expect(route.goesOn(unknown)).toBe(true);
+    expect(route.next()).toBe('a');
+    expect(route.goesOn(unknown)).toBe(false);
+  });
+
+  it('waits for an instance that announces a model, no longer than it is allowed to', async () => {
+    const found = choice.whenServed('llm', 'small', 60_000);
+    answer(['b', '0', ['large']]);
+    answer(['a', '0', ['small']]);
+    await found;
+    await choice.whenServed('llm', 'unknown', 1);
+    choice.forget();
+    const old = choice.whenServed('llm', 'small', 60_000);
+    answer(['a', '0']);
+    // Its instances announce no models.
+    await old;
+    expect(choice.lacks('llm', 'small')).toBe(false);
   });
 
   it('goes on from one that serves another model, not from one that failed', () => {

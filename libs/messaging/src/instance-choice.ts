@@ -6,6 +6,8 @@ interface KnownInstance {
   readonly id: string;
   /** Calls under way on it as it said last; undefined: it takes none that are sent to it by name. */
   announced: number | undefined;
+  /** The models that it serves, where calls name one. */
+  models: readonly string[];
   announcedAt: number;
   /** Its program knows nothing of loads. */
   isSilent: boolean;
@@ -35,12 +37,22 @@ const longestFullMs = 1_000;
 /** The instance that an affinity prefers may have so many calls more than another one. */
 const affinitySlack = 3;
 
+/** What a call says about the instance that it wants. */
+export interface Wish {
+  /** The same key leads to the same instance as long as that is not busier than others. */
+  affinity?: string;
+  /** An instance that announces this model. */
+  model?: string;
+}
+
 /**
  * Chooses the instance that gets a call: the less busy of two random ones. Knows the instances from their answers to the
  * questions of {@link InstanceWatch}. Where fewer than two are known the queue group of NATS chooses.
  */
 export class InstanceChoice {
   readonly #services = new Map<string, KnownService>();
+  /** What waits for an instance to answer. */
+  readonly #listeners = new Set<() => unknown>();
 
   constructor(
     private readonly now: () => number = () => performance.now(),
@@ -58,12 +70,17 @@ export class InstanceChoice {
   }
 
   /** An instance answered; `load`: what its header says, undefined for a program that announces none. */
-  note(service: string, id: string, load: string | undefined): void {
+  note(
+    service: string,
+    id: string,
+    { load, models = [] }: { load: string | undefined; models?: readonly string[] },
+  ): void {
     const { instances } = this.#serviceOf(service);
     const found = instances.get(id);
     const own = found?.own ?? 0;
     const announcement = {
       announced: load !== undefined && /^\d+$/.test(load) ? Number(load) : undefined,
+      models,
       announcedAt: this.now(),
       isSilent: load === undefined,
       askedAt: undefined,
@@ -71,6 +88,44 @@ export class InstanceChoice {
     };
     if (found) Object.assign(found, announcement);
     else instances.set(id, { id, own, fullUntil: 0, ...announcement });
+    for (const hear of this.#listeners) hear();
+  }
+
+  /**
+   * Resolves when an instance is known that serves a model, at once where the instances of the service announce no
+   * models, and after `limitMs` at the latest. The caller asks the instances.
+   */
+  async whenServed(service: string, model: string, limitMs: number): Promise<void> {
+    const isSettled = () => this.serves(service, model) || !this.#announcesModels(service);
+    if (isSettled()) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#listeners.delete(hear);
+        resolve();
+      };
+      const hear = () => isSettled() && end();
+      const timer = setTimeout(end, limitMs);
+      this.#listeners.add(hear);
+    });
+  }
+
+  /** Whether the instances of a service announce models, and none of them this one. */
+  lacks(service: string, model: string): boolean {
+    const known = [...this.#serviceOf(service).instances.values()];
+    return known.some(({ models }) => models.length > 0) && !this.serves(service, model);
+  }
+
+  /** Whether an instance is known that serves a model. */
+  serves(service: string, model: string): boolean {
+    return this.#serving(service, model).length > 0;
+  }
+
+  /** False where no instance that is known does so; of a service that nothing is known of, it may. */
+  #announcesModels(service: string): boolean {
+    const { instances, isForbidden } = this.#serviceOf(service);
+    const known = [...instances.values()];
+    return !isForbidden && (known.length === 0 || known.some(({ models }) => models.length > 0));
   }
 
   /** After a new connection to NATS nobody is known. */
@@ -84,10 +139,11 @@ export class InstanceChoice {
   }
 
   /** The way of one call, which may lead over several instances. */
-  route(service: string, affinity?: string): Route {
+  route(service: string, wish: Wish = {}): Route {
     return new Route({
-      next: (tried) => this.#choose(service, tried, affinity),
-      hasOther: (tried) => this.#usable(service).some(({ id }) => !tried.has(id)),
+      next: (tried) => this.#choose(service, tried, wish),
+      hasOther: (tried) => this.#candidates(service, wish).some(({ id }) => !tried.has(id)),
+      hasServing: (tried) => this.#serving(service, wish.model).some(({ id }) => !tried.has(id)),
       gone: (id) => void this.#services.get(service)?.instances.delete(id),
       isFull: (id, seconds) => this.#fill(service, id, seconds),
     });
@@ -101,10 +157,19 @@ export class InstanceChoice {
     return () => void (instance.own -= 1);
   }
 
-  #choose(service: string, tried: ReadonlySet<string>, affinity: string | undefined): string | undefined {
-    const usable = this.#usable(service);
-    if (usable.length < 2) return undefined;
-    const untried = usable.filter(({ id }) => !tried.has(id));
+  /** Those that serve the model of a call; all of them where none does, or the call names none. */
+  #candidates(service: string, { model }: Wish): KnownInstance[] {
+    const serving = this.#serving(service, model);
+    return serving.length > 0 ? serving : this.#usable(service);
+  }
+
+  #choose(service: string, tried: ReadonlySet<string>, wish: Wish): string | undefined {
+    const candidatesOfAll = this.#candidates(service, wish);
+    const { affinity, model } = wish;
+    // The queue group knows nothing of models.
+    const isNamed = model !== undefined && this.serves(service, model);
+    if (candidatesOfAll.length < 2 && !isNamed) return undefined;
+    const untried = candidatesOfAll.filter(({ id }) => !tried.has(id));
     const withRoom = untried.filter(({ fullUntil }) => fullUntil <= this.now());
     const candidates = withRoom.length > 0 ? withRoom : untried;
     const preferred = affinity === undefined ? undefined : preferredOf(candidates, affinity);
@@ -130,12 +195,24 @@ export class InstanceChoice {
   #usable(service: string): KnownInstance[] {
     const known = this.#services.get(service);
     if (!known || known.isForbidden) return [];
-    const now = this.now();
-    const answering = [...known.instances.values()].filter(
-      ({ askedAt }) => askedAt === undefined || now - askedAt < answerWithinMs,
-    );
+    const answering = [...known.instances.values()].filter((instance) => this.#answers(instance));
     if (answering.some(({ isSilent }) => isSilent)) return [];
     return answering.filter(({ announced }) => announced !== undefined);
+  }
+
+  #answers({ askedAt }: KnownInstance): boolean {
+    return askedAt === undefined || this.now() - askedAt < answerWithinMs;
+  }
+
+  /** The instances that serve a model and take calls; one that is slow to answer rather than one of another model. */
+  #serving(service: string, model: string | undefined): KnownInstance[] {
+    const known = this.#services.get(service);
+    if (!known || known.isForbidden || model === undefined) return [];
+    const serving = [...known.instances.values()].filter(
+      ({ announced, models }) => announced !== undefined && models.includes(model),
+    );
+    const answering = serving.filter((instance) => this.#answers(instance));
+    return answering.length > 0 ? answering : serving;
   }
 
   #fill(service: string, id: string, seconds: number): void {
@@ -163,6 +240,7 @@ function preferredOf(candidates: readonly KnownInstance[], key: string): KnownIn
 interface RouteMap {
   next(tried: ReadonlySet<string>): string | undefined;
   hasOther(tried: ReadonlySet<string>): boolean;
+  hasServing(tried: ReadonlySet<string>): boolean;
   gone(id: string): void;
   isFull(id: string, seconds: number): void;
 }
@@ -186,7 +264,10 @@ export class Route {
    * answer may have come.
    */
   goesOn(error: unknown): boolean {
-    if (this.#current === undefined || !(error instanceof MegaNestError)) return false;
+    if (!(error instanceof MegaNestError)) return false;
+    // The queue group gave it to an instance of another model.
+    if (this.#current === undefined)
+      return error.code === 'model_not_found' && this.map.hasServing(this.#tried);
     if (error instanceof NobodyThereError) {
       this.map.gone(this.#current);
       return true;

@@ -1,5 +1,5 @@
 import type { Msg } from '@nats-io/transport-node';
-import { aliveSubject, header } from './wire.js';
+import { aliveSubject, header, modelsOf } from './wire.js';
 
 /** Of a call as much as tells whether the instance that runs it still lives. */
 export interface WatchedCall {
@@ -16,7 +16,7 @@ export interface InstanceWatchOptions {
   publish(subject: string, reply: string): void;
   /** All instances of a service were asked who they are, and one has answered. */
   onAsked?(service: string): void;
-  onAnswer?(service: string, id: string, load: string | undefined): void;
+  onAnswer?(service: string, id: string, said: { load: string | undefined; models: string[] }): void;
   now?: () => number;
   /** Subject of the answers, up to the tokens of the service and of what this watch asked. */
   inbox: string;
@@ -56,12 +56,12 @@ export class InstanceWatch {
 
   /** Asks who the instances of a service are and how busy, at most every {@link askEveryMs}. */
   meet(service: string): void {
-    if (this.#now() - (this.#askedAt.get(service) ?? -askEveryMs) >= askEveryMs) this.#askWho(service);
+    if (this.#now() - (this.#askedAt.get(service) ?? -askEveryMs) >= askEveryMs) this.ask(service);
   }
 
   /** Looks for all instances of the services whose calls have been quiet. */
   look(services: ReadonlySet<string>): void {
-    for (const service of services) this.#askWho(service);
+    for (const service of services) this.ask(service);
     for (const [asked, { service, id }] of this.#instances)
       if (services.has(service))
         this.options.publish(aliveSubject(service, id), this.#inboxOf(service, asked));
@@ -73,13 +73,16 @@ export class InstanceWatch {
     const asked = token.slice(prefix.length);
     if (asked !== service && !asked.startsWith(service + border)) return;
     if (message.headers?.code === 503) this.#miss(asked);
-    else this.#note(asked, message.string(), message.headers?.get(header.load) || undefined);
+    else this.#note(asked, message);
   }
 
-  #note(service: string, id: string, load: string | undefined): void {
+  #note(service: string, message: Pick<Msg, 'headers' | 'string'>): void {
+    const { headers } = message;
+    const id = message.string();
     if (!instanceName.test(id)) return;
     this.#instances.set(`${service}${border}${id}`, { service, id, misses: 0 });
-    this.options.onAnswer?.(service, id, load);
+    const load = headers?.get(header.load) || undefined;
+    this.options.onAnswer?.(service, id, { load, models: modelsOf(headers?.get(header.models)) });
   }
 
   #now(): number {
@@ -92,7 +95,8 @@ export class InstanceWatch {
     this.#askedAt.clear();
   }
 
-  #askWho(service: string): void {
+  /** Asks them now. */
+  ask(service: string): void {
     this.#askedAt.set(service, this.#now());
     this.options.onAsked?.(service);
     this.options.publish(aliveSubject(service), this.#inboxOf(service, service));

@@ -32,6 +32,9 @@ type Leave = (failure: unknown) => void;
 /** All instances of a service have said who they are after so long, or when none has for 300 ms. */
 const longestGatherMs = 1_000;
 
+/** A call that names a model waits so long for an instance that announces it. */
+const announceMs = 200;
+
 /**
  * Calls methods of services. All replies of a connection come in over one subscription, so a call costs one publish. A reply subject
  * names the service that is called, so that a NATS server with permissions lets no other service answer.
@@ -66,7 +69,7 @@ export class RpcClient {
       inbox: this.#inbox,
       calls: () => this.#calls.values(),
       onAsked: (service) => this.#choice.asked(service),
-      onAnswer: (service, id, load) => this.#choice.note(service, id, load),
+      onAnswer: (service, id, said) => this.#choice.note(service, id, said),
     });
     connection.onRefused = (subject) => this.#refuse(subject);
     this.#checkTimer = setInterval(() => this.#check(), checkMs).unref();
@@ -78,7 +81,7 @@ export class RpcClient {
     payload: RequestOf<Method>,
     options: CallOptions = {},
   ): Promise<ReplyOf<Method>> {
-    await this.#whenConnected(options);
+    await this.#whenReady(method, options);
     const single = new SingleReply<ReplyOf<Method>>(method.service);
     const leave = this.#send(method, payload, options, single);
     let failure: unknown;
@@ -100,7 +103,7 @@ export class RpcClient {
   ): AsyncGenerator<ReplyOf<Method>, void, void> {
     const replies = new AsyncQueue<ReplyOf<Method>>();
     return replies.read(async () => {
-      await this.#whenConnected(options);
+      await this.#whenReady(method, options);
       return this.#send(method, payload, options, replies);
     });
   }
@@ -112,7 +115,7 @@ export class RpcClient {
     options: CallOptions,
     sink: ReplySink<ReplyOf<Method>>,
   ): Leave {
-    const route = this.#choice.route(method.service, options.affinity);
+    const route = this.#choice.route(method.service, options);
     const begin = () => this.#begin(method, payload, { ...options, instance: this.#next(route) }, trying);
     let leave: Leave;
     let begun = false;
@@ -134,6 +137,11 @@ export class RpcClient {
     };
     leave = begin();
     return (failure) => leave(failure);
+  }
+
+  /** Whether the instances of a service that are known announce models, and none of them this one. */
+  lacks(service: string, model: string): boolean {
+    return this.#choice.lacks(service, model);
   }
 
   /** Asks every instance of a service; what one of them does not answer in time, or refuses, is left out. */
@@ -184,6 +192,15 @@ export class RpcClient {
     clearInterval(this.#checkTimer);
     this.#subscription.unsubscribe();
     for (const call of this.#calls.values()) call.settle(new MegaNestError('cancelled'));
+  }
+
+  /** There is a connection, and where the call names a model, the instances were asked which of them serves it. */
+  async #whenReady({ service }: RpcMethod, options: CallOptions): Promise<void> {
+    await this.#whenConnected(options);
+    const { model } = options;
+    if (model === undefined || this.options.balance === false || this.#choice.serves(service, model)) return;
+    this.#watch.ask(service);
+    await this.#choice.whenServed(service, model, announceMs);
   }
 
   /** A server that is away comes back within seconds, and a call has time. */

@@ -69,6 +69,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   #waiting = 0;
   #takesDirect = true;
   #load: () => Promise<ServiceLoad> = () => Promise.resolve({});
+  #models: () => readonly string[] = () => [];
 
   constructor(
     private readonly connection: MessagingConnection,
@@ -80,6 +81,11 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   /** Has discovery show what the service is busy with. */
   showLoad(read: () => Promise<ServiceLoad>): void {
     this.#load = read;
+  }
+
+  /** Tells callers the names of the models that this instance serves, so that a call for one of them comes here. */
+  announceModels(read: () => readonly string[]): void {
+    this.#models = read;
   }
 
   /** Has the service answer `meganest.<service>.health`. */
@@ -183,7 +189,10 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   /** The load is that of the last question: a busy engine may take its time to tell, and callers wait for the answer. */
   #sayWho(message: Msg): void {
     const load = this.#stopped || !this.#takesDirect ? undefined : this.#running.size + this.#waiting;
-    message.respond(this.#instance, this.#takesDirect ? { headers: loadHeaders(load) } : undefined);
+    message.respond(
+      this.#instance,
+      this.#takesDirect ? { headers: loadHeaders(load, this.#models()) } : undefined,
+    );
     void this.#load()
       .then((gauges) => (this.#waiting = waitingIn(gauges)))
       .catch(() => undefined);

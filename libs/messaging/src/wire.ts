@@ -31,6 +31,8 @@ export const header = {
    * no more. A caller may then send calls to the instance itself.
    */
   load: 'Meganest-Load',
+  /** On the same answer: the names of the models that the instance serves, as a JSON array, where calls name one. */
+  models: 'Meganest-Models',
   /** On the end message: how many messages the stream had, to notice lost ones. */
   count: 'Meganest-Count',
   errorCode: 'Nats-Service-Error-Code',
@@ -90,10 +92,21 @@ export function endHeaders(count: number): MsgHdrs {
 }
 
 /** Of an answer to who an instance is. */
-export function loadHeaders(load: number | undefined): MsgHdrs {
+export function loadHeaders(load: number | undefined, models: readonly string[] = []): MsgHdrs {
   const result = headers();
   result.set(header.load, load === undefined ? 'none' : String(load));
+  if (models.length > 0) result.set(header.models, JSON.stringify(models));
   return result;
+}
+
+/** The names in a header of {@link loadHeaders}; none where another program wrote something else. */
+export function modelsOf(value: string | undefined): string[] {
+  try {
+    const names: unknown = JSON.parse(value || '[]');
+    return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+  } catch {
+    return [];
+  }
 }
 
 export function aliveHeaders(instance: string): MsgHdrs {

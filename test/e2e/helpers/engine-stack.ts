@@ -11,6 +11,8 @@ export interface EngineStack {
   llm: TestService;
   /** Starts one more gateway before the same services. */
   startGateway(env: NodeJS.ProcessEnv): Promise<TestService>;
+  /** Starts one more LLM service, before another engine; it is stopped with the stack. */
+  startLlm(engine: Pick<ScriptedEngine, 'url'>): Promise<TestService>;
   /** POSTs JSON to the gateway. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   stop(): Promise<void>;
@@ -38,7 +40,13 @@ export async function startEngineStack({
   prepare?.(engine);
   const common = { NATS_URL: nats.url, MEGANEST_DATA_DIR: directory.path, ...env };
   const others = await startScriptedServices(nats.url, false);
-  const llm = await startService('llm', { LLM_ENDPOINT: engine.url, ...common });
+  const models: TestService[] = [];
+  const startLlm = async ({ url }: Pick<ScriptedEngine, 'url'>) => {
+    const started = await startService('llm', { LLM_ENDPOINT: url, ...common });
+    models.push(started);
+    return started;
+  };
+  const llm = await startLlm(engine);
   const gateways: TestService[] = [];
   const startGateway = async (more: NodeJS.ProcessEnv) => {
     const started = await startService('gateway', {
@@ -56,6 +64,7 @@ export async function startEngineStack({
     gateway,
     llm,
     startGateway,
+    startLlm,
     post: (path, body, headers = {}) =>
       fetch(gateway.url + path, {
         method: 'POST',
@@ -63,7 +72,7 @@ export async function startEngineStack({
         body: JSON.stringify(body),
       }),
     stop: async () => {
-      await Promise.allSettled([...gateways, llm].map((service) => service.stop()));
+      await Promise.allSettled([...gateways, ...models].map((service) => service.stop()));
       engine.close();
       await others.close();
       await Promise.all([nats.stop(), postgres.stop()]);

@@ -26,6 +26,8 @@ export interface ChatRun {
 export interface ChatModel {
   /** A mega service answers, which finds its own documents; otherwise the language model. */
   readonly isMegaService: boolean;
+  /** The language model that it asks, where that is a certain one. */
+  readonly languageModel?: string | undefined;
   /** The model calls the tools of the caller. */
   readonly callsTools: boolean;
   /** The model reads images. */

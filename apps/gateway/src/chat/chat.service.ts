@@ -45,9 +45,13 @@ export class ChatService {
       return this.megaServiceModels.open(definition, request, call, toolsFollow);
     }
     if (this.environment.MEGA_SERVICES_ONLY) throw this.#unknownModel(request.model ?? '');
-    const info = await this.models.llmNamed(request.model, call);
-    if (request.model !== info.id) throw this.#unknownModel(request.model ?? '', info.id);
-    return this.languageModels.open(info, request);
+    const { model = '' } = request;
+    const info = await this.models.llmNamed(model, call);
+    if (model !== info.id) {
+      const served = await this.models.languageModels();
+      throw this.#unknownModel(model, ...served.map(({ id }) => id));
+    }
+    return this.languageModels.open(info, request, { isNamed: model === asked.model });
   }
 
   /** Errors: unsupported_parameter, invalid_request; those of the nodes surface in the chunks. */

@@ -15,6 +15,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { imageOfDataUrl, imageTypeOf } from '../input-files/image-bytes.js';
 import { affinityOf } from '../mega-services/mega-service-request.js';
+import { absent } from '../models/model-catalog.js';
 import {
   assertTakesImages,
   type ChatModel,
@@ -52,6 +53,11 @@ export class LanguageModelClient {
       }
       const affinity = affinityOf(messages, request.labels?.prompt_cache_key);
       yield* this.client.stream(generate, generateRequest({ ...request, messages }), { ...call, affinity });
+    } catch (error) {
+      // It was there when the chat was opened.
+      if (error instanceof MegaNestError && error.code === 'model_not_found' && request.model)
+        throw absent(request.model);
+      throw error;
     } finally {
       await Promise.allSettled(stored.map((id) => this.objects.delete(id)));
     }
@@ -89,6 +95,7 @@ export class LanguageModelClient {
 
 function generateRequest(request: ChatCompletionRequest): RequestOf<typeof generate> {
   const {
+    model,
     parameters,
     messages,
     tools,
@@ -101,6 +108,7 @@ function generateRequest(request: ChatCompletionRequest): RequestOf<typeof gener
   } = request;
   return {
     ...parameters,
+    model,
     messages,
     tools,
     tool_choice: toolChoice,
@@ -116,20 +124,25 @@ function generateRequest(request: ChatCompletionRequest): RequestOf<typeof gener
 /** The language model, asked without a mega service. */
 export class LanguageModel implements ChatModel {
   readonly isMegaService = false;
+  readonly languageModel: string;
   readonly callsTools: boolean;
   readonly takesImages: boolean;
   readonly ignored: readonly string[];
   readonly #thinking: TemplateVariables | undefined;
 
-  /** Errors: unsupported_parameter for images that it does not read; invalid_request, payload_too_large of images. */
+  /**
+   * `isNamed`: the caller names this very model, and no other may answer.
+   * Errors: unsupported_parameter for images that it does not read; invalid_request, payload_too_large of images.
+   */
   constructor(
     private readonly info: ModelInfo,
     request: ChatCompletionRequest,
-    private readonly services: { client: LanguageModelClient; metrics: Metrics },
+    private readonly services: { client: LanguageModelClient; metrics: Metrics; isNamed: boolean },
   ) {
     const modalities = modalitiesOf(info);
     assertTakesImages(request.messages, modalities);
     const thinking = planThinking(request, info);
+    this.languageModel = info.id;
     this.callsTools = info.callsTools !== false;
     this.takesImages = modalities.includes('image');
     this.#thinking = thinking.kwargs;
@@ -145,7 +158,12 @@ export class LanguageModel implements ChatModel {
   start(given: ChatCompletionRequest, call: HttpCall): ChatRun {
     const { info, services, ignored } = this;
     const { request } = callableTools(given, info);
-    const chunks = services.client.generate({ ...request, chatTemplateKwargs: this.#thinking }, call);
+    const asked = {
+      ...request,
+      model: services.isNamed ? info.id : undefined,
+      chatTemplateKwargs: this.#thinking,
+    };
+    const chunks = services.client.generate(asked, { ...call, model: info.id });
     const { legacyFunctions } = request;
     return {
       identity: { ...newIdentity(info.id), revision: info.revision, legacyFunctions },
@@ -167,8 +185,8 @@ export class LanguageModels {
   ) {}
 
   /** Errors: those of {@link LanguageModel}. */
-  open(info: ModelInfo, request: ChatCompletionRequest): LanguageModel {
+  open(info: ModelInfo, request: ChatCompletionRequest, { isNamed }: { isNamed: boolean }): LanguageModel {
     const { client, metrics } = this;
-    return new LanguageModel(info, request, { client, metrics });
+    return new LanguageModel(info, request, { client, metrics, isNamed });
   }
 }

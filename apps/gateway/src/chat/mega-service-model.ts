@@ -30,6 +30,7 @@ export class MegaServiceModel implements ChatModel {
       metrics: Metrics;
       /** Its model calls tools and writes other forms than sentences. */
       callsTools: boolean;
+      languageModel: string | undefined;
       revision: string;
       ignored: readonly string[];
     },
@@ -37,6 +38,10 @@ export class MegaServiceModel implements ChatModel {
 
   get callsTools(): boolean {
     return this.options.callsTools;
+  }
+
+  get languageModel(): string | undefined {
+    return this.options.languageModel;
   }
 
   get ignored(): readonly string[] {
@@ -90,7 +95,9 @@ export class MegaServiceModels {
     ignored.push(...(await this.#unfollowed(definition, request, call)));
     const revision = await this.models.fingerprint(definition, call);
     const { runner, metrics } = this;
-    return new MegaServiceModel(definition, { runner, metrics, callsTools, revision, ignored });
+    const languageModel = this.models.nameOf(definition);
+    const options = { runner, metrics, callsTools, languageModel, revision, ignored };
+    return new MegaServiceModel(definition, options);
   }
 
   /** Instructions and sampling parameters that the language model behind it does not follow. */

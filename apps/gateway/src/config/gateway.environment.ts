@@ -74,6 +74,8 @@ export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   MEGASERVICES_DIR: z.string().default('megaservices'),
   /** What answers a chat that names no model. */
   DEFAULT_MEGASERVICE: z.string().default('chatqna'),
+  /** The language model that is asked where neither a request nor a node of a mega service names one. */
+  DEFAULT_MODEL: z.string().optional(),
   /** The web app at `/`. */
   WEB_UI: booleanSchema.default(true),
   /** Chats and responses name a mega service; the language model itself is not served. */

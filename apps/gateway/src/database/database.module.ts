@@ -60,8 +60,10 @@ const bounded = [ResponsesRepository, StoredCompletionsRepository];
     {
       provide: Database,
       inject: [gatewayEnvironment],
-      useFactory: (environment: GatewayEnvironment) =>
-        openMigratedDatabase({ ...databaseOptions('gateway', environment), maxConnections: connections }),
+      useFactory: (environment: GatewayEnvironment) => {
+        const { DATABASE_POOL_SIZE: maxConnections = connections } = environment;
+        return openMigratedDatabase({ ...databaseOptions('gateway', environment), maxConnections });
+      },
     },
     GatewayDatabase,
     ...repositories.map((provide) => ({

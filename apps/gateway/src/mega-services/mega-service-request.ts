@@ -23,6 +23,8 @@ export interface MegaServiceRequest extends Conversation {
   patience?: CallOptions['patience'];
   /** Its mega service asks the language model: for the answer, so it may for the search too. */
   asksModel?: boolean;
+  /** The language model that the file of its mega service names, or the default one. */
+  languageModel?: string | undefined;
   /** Uploaded with the request; they lie in the object store until it has ended. */
   files?: readonly FileReference[];
   /** What the answer has to be beside sentences, where the model answers as the last node. */

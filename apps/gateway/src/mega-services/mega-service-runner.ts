@@ -12,7 +12,7 @@ import {
 } from '#dag';
 import { Metrics, ownerOf, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { usesLanguageModel } from '../models/model-catalog.js';
+import { languageModelOf, usesLanguageModel } from '../models/model-catalog.js';
 import { degradedSteps } from './degraded.js';
 import { MegaServiceCatalog } from './mega-service-catalog.js';
 import { ReceiptStore, type ReceiptKey } from './receipt-store.js';
@@ -86,6 +86,7 @@ export class MegaServiceRunner {
       ...asked,
       query: questionOf(asked.messages),
       asksModel: usesLanguageModel(definition),
+      languageModel: languageModelOf(definition),
       requestId,
       traceparent,
       deadline,

@@ -16,6 +16,8 @@ import { aliasOf, type ModelUse } from '../config/model-aliases.js';
 
 /** A model's description is asked for again after this long. */
 const freshMs = 5_000;
+/** A model that was served so lately is not there for the moment; one that was not does not exist. */
+const absentMs = 60_000;
 /** Longest wait for one service when all are asked. */
 const answerMs = 1_000;
 
@@ -28,12 +30,18 @@ export type ServedModel = ModelInfo & { service: string };
 /** The models that the services serve, as they describe them. */
 @Injectable()
 export class ModelCatalog {
-  #llm: { info: ModelInfo; at: number } | undefined;
+  /** Language models as they were described last, by name. */
+  readonly #llms = new Map<string, { info: ModelInfo; at: number }>();
+  /** The one that answered where none was named. */
+  #usual: string | undefined;
 
   constructor(
     @Inject(RpcClient) private readonly client: RpcClient,
     @Inject(gatewayEnvironment)
-    private readonly environment: Pick<GatewayEnvironment, 'MODEL_ALIASES' | 'DEFAULT_MEGASERVICE'>,
+    private readonly environment: Pick<
+      GatewayEnvironment,
+      'MODEL_ALIASES' | 'DEFAULT_MEGASERVICE' | 'DEFAULT_MODEL'
+    >,
   ) {}
 
   /**
@@ -54,24 +62,31 @@ export class ModelCatalog {
     return use === 'answers' ? (await this.llm(options)).id : undefined;
   }
 
-  /** The language model. Errors: service_unavailable. */
-  async llm(options: CallOptions): Promise<ModelInfo> {
-    const now = performance.now();
-    if (this.#llm && now - this.#llm.at < freshMs) return this.#llm.info;
-    const info = await this.client.request(describeLlmModel, {}, options);
-    this.#llm = { info, at: now };
+  /** The language model of a call, or what answers where it names none. Errors: service_unavailable. */
+  async llm({ model = this.environment.DEFAULT_MODEL, ...options }: CallOptions): Promise<ModelInfo> {
+    const known = this.#llms.get(model ?? this.#usual ?? '');
+    const isFresh = known && performance.now() - known.at < freshMs;
+    if (isFresh && !this.client.lacks('llm', known.info.id)) return known.info;
+    const info = await this.client.request(describeLlmModel, {}, { ...options, model });
+    this.#llms.set(info.id, { info, at: performance.now() });
+    if (model === undefined) this.#usual = info.id;
     return info;
   }
 
   /**
-   * The language model, asked again where the one last seen has another name: it may have been replaced since.
-   * Errors: service_unavailable.
+   * The language model of this name; another one where there is none. Errors: service_unavailable, also where it was served
+   * a moment ago: it is being replaced.
    */
-  async llmNamed(name: string | undefined, options: CallOptions): Promise<ModelInfo> {
-    const info = await this.llm(options);
-    if (info.id === name) return info;
-    this.#llm = undefined;
-    return this.llm(options);
+  async llmNamed(name: string, options: CallOptions): Promise<ModelInfo> {
+    const info = await this.llm({ ...options, model: name });
+    if (info.id !== name) this.#assertGone(name);
+    return info;
+  }
+
+  #assertGone(name: string): void {
+    const seen = this.#llms.get(name);
+    if (seen && performance.now() - seen.at < absentMs) throw absent(name);
+    this.#llms.delete(name);
   }
 
   /**
@@ -88,7 +103,7 @@ export class ModelCatalog {
   async modelOf(definition: MegaServiceDefinition, options: CallOptions): Promise<ModelInfo | undefined> {
     if (!usesLanguageModel(definition)) return undefined;
     try {
-      return await this.llm(options);
+      return await this.llm({ ...options, model: this.nameOf(definition) });
     } catch (error) {
       if (error instanceof MegaNestError && error.status >= 500) return undefined;
       throw error;
@@ -105,11 +120,30 @@ export class ModelCatalog {
     return info !== undefined && info.callsTools !== false;
   }
 
-  /** All models of services that run now. */
+  /** The language model that a mega service asks, where its file or the settings say which. */
+  nameOf(definition: MegaServiceDefinition): string | undefined {
+    return languageModelOf(definition) ?? this.environment.DEFAULT_MODEL;
+  }
+
+  /** All models of services that run now, each once however many instances serve it. */
   async list(): Promise<ServedModel[]> {
-    const methods = [describeLlmModel, describeEmbeddingModel, describeRerankingModel];
-    const answers = await Promise.all(methods.map((method) => this.#ask(method)));
-    return answers.filter((info) => info !== undefined);
+    const [languageModels, ...others] = await Promise.all([
+      this.languageModels(),
+      this.#ask(describeEmbeddingModel),
+      this.#ask(describeRerankingModel),
+    ]);
+    return [...languageModels, ...others.filter((info) => info !== undefined)];
+  }
+
+  /** The language models of all instances that run now, by name. */
+  async languageModels(): Promise<ServedModel[]> {
+    const deadline = Date.now() + answerMs;
+    const described = await this.client.requestAll(describeLlmModel, {}, { deadline });
+    // Programs that announce no load are not asked one by one.
+    const one = described.length === 0 ? await this.#ask(describeLlmModel) : undefined;
+    const byName = new Map([...described, ...(one ? [one] : [])].map((info) => [info.id, info]));
+    const models = [...byName.values()].map((info) => ({ ...info, service: describeLlmModel.service }));
+    return models.toSorted((a, b) => a.id.localeCompare(b.id));
   }
 
   async #ask(method: RpcMethod): Promise<ServedModel | undefined> {
@@ -121,6 +155,20 @@ export class ModelCatalog {
       throw error;
     }
   }
+}
+
+/** That a language model is not there for the moment. */
+export function absent(model: string): MegaNestError {
+  const detail = `no instance that serves the model ${model} is running`;
+  return new MegaNestError('service_unavailable', { service: 'llm', detail, retryAfter: 1 });
+}
+
+/** The language model that the file of a mega service names, or that of one inside it. */
+export function languageModelOf({ nodes }: MegaServiceDefinition): string | undefined {
+  const named = [...nodes.values()].map(({ target: { megaService, params } }) =>
+    megaService ? languageModelOf(megaService) : params['model'],
+  );
+  return named.findLast((name): name is string => typeof name === 'string');
 }
 
 /** Whether a node of a mega service, or of one inside it, asks the language model. */

@@ -1,4 +1,5 @@
 import {
+  assertServedModel,
   decodeVectors,
   embed,
   invalidField,
@@ -40,13 +41,15 @@ export class WritingService {
     @Inject(RpcClient) private readonly client: RpcClient,
   ) {}
 
-  summarise(request: SummaryCall, call: Call): AsyncIterable<GenerationChunk> {
+  summarise({ model, ...request }: SummaryCall, call: Call): AsyncIterable<GenerationChunk> {
+    assertServedModel(model, this.llm.model.id);
     const { text, summary_type: type = 'auto', chunk_size, chunk_overlap, language, ...parameters } = request;
     const writer = this.#writer({ language, parameters }, call);
     return writeSummary({ text, type, ...pieceSizes({ chunk_size, chunk_overlap }) }, writer, call.signal);
   }
 
-  writeFaq(request: FaqCall, call: Call): AsyncIterable<GenerationChunk> {
+  writeFaq({ model, ...request }: FaqCall, call: Call): AsyncIterable<GenerationChunk> {
+    assertServedModel(model, this.llm.model.id);
     const { text, faq_count, chunk_size, chunk_overlap, language, ...parameters } = request;
     const writer = this.#writer({ language, parameters }, call);
     const count = faq_count ?? defaultQuestions;

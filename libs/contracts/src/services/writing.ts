@@ -49,17 +49,20 @@ export const faqParametersSchema = z.object({
   ...samplingShape,
 });
 
-const text = z.string().min(1, 'there is no text to read');
+const asked = {
+  text: z.string().min(1, 'there is no text to read'),
+  model: z.string().optional().describe('The language model that is asked; absent: the one that is served'),
+};
 
 /**
  * `llm.summarise`: a summary of a text as a stream of chunks. A model that can write is asked for it; the others'
  * summary is made of the text's most central sentences. Errors: context_length_exceeded (stuff), overloaded,
- * service_unavailable (the embedding service, for central sentences).
+ * service_unavailable (the embedding service, for central sentences), model_not_found.
  */
 export const summarise = defineMethod({
   service: 'llm',
   method: 'summarise',
-  request: summaryParametersSchema.extend({ text }),
+  request: summaryParametersSchema.extend(asked),
   reply: generationChunkSchema,
   streaming: true,
 });
@@ -68,7 +71,7 @@ export const summarise = defineMethod({
 export const writeFaq = defineMethod({
   service: 'llm',
   method: 'faq',
-  request: faqParametersSchema.extend({ text }),
+  request: faqParametersSchema.extend(asked),
   reply: generationChunkSchema,
   streaming: true,
 });

@@ -136,11 +136,13 @@ class Compiler {
     const target = this.resolve(name, source, '');
     if (!target) return undefined;
     const { optional, timeoutMs, retry, hedgeAfterMs, stream } = source;
+    const fallback = this.resolveFallback(name, source);
+    const fixed = [target, fallback].flatMap((one) => one?.kind.fixed ?? []);
     return {
       name,
-      locked: this.lockedNames(name, source, target),
+      locked: new Set([...this.lockedNames(name, source, target), ...fixed]),
       target,
-      fallback: this.resolveFallback(name, source),
+      fallback,
       after: this.predecessors.get(name) ?? [],
       followers,
       optional,

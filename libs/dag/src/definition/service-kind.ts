@@ -27,6 +27,8 @@ export interface ServiceKind {
   judges?: boolean;
   /** Parameters with a text for the model. A guard does not see them, so a node after a guard has to lock them. */
   unjudged?: readonly string[];
+  /** Parameters that the YAML of a mega service sets and a request never does. */
+  fixed?: readonly string[];
   /** The service can stream its output (`stream: true` in the YAML). */
   streaming?: boolean;
   /** Converts the chunks of a stream to the output; default: the array of chunks. */

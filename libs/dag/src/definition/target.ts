@@ -57,7 +57,9 @@ function mergeParameters(definition: MegaServiceDefinition): z.ZodObject {
     target,
     fallback ?? target,
   ]);
-  const shapes = targets.map(({ kind }) => kind.parameters.shape);
+  const shapes = targets.map(({ kind: { parameters, fixed = [] } }) =>
+    Object.fromEntries(Object.entries(parameters.shape).filter(([name]) => !fixed.includes(name))),
+  );
   return z.object(Object.assign({}, ...shapes.toReversed()) as z.ZodRawShape);
 }
 

@@ -113,6 +113,8 @@ export const databaseEnvironmentSchema = z.object({
   /** A file that holds DATABASE_URL. */
   DATABASE_URL_FILE: z.string().optional(),
   PG_CONNECTION_STRING: z.string().optional(),
+  /** Most connections of one process to Postgres; 8 of a gateway and 4 of the others where it is absent. */
+  DATABASE_POOL_SIZE: count(1, 1_000).optional(),
 });
 
 /** The connection string of either name. Errors: names the missing variable. */

@@ -14,6 +14,8 @@ export interface HttpCall {
   traceparent: string;
   /** Aborted when the client goes away before its answer is complete. */
   signal: AbortSignal;
+  /** The language model that it is for, once that is known. */
+  model?: string;
   /** Whose request it is; absent where a connection of its own knows. */
   owner?: string;
   /** Whose key it came with. */

@@ -19,6 +19,9 @@ import { callExtract, callFaq, callGenerate, callSummarise } from './writing.js'
 /** What a node before has made of the conversation (a guard that redacts); without one the request's own is taken. */
 const conversation: InputPort = { kind: 'conversation', optional: true };
 
+/** The language model of a node, where several are served. */
+const model = z.string().min(1).optional().describe('The language model that is asked');
+
 /** A service of every stack as a node of mega services. */
 export interface BuiltInNode extends ServiceKind {
   /** Calls the service over NATS for one node of a run. */
@@ -62,8 +65,12 @@ export const builtInNodes: ReadonlyMap<string, BuiltInNode> = createServiceRegis
     call: callGenerate,
     inputs: { conversation, documents: { kind: 'documents', optional: true } },
     output: 'answer',
-    parameters: generationParametersSchema.extend({ chat_template: generate.request.shape.chat_template }),
+    parameters: generationParametersSchema.extend({
+      chat_template: generate.request.shape.chat_template,
+      model,
+    }),
     unjudged: ['chat_template'],
+    fixed: ['model'],
     streaming: true,
   },
   {
@@ -71,7 +78,8 @@ export const builtInNodes: ReadonlyMap<string, BuiltInNode> = createServiceRegis
     call: callSummarise,
     inputs: { conversation, text: { kind: 'text', optional: true } },
     output: 'answer',
-    parameters: summaryParametersSchema,
+    parameters: summaryParametersSchema.extend({ model }),
+    fixed: ['model'],
     streaming: true,
   },
   {
@@ -79,7 +87,8 @@ export const builtInNodes: ReadonlyMap<string, BuiltInNode> = createServiceRegis
     call: callFaq,
     inputs: { conversation, text: { kind: 'text', optional: true } },
     output: 'answer',
-    parameters: faqParametersSchema,
+    parameters: faqParametersSchema.extend({ model }),
+    fixed: ['model'],
     streaming: true,
   },
   {

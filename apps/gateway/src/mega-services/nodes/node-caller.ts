@@ -1,6 +1,7 @@
 import type { NodeRunner } from '#dag';
 import { RpcClient } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import { AnnouncedServices } from './announced-services.js';
 import { builtInNodes } from './built-in-nodes.js';
 import { conversationOf, type MegaServiceRequest } from '../mega-service-request.js';
@@ -13,6 +14,7 @@ export class NodeCaller {
     @Inject(RpcClient) private readonly client: RpcClient,
     @Inject(AnnouncedServices) private readonly announced: AnnouncedServices,
     @Inject(QuestionCondenser) private readonly condenser: QuestionCondenser,
+    @Inject(gatewayEnvironment) private readonly environment: Pick<GatewayEnvironment, 'DEFAULT_MODEL'>,
   ) {}
 
   readonly run: NodeRunner = (context) => {
@@ -25,8 +27,25 @@ export class NodeCaller {
     const options = { requestId, traceparent, ...times, signal };
     if (!builtIn) return this.announced.call(context, options);
     const { report } = context;
+    const condensing = { ...options, model: request.languageModel ?? this.environment.DEFAULT_MODEL };
     const searchedFor = () =>
-      this.condenser.searchedFor(conversationOf({ context, request }), { request, options, report });
-    return builtIn.call({ client: this.client, context, request, options, searchedFor });
+      this.condenser.searchedFor(conversationOf({ context, request }), {
+        request,
+        options: condensing,
+        report,
+      });
+    const asksModel = context.service.split('.')[0] === 'llm';
+    const model = asksModel ? this.#modelOf(context) : undefined;
+    return builtIn.call({
+      client: this.client,
+      context,
+      request,
+      options: { ...options, model },
+      searchedFor,
+    });
   };
+
+  #modelOf({ parameters }: Parameters<NodeRunner>[0]): string | undefined {
+    return (parameters['model'] as string | undefined) ?? this.environment.DEFAULT_MODEL;
+  }
 }

@@ -11,6 +11,7 @@ import {
   type RetrievedDocument,
   invalidField,
 } from '#contracts';
+import { absent } from '../../models/model-catalog.js';
 import { affinityOf, conversationOf, type NodeCall } from '../mega-service-request.js';
 
 export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
@@ -26,7 +27,22 @@ export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
     request.documents = documents;
     context.report({ documentIds: documents.map(({ id }) => id) });
   }
-  return client.stream(generate, request, { ...options, affinity: affinityOf(request.messages) });
+  const affinity = affinityOf(request.messages);
+  return fromModel(context, client.stream(generate, request, { ...options, affinity }));
+}
+
+/** A model that the node names is away for the moment, where the other models refuse the call. */
+async function* fromModel<Chunk>(
+  { parameters }: NodeCall['context'],
+  chunks: AsyncIterable<Chunk>,
+): AsyncGenerator<Chunk, void, void> {
+  const { model } = parameters;
+  try {
+    yield* chunks;
+  } catch (error) {
+    const isOther = error instanceof MegaNestError && error.code === 'model_not_found';
+    throw isOther && typeof model === 'string' ? absent(model) : error;
+  }
 }
 
 /** What the request brings to be read: what is said in it, then its files, in their order. */
@@ -55,12 +71,14 @@ async function readFile({ client, options }: NodeCall, file: FileReference, inde
 
 export function callSummarise(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options } = call;
-  return client.stream(summarise, { ...context.parameters, text: textOf(call) }, options);
+  const request = { ...context.parameters, text: textOf(call) };
+  return fromModel(context, client.stream(summarise, request, options));
 }
 
 export function callFaq(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options } = call;
-  return client.stream(writeFaq, { ...context.parameters, text: textOf(call) }, options);
+  const request = { ...context.parameters, text: textOf(call) };
+  return fromModel(context, client.stream(writeFaq, request, options));
 }
 
 function textOf(call: NodeCall): string {

@@ -30,12 +30,14 @@ export class CompactionController {
   async compact(
     @Body(new SchemaPipe(compactRequestSchema)) request: CompactRequest,
     @Owner() owner: string,
-    @Call() call: HttpCall,
+    @Call() asked: HttpCall,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { model, instructions } = request;
     // Finds the model, or says that there is none of that name.
-    await this.chat.open({ model, messages: [], parameters: {}, extra: {}, includeUsage: false }, call);
+    const chat = { model, messages: [], parameters: {}, extra: {}, includeUsage: false };
+    const { languageModel } = await this.chat.open(chat, asked);
+    const call = { ...asked, model: languageModel };
     const [before, given] = await Promise.all([
       this.context.history(owner, {
         previous_response_id: request.previous_response_id ?? null,

@@ -49,6 +49,8 @@ export interface ResponsePlan {
   /** The new items of the request, references resolved. */
   inputItems: StoredItem[];
   job: GenerationJob;
+  /** The language model that is asked, where that is a certain one. */
+  languageModel?: string | undefined;
   /** Secrets of the request that tools need; kept only sealed, and only with a background response. */
   toolSecrets: ReadonlyMap<string, ToolSecrets>;
   /** Fields of the request without effect. */
@@ -87,6 +89,11 @@ export class ModelAbilities {
     if (definition) return this.models.takesForms(definition, call);
     const info = await this.models.llm(call).catch(() => undefined);
     return info?.callsTools !== false;
+  }
+
+  /** The language model that answers: of a mega service, that of its file. */
+  languageModel(definition: MegaServiceDefinition | undefined, name: string | undefined): string | undefined {
+    return definition ? this.models.nameOf(definition) : name;
   }
 
   /** The model that a request's name stands for. Errors: service_unavailable. */

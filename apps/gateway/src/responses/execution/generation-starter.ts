@@ -41,9 +41,10 @@ export class GenerationStarter {
    * `patient`: a full engine is asked again until the deadline, because a client does not wait for the response.
    * Errors: model_not_found, unsupported_parameter; others surface in the steps.
    */
-  async start(plan: ResponsePlan, call: HttpCall, patient: boolean): Promise<ResponseGeneration> {
+  async start(plan: ResponsePlan, asked: HttpCall, patient: boolean): Promise<ResponseGeneration> {
     const own = modelTools(plan.initial.tools);
-    const model = await this.chat.open(plan.job.chat, call, own.tools.length > 0);
+    const model = await this.chat.open(plan.job.chat, asked, own.tools.length > 0);
+    const call = { ...asked, model: model.languageModel };
     const ignored = model.ignored.map(inResponseNames);
     if (!model.isMegaService) {
       const preparation = { plan, call, model, patient };

@@ -50,9 +50,9 @@ export class ResponsePlanner {
   async plan(
     owner: string,
     given: ResponseRequest,
-    { call, warmUp = false, unstored }: PlanOptions,
+    { call: asked, warmUp = false, unstored }: PlanOptions,
   ): Promise<ResponsePlan> {
-    const request = { ...given, model: await this.abilities.named(given.model, call) };
+    const request = { ...given, model: await this.abilities.named(given.model, asked) };
     const { settings, model, include } = request;
     const { input, isTrigger } = withoutTrigger(request.input);
     const [history, inputItems] = await Promise.all([
@@ -60,6 +60,8 @@ export class ResponsePlanner {
       this.context.resolve(owner, input, { unstored }),
     ]);
     const definition = model === undefined ? this.megaServices.default() : this.megaServices.find(model);
+    const languageModel = this.abilities.languageModel(definition, model);
+    const call = { ...asked, model: languageModel };
     const images = await this.abilities.images([...history, ...inputItems], {
       wanted: request.imageInput,
       isMegaService: definition !== undefined,
@@ -73,12 +75,12 @@ export class ResponsePlanner {
     const compaction = compactionOf(request, isTrigger, [...earlier, ...now]);
     if (compaction && definition) throw compactsNothing(isTrigger);
     const findSource = (type: string) => this.sources.find(type);
-    const asked = { ...settings, tools: withAdditionalTools(settings.tools, [...earlier, ...now]) };
+    const wanted = { ...settings, tools: withAdditionalTools(settings.tools, [...earlier, ...now]) };
     const isMegaService = definition !== undefined;
-    const hasForm = asked.tools.length > 0 || settings.text.format.type !== 'text';
+    const hasForm = wanted.tools.length > 0 || settings.text.format.type !== 'text';
     const callsTools = hasForm ? await this.abilities.callsTools(definition, call) : !isMegaService;
-    const unusedTools = planTools(asked, { findSource, isMegaService, callsTools });
-    const { tools, secrets: toolSecrets } = separateSecrets(asked.tools);
+    const unusedTools = planTools(wanted, { findSource, isMegaService, callsTools });
+    const { tools, secrets: toolSecrets } = separateSecrets(wanted.tools);
     const defaults = definition ? undefined : await this.abilities.defaults(call);
     const initial = newResponse({
       id: newId('resp'),
@@ -90,6 +92,7 @@ export class ResponsePlanner {
     return {
       owner,
       initial,
+      languageModel,
       context: history,
       toolSecrets,
       inputItems,
