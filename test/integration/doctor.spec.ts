@@ -90,6 +90,17 @@ describe('the doctor', () => {
     expect(JSON.stringify(findings)).not.toContain('secret');
   });
 
+  it('sees JetStream that the server has, and that does not work', async () => {
+    const other = await startNats(
+      'no_auth_user: ann\naccounts { A: { users: [{ user: ann, password: secret }] } }\n',
+    );
+    const findings = await examineWith({ NATS_URL: other.url });
+    await other.stop();
+    expect(faults(findings)).toMatchObject([
+      { check: 'nats', message: expect.stringMatching(/^JetStream does not work/) as string },
+    ]);
+  });
+
   it('sees a model that is missing, and one whose folder is not whole', async () => {
     const broken = join(folder.path, 'broken-model');
     mkdirSync(broken);

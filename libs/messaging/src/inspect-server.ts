@@ -1,4 +1,4 @@
-import { connect } from '@nats-io/transport-node';
+import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import { accessOptions, type ServerAccess } from './connection.js';
 
 /** What a NATS server says of itself. */
@@ -6,6 +6,8 @@ export interface NatsFacts {
   version: string;
   maxPayloadBytes: number;
   jetStream: boolean;
+  /** Why JetStream cannot be used though the server has it: off after a full disk, or not for this account. */
+  jetStreamProblem: string | undefined;
   roundTripMs: number;
 }
 
@@ -19,8 +21,20 @@ export async function inspectNats(access: ServerAccess, timeoutMs = 2_000): Prom
   });
   try {
     const { version = 'unknown', max_payload = 0, jetstream = false } = nats.info ?? {};
-    return { version, maxPayloadBytes: max_payload, jetStream: jetstream, roundTripMs: await nats.rtt() };
+    const jetStreamProblem = jetstream ? await problemOfJetStream(nats, timeoutMs) : undefined;
+    const roundTripMs = await nats.rtt();
+    return { version, maxPayloadBytes: max_payload, jetStream: jetstream, jetStreamProblem, roundTripMs };
   } finally {
     await nats.close();
+  }
+}
+
+/** What JetStream itself says. Credentials that may not ask it, or hear its answer, find no problem. */
+async function problemOfJetStream(nats: NatsConnection, timeout: number): Promise<string | undefined> {
+  try {
+    const answer = await nats.request('$JS.API.INFO', '', { timeout });
+    return answer.json<{ error?: { description: string } }>().error?.description;
+  } catch (error) {
+    return error instanceof errors.NoRespondersError ? 'nothing answers for it' : undefined;
   }
 }

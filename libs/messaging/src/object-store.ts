@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError, type FileReference } from '#contracts';
 import { Objm, type ObjectStore as NatsObjectStore } from '@nats-io/obj';
 import type { MessagingConnection } from './connection.js';
@@ -15,6 +16,15 @@ export interface ObjectDescription {
 
 const defaultMaxBytes = 8 * 1024 ** 3;
 const noRoom = /insufficient|maximum bytes|no space|resources/i;
+/** A store that is away is back within this time: a server restarts, or a cluster chooses another leader. */
+const patienceMs = 10_000;
+const againMs = 250;
+/** Content up to this size is kept in memory until it is stored, and sent again where that fails. */
+const keptBytes = 1024 * 1024;
+/** After a failure that lasted longer. */
+const retryAfterSeconds = 10;
+/** A server of a cluster that found its disk full says this until it is started again. */
+const systemOff = 'JetStream system temporarily unavailable';
 
 /** What the bucket is made with; one that exists keeps what it has. */
 export interface BucketOptions {
@@ -35,25 +45,31 @@ export class ObjectStore {
     private readonly options: BucketOptions = {},
   ) {}
 
-  /** Stores the bytes as they come. Errors: `service_unavailable` where NATS has no JetStream, no room, or is away; those of the content. */
+  /**
+   * Stores the bytes as they come; waits for a store that is away, and sends up to 1 MiB again. Errors: `service_unavailable` where
+   * NATS has no JetStream, no room, or stays away; those of the content.
+   */
   async put(
     content: Uint8Array | AsyncIterable<Uint8Array>,
     { filename, mimeType }: ObjectDescription,
   ): Promise<FileReference> {
     const objectId = randomUUID();
-    const source = new Source(content);
+    const source = await Source.of(content);
     try {
-      const store = await this.#open();
-      const info = await store.put({ name: objectId }, ReadableStream.from(source.pieces()));
+      const info = await this.#patiently(
+        (store) => store.put({ name: objectId }, ReadableStream.from(source.pieces())),
+        () => source.mayBeginAgain,
+      );
       return { objectId, filename, mimeType, bytes: info.size };
     } catch (error) {
-      throw source.failure ?? this.#failed(error);
+      await source.leave();
+      throw source.failure ?? error;
     }
   }
 
   /** The bytes in pieces. Errors: `not_found`, and `service_unavailable`. */
   async *get(objectId: string): AsyncGenerator<Uint8Array, void, void> {
-    const result = await this.#try((store) => store.get(objectId));
+    const result = await this.#patiently((store) => store.get(objectId));
     if (!result) throw new MegaNestError('not_found', { what: `The uploaded object ${objectId}` });
     for await (const piece of result.data) yield piece;
     const error = await result.error;
@@ -61,7 +77,12 @@ export class ObjectStore {
   }
 
   async delete(objectId: string): Promise<void> {
-    await this.#try((store) => store.delete(objectId));
+    try {
+      const store = await this.#open();
+      await store.delete(objectId);
+    } catch (error) {
+      throw this.#failed(error);
+    }
   }
 
   /** Removes the objects of files that are done with; several small ones share an object. What fails goes by its age. */
@@ -70,12 +91,29 @@ export class ObjectStore {
     await Promise.allSettled([...ids].map((id) => this.delete(id)));
   }
 
-  async #try<Result>(work: (store: NatsObjectStore) => Promise<Result>): Promise<Result> {
-    try {
-      return await work(await this.#open());
-    } catch (error) {
-      throw this.#failed(error);
+  /** Does the work, and does it again for some time where the store is away. */
+  async #patiently<Result>(
+    work: (store: NatsObjectStore) => Promise<Result>,
+    mayRepeat = () => true,
+  ): Promise<Result> {
+    const giveUpAt = Date.now() + patienceMs;
+    for (;;) {
+      try {
+        await this.connection.whenConnected(giveUpAt);
+        return await work(await this.#open());
+      } catch (error) {
+        const failure = this.#failed(error);
+        if (Date.now() > giveUpAt || !this.#mayPass(failure) || !mayRepeat()) throw failure;
+        await wait(againMs);
+      }
     }
+  }
+
+  /** Not where there is no room, and not where a server has no JetStream at all. */
+  #mayPass({ code, message }: MegaNestError): boolean {
+    const { nats } = this.connection;
+    if (code !== 'service_unavailable' || nats.isClosed() || noRoom.test(message)) return false;
+    return nats.info?.cluster !== undefined || !/not enabled/i.test(message);
   }
 
   /** What went wrong, for callers; the next one makes a new handle. */
@@ -83,14 +121,13 @@ export class ObjectStore {
     this.#store = undefined;
     if (cause instanceof MegaNestError) return cause;
     const message = cause instanceof Error ? cause.message : String(cause);
-    const isFull = noRoom.test(message);
-    const detail = isFull
+    const detail = noRoom.test(message)
       ? `its object store has no room: ${message}`
-      : `its object store failed: ${message}`;
+      : `its object store failed: ${explain(message)}`;
     return new MegaNestError('service_unavailable', {
       service: 'nats',
       detail,
-      retryAfter: isFull ? 10 : 1,
+      retryAfter: retryAfterSeconds,
       cause,
     });
   }
@@ -122,23 +159,66 @@ export class ObjectStore {
         return this.#create();
       });
     } catch (cause) {
-      const detail = `its object store cannot be opened; is JetStream enabled? ${cause instanceof Error ? cause.message : ''}`;
-      throw new MegaNestError('service_unavailable', { service: 'nats', detail, retryAfter: 1, cause });
+      const message = cause instanceof Error ? cause.message : '';
+      throw new MegaNestError('service_unavailable', {
+        service: 'nats',
+        detail: `its object store cannot be opened; is JetStream enabled? ${explain(message)}`,
+        retryAfter: retryAfterSeconds,
+        cause,
+      });
     }
   }
+}
+
+function explain(message: string): string {
+  return message === systemOff
+    ? `${message}; servers whose disk was full leave JetStream off until they are started again`
+    : message;
 }
 
 /** Content on its way in; tells its own failure from that of the store. */
 class Source {
   failure: Error | undefined;
+  #begun = false;
 
-  constructor(private readonly content: Uint8Array | AsyncIterable<Uint8Array>) {}
+  private constructor(
+    private readonly beginning: readonly Uint8Array[],
+    private readonly rest: AsyncIterator<Uint8Array> | undefined,
+  ) {}
+
+  /** Reads the beginning, and all of a small content. Errors: the content's own. */
+  static async of(content: Uint8Array | AsyncIterable<Uint8Array>): Promise<Source> {
+    if (content instanceof Uint8Array) return new Source([content], undefined);
+    const rest = content[Symbol.asyncIterator]();
+    const beginning: Uint8Array[] = [];
+    for (let size = 0; size <= keptBytes;) {
+      const piece = await rest.next();
+      if (piece.done) return new Source(beginning, undefined);
+      beginning.push(piece.value);
+      size += piece.value.length;
+    }
+    return new Source(beginning, rest);
+  }
+
+  get mayBeginAgain(): boolean {
+    return this.failure === undefined && (this.rest === undefined || !this.#begun);
+  }
+
+  /** Nothing more of it is wanted. */
+  async leave(): Promise<void> {
+    await this.rest?.return?.();
+  }
 
   async *pieces(): AsyncGenerator<Uint8Array, void, void> {
-    const { content } = this;
+    this.#begun = true;
+    yield* this.beginning;
+    if (!this.rest) return;
     try {
-      if (content instanceof Uint8Array) yield content;
-      else yield* content;
+      for (;;) {
+        const piece = await this.rest.next();
+        if (piece.done) return;
+        yield piece.value;
+      }
     } catch (error) {
       this.failure = error as Error;
       throw error;

@@ -64,6 +64,43 @@ describe('a NATS server that is away', () => {
   });
 });
 
+describe('an object store that is away', () => {
+  it('is waited for, and content that is small enough is sent again', async () => {
+    const store = new ObjectStore(connection);
+    await store.put(Buffer.from('before'), description);
+    nats.server.process.signal('SIGKILL');
+    await nats.server.exited;
+    const { port } = new URL(nats.url);
+    let given = 0;
+    const pieces = async function* () {
+      for (const text of ['a', 'b']) {
+        given += 1;
+        yield await Promise.resolve(Buffer.from(text));
+      }
+    };
+    const waiting = store.put(pieces(), description);
+    await expect.poll(() => given).toBe(2);
+    const reading = expect(store.get('unknown').next()).rejects.toMatchObject({ code: 'not_found' });
+    await nats.stop();
+    nats = await startNats(undefined, { port: Number(port) });
+    expect(await readAll(store, (await waiting).objectId)).toBe('ab');
+    await reading;
+  });
+
+  it('is not waited for where the server has none', async () => {
+    const plain = await startNats(undefined, { jetStream: false });
+    const other = await MessagingConnection.open({ url: plain.url, name: 'test' });
+    const startedAt = performance.now();
+    await expect(new ObjectStore(other).put(Buffer.from('a'), description)).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: /is JetStream enabled/,
+    });
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    await other.close();
+    await plain.stop();
+  });
+});
+
 describe('a bucket', () => {
   it('has a bound; an upload beyond it is refused, and harms no other', async () => {
     const store = new ObjectStore(connection, { maxBytes: 2 * 1024 * 1024 });

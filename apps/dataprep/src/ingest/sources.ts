@@ -9,7 +9,7 @@ import {
 import type { ObjectStore } from '#messaging';
 import { guardedFetch } from '#service-kit';
 import type { SourceFile } from '../reading/parsed-document.js';
-import { withPatience } from './with-patience.js';
+import { storeComeBackMs, withPatience } from './with-patience.js';
 
 /** Small files of an upload share objects that are smaller than this. */
 const maxPackBytes = 1024 * 1024;
@@ -72,7 +72,7 @@ export class SourceReader {
     const { filename, mimeType, objectId } = reference;
     const fetch = async (signal: AbortSignal) => {
       // A server of NATS that leaves its cluster is away for some seconds.
-      const { bytes, sha256 } = await withPatience({ signal }, () =>
+      const { bytes, sha256 } = await withPatience({ signal, comeBackMs: storeComeBackMs }, () =>
         reference.offset === undefined
           ? this.#collect(objectId, filename, signal)
           : packs.read(reference, signal),

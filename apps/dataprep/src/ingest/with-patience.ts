@@ -1,8 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
 
-/** A service that is away may come back within this time. */
-const comeBackMs = 20_000;
+/** A service that is away may come back within this time; a store that needs an operator, or a probe, within a longer one. */
+const usualComeBackMs = 20_000;
+/** For what lies in the object store. */
+export const storeComeBackMs = 60_000;
 const backOffMs = { first: 200, most: 5_000 };
 
 /**
@@ -10,7 +12,11 @@ const backOffMs = { first: 200, most: 5_000 };
  * cancelled.
  */
 export async function withPatience<Result>(
-  { signal, deadline = Infinity }: { signal: AbortSignal; deadline?: number },
+  {
+    signal,
+    deadline = Infinity,
+    comeBackMs = usualComeBackMs,
+  }: { signal: AbortSignal; deadline?: number; comeBackMs?: number },
   ask: () => Promise<Result>,
 ): Promise<Result> {
   const startedAt = Date.now();
@@ -18,7 +24,7 @@ export async function withPatience<Result>(
     try {
       return await ask();
     } catch (error) {
-      const delay = delayBeforeRetry(error, attempt, startedAt);
+      const delay = delayBeforeRetry(error, { attempt, comeBackMs, startedAt });
       if (delay === undefined || Date.now() + delay > deadline) throw error;
       await wait(delay, undefined, { signal }).catch((cause: unknown) => {
         throw new MegaNestError('cancelled', { cause });
@@ -28,7 +34,10 @@ export async function withPatience<Result>(
 }
 
 /** Milliseconds, or undefined where asking again makes no sense. */
-function delayBeforeRetry(error: unknown, attempt: number, startedAt: number): number | undefined {
+function delayBeforeRetry(
+  error: unknown,
+  { attempt, comeBackMs, startedAt }: { attempt: number; comeBackMs: number; startedAt: number },
+): number | undefined {
   if (!(error instanceof MegaNestError)) return undefined;
   const isAway = error.code === 'service_unavailable' && Date.now() - startedAt < comeBackMs;
   if (!isAway && error.code !== 'overloaded') return undefined;

@@ -17,11 +17,20 @@ export async function checkNats(environment: LauncherEnvironment): Promise<Findi
   const { NATS_URL } = environment;
   if (NATS_URL === undefined) return [await checkNatsProgram(environment)];
   try {
-    const { version, maxPayloadBytes, jetStream, roundTripMs } = await inspectNats(natsAccess(environment));
+    const facts = await inspectNats(natsAccess(environment));
+    const { version, maxPayloadBytes, jetStream, jetStreamProblem, roundTripMs } = facts;
     const findings = [ok('nats', `${version} at ${maskUrl(NATS_URL)}, ${roundTripMs} ms`)];
     if (!jetStream)
       findings.push(
         fail('nats', 'JetStream is off, so files cannot travel', 'start nats-server with --jetstream'),
+      );
+    if (jetStreamProblem !== undefined)
+      findings.push(
+        fail(
+          'nats',
+          `JetStream does not work, so files cannot travel: ${jetStreamProblem}`,
+          'make room on the disks of its servers and restart them; or enable JetStream for the account',
+        ),
       );
     if (!isNewEnough(version))
       findings.push(
