@@ -124,7 +124,11 @@ class Growth {
   async #vacuum(): Promise<void> {
     const client = new Client({ connectionString: this.url });
     await client.connect();
-    await client.query('VACUUM ANALYZE chunks').finally(() => client.end());
+    try {
+      await client.query('VACUUM ANALYZE chunks');
+    } finally {
+      await client.end();
+    }
   }
 
   async measure(): Promise<string[]> {

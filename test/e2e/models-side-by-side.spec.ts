@@ -111,9 +111,12 @@ it('rolls out from one model to the other without a refusal', async () => {
   };
   const clients = Promise.all([client(() => run.named), client(() => 'gpt-4o'), client(() => undefined)]);
   // A failure of one of them ends the test.
-  const more = () => {
+  const more = async () => {
     const before = statuses.length;
-    return Promise.race([clients, expect.poll(() => statuses.length).toBeGreaterThan(before + 30)]);
+    const answered = async () => {
+      await expect.poll(() => statuses.length).toBeGreaterThan(before + 30);
+    };
+    await Promise.race([clients, answered()]);
   };
   await more();
   // The default model leaves; what names none goes to the other one.

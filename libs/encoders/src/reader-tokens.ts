@@ -1,4 +1,5 @@
 import type { EncodedSequence } from '#models';
+import { remember } from '#text';
 
 /** A word as the reader sees it: its token ids, its stem for comparisons, and its shape. */
 export interface ReaderWord {
@@ -199,16 +200,6 @@ function slice(text: CodedText, from: number, to?: number): CodedText {
 
 function stemSet(text: string): ReadonlySet<string> {
   return new Set(splitWords(text).flatMap((word) => stemOf(word) ?? []));
-}
-
-/** Computes the value of a text once. */
-function remember<Value>(compute: (text: string) => Value): (text: string) => Value {
-  const known = new Map<string, Value>();
-  return (text) => {
-    const value = known.get(text) ?? compute(text);
-    known.set(text, value);
-    return value;
-  };
 }
 
 const noText = coded([], []);

@@ -1,2 +1,3 @@
 export { condenseQuestion, contentWords, questionWithNames } from './condense-question.js';
 export { splitSentences, countWords, firstWords } from './sentences.js';
+export { remember } from './remember.js';

@@ -1,4 +1,5 @@
 import { pairsOf, splitWords, stemOf } from '#encoders';
+import { remember } from '#text';
 import { answersType, questionType, type QuestionType } from './question-type.js';
 import type { ReadPassage, Sentence } from './sentence.js';
 
@@ -253,13 +254,4 @@ function rareWords(
   });
   const total = weights.reduce((sum, { weight }) => sum + weight, 0) || 1;
   return (text) => weights.reduce((sum, { word, weight }) => sum + (text.has(word) ? weight : 0), 0) / total;
-}
-
-function remember<Value>(compute: (text: string) => Value): (text: string) => Value {
-  const known = new Map<string, Value>();
-  return (text) => {
-    const value = known.get(text) ?? compute(text);
-    known.set(text, value);
-    return value;
-  };
 }

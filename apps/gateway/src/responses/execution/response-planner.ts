@@ -62,21 +62,14 @@ export class ResponsePlanner {
     const definition = model === undefined ? this.megaServices.default() : this.megaServices.find(model);
     const languageModel = this.abilities.languageModel(definition, model);
     const call = { ...asked, model: languageModel };
-    const images = await this.abilities.images([...history, ...inputItems], {
-      wanted: request.imageInput,
-      isMegaService: definition !== undefined,
-      call,
-    });
-    const options = { owner, images, budget: new ImageBudget(), call };
-    const earlier = await this.reader.read(history, { ...options, path: 'context' });
-    const now = await this.reader.read(inputItems, { ...options, path: 'input' });
-    assertCallsAnswered(earlier, now);
+    const isMegaService = definition !== undefined;
+    const wantedImages = { wanted: request.imageInput, isMegaService, call };
+    const { earlier, now, images } = await this.readItems(owner, { history, inputItems }, wantedImages);
     const { messages, skipped } = conversationOf(settings.instructions, { earlier, now, images });
     const compaction = compactionOf(request, isTrigger, [...earlier, ...now]);
     if (compaction && definition) throw compactsNothing(isTrigger);
     const findSource = (type: string) => this.sources.find(type);
     const wanted = { ...settings, tools: withAdditionalTools(settings.tools, [...earlier, ...now]) };
-    const isMegaService = definition !== undefined;
     const hasForm = wanted.tools.length > 0 || settings.text.format.type !== 'text';
     const callsTools = hasForm ? await this.abilities.callsTools(definition, call) : !isMegaService;
     const unusedTools = planTools(wanted, { findSource, isMegaService, callsTools });
@@ -108,6 +101,20 @@ export class ResponsePlanner {
         toolItems: [...earlier.filter(isKnownToTools), ...now.filter(isNewToTools)],
       },
     };
+  }
+
+  /** The items of the history and of the input with their files and images. Errors: a call of a tool without its output. */
+  private async readItems(
+    owner: string,
+    { history, inputItems }: Record<'history' | 'inputItems', readonly StoredItem[]>,
+    wantedImages: Parameters<ModelAbilities['images']>[1],
+  ) {
+    const images = await this.abilities.images([...history, ...inputItems], wantedImages);
+    const options = { owner, images, budget: new ImageBudget(), call: wantedImages.call };
+    const earlier = await this.reader.read(history, { ...options, path: 'context' });
+    const now = await this.reader.read(inputItems, { ...options, path: 'input' });
+    assertCallsAnswered(earlier, now);
+    return { earlier, now, images };
   }
 }
 
