@@ -94,7 +94,8 @@ function stepFeeds(batch: number, past: number, tokens: number): Record<string, 
 class CacheTensors {
   readonly feeds: Record<string, Tensor> = {};
   private readonly data: (Float32Array | Int8Array)[] = [];
-  private readonly scales: Float32Array[] = [];
+  /** `[batch, 2 × layers × kvHeads, capacity]` */
+  private readonly scales: Float32Array;
 
   constructor(
     private readonly kv: 'float' | 'int8',
@@ -104,16 +105,16 @@ class CacheTensors {
     const positionsFirst = [batch, kvHeads, capacity, headDim];
     const size = batch * kvHeads * capacity * headDim;
     const content = kv === 'float' ? noise(size) : noiseInt8(size);
+    const heads = 2 * layers * kvHeads;
+    this.scales = new Float32Array(kv === 'int8' ? batch * heads * capacity : 0).fill(1);
+    if (kv === 'int8')
+      this.feeds['past_scales'] = new Tensor('float32', this.scales, [batch, heads, 1, capacity]);
     for (let plane = 0; plane < 2 * layers; plane++) {
       const name = `past_key_values.${plane >> 1}.${plane % 2 ? 'value' : 'key'}`;
       const cacheData = content.slice();
       this.data.push(cacheData);
       const dims = kv === 'int8' && plane % 2 === 0 ? [batch, kvHeads, headDim, capacity] : positionsFirst;
       this.feeds[name] = new Tensor(kv === 'float' ? 'float32' : 'int8', cacheData, dims);
-      if (kv === 'float') continue;
-      const scale = new Float32Array(batch * kvHeads * capacity).fill(1);
-      this.scales.push(scale);
-      this.feeds[`${name}_scale`] = new Tensor('float32', scale, [batch, kvHeads, 1, capacity]);
     }
   }
 
@@ -131,7 +132,7 @@ class CacheTensors {
         else
           for (let dim = 0; dim < headDim; dim++)
             this.data[plane]![(row * headDim + dim) * this.capacity + position] = vector[dim]!;
-        if (scales) this.scales[plane]![row * this.capacity + position] = scales[from]!;
+        if (scales) this.scales[from * this.capacity + position] = scales[from]!;
       }
   }
 }

@@ -6,7 +6,7 @@ import { fileDigest } from './checkpoint/file-digest.js';
 import { listWeightFiles } from './checkpoint/safetensors.js';
 
 /** A part of every cache key; raise it when the written graphs change. */
-export const compilerVersion = 9;
+export const compilerVersion = 10;
 
 const descriptionFile = 'compiled.json';
 const temporaryPrefix = '.compiling-';

@@ -183,7 +183,7 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
       ...cache.feeds(firstSlot, rows.length),
     };
     const outputs = await this.session.run(feeds, this.fetches(wanted.length > 0));
-    const news = new NewKeyValues(outputs, 2 * this.model.layers, width);
+    const news = new NewKeyValues(outputs, 2 * this.model.layers * this.model.kvHeads, width);
     rows.forEach(({ sequence, tokens: { length: count } }, batchRow) => {
       if (count === 0) return;
       cache.append(news, { batchRow, slot: sequence.slot, start: sequence.length, count });

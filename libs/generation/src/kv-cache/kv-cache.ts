@@ -17,16 +17,17 @@ export interface CacheTensor {
   readonly type: 'float32' | 'int8';
   readonly rows: number;
   readonly width: number;
-  /** Location of the new values: a graph output, and which of its keys and values, in the order of the layers. */
-  readonly source: { readonly output: 'new_kv' | 'new_kv_scale'; readonly index: number };
+  /** Location of the new values: a graph output, and the first of its rows for a sequence (see {@link NewKeyValues}). */
+  readonly source: { readonly output: 'new_kv' | 'new_kv_scale'; readonly firstRow: number };
   /** Positions are the last axis, so that new vectors (one per position) are written transposed. */
   readonly transposed: boolean;
   readonly dims: (batch: number, capacity: number) => number[];
 }
 
-/** Returns the cache tensors of a decoder, in the order of its layers. */
+/** Returns the cache tensors of a decoder: keys and values in the order of its layers, then the scales of all. */
 export function cacheTensorsOf(shape: CacheShape): CacheTensor[] {
-  return Array.from({ length: shape.layers }, (_unused, layer) => layerTensors(shape, layer)).flat();
+  const vectors = Array.from({ length: shape.layers }, (_unused, layer) => layerTensors(shape, layer)).flat();
+  return shape.kv === 'float' ? vectors : [...vectors, scalesOf(shape)];
 }
 
 /** Returns the bytes that one position of one sequence takes. */
@@ -42,22 +43,13 @@ function layerTensors({ kvHeads, headDim, kv }: CacheShape, layer: number): Cach
     type: kv === 'int8' ? 'int8' : 'float32',
     rows: kvHeads,
     width: headDim,
-    source: { output: 'new_kv', index },
+    source: { output: 'new_kv', firstRow: index * kvHeads },
     transposed: false,
     dims: (batch, capacity) => [batch, kvHeads, capacity, headDim],
   });
   const key = vectors('key', 2 * layer);
   const value = vectors('value', 2 * layer + 1);
   if (kv === 'float') return [key, value];
-  const scale = ({ name, source }: CacheTensor): CacheTensor => ({
-    name: `${name}_scale`,
-    type: 'float32',
-    rows: kvHeads,
-    width: 1,
-    source: { output: 'new_kv_scale', index: source.index },
-    transposed: false,
-    dims: (batch, capacity) => [batch, kvHeads, 1, capacity],
-  });
   const transposedKey: CacheTensor = {
     ...key,
     rows: kvHeads * headDim,
@@ -65,7 +57,20 @@ function layerTensors({ kvHeads, headDim, kv }: CacheShape, layer: number): Cach
     transposed: true,
     dims: (batch, capacity) => [batch, kvHeads, headDim, capacity],
   };
-  return [transposedKey, value, scale(key), scale(value)];
+  return [transposedKey, value];
+}
+
+function scalesOf({ layers, kvHeads }: CacheShape): CacheTensor {
+  const rows = 2 * layers * kvHeads;
+  return {
+    name: 'past_scales',
+    type: 'float32',
+    rows,
+    width: 1,
+    source: { output: 'new_kv_scale', firstRow: 0 },
+    transposed: false,
+    dims: (batch, capacity) => [batch, rows, 1, capacity],
+  };
 }
 
 /** A range of positions of one sequence in a cache. */
@@ -81,8 +86,8 @@ export class NewKeyValues {
 
   constructor(
     private readonly outputs: Readonly<Record<string, Tensor>>,
-    /** Keys and values of all layers. */
-    readonly planes: number,
+    /** Rows of each sequence: the heads of keys and values of all layers. */
+    readonly rows: number,
     readonly tokens: number,
   ) {}
 
@@ -199,13 +204,13 @@ export class KvCache {
   }
 
   private appendRows<Numbers extends Int32Array | Int8Array>(
-    { rows, source: { index } }: CacheTensor,
+    { rows, source: { firstRow } }: CacheTensor,
     { target, source, width }: RowNumbers<Numbers>,
-    { planes, tokens }: NewKeyValues,
+    { rows: newRows, tokens }: NewKeyValues,
     { batchRow, slot, start, count }: AppendPlace,
   ): void {
     for (let row = 0; row < rows; row++) {
-      const begin = ((batchRow * planes + index) * rows + row) * tokens * width;
+      const begin = (batchRow * newRows + firstRow + row) * tokens * width;
       copyNumbers(source, begin, target, this.offset(slot, rows, row, start) * width, count * width);
     }
   }
@@ -217,11 +222,11 @@ export class KvCache {
     news: NewKeyValues,
     { batchRow, slot, start, count }: AppendPlace,
   ): void {
-    const { planes, tokens } = news;
+    const { tokens } = news;
     const source = news.arrayOf(tensor.source.output);
     const dimensions = tensor.dims(1, 1)[2]!;
     const heads = tensor.rows / dimensions;
-    const first = (batchRow * planes + tensor.source.index) * heads;
+    const first = batchRow * news.rows + tensor.source.firstRow;
     for (let head = 0; head < heads; head++) {
       const begin = this.offset(slot, tensor.rows, head * dimensions, start);
       const from = (first + head) * tokens * dimensions;
@@ -290,7 +295,7 @@ export class KvSequence implements DecoderSequence {
 }
 
 /** Capacities are multiples of this, so that sums run in the same order for every capacity. */
-const capacityStep = 128;
+const capacityStep = 64;
 
 /** Rounds a number of positions up to a valid capacity. */
 export function roundCapacity(positions: number): number {

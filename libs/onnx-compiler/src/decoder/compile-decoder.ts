@@ -44,8 +44,9 @@ export interface CompileDecoderOptions {
  * - `past_lengths` int64 `[B]`: cached positions of each sequence; its new tokens follow from there;
  * - `logit_positions` int64 `[N]`: flat indexes (`sequence × S + token`) of the tokens whose logits are requested;
  * - `past_key_values.{layer}.key`, `.value`: with `kv` float, float32 `[B, H, C, D]` both; with `kv` int8, int8
- *   keys `[B, H, D, C]` (positions last) and values `[B, H, C, D]`, plus `past_key_values.{layer}.key_scale`,
- *   `.value_scale` float32 `[B, H, 1, C]`. Values from `past_lengths` on are ignored but must be finite.
+ *   keys `[B, H, D, C]` (positions last) and values `[B, H, C, D]`. Values from `past_lengths` on are ignored but must be
+ *   finite;
+ * - `past_scales` float32 `[B, 2 × layers × H, 1, C]`, with `kv` int8 only: of key 0, value 0, key 1, …
  *
  * Outputs:
  * - `logits` float32 `[N, vocabularySize]`;

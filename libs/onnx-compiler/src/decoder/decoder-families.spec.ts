@@ -240,6 +240,7 @@ describe('compiled decoders', () => {
     };
     const alone = await steps(1, 128);
     expect(await steps(4, 128)).toEqual(alone);
+    expect(await steps(4, 192)).toEqual(alone);
     expect(await steps(4, 512)).toEqual(alone);
   });
 

@@ -53,7 +53,7 @@ export class ExternalKvAttention implements AttentionWriter {
   ) {
     this.scale = shape.scale ?? shape.headDim ** -0.5;
     const pastLengths = graph.input('past_lengths', 'int64', ['batch']);
-    this.caches = Array.from({ length: shape.layers }, (_, layer) => this.declareCache(layer));
+    this.caches = this.declareCaches();
     this.step = buildStepValues(graph, shape, { inputIds, pastLengths, cache: this.caches[0]!.values });
     const { rope } = shape;
     if (rope) this.rotary = new LayerRotaries(graph, shape, rope);
@@ -93,25 +93,38 @@ export class ExternalKvAttention implements AttentionWriter {
     this.returnNewKv();
   }
 
-  private declareCache(layer: number): PastCache {
-    const { graph } = this;
+  private declareCaches(): PastCache[] {
+    const { layers } = this.shape;
+    if (this.kv === 'float') return Array.from({ length: layers }, (_, layer) => this.declareFloat(layer));
+    const scales = this.declareScales();
+    return Array.from({ length: layers }, (_, layer) => ({
+      ...this.declareInt8(layer),
+      scales: { keys: scales[2 * layer]!, values: scales[2 * layer + 1]! },
+    }));
+  }
+
+  private declareFloat(layer: number): PastCache {
     const { kvHeads, headDim } = this.shape;
-    const [key, value] = [`past_key_values.${layer}.key`, `past_key_values.${layer}.value`];
-    const positionsFirst = ['batch', kvHeads, 'capacity', headDim];
-    if (this.kv === 'float')
-      return {
-        keys: graph.input(key, 'float32', positionsFirst),
-        values: graph.input(value, 'float32', positionsFirst),
-      };
-    const scales = ['batch', kvHeads, 1, 'capacity'];
-    return {
-      keys: graph.input(key, 'int8', ['batch', kvHeads, headDim, 'capacity']),
-      values: graph.input(value, 'int8', positionsFirst),
-      scales: {
-        keys: graph.input(`${key}_scale`, 'float32', scales),
-        values: graph.input(`${value}_scale`, 'float32', scales),
-      },
-    };
+    const dims = ['batch', kvHeads, 'capacity', headDim];
+    const input = (part: 'key' | 'value'): string =>
+      this.graph.input(`past_key_values.${layer}.${part}`, 'float32', dims);
+    return { keys: input('key'), values: input('value') };
+  }
+
+  private declareInt8(layer: number): PastCache {
+    const { kvHeads, headDim } = this.shape;
+    const input = (part: 'key' | 'value', dims: (number | string)[]): string =>
+      this.graph.input(`past_key_values.${layer}.${part}`, 'int8', ['batch', kvHeads, ...dims]);
+    return { keys: input('key', [headDim, 'capacity']), values: input('value', ['capacity', headDim]) };
+  }
+
+  /** One input for all layers, since each input costs time in every run; returns its parts: key 0, value 0, key 1, … */
+  private declareScales(): string[] {
+    const { graph } = this;
+    const { layers, kvHeads } = this.shape;
+    const dims = ['batch', 2 * layers * kvHeads, 1, 'capacity'];
+    const all = graph.input('past_scales', 'float32', dims);
+    return graph.split(all, Array<number>(2 * layers).fill(kvHeads), 1);
   }
 
   private attendFloat(

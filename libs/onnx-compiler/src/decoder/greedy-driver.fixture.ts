@@ -5,8 +5,6 @@ import type { CompiledDecoder } from './compile-decoder.js';
 interface LayerCache {
   readonly key: Float32Array | Int8Array;
   readonly value: Float32Array | Int8Array;
-  readonly keyScale: Float32Array;
-  readonly valueScale: Float32Array;
 }
 
 /** New tokens of every sequence of a batch, padded at the end to the same number. */
@@ -28,6 +26,8 @@ export class GreedyDriver {
   /** Valid positions of each sequence. */
   readonly lengths: number[];
   private readonly caches: LayerCache[];
+  /** `[batch, 2 × layers × kvHeads, capacity]`; empty for a float cache. */
+  private readonly scales: Float32Array;
 
   constructor(
     private readonly session: InferenceSession,
@@ -39,13 +39,11 @@ export class GreedyDriver {
     const positions = batch * kvHeads * capacity;
     const cache = (): Float32Array | Int8Array =>
       kv === 'int8' ? new Int8Array(positions * headDim) : new Float32Array(positions * headDim);
-    const scale = (): Float32Array => new Float32Array(kv === 'int8' ? positions : 0);
+    this.scales = new Float32Array(kv === 'int8' ? 2 * model.layers * positions : 0);
     this.lengths = Array.from({ length: batch }, () => 0);
     this.caches = Array.from({ length: model.layers }, () => ({
       key: cache(),
       value: cache(),
-      keyScale: scale(),
-      valueScale: scale(),
     }));
   }
 
@@ -76,13 +74,14 @@ export class GreedyDriver {
     const type = kv === 'int8' ? 'int8' : 'float32';
     const keyDims = kv === 'int8' ? [batch, kvHeads, headDim, capacity] : [batch, kvHeads, capacity, headDim];
     const feeds: Record<string, Tensor> = {};
-    for (const [layer, { key, value, keyScale, valueScale }] of this.caches.entries()) {
+    if (kv === 'int8') {
+      const dims = [batch, 2 * this.caches.length * kvHeads, 1, capacity];
+      feeds['past_scales'] = new Tensor('float32', this.scales, dims);
+    }
+    for (const [layer, { key, value }] of this.caches.entries()) {
       const name = `past_key_values.${layer}`;
       feeds[`${name}.key`] = new Tensor(type, key, keyDims);
       feeds[`${name}.value`] = new Tensor(type, value, [batch, kvHeads, capacity, headDim]);
-      if (kv === 'float') continue;
-      feeds[`${name}.key_scale`] = new Tensor('float32', keyScale, [batch, kvHeads, 1, capacity]);
-      feeds[`${name}.value_scale`] = new Tensor('float32', valueScale, [batch, kvHeads, 1, capacity]);
     }
     return feeds;
   }
@@ -103,10 +102,11 @@ export class GreedyDriver {
         for (const [sequence, count] of counts.entries())
           for (let head = 0; head < kvHeads; head++)
             for (let token = 0; token < count; token++) {
-              const row = ((sequence * planes + layer * 2 + part) * kvHeads + head) * width + token;
+              const newHead = (sequence * planes + layer * 2 + part) * kvHeads + head;
+              const row = newHead * width + token;
               const place = { row: sequence * kvHeads + head, position: this.lengths[sequence]! + token };
               this.write(caches, name, data.subarray(row * headDim, (row + 1) * headDim), place);
-              if (scales) caches[`${name}Scale`][place.row * this.capacity + place.position] = scales[row]!;
+              if (scales) this.scales[newHead * this.capacity + place.position] = scales[row]!;
             }
   }
 
