@@ -134,7 +134,10 @@ async function run({ url, patience, questions }: ClientOptions, key: string) {
     'queued',
     'in_progress',
   );
-  return { key, id, status: stateOf(found), text: JSON.stringify(found.output), answer: end };
+  const status = stateOf(found);
+  const answered =
+    status === 'completed' ? end : { ...end, text: `${status}: ${JSON.stringify(found.error)}` };
+  return { key, id, status, text: JSON.stringify(found.output), answer: answered };
 }
 
 /** Jobs call it the state, responses the status. */

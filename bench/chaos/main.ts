@@ -3,7 +3,8 @@
  * [--kill-every 10] [--retries 2] [--away 5] [--full-disk 30] [--chats 8] [--ingests 2] [--runs 2] [--speakers 1]`. Two of each service behind a balancer that passes
  * over gateways that refuse connections, three NATS servers, a native Postgres where it is installed (else the embedded one, which is not killed).
  * Every few seconds an instance is killed in turns; twice each a NATS server and Postgres are away; once an instance stands
- * still, and once the disk of the three NATS servers is full for 30 s (as root; it is a tmpfs). Exits with 1 where something was lost, doubled, half there or hung, or where more than 0.5 % failed.
+ * still, and once the disk of the three NATS servers is full for 30 s (as root; it is a tmpfs). Exits with 1 where something was lost, doubled, half
+ * there or hung, where more than 0.5 % failed, or where the resident memory is not back within 10 %.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -211,7 +212,8 @@ try {
     `\nFailed after all retries: ${((100 * failed) / all).toFixed(2)} % of ${all}. Operations still pending: ${pending}. Resident memory of all services: ${before.toFixed(0)} MiB before, ${after.toFixed(0)} after.`,
   );
   const broken = verdict.lost.length + verdict.doubled.length + verdict.half.length + pending;
-  if (broken > 0 || failed > 0.005 * all || slowestMs > limitMs) process.exitCode = 1;
+  const grown = Math.abs(after / before - 1);
+  if (broken > 0 || failed > 0.005 * all || slowestMs > limitMs || grown > 0.1) process.exitCode = 1;
   await balancer.close();
 } finally {
   await saboteur?.stop().catch((error: unknown) => console.error(error));

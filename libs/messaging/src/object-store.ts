@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError, type FileReference } from '#contracts';
 import { Objm, type ObjectStore as NatsObjectStore } from '@nats-io/obj';
@@ -25,6 +25,16 @@ const keptBytes = 1024 * 1024;
 const retryAfterSeconds = 10;
 /** A server of a cluster that found its disk full says this until it is started again. */
 const systemOff = 'JetStream system temporarily unavailable';
+
+/** JetStream's answer to a question for a message. */
+interface StoredMessage {
+  message?: { seq: number; data?: string };
+  error?: { err_code: number; description: string };
+}
+/** JetStream's code for a message that is not there. */
+const noMessage = 10_037;
+/** Longest wait for one answer of JetStream. */
+const answerMs = 5_000;
 
 /** What the bucket is made with; one that exists keeps what it has. */
 export interface BucketOptions {
@@ -67,19 +77,49 @@ export class ObjectStore {
     }
   }
 
-  /** The bytes in pieces. Errors: `not_found`, and `service_unavailable`. */
+  /**
+   * The bytes in pieces, each asked for by itself: the consumers of the client library, and their subscriptions, stay for as long as its
+   * connection. Errors: `not_found`, and `service_unavailable`.
+   */
   async *get(objectId: string): AsyncGenerator<Uint8Array, void, void> {
-    const result = await this.#patiently((store) => store.get(objectId));
-    if (!result) throw new MegaNestError('not_found', { what: `The uploaded object ${objectId}` });
-    for await (const piece of result.data) yield piece;
-    const error = await result.error;
-    if (error) throw this.#failed(error);
+    const info = await this.#patiently((store) => store.info(objectId));
+    if (!info || info.deleted) throw notFound(objectId);
+    const { nuid, chunks, digest } = info;
+    const hash = createHash('sha256');
+    for (let index = 0, from = 1; index < chunks; index += 1) {
+      const sequence = from;
+      const { seq, data } = await this.#patiently(() => this.#nextPiece(objectId, { nuid, sequence }));
+      from = seq + 1;
+      hash.update(data);
+      yield data;
+    }
+    const found = `SHA-256=${hash.digest('base64url')}`;
+    if (chunks > 0 && found !== digest.replace(/=+$/, ''))
+      throw this.#failed(new Error(`${objectId} does not have its digest`));
   }
 
+  /** The next piece of an object from a sequence number on. */
+  async #nextPiece(
+    objectId: string,
+    { nuid, sequence }: { nuid: string; sequence: number },
+  ): Promise<{ seq: number; data: Uint8Array }> {
+    const asked = JSON.stringify({ seq: sequence, next_by_subj: `$O.${bucket}.C.${nuid}` });
+    const answer = await this.connection.nats.request(`$JS.API.STREAM.MSG.GET.OBJ_${bucket}`, asked, {
+      timeout: answerMs,
+    });
+    const { message, error } = answer.json<StoredMessage>();
+    if (error?.err_code === noMessage) throw notFound(objectId);
+    if (!message) throw new Error(error?.description ?? 'it answered nothing');
+    return { seq: message.seq, data: Buffer.from(message.data ?? '', 'base64') };
+  }
+
+  /** Removes the object, and the mark that the store keeps of one that was deleted. */
   async delete(objectId: string): Promise<void> {
     try {
       const store = await this.#open();
       await store.delete(objectId);
+      const filter = `$O.${bucket}.M.${Buffer.from(objectId).toString('base64url')}`;
+      await this.connection.nats.request(`$JS.API.STREAM.PURGE.OBJ_${bucket}`, JSON.stringify({ filter }));
     } catch (error) {
       throw this.#failed(error);
     }
@@ -168,6 +208,10 @@ export class ObjectStore {
       });
     }
   }
+}
+
+function notFound(objectId: string): MegaNestError {
+  return new MegaNestError('not_found', { what: `The uploaded object ${objectId}` });
 }
 
 function explain(message: string): string {

@@ -1,4 +1,5 @@
 import { MegaNestError } from '#contracts';
+import { stoppingError } from '#service-kit';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { connect } from './live-connection.fixture.js';
 
@@ -105,6 +106,19 @@ describe('LiveConnection', () => {
     await socket.until(`${prefix}.completed`, 6);
     await new Promise((resolve) => setImmediate(resolve));
     expect(socket.isPaused).toBe(false);
+  });
+
+  it('transcribes what it took before its service stops, and tells the client to connect again', async () => {
+    const { socket, connection } = connect();
+    socket.append(700, 0.5);
+    const stopped = connection.stop(stoppingError());
+    socket.append(500, 0.5);
+    await stopped;
+    expect(await socket.until(`${prefix}.completed`)).toMatchObject([{ transcript: 'one' }]);
+    // The audio that came too late is refused, and the last words are why the connection ends.
+    const refused = { type: 'error', error: { code: 'service_unavailable' } };
+    expect(await socket.until('error')).toMatchObject([refused, refused]);
+    expect([socket.sent.at(-1)?.type, socket.closed]).toEqual(['error', [1001, 'service_unavailable']]);
   });
 
   it('ends with its client, after too much audio, and after too long a silence', async () => {

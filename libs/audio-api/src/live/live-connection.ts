@@ -40,6 +40,8 @@ export interface LiveConnectionOptions {
 
 const messageSchema = z.looseObject({ type: z.string(), event_id: z.string().max(512).optional() });
 const appendSchema = z.looseObject({ audio: z.string() });
+/** Minimum audio of a turn, in milliseconds. */
+const leastTurnMs = 100;
 /** Maximum buffered audio if the client ends turns itself, in milliseconds. */
 const maxBufferedMs = 300_000;
 /** Maximum unread bytes of a client; above it the connection is closed. */
@@ -47,7 +49,7 @@ const maxUnreadBytes = 4 * 1024 * 1024;
 /** Maximum characters of an unknown message type in the error. */
 const maxTypeLength = 64;
 /** WebSocket close codes (RFC 6455). */
-const closeCodes = { normal: 1000, unsupportedData: 1003, limitReached: 1008 } as const;
+const closeCodes = { normal: 1000, goingAway: 1001, unsupportedData: 1003, limitReached: 1008 } as const;
 
 /**
  * One client's WebSocket with OpenAI's Realtime API for transcription: audio comes in chunks, turns are detected
@@ -64,6 +66,8 @@ export class LiveConnection {
   #idle: NodeJS.Timeout | undefined;
   /** Turns are queued. */
   #isWaiting = false;
+  /** Why no more audio is taken. */
+  #stopping: MegaNestError | undefined;
 
   constructor(
     private readonly socket: WebSocket,
@@ -88,6 +92,20 @@ export class LiveConnection {
     this.#tellSession('created');
   }
 
+  /**
+   * Ends the current turn, transcribes the audio that was taken, and tells the client why the connection ends: it is to connect
+   * again.
+   */
+  async stop(reason: MegaNestError): Promise<void> {
+    if (this.#stopping) return;
+    this.#stopping = reason;
+    if (this.#isWithinTurn() && this.#buffer.milliseconds >= leastTurnMs)
+      this.#turns.end(this.#buffer.take(), this.#settings);
+    await this.#turns.idle();
+    this.#send({ type: 'error', error: { ...errorEnvelope(reason).error, event_id: null } });
+    this.#close(closeCodes.goingAway, reason.code);
+  }
+
   #receive(data: Buffer, isBinary: boolean): void {
     // Work in progress when the connection was closed.
     if (this.socket.readyState !== this.socket.OPEN) return;
@@ -95,6 +113,7 @@ export class LiveConnection {
     if (isBinary) return this.#close(closeCodes.unsupportedData, 'send JSON as text');
     let eventId: string | undefined;
     try {
+      if (this.#stopping) throw this.#stopping;
       if (Date.now() > this.#expiresAt) throw new MegaNestError('websocket_connection_limit_reached');
       const message = parseOrThrow(messageSchema, parseJsonBody(data.toString('utf8')));
       eventId = message.event_id;
@@ -172,9 +191,9 @@ export class LiveConnection {
 
   #commit(): void {
     const { milliseconds } = this.#buffer;
-    if (milliseconds < 100)
+    if (milliseconds < leastTurnMs)
       throw new MegaNestError('invalid_request', {
-        detail: `The buffer holds ${Math.round(milliseconds)} ms of audio; at least 100 ms are needed.`,
+        detail: `The buffer holds ${Math.round(milliseconds)} ms of audio; at least ${leastTurnMs} ms are needed.`,
         param: 'audio',
       });
     this.#turns.end(this.#buffer.take(), this.#settings);

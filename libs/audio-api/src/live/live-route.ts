@@ -1,5 +1,14 @@
 import { MegaNestError } from '#contracts';
-import { assertMayAsk, callOf, count, milliseconds, seconds, sendError } from '#service-kit';
+import {
+  assertMayAsk,
+  callOf,
+  count,
+  Drain,
+  milliseconds,
+  seconds,
+  sendError,
+  stoppingError,
+} from '#service-kit';
 import websocket from '@fastify/websocket';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -38,15 +47,22 @@ export async function serveLiveAudio(
   if (!server.hasDecorator('websocketServer'))
     await app.register(websocket, { options: { maxPayload: maxMessageBytes } });
   const transcription = app.get(Transcription);
-  let open = 0;
+  const open = new Set<LiveConnection>();
+  let isStopping = false;
+  app.get(Drain).onBegin(() => {
+    isStopping = true;
+    return Promise.all([...open].map((connection) => connection.stop(stoppingError())));
+  });
   const check = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (!request.ws)
       throw new MegaNestError('method_not_allowed', { method: 'GET', path: '/v1/realtime; use a WebSocket' });
+    if (isStopping) throw stoppingError();
     const model = queriedModel(request.query);
     if (model === undefined) assertMayAsk(callOf(request, reply));
     else await transcription.assertModel(model, callOf(request, reply));
     const detail = `${maxSockets} connections with live audio`;
-    if (open >= maxSockets) throw new MegaNestError('overloaded', { service: 'asr', detail, retryAfter: 5 });
+    if (open.size >= maxSockets)
+      throw new MegaNestError('overloaded', { service: 'asr', detail, retryAfter: 5 });
   };
   server.route({
     method: 'GET',
@@ -60,17 +76,17 @@ export async function serveLiveAudio(
     },
     handler: (_request: FastifyRequest, reply: FastifyReply) => reply,
     wsHandler: (socket, request) => {
-      open += 1;
-      socket.once('close', () => (open -= 1));
       const dialect = /realtime=v1/.test(String(request.headers['openai-beta'] ?? '')) ? 'beta' : 'ga';
       const traceparent = request.meganestCall?.traceparent ?? '';
-      return void new LiveConnection(socket, {
+      const connection = new LiveConnection(socket, {
         bounds: boundsOf(environment),
         dialect,
         transcription,
         traceparent,
         model: queriedModel(request.query),
       });
+      open.add(connection);
+      socket.once('close', () => open.delete(connection));
     },
   });
 }

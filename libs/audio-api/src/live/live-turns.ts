@@ -110,6 +110,11 @@ export class LiveTurns {
     this.#work = this.#work.then(() => this.#write(turn, samples, settings)).finally(() => this.#count(-1));
   }
 
+  /** Resolves when every turn that was ended is transcribed. */
+  async idle(): Promise<void> {
+    while (this.#waiting > 0) await this.#work;
+  }
+
   /** Discards the current turn. */
   drop(): void {
     this.#close();
