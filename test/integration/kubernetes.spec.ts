@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as kubernetes from 'kubernetes-models';
 import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { baseEnvironmentSchema } from '#service-kit';
 import { createTemporaryDirectory, repositoryRoot } from '#testing';
 import {
   buildKustomization,
@@ -117,6 +118,24 @@ it('gives each pod the NATS user of its service, and its own password alone', ()
   const namesIn = (text: string, pattern: RegExp) =>
     new Set([...text.matchAll(pattern)].map(([, variable]) => variable));
   expect(namesIn(example, /^(NATS_\w+_PASSWORD)=/gm)).toEqual(namesIn(users, /\$(NATS_\w+_PASSWORD)/g));
+});
+
+it('gives a pod longer to end than its service takes, as docker-compose.yml does', () => {
+  const settings = base.find(({ kind }) => kind === 'ConfigMap')?.data ?? {};
+  const seconds = (Number(settings['SHUTDOWN_DELAY_MS']) + Number(settings['SHUTDOWN_GRACE_MS'])) / 1_000;
+  const pods = deployments(base).map(({ spec }) => spec?.template?.spec.terminationGracePeriodSeconds);
+  expect(Math.min(...pods.map(Number))).toBeGreaterThan(seconds);
+  const compose = parse(readFileSync(join(repositoryRoot, 'docker-compose.yml'), 'utf8'), {
+    merge: true,
+  }) as {
+    services: Record<string, { build?: unknown; stop_grace_period?: string }>;
+  };
+  const usual = baseEnvironmentSchema.parse({});
+  const ownSeconds = (usual.SHUTDOWN_DELAY_MS + usual.SHUTDOWN_GRACE_MS) / 1_000;
+  const periods = Object.values(compose.services)
+    .filter(({ build }) => build !== undefined)
+    .map(({ stop_grace_period: period }) => Number.parseInt(period ?? '', 10));
+  expect(Math.min(...periods)).toBeGreaterThan(ownSeconds);
 });
 
 it('gives the chart the manifests of the base', () => {

@@ -23,6 +23,7 @@ export interface ManifestSpec {
 
 export interface PodSpec {
   containers: Container[];
+  terminationGracePeriodSeconds?: number;
   volumes?: { name: string }[];
 }
 
