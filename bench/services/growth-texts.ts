@@ -16,7 +16,6 @@ const mostEmbedded = 20_000;
 /** Of each kind. */
 const queriesOfKind = 100;
 const manuals = '/usr/share/man';
-const dimensions = 256;
 
 /** A text with its vector. */
 export interface EmbeddedText {
@@ -44,21 +43,26 @@ export function draw(seed: number): number {
  * many as `most` chunks need. The queries are questions of SQuAD and short sentences of the passages.
  */
 export async function readGrowthTexts(most: number): Promise<GrowthTexts> {
+  const { source, texts, queries } = readTexts();
+  const passages = texts.slice(0, Math.min(most, mostEmbedded));
+  const embedded = await embedAll([...queries, ...passages]);
+  return { source, queries: embedded.slice(0, queries.length), passages: embedded.slice(queries.length) };
+}
+
+function readTexts(): { source: string; texts: string[]; queries: string[] } {
   const squad = loadDatasets().find(({ name }) => name === 'SQuAD');
   const pages = readManuals();
   const others = (pages.length > 0 ? pages : readPages()).flatMap(passagesOf);
   const texts = shuffled([...new Set([...(squad?.passages ?? []), ...others])]);
-  const passages = texts.slice(0, Math.min(most, mostEmbedded));
   const sentences = shuffled(texts.flatMap(shortSentences)).slice(0, queriesOfKind);
   const questions = squad
     ? sampleQuestions(squad, 'reported', queriesOfKind).map(({ text }) => text)
     : sentences;
-  const queries = [...new Set([...questions, ...sentences])];
-  const embedded = await embedAll([...queries, ...passages]);
+  const kinds = `${squad ? 'SQuAD and of ' : ''}${pages.length > 0 ? 'the manuals of Debian' : 'this project’s pages'}`;
   return {
-    source: `${squad ? 'SQuAD and of ' : ''}${pages.length > 0 ? 'the manuals of Debian' : 'this project’s pages'} (${texts.length.toLocaleString('en')} passages of at most about ${passageWords} words)`,
-    queries: embedded.slice(0, queries.length),
-    passages: embedded.slice(queries.length),
+    source: `${kinds} (${texts.length.toLocaleString('en')} passages of at most about ${passageWords} words)`,
+    texts,
+    queries: [...new Set([...questions, ...sentences])],
   };
 }
 
@@ -145,6 +149,7 @@ async function embedAll(given: readonly string[]): Promise<EmbeddedText[]> {
   }
   const bytes = readFileSync(path);
   const vectors = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  const dimensions = vectors.length / given.length;
   return given.map((text, index) => ({
     text,
     vector: vectors.subarray(index * dimensions, (index + 1) * dimensions),
@@ -156,6 +161,7 @@ async function computeVectors(given: readonly string[]): Promise<Float32Array> {
     workers: 2,
     cacheDirectory: benchFolder,
   });
+  const { dimensions } = embedder.info;
   const vectors = new Float32Array(given.length * dimensions);
   let next = 0;
   const work = async () => {

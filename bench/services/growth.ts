@@ -2,9 +2,11 @@
  * Search and storing as the corpus grows, up to `--requests` chunks: `npm run bench -- growth --requests 100000`. On a native
  * Postgres with pgvector where one is at hand, else on the embedded one.
  */
+import { readFileSync } from 'node:fs';
 import {
   ChunksRepository,
   DocumentsRepository,
+  openDatabase,
   openMigratedDatabase,
   type ChunkSearch,
   type Database,
@@ -73,7 +75,6 @@ function searchFor({ text, vector }: EmbeddedText, searchType: ChunkSearch['sear
 
 class Growth {
   readonly #vectors: Float32Array[] = [];
-  readonly #chunks: ChunksRepository;
   readonly #documents: DocumentsRepository;
 
   constructor(
@@ -81,7 +82,6 @@ class Growth {
     private readonly texts: GrowthTexts,
     private readonly url: string,
   ) {
-    this.#chunks = new ChunksRepository(database);
     this.#documents = new DocumentsRepository(database);
   }
 
@@ -132,23 +132,47 @@ class Growth {
   }
 
   async measure(): Promise<string[]> {
-    const { queries } = this.texts;
-    const cells: string[] = [];
-    let found = 0;
-    for (const kind of kinds) {
-      const times: number[] = [];
-      for (const query of queries.slice(0, warmUps)) await this.#chunks.search(searchFor(query, kind));
-      for (const query of queries) {
-        const startedAt = performance.now();
-        const hits = await this.#chunks.search(searchFor(query, kind));
-        times.push(performance.now() - startedAt);
-        if (kind !== 'similarity') continue;
-        const wanted = new Set(nearest(this.#vectors, query.vector));
-        found += hits.filter(({ text }) => wanted.has(Number.parseInt(text, 10))).length;
-      }
-      cells.push(`${quantile(times, 0.5).toFixed(0)} / ${quantile(times, 0.95).toFixed(0)}`);
+    // One connection: the processor time is that of the process which serves it.
+    const database = openDatabase({ connectionString: this.url, maxConnections: 1 });
+    try {
+      const cells: string[] = [];
+      for (const kind of kinds) cells.push(...(await this.#measureKind(database, kind)));
+      return [await this.#recall(database), ...cells, String(await this.#bytesOfChunk())];
+    } finally {
+      await database.close();
     }
-    return [(found / (k * queries.length)).toFixed(3), ...cells, String(await this.#bytesOfChunk())];
+  }
+
+  /** Milliseconds of searches, and of the server's processor in them. */
+  async #measureKind(database: Database, kind: (typeof kinds)[number]): Promise<string[]> {
+    const chunks = new ChunksRepository(database);
+    const { queries } = this.texts;
+    for (const query of queries.slice(0, warmUps)) await chunks.search(searchFor(query, kind));
+    const process = await serverProcess(database);
+    const times: number[] = [];
+    const busy: number[] = [];
+    for (const query of queries) {
+      const [startedAt, before] = [performance.now(), processorMs(process)];
+      await chunks.search(searchFor(query, kind));
+      times.push(performance.now() - startedAt);
+      busy.push(processorMs(process) - before);
+    }
+    return [times, busy].map((values) => {
+      if (values.some(Number.isNaN)) return '';
+      return `${quantile(values, 0.5).toFixed(0)} / ${quantile(values, 0.95).toFixed(0)}`;
+    });
+  }
+
+  async #recall(database: Database): Promise<string> {
+    const chunks = new ChunksRepository(database);
+    const { queries } = this.texts;
+    let found = 0;
+    for (const query of queries) {
+      const hits = await chunks.search(searchFor(query, 'similarity'));
+      const wanted = new Set(nearest(this.#vectors, query.vector));
+      found += hits.filter(({ text }) => wanted.has(Number.parseInt(text, 10))).length;
+    }
+    return (found / (k * queries.length)).toFixed(3);
   }
 
   async #bytesOfChunk(): Promise<number> {
@@ -158,6 +182,23 @@ class Growth {
       ),
     );
     return Math.round(Number(row?.bytes) / this.#vectors.length);
+  }
+}
+
+/** The number of the process that serves a connection. */
+async function serverProcess(database: Database): Promise<number> {
+  const [row] = await database.transaction((transaction) =>
+    transaction.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'),
+  );
+  return row?.pid ?? 0;
+}
+
+/** What a process has taken of the processor so far; NaN where the system does not say. */
+function processorMs(process: number): number {
+  try {
+    return Number(readFileSync(`/proc/${process}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+  } catch {
+    return Number.NaN;
   }
 }
 
@@ -178,8 +219,7 @@ export const subject: Subject = {
       const growth = new Growth(database, texts, postgres.connectionString);
       for (const size of sizes.filter((candidate) => candidate <= requests)) {
         const rates = await growth.growTo(size);
-        const [recall = '', ...rest] = await growth.measure();
-        rows.push([size, recall, ...rest, ...rates.map(Math.round)]);
+        rows.push([size, ...(await growth.measure()), ...rates.map(Math.round)]);
         console.error(rows.at(-1)?.join(' | '));
       }
     } finally {
@@ -190,7 +230,7 @@ export const subject: Subject = {
     const head = [
       'chunks',
       'recall at 10',
-      ...kinds.map((kind) => `${kind}, ms`),
+      ...kinds.flatMap((kind) => [`${kind}, ms`, 'of the server’s processor']),
       'bytes a chunk',
       'stored in a second',
       'stored and indexed',

@@ -6,12 +6,10 @@ import { conditionsOf, readTerms, type LexicalQuery, type QueryTerms, type Term 
 /** BM25's saturation of repeated words and normalization by length; measured in docs/benchmarks.md. */
 const saturation = 0.6;
 const lengthNormalisation = 0.5;
-/** Number of chunks that the rarest terms may select for scoring. */
-const candidateBudget = 2_000;
-/** Maximum number of chunks that are scored where even the rarest term is common. */
-const candidateLimit = 5_000;
-/** Terms of which a chunk must have two where even the rarest one is common: the rarest ones. */
-const pairedTerms = 6;
+/** Maximum number of chunks that one selection scores. */
+const candidateLimit = 2_000;
+/** Terms of which a chunk must have two, where too many chunks have one of them. More terms read long lists of chunks. */
+const pairedTerms = 3;
 
 /**
  * Searches by BM25 with Postgres' full text search: returns the best `limit` chunks with any of the query's words
@@ -24,15 +22,13 @@ export async function findByWords(
   query: LexicalQuery,
   limit: number,
 ): Promise<ChunkHit[]> {
-  await transaction.query('SET LOCAL enable_seqscan = off');
   const known = await readTerms(transaction, query);
   const found = new Map<string, ChunkHit>();
   for (const selection of known.chunks > 0 ? selectionsOf(known.terms) : []) {
-    const { text, parameters } = scoringStatement(query, { ...known, selection, limit });
+    const { text, parameters } = scoringStatement(query, { ...known, selection: selection.condition, limit });
     for (const hit of await transaction.query<ChunkHit>(text, parameters.values)) found.set(hit.id, hit);
-    if (found.size >= limit) break;
+    if (found.size >= limit && !selection.isNarrow) break;
   }
-  await transaction.query('SET LOCAL enable_seqscan = on');
   return [...found.values()].sort(byScore).slice(0, limit);
 }
 
@@ -43,25 +39,33 @@ const byScore = (left: ChunkHit, right: ChunkHit) =>
 const quoted = (lexeme: string) => `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 const anyOf = (terms: readonly Term[]) => terms.map(({ lexeme }) => quoted(lexeme)).join(' | ');
 
+/** A full text condition that selects chunks to be scored. */
+interface Selection {
+  condition: string;
+  /** The next selection is searched too, whatever this one gives. */
+  isNarrow?: boolean;
+}
+
 /**
- * Full text conditions that select the chunks to be scored, for one search after the other until there are enough hits: the
- * rarest terms whose chunks stay within the budget; two of the rarest terms together; one more term; any term.
+ * Selections for one search after the other until there are enough hits: the rarest terms whose chunks stay within the limit; of the
+ * next three terms all, and two; one of them; any term. Where more chunks fit than are scored, those that have all three are.
  */
-export function selectionsOf(terms: readonly Term[]): string[] {
+export function selectionsOf(terms: readonly Term[]): Selection[] {
   if (terms.length === 0) return [];
   let candidates = 0;
-  const count = terms.findIndex(({ frequency }) => (candidates += frequency) > candidateBudget);
-  if (count === -1) return [anyOf(terms)];
-  const selective = terms.slice(0, count);
-  const rarest = terms.slice(0, pairedTerms);
-  const pairs = rarest
+  const count = terms.findIndex(({ frequency }) => (candidates += frequency) > candidateLimit);
+  if (count === -1) return [{ condition: anyOf(terms) }];
+  const paired = terms.slice(count, count + pairedTerms);
+  const all = paired.map(({ lexeme }) => quoted(lexeme)).join(' & ');
+  const pairs = paired
     .slice(0, -1)
-    .map((term, index) => `${quoted(term.lexeme)} & (${anyOf(rarest.slice(index + 1))})`);
+    .map((term, index) => `${quoted(term.lexeme)} & (${anyOf(paired.slice(index + 1))})`);
   return [
-    ...(selective.length > 0 ? [anyOf(selective)] : []),
-    ...(pairs.length > 0 ? [pairs.join(' | ')] : []),
-    anyOf(terms.slice(0, count + 1)),
-    ...(terms.length > count + 1 ? [anyOf(terms)] : []),
+    ...(count > 0 ? [{ condition: anyOf(terms.slice(0, count)) }] : []),
+    ...(paired.length > 2 ? [{ condition: all, isNarrow: true }] : []),
+    ...(pairs.length > 0 ? [{ condition: pairs.join(' | ') }] : []),
+    { condition: anyOf(paired.slice(0, 1)) },
+    ...(terms.length > count + 1 ? [{ condition: anyOf(terms) }] : []),
   ];
 }
 

@@ -35,26 +35,41 @@ interface CollectionRow {
   counted: string | null;
   lexemes: string | null;
   total: number;
+  terms: Term[];
 }
 
-/** Reads what is known of a collection and of the query's terms in it. */
+/** The distinct terms of $1, in the order of the text. */
+const termsOfQuery = 'SELECT lexeme FROM unnest(search_vector($1)) ORDER BY positions[1] LIMIT $2';
+
+/**
+ * Reads what is known of a collection and of the query's terms in it. Switches sequential scans off until the transaction ends:
+ * the planner cannot estimate how few chunks contain a word.
+ */
 export async function readTerms(transaction: Transaction, query: LexicalQuery): Promise<QueryTerms> {
   const [row] = await transaction.query<CollectionRow>(
-    `SELECT chunks AS counted, lexemes, (SELECT reltuples FROM pg_class WHERE oid = 'chunks'::regclass) AS total
-     FROM (SELECT) AS one LEFT JOIN word_counts ON collection = $1`,
-    [query.collection],
+    `SELECT set_config('enable_seqscan', 'off', true), chunks AS counted, lexemes,
+       (SELECT reltuples FROM pg_class WHERE oid = 'chunks'::regclass) AS total,
+       (SELECT coalesce(json_agg(found), '[]') FROM (${countedTerms}) AS found) AS terms
+     FROM (SELECT) AS one LEFT JOIN word_counts ON collection = $3`,
+    [query.query, countedTermLimit, query.collection, termLimit],
   );
   const counted = Number(row?.counted);
-  const known =
-    counted > 0
-      ? { chunks: counted, lexemes: Number(row?.lexemes) }
-      : await describeCollection(transaction, query);
+  const isCounted = counted > 0;
+  const known = isCounted
+    ? { chunks: counted, lexemes: Number(row?.lexemes) }
+    : await describeCollection(transaction, query);
   const { chunks } = known;
   const isSmallPart = chunks * smallPart < Number(row?.total);
-  const terms =
-    counted > 0 ? await lookUpTerms(transaction, query) : await countTerms(transaction, query, isSmallPart);
+  const terms = row && isCounted ? row.terms : await countTerms(transaction, query, isSmallPart);
   return { terms, chunks, averageLength: Math.max(known.lexemes / Math.max(chunks, 1), 1), isSmallPart };
 }
+
+/** The terms with the frequencies that were counted in the background; a word that was not counted is rare. */
+const countedTerms = `
+  SELECT lexeme, coalesce((
+    SELECT chunks FROM counted_words AS counted WHERE counted.collection = $3 AND counted.lexeme = term.lexeme
+  ), 1) AS frequency
+  FROM (${termsOfQuery}) AS term ORDER BY frequency, lexeme LIMIT $4`;
 
 async function describeCollection(transaction: Transaction, scope: ChunkScope) {
   const parameters = new SqlParameters();
@@ -65,21 +80,6 @@ async function describeCollection(transaction: Transaction, scope: ChunkScope) {
     parameters.values,
   );
   return { chunks: Number(row?.chunks), lexemes: Number(row?.lexemes) };
-}
-
-/** The distinct terms of $1, in the order of the text. */
-const termsOfQuery = 'SELECT lexeme FROM unnest(search_vector($1)) ORDER BY positions[1] LIMIT $2';
-
-/** The terms with the frequencies that were counted in the background; a word that was not counted is rare. */
-async function lookUpTerms(transaction: Transaction, query: LexicalQuery): Promise<Term[]> {
-  const rows = await transaction.query<{ lexeme: string; frequency: string }>(
-    `SELECT term.lexeme, coalesce(chunks, 1) AS frequency
-     FROM (${termsOfQuery}) AS term
-       LEFT JOIN counted_words AS counted ON counted.collection = $3 AND counted.lexeme = term.lexeme
-     ORDER BY frequency, lexeme LIMIT $4`,
-    [query.query, countedTermLimit, query.collection, termLimit],
-  );
-  return toTerms(rows);
 }
 
 /**
@@ -107,10 +107,6 @@ async function countTerms(
      WHERE frequency > 0 ORDER BY frequency, lexeme LIMIT $4`,
     parameters.values,
   );
-  return toTerms(rows);
-}
-
-function toTerms(rows: readonly { lexeme: string; frequency: string }[]): Term[] {
   return rows.map(({ lexeme, frequency }) => ({ lexeme, frequency: Number(frequency) }));
 }
 
