@@ -170,6 +170,41 @@ describe('an ingest that is interrupted', () => {
     await second.stop();
   });
 
+  it('stores a large text that it reads in sections: whole, once, and nothing of one that is cancelled', async () => {
+    const limits = { UPLOAD_FILE_LIMIT_BYTES: '20000000', UPLOAD_LIMIT_BYTES: '20000000' };
+    const second = await startService('dataprep', { ...env, ...limits });
+    const other = new DataprepClient(second.url);
+    // Long words make few passages of many bytes.
+    const word = (index: number) => `${'x'.repeat(190)}${index}`;
+    const text = Array.from({ length: 45_000 }, (_unused, index) => word(index)).join(' ');
+    const send = (content: string) =>
+      other.ingest([['large.txt', content]], { collection: 'sections', chunk_size: '500' });
+    const { body } = await send(text);
+    expect(body.documents).toMatchObject([{ outcome: 'added' }]);
+    const [{ documentId = '', chunks = 0 } = {}] = body.documents;
+    expect(chunks).toBeGreaterThan(90);
+    const part = async (from: number) => {
+      const response = await fetch(
+        `${other.url}/v1/dataprep/documents/${documentId}/chunks?from=${from}&limit=1`,
+      );
+      return ((await response.json()) as { chunks: { text: string; index: number }[] }).chunks[0]!;
+    };
+    expect((await part(0)).text.startsWith(word(0))).toBe(true);
+    expect((await part(chunks - 1)).text.endsWith(word(44_999))).toBe(true);
+    expect((await part(chunks - 1)).index).toBe(chunks - 1);
+    expect((await send(text)).body.documents).toMatchObject([{ outcome: 'unchanged', documentId }]);
+    gate.shut();
+    const { requests } = gate;
+    const form = formOf([['large.txt', `${text} more`]], { collection: 'sections', async: 'true' });
+    const { body: job } = await other.send<{ id: string }>('/v1/dataprep/ingest', { body: form });
+    await gate.until(() => gate.requests > requests);
+    await other.send(`/v1/dataprep/jobs/${job.id}`, { method: 'DELETE' });
+    gate.open();
+    const listed = await other.post<{ chunks: number }[]>('/v1/dataprep/get', { collection: 'sections' });
+    expect(listed.body).toMatchObject([{ name: 'large.txt', chunks }]);
+    await second.stop();
+  });
+
   it('is patient with an overloaded embedding service', async () => {
     gate.refusals = 3;
     const { body } = await client.ingest([['busy.txt', longText]], fields('busy'));

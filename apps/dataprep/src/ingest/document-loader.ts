@@ -6,6 +6,8 @@ import type { IngestContext } from './ingest-context.js';
 import type { PreparedDocument } from './prepare-document.js';
 import { Semaphore } from './semaphore.js';
 import type { FetchedFile, IngestSource } from './sources.js';
+import { inspectText, prepareSections, sectionsOfText, streamedBytes } from './streamed-text.js';
+import { storeComeBackMs, withPatience } from './with-patience.js';
 
 /** Counts up when reading or cutting changes, so that documents are read again. */
 const readerVersion = 2;
@@ -22,7 +24,11 @@ export interface LoadedDocument {
   mimeType: string;
   bytes: number;
   contentHash: string;
-  content: { unchanged: DocumentVersion } | { prepared: PreparedDocument };
+  content:
+    | { unchanged: DocumentVersion }
+    | { prepared: PreparedDocument }
+    /** A large text, section by section. */
+    | { sections: AsyncIterable<PreparedDocument> };
 }
 
 /** Fetches, reads and cuts sources, a few at a time. */
@@ -47,13 +53,15 @@ export class DocumentLoader {
   }
 
   async #load(source: IngestSource, context: IngestContext, signal: AbortSignal): Promise<LoadedDocument> {
+    const { open, bytes = 0 } = source;
+    if (open && bytes >= streamedBytes) {
+      const streamed = await this.#stream({ ...source, open }, context, signal);
+      if (streamed) return streamed;
+    }
     const file = await source.fetch(signal);
-    const { filename, mimeType } = file;
-    const contentHash = hashOf(file, context);
-    const facts = { filename, link: source.link, mimeType, bytes: file.bytes.length, contentHash };
-    const present = await this.documents.findVersion({ ...context, filename });
-    const isSame = present?.contentHash === contentHash && present.embeddingModel === context.embeddingModel;
-    if (present && isSame) return { ...facts, content: { unchanged: present } };
+    const facts = factsOf(source, file, context);
+    const unchanged = await this.#findSame(facts, context);
+    if (unchanged) return { ...facts, content: { unchanged } };
     const { chunking } = context;
     const { sha256: _hash, ...sourceFile } = file;
     return {
@@ -61,10 +69,53 @@ export class DocumentLoader {
       content: { prepared: await this.preparer.prepare({ file: sourceFile, chunking }, signal) },
     };
   }
+
+  /** A large plain text; undefined where it is of another type. */
+  async #stream(
+    source: IngestSource & Required<Pick<IngestSource, 'open'>>,
+    context: IngestContext,
+    signal: AbortSignal,
+  ): Promise<LoadedDocument | undefined> {
+    const { filename, open } = source;
+    const { mimeType } = open;
+    const text = await withPatience({ signal, comeBackMs: storeComeBackMs }, () =>
+      inspectText(open.pieces, { filename, mimeType }, signal),
+    );
+    if (!text) return undefined;
+    const facts = factsOf(source, { ...text, filename, mimeType }, context);
+    const unchanged = await this.#findSame(facts, context);
+    if (unchanged) return { ...facts, content: { unchanged } };
+    const { chunking } = context;
+    const prepare = (section: string) => {
+      const file = { filename, mimeType: 'text/plain', bytes: new TextEncoder().encode(section) };
+      return this.preparer.prepare({ file, chunking }, signal);
+    };
+    const sections = prepareSections(sectionsOfText(open.pieces(), text.encoding), text, prepare);
+    return { ...facts, content: { sections } };
+  }
+
+  async #findSame(
+    { filename, contentHash }: Pick<LoadedDocument, 'filename' | 'contentHash'>,
+    context: IngestContext,
+  ): Promise<DocumentVersion | undefined> {
+    const present = await this.documents.findVersion({ ...context, filename });
+    const isSame = present?.contentHash === contentHash && present.embeddingModel === context.embeddingModel;
+    return isSame ? present : undefined;
+  }
+}
+
+type HashedFile = Pick<FetchedFile, 'sha256' | 'filename' | 'mimeType' | 'fromWeb'> & {
+  bytes: number | Uint8Array;
+};
+
+function factsOf({ link }: IngestSource, file: HashedFile, context: IngestContext) {
+  const { filename, mimeType } = file;
+  const bytes = typeof file.bytes === 'number' ? file.bytes : file.bytes.length;
+  return { filename, link, mimeType, bytes, contentHash: hashOf(file, context) };
 }
 
 /** Covers all that decides the chunks. An uploader's MIME type differs between clients and hardly ever matters. */
-function hashOf({ sha256, mimeType, fromWeb }: FetchedFile, { chunking, metadata }: IngestContext): string {
+function hashOf({ sha256, mimeType, fromWeb }: HashedFile, { chunking, metadata }: IngestContext): string {
   const { chunkSize, chunkOverlap } = chunking;
   const facts = JSON.stringify([
     readerVersion,

@@ -37,13 +37,22 @@ export class DocumentWriter {
       metadata,
       embeddingModel,
     };
-    const total = content.prepared.chunks.length;
+    let total = 0;
     const store = async (onEvent: (event: IngestProgress) => void, signal: AbortSignal) => {
       const progress = (stage: 'embedding' | 'storing', completed: number) =>
         onEvent({ stage, filename, completed, total });
-      const chunks = embedChunks(content.prepared, context, signal, (completed) =>
-        progress('embedding', completed),
-      );
+      let done = 0;
+      const embedded = async function* () {
+        for await (const part of 'prepared' in content ? [content.prepared] : content.sections) {
+          const before = done;
+          // Of a text in sections it grows with each of them.
+          total += part.chunks.length;
+          yield* embedChunks(part, context, signal, (completed) =>
+            progress('embedding', (done = before + completed)),
+          );
+        }
+      };
+      const chunks = embedded();
       const outcome = await this.documents.replaceDocument(
         facts,
         thenCall(chunks, () => progress('storing', 0)),

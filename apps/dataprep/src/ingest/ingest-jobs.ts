@@ -20,7 +20,8 @@ export interface JobParts {
 
 /** Also the sign of life of a job. */
 const reportEveryMs = 1_000;
-const jobTimeoutMs = 3_600_000;
+/** As long as uploads are kept, about: a text of a gigabyte takes hours to embed. */
+const jobTimeoutMs = 20 * 3_600_000;
 /** Jobs that run at a time in this process; more would only share the same processors and database. */
 const maxRunning = 2;
 /** Jobs that this process has, those that wait included. */

@@ -116,7 +116,13 @@ export class IngestService {
     const { filename } = source;
     const document = await this.parts.loader.load(source, context, call.signal);
     const { content } = document;
-    const chunks = 'prepared' in content ? content.prepared.chunks.length : content.unchanged.chunks;
+    // How many sections will give is not known yet.
+    const chunks =
+      'prepared' in content
+        ? content.prepared.chunks.length
+        : 'unchanged' in content
+          ? content.unchanged.chunks
+          : 0;
     yield { stage: 'chunking', filename, completed: chunks, total: chunks };
     return document;
   }

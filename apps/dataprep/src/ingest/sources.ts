@@ -9,6 +9,7 @@ import {
 import type { ObjectStore } from '#messaging';
 import { guardedFetch } from '#service-kit';
 import type { SourceFile } from '../reading/parsed-document.js';
+import type { Opened } from './streamed-text.js';
 import { storeComeBackMs, withPatience } from './with-patience.js';
 
 /** Small files of an upload share objects that are smaller than this. */
@@ -33,6 +34,8 @@ export interface IngestSource {
   /** Field of the request that it came from, for errors. */
   param: string;
   fetch(signal: AbortSignal): Promise<FetchedFile>;
+  /** Its bytes as they come, and its type as the sender says; for files that are objects of their own. */
+  open?: { pieces: Opened; mimeType: string };
 }
 
 export interface SourceLimits {
@@ -79,7 +82,9 @@ export class SourceReader {
       );
       return { bytes, sha256, filename, mimeType };
     };
-    return { filename, bytes: reference.bytes, param, fetch };
+    const pieces = () => this.#bounded(objectId, filename, this.limits.maxFileBytes);
+    const open = reference.offset === undefined ? { pieces, mimeType } : undefined;
+    return { filename, bytes: reference.bytes, param, fetch, ...(open && { open }) };
   }
 
   #link(link: string, param: string): IngestSource {
@@ -107,18 +112,29 @@ export class SourceReader {
   ) {
     const hash = createHash('sha256');
     const pieces: Uint8Array[] = [];
+    for await (const piece of this.#bounded(objectId, filename, maxBytes)) {
+      if (signal.aborted) throw new MegaNestError('cancelled');
+      hash.update(piece);
+      pieces.push(piece);
+    }
+    return { bytes: new Uint8Array(Buffer.concat(pieces)), sha256: hash.digest('hex') };
+  }
+
+  /** The bytes of an object. Errors: payload_too_large, those of reading it. */
+  async *#bounded(
+    objectId: string,
+    filename: string,
+    maxBytes: number,
+  ): AsyncGenerator<Uint8Array, void, void> {
     let size = 0;
     for await (const piece of this.objects.get(objectId)) {
-      if (signal.aborted) throw new MegaNestError('cancelled');
       size += piece.length;
       if (size > maxBytes) {
         const limit = `${maxBytes} bytes`;
         throw new MegaNestError('payload_too_large', { what: `The file ${filename}`, limit });
       }
-      hash.update(piece);
-      pieces.push(piece);
+      yield piece;
     }
-    return { bytes: new Uint8Array(Buffer.concat(pieces)), sha256: hash.digest('hex') };
   }
 }
 

@@ -27,6 +27,11 @@ export function isText(bytes: Uint8Array): boolean {
   return utf16Encoding(bytes) !== undefined || (isUtf8(bytes) && !looksBinary(bytes));
 }
 
+/** Whether bytes are UTF-16, by their mark or their pattern. */
+export function isUtf16(bytes: Uint8Array): boolean {
+  return utf16Encoding(bytes) !== undefined;
+}
+
 /** Undefined where the bytes are not of that encoding, or the encoding is not known. */
 function decodeStrictly(bytes: Uint8Array, encoding: string | undefined): string | undefined {
   try {
