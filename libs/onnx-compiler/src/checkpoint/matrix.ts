@@ -9,18 +9,8 @@ export interface Matrix {
   readonly read: () => Promise<Float32Array>;
   /** Reads some of its rows into an array of their size, where the checkpoint has them as they are. */
   readonly readRows?: (rows: RowRange, target: Float32Array) => Promise<void>;
-  /** Its int8 form, `[rows, columns]`, where several constants are made of it: it is rounded once. */
-  readonly quantized?: () => Promise<QuantizedMatrix>;
   /** The blocks in which a checkpoint holds it, in the layout of the operator. */
   readonly blocks?: { readonly format: BlockFormat; read(): Promise<BlockMatrix> };
-}
-
-/** Int8 weights with one scale per row (output channel): value = quantized × scale. */
-export interface QuantizedMatrix {
-  /** `[rows, columns]`, each in −127…127. */
-  readonly values: Int8Array;
-  /** `[rows]`. */
-  readonly scales: Float32Array;
 }
 
 /** Form of block-wise weights. */

@@ -1,7 +1,6 @@
 import type { DecoderShape } from './decoder-config.js';
 import { type LinearWeights, linearWeights, matrix } from '../checkpoint/weights.js';
 import type { Matrix } from '../checkpoint/matrix.js';
-import { quantizedForTwo } from '../quantization/quantize.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
 
 /** Weights of one decoder layer. */
@@ -24,8 +23,6 @@ export interface DecoderLayerWeights {
 
 /** The tensors of a checkpoint with Llama's architecture, by role. */
 export class DecoderWeights {
-  private tied?: Matrix;
-
   constructor(
     private readonly reader: SafetensorsReader,
     private readonly shape: DecoderShape,
@@ -34,10 +31,9 @@ export class DecoderWeights {
   /** `[vocabulary, hidden]`. Some checkpoints store a tied matrix under the output's name. */
   embedding(): Matrix {
     const name = 'model.embed_tokens.weight';
-    if (!this.shape.tiedEmbeddings) return this.tensor(name);
-    const stored = this.reader.has(name) ? name : 'lm_head.weight';
-    this.tied ??= quantizedForTwo(this.tensor(stored));
-    return this.tied;
+    return this.reader.has(name) || !this.shape.tiedEmbeddings
+      ? this.tensor(name)
+      : this.tensor('lm_head.weight');
   }
 
   /** `[vocabulary, hidden]` of the output layer. */

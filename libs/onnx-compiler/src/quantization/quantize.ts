@@ -1,6 +1,14 @@
-import type { Matrix, QuantizedMatrix } from '../checkpoint/matrix.js';
-import { readPieces, transpose, transposeRows } from '../checkpoint/weights.js';
+import type { Matrix } from '../checkpoint/matrix.js';
+import { readPieces, transposeRows } from '../checkpoint/weights.js';
 import type { GraphBuilder } from '../onnx/graph-builder.js';
+
+/** Int8 weights with one scale per row (output channel): value = quantized × scale. */
+export interface QuantizedMatrix {
+  /** `[rows, columns]`, each in −127…127. */
+  readonly values: Int8Array;
+  /** `[rows]`. */
+  readonly scales: Float32Array;
+}
 
 /** Rounds each row symmetrically to int8 by its largest magnitude. */
 export function quantizeRows(values: Float32Array, rows: number, columns: number): QuantizedMatrix {
@@ -34,10 +42,6 @@ export const roundToByte = (value: number): number => (value + 128.5) | 0;
 /** `transposed`: the values are `[columns, rows]`. */
 async function quantizePieces(source: Matrix, transposed: boolean): Promise<QuantizedMatrix> {
   const { rows, columns } = source;
-  if (source.quantized) {
-    const known = await source.quantized();
-    return transposed ? { ...known, values: transpose(known.values, rows, columns) } : known;
-  }
   const values = new Int8Array(rows * columns);
   const scales = new Float32Array(rows);
   for await (const { first, count, values: exact } of readPieces(source)) {
@@ -47,12 +51,6 @@ async function quantizePieces(source: Matrix, transposed: boolean): Promise<Quan
     scales.set(piece.scales, first);
   }
   return { values, scales };
-}
-
-/** The matrix for two constants of a graph: it is read and rounded for the first, and freed after the second. */
-export function quantizedForTwo(source: Matrix): Matrix {
-  const take = takenOnce(async () => ({ whole: await quantizePieces(source, false) }), 2);
-  return { ...source, quantized: () => take('whole') };
 }
 
 /**
