@@ -89,6 +89,12 @@ function row(name: string, asked: readonly Asked[], judge: Judge): string {
   return `| ${cells.join(' | ')} |`;
 }
 
+/** Says how many answers were made without a step of the mega service. */
+function warn(asked: readonly Asked[]): void {
+  const degraded = asked.filter((each) => each.degraded !== '');
+  if (degraded.length > 0) console.log(`degraded: ${degraded.length} (${degraded[0]!.degraded} and others)`);
+}
+
 /** Writes what was answered, for reading. */
 function note(asked: readonly Asked[], judge: Judge): void {
   if (!flags.answers) return;
@@ -111,8 +117,10 @@ async function askOfWikipedia(url: string): Promise<void> {
   console.log(row('most words in common', byWords, holdsWords));
   const answered = await askAll(questions, { url, collection: 'squad' });
   note(answered, holdsWords);
+  warn(answered);
   console.log(row('MegaNest', answered, holdsWords));
   const others = await askAll(questions, { url, collection: 'guides' });
+  warn(others);
   console.log(row('of other documents', others, holdsWords));
   console.log(`\n${await readerTime(url, 'squad', questions.slice(0, timedChats))}`);
 }
@@ -127,6 +135,7 @@ async function askOfTechnicalText(url: string): Promise<void> {
   console.log(row('most words in common', byWords, holdsLiterally));
   const answered = await askAll(questions, { url, collection: 'technical' });
   note(answered, holdsLiterally);
+  warn(answered);
   /** How much of the documents an answer shows. */
   const words = answered.reduce((sum, { text }) => sum + text.split(/\s+/).length, 0) / answered.length;
   console.log(`${words.toFixed(0)} words an answer`);

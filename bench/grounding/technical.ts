@@ -51,8 +51,8 @@ function nameOf(document: string): string {
   return document.endsWith('.md') ? document.replace('/', '-') : `${document}.txt`;
 }
 
-/** A manual as `man` writes it to a file. */
-function readManual(manual: string): string | undefined {
+/** A manual as `man` writes it to a file; undefined where it is not installed. */
+export function readManual(manual: string): string | undefined {
   const [page = '', section = ''] = manual.split(/\.(?=\d$)/);
   try {
     const text = execFileSync('man', ['-P', 'cat', '-E', 'UTF-8', '--nh', '--nj', section, page], {

@@ -1,11 +1,12 @@
 /**
  * Fits how the reader's scores and the lexical evidence become one order and one probability, and the thresholds of refusing
- * and of doubt; writes them as fusion.json beside the model. The passages are those of passages.mjs, and of
- * `node dist/bench-grounding.js --passages PASSAGES_DIR`.
- * Usage: npm run build && node dist/fit-reader.js PASSAGES_DIR [models/nano-reader] [--report NAME...]
+ * and of doubt; writes them as fusion.json beside the model. The passages are those of passages.mjs.
+ * `--only outlined` keeps what the file has for prose.
+ * Usage: npm run build && node dist/fit-reader.js PASSAGES_DIR [models/nano-reader] [--only outlined] [--report NAME...]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { loadReader } from '#encoders';
 import {
   candidatesOf,
@@ -19,18 +20,26 @@ import { readPassages } from '../../../apps/llm/src/reading/sentence.ts';
 import { holdsLiterally, holdsWords } from '../../../bench/grounding/judge.ts';
 import { fitLogistic } from './logistic.mjs';
 
-const [folder, model = 'models/nano-reader', ...reported] = process.argv
-  .slice(2)
-  .filter((word) => word !== '--report');
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { report: { type: 'boolean', default: false }, only: { type: 'string' } },
+});
+const [folder, model = 'models/nano-reader', ...reported] = positionals;
 if (!folder) {
-  console.error('Usage: node dist/fit-reader.js PASSAGES_DIR [MODEL_DIR] [--report NAME...]');
+  console.error(
+    'Usage: node dist/fit-reader.js PASSAGES_DIR [MODEL_DIR] [--only outlined] [--report NAME...]',
+  );
   process.exit(2);
 }
 const passagesRead = 5;
-/** Of the questions about prose whose passages answer: so many are refused, and so many are refused or unsure. */
-const shares = { refused: 0.039, unsure: 0.35 };
-/** Each of the few technical questions counts as so many. */
-const technicalCopies = 5;
+const settings = {
+  /** Of the questions whose passages answer, 2.5% are refused, and 34% are refused or unsure. */
+  prose: { ridge: 3, elsewhere: 0.5, shares: { answer: 0.025, sure: 0.34 } },
+  /** Few questions: the weights are kept smaller, and what is off topic is known by its probability. */
+  outlined: { ridge: 30, elsewhere: 1, thresholds: { answer: 0.08, doubtful: 0.45, sure: 0.55 } },
+};
+/** The questions about handbooks differ from those about this project more than these among each other. */
+const shareOfHandbooks = { order: 0.1, probability: 0.2 };
 const reader = await loadReader(resolve(model), { workers: 2 });
 
 const rows = (name) =>
@@ -40,7 +49,7 @@ const rows = (name) =>
     .map((line) => JSON.parse(line));
 async function prepare(
   { question, answers, docs, documents },
-  { withoutGold = false, holds = holdsWords } = {},
+  { withoutGold = false, holds = holdsWords, share = { order: 1, probability: 1 } } = {},
 ) {
   const found = docs
     .filter(({ metadata }) => !withoutGold || !documents.includes(metadata.filename))
@@ -57,7 +66,7 @@ async function prepare(
   const cited = candidates.map(({ sentence }) =>
     Number(documents.includes(found[sentence.passage - 1].metadata.filename)),
   );
-  return { evidence, scores, right, cited };
+  return { evidence, scores, right, cited, share };
 }
 
 async function prepareAll(name, options) {
@@ -82,51 +91,85 @@ function ranked(rank, { evidence }) {
   return { best, certainty: confidenceEvidence(evidence[best[0]], logits[best[0]], logits[best[1]]) };
 }
 
-const answerable = [...(await prepareAll('fit')), ...(await prepareAll('squad'))];
-const deleted = [
-  ...(await prepareAll('fit', { withoutGold: true })),
-  ...(await prepareAll('squad', { withoutGold: true })),
-];
-const others = [...(await prepareAll('fit-off')), ...(await prepareAll('guides-off'))];
-const repeated = (list) => Array.from({ length: technicalCopies }, () => list).flat();
-const technical = repeated(await prepareAll('technical', { holds: holdsLiterally }));
-const technicalDeleted = repeated(await prepareAll('technical', { withoutGold: true }));
-const ranking = [...answerable, ...technical];
-const rank = fitLogistic(
-  ranking.flatMap(({ evidence }) => evidence),
-  ranking.flatMap(({ right }) => right),
-  { ridge: 3 },
-);
-const firsts = [...ranking, ...deleted, ...technicalDeleted, ...others].map((row) => ({
-  ...ranked(rank, row),
-  row,
-}));
-const confidence = fitLogistic(
-  firsts.map(({ certainty }) => certainty),
-  firsts.map(({ best, row }) => row.right[best[0]]),
-  { ridge: 3 },
-);
-const confidenceOf = (row) => sigmoid(regress(confidence, ranked(rank, row).certainty));
-const answering = answerable
-  .filter(({ right }) => right.some(Boolean))
-  .map(confidenceOf)
-  .sort((a, b) => a - b);
-const thresholds = {
-  answer: answering[Math.floor(answering.length * shares.refused)],
-  sure: answering[Math.floor(answering.length * shares.unsure)],
-};
+/**
+ * The regressions of one kind of passages: `absent` are questions whose passages do not answer. `share` says how much a question
+ * counts for the order, and for the probability.
+ */
+function fitJudgement(answerable, absent, { ridge, elsewhere, shares, thresholds }) {
+  const rank = fitLogistic(
+    answerable.flatMap(({ evidence }) => evidence),
+    answerable.flatMap(({ right }) => right),
+    { ridge, shares: answerable.flatMap(({ right, share }) => right.map(() => share.order)) },
+  );
+  const firsts = [...answerable, ...absent].map((row) => ({ ...ranked(rank, row), row }));
+  const confidence = fitLogistic(
+    firsts.map(({ certainty }) => certainty),
+    firsts.map(({ best, row }) => row.right[best[0]]),
+    { ridge, shares: firsts.map(({ row }) => row.share.probability) },
+  );
+  const answering = answerable
+    .filter(({ right }) => right.some(Boolean))
+    .map((row) => sigmoid(regress(confidence, ranked(rank, row).certainty)))
+    .sort((a, b) => a - b);
+  const at = (share) => answering[Math.floor(answering.length * share)];
+  return {
+    rank: round(rank),
+    confidence: round(confidence),
+    thresholds: thresholds ?? { answer: at(shares.answer), doubtful: 0, sure: at(shares.sure) },
+    elsewhere,
+  };
+}
+
 const round = ({ weights, bias }) => ({
   weights: weights.map((weight) => Number(weight.toPrecision(6))),
   bias: Number(bias.toPrecision(6)),
 });
-const fusion = { evidence: evidenceNames, rank: round(rank), confidence: round(confidence), thresholds };
-writeFileSync(join(model, 'fusion.json'), `${JSON.stringify(fusion, undefined, 1)}\n`);
+const literally = { holds: holdsLiterally };
+const ofHandbooks = { ...literally, share: shareOfHandbooks };
+const withoutGold = { withoutGold: true };
+async function fitProse() {
+  const prose = [...(await prepareAll('fit')), ...(await prepareAll('squad'))];
+  const deleted = [...(await prepareAll('fit', withoutGold)), ...(await prepareAll('squad', withoutGold))];
+  const off = await prepareAll('fit-off');
+  const judgement = fitJudgement(prose, [...deleted, ...off], settings.prose);
+  return { judgement, sets: { prose, 'prose, document deleted': deleted, 'prose, other documents': off } };
+}
+async function fitOutlined() {
+  const outlined = [
+    ...(await prepareAll('technical', literally)),
+    ...(await prepareAll('handbooks', ofHandbooks)),
+  ];
+  const deleted = [
+    ...(await prepareAll('technical', withoutGold)),
+    ...(await prepareAll('handbooks', { ...ofHandbooks, ...withoutGold })),
+  ];
+  const off = await prepareAll('guides-off');
+  const judgement = fitJudgement(outlined, [...deleted, ...off], settings.outlined);
+  return {
+    judgement,
+    sets: { outlined, 'outlined, document deleted': deleted, 'outlined, other documents': off },
+  };
+}
+
+const path = join(model, 'fusion.json');
+const prose =
+  flags.only === 'outlined'
+    ? { judgement: JSON.parse(readFileSync(path, 'utf8')).prose, sets: {} }
+    : await fitProse();
+const outlined = await fitOutlined();
+const fusion = { evidence: evidenceNames, prose: prose.judgement, outlined: outlined.judgement };
+writeFileSync(path, `${JSON.stringify(fusion, undefined, 1)}\n`);
 
 const percent = (list, test) => `${((100 * list.filter(test).length) / list.length).toFixed(1)}%`;
-function report(name, list) {
-  const answers = list.map((row) => ({ row, ...ranked(rank, row), sure: confidenceOf(row) }));
+function report(name, list, { rank, confidence, thresholds }) {
+  const answers = list.map((row) => {
+    const { best, certainty } = ranked(rank, row);
+    return { row, best, sure: sigmoid(regress(confidence, certainty)) };
+  });
   const shown = ({ best, sure }) =>
-    sure < thresholds.answer ? [] : best.slice(0, sure < thresholds.sure ? 2 : 1);
+    sure < thresholds.answer
+      ? []
+      : best.slice(0, sure >= thresholds.sure ? 1 : sure < thresholds.doubtful ? 3 : 2);
   const quotes =
     answers.reduce((sum, each) => sum + shown(each).length, 0) /
     answers.filter((each) => shown(each).length > 0).length;
@@ -145,15 +188,14 @@ function report(name, list) {
     ].join(' | '),
   );
 }
-report('fit', answerable);
-report('fit, document deleted', deleted);
-report('fit, other documents', others);
+for (const [kind, { sets }] of Object.entries({ prose, outlined }))
+  for (const [name, list] of Object.entries(sets)) report(name, list, fusion[kind]);
 for (const name of reported) {
-  const holds = name.startsWith('technical') ? holdsLiterally : holdsWords;
-  const list = await prepareAll(name, { holds });
-  report(name, list);
-  if (!/off|impossible/.test(name))
-    report(`${name}, document deleted`, await prepareAll(name, { holds, withoutGold: true }));
+  const isTechnical = name.startsWith('technical');
+  const judgement = isTechnical || name.startsWith('guides') ? fusion.outlined : fusion.prose;
+  const options = isTechnical ? literally : {};
+  report(name, await prepareAll(name, options), judgement);
+  if (!name.includes('off'))
+    report(`${name}, document deleted`, await prepareAll(name, { ...options, withoutGold: true }), judgement);
 }
-console.log(JSON.stringify(thresholds));
 await reader.close();

@@ -1,5 +1,5 @@
-/** Logistic regression by Newton's method on standardised features, with a ridge; returns weights for the raw features. */
-export function fitLogistic(rows, labels, { ridge = 1, steps = 25 } = {}) {
+/** Logistic regression by Newton's method on standardised features, with a ridge; returns weights for the raw features. `shares`: how much each row counts. */
+export function fitLogistic(rows, labels, { ridge = 1, steps = 25, shares } = {}) {
   const width = rows[0].length;
   const mean = Array.from(
     { length: width },
@@ -17,9 +17,10 @@ export function fitLogistic(rows, labels, { ridge = 1, steps = 25 } = {}) {
     );
     points.forEach((point, index) => {
       const p = 1 / (1 + Math.exp(-dot(weights, point)));
+      const share = shares?.[index] ?? 1;
       for (let k = 0; k <= width; k++) {
-        gradient[k] += (p - labels[index]) * point[k];
-        const scaled = p * (1 - p) * point[k];
+        gradient[k] += share * (p - labels[index]) * point[k];
+        const scaled = share * p * (1 - p) * point[k];
         for (let j = k; j <= width; j++) hessian[k][j] += scaled * point[j];
       }
     });

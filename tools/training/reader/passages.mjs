@@ -2,16 +2,17 @@
  * Writes what the search finds for the questions that the fusion is fitted on: those of the last tenth of each file of
  * paragraphs, asked of their own paragraphs (fit.jsonl) and of documents about other things (fit-off.jsonl); those of the half
  * of SQUAD_FILE that is not reported on (squad.jsonl), asked of this project's pages too (guides-off.jsonl); the tuned half of
- * the technical questions (technical.jsonl). `--report` adds questions that are only reported on: 1,000 of the other half of
+ * the technical questions (technical.jsonl), and questions about other handbooks (handbooks.jsonl). `--report` adds questions that are only reported on: 1,000 of the other half of
  * SQUAD_FILE (squad-reported.jsonl), 300 of them asked of this project's pages (guides-reported-off.jsonl), and the other half
  * of the technical questions (technical-reported.jsonl). It ingests and searches as the services do, in this process; files
  * that are there are kept.
- * Usage: npm run build && node dist/passages-reader.js QA_DIR SQUAD_FILE OUT_DIR [--report] [--only technical]
+ * Usage: npm run build && node dist/passages-reader.js QA_DIR SQUAD_FILE OUT_DIR [--report] [--only outlined]
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { technicalDocuments, technicalQuestions } from '../../../bench/grounding/technical.ts';
+import { handbooks } from './handbooks.mjs';
 import { openSearch } from './search.mjs';
 
 const { values: flags, positionals } = parseArgs({
@@ -20,9 +21,7 @@ const { values: flags, positionals } = parseArgs({
 });
 const [qa, squad, out] = positionals;
 if (!out) {
-  console.error(
-    'Usage: node dist/passages-reader.js QA_DIR SQUAD_FILE OUT_DIR [--report] [--only technical]',
-  );
+  console.error('Usage: node dist/passages-reader.js QA_DIR SQUAD_FILE OUT_DIR [--report] [--only outlined]');
   process.exit(2);
 }
 const sources = ['squadshifts-new-wiki', 'squad-train-paragraphs', 'covid-qa', 'policyqa'];
@@ -47,11 +46,22 @@ const named = (collection, texts) =>
 mkdirSync(out, { recursive: true });
 const engine = await openSearch();
 
+/** What is found for questions, without the embeddings. */
+async function found(collection, questions) {
+  const rows = [];
+  for (const question of questions) {
+    const docs = await engine.search(collection, question.question);
+    rows.push({ ...question, docs: docs.map(({ embedding: _embedding, ...document }) => document) });
+  }
+  return rows;
+}
+
 async function search(collection, questions, file) {
   if (existsSync(join(out, file))) return;
-  const rows = [];
-  for (const question of questions)
-    rows.push({ ...question, docs: await engine.search(collection, question.question) });
+  write(file, await found(collection, questions));
+}
+
+function write(file, rows) {
   writeFileSync(join(out, file), `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`);
   console.log(`${file}: ${rows.length} questions`);
 }
@@ -64,6 +74,17 @@ async function technical() {
   const half = (rest) => questions.filter((_question, index) => index % 2 === rest);
   await search('technical', half(0), 'technical.jsonl');
   if (flags.report) await search('technical', half(1), 'technical-reported.jsonl');
+}
+
+/** Questions about handbooks, each asked of its own kind. */
+async function outlined() {
+  if (existsSync(join(out, 'handbooks.jsonl'))) return;
+  const rows = [];
+  for (const { name, files, questions } of handbooks()) {
+    await engine.ingest(name, files);
+    rows.push(...(await found(name, questions)));
+  }
+  write('handbooks.jsonl', rows);
 }
 
 async function prose() {
@@ -110,7 +131,8 @@ async function prose() {
 
 try {
   await technical();
-  if (flags.only !== 'technical') await prose();
+  await outlined();
+  if (flags.only !== 'outlined') await prose();
 } finally {
   await engine.close();
 }

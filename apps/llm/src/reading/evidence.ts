@@ -1,5 +1,6 @@
 import { pairsOf, splitWords, stemOf } from '#encoders';
 import { remember } from '#text';
+import { isTerm, nameEvidence, nameEvidenceNames, nameOfRow } from './name-evidence.js';
 import { answersType, questionType, type QuestionType } from './question-type.js';
 import type { ReadPassage, Sentence } from './sentence.js';
 
@@ -12,9 +13,15 @@ export interface Candidate {
   readonly text: string;
   /** The term that its passage explains, as in a list of options; empty in other passages. */
   readonly term: string;
+  /** The term, or the name that its table's row is about; empty where there is none. */
+  readonly name: string;
   readonly before: string;
   readonly after: string;
   readonly heading: string;
+  /** The name of its document, without an extension. */
+  readonly document: string;
+  /** Its passage is below a heading of its document. */
+  readonly isOutlined: boolean;
   /** The whole passage, its headings included. */
   readonly passage: string;
 }
@@ -56,6 +63,7 @@ export const evidenceNames = [
   'term asked',
   'way and term',
   'way and code',
+  ...nameEvidenceNames,
   'reader',
   'reader behind the best',
   'reader before the next',
@@ -65,28 +73,38 @@ export const evidenceNames = [
 /** Every sentence of the passages as a candidate to answer a question. */
 export function candidatesOf(question: string, passages: readonly ReadPassage[]): Candidate[] {
   const asked = new Set(stemsOf(question));
-  return passages.flatMap(({ sentences, heading, headings }) => {
+  return passages.flatMap(({ sentences, heading, headings, document, isOutlined }) => {
     const body = sentences.map(({ text }) => text).join(' ');
     const passage = heading === '' ? body : `${heading}. ${body}`;
     const subject = subjectOf(headings);
+    const term = isTerm(subject) ? subject : '';
     return sentences.map((sentence, index) => ({
       sentence,
-      term: isTerm(subject) ? subject : '',
-      ...withLead(subject, sentence.text, asked),
+      term,
+      ...named(sentence, sentences, { subject, term, asked }),
       before: sentences[index - 1]?.text ?? headings.slice(0, subject === '' ? undefined : -1).join(', '),
       after: sentences[index + 1]?.text ?? '',
       heading,
+      document,
+      isOutlined,
       passage,
     }));
   });
 }
 
-/** A name of a program's: `--retry`, `/v1/models`, `ForwardAgent`, `key=value`; or a word that no title begins with. */
-const termLike = /^[^\p{L}\p{N}\s]|^[\p{Ll}\d]|[_=<>{}[\]/]|\p{Ll}\p{Lu}/u;
-
-/** Whether a heading is a term that the text below explains, as in a list of options. */
-function isTerm(heading: string): boolean {
-  return heading !== '' && termLike.test(heading);
+/** What a sentence is about: the row of a table that it continues, otherwise its passage's innermost heading. */
+function named(
+  sentence: Sentence,
+  sentences: readonly Sentence[],
+  { subject, term, asked }: { subject: string; term: string; asked: ReadonlySet<string> },
+): Pick<Candidate, 'name' | 'lead' | 'text'> {
+  const { text, kind, block } = sentence;
+  if (kind !== 'row') return { name: term, ...withLead(subject, text, asked) };
+  const first = sentences.find((other) => other.block === block)!;
+  const name = nameOfRow(first.text) || term;
+  if (first === sentence || name === '' || text.includes(name))
+    return { name, ...withLead(subject, text, asked) };
+  return { name, lead: name, text: `${name}: ${text}` };
 }
 
 /** The innermost heading, which says what a passage is about; none where that is the document's title alone. */
@@ -152,9 +170,11 @@ export function lexicalEvidence(question: string, candidates: readonly Candidate
   const passageWords = rareWords(words, [...new Set(candidates.map(({ passage }) => passage))].map(setOf));
   const texts = new Set(candidates.flatMap(({ passage, lead }) => [passage, lead]));
   const anywhere = new Set([...texts].flatMap((text) => [...setOf(text)]));
-  const names = [...new Set(namesOf(question))];
-  const missing = names.filter((name) => !anywhere.has(name)).length / Math.max(1, names.length);
-  return candidates.map(({ sentence, term, text, before, after, heading, passage }, index) => {
+  const known = [...new Set(namesOf(question))];
+  const missing = known.filter((name) => !anywhere.has(name)).length / Math.max(1, known.length);
+  const names = nameEvidence(question, { stemsOf: setOf, ways });
+  return candidates.map((candidate, index) => {
+    const { sentence, term, text, before, after, heading, passage } = candidate;
     const own = sets[index]!;
     const whole = setOf(passage);
     const ownPairs = pairsOf(stems[index]!);
@@ -188,6 +208,7 @@ export function lexicalEvidence(question: string, candidates: readonly Candidate
       term === '' ? 0 : shareOf(setOf(term), asking),
       Number(ways && term !== ''),
       Number(ways && sentence.kind === 'code'),
+      ...names(candidate),
     ];
   });
 }

@@ -3,20 +3,21 @@ import type { Reader } from '#encoders';
 import { describe, expect, it } from 'vitest';
 import { evidenceNames } from './evidence.js';
 import { ExtractiveAnswerer } from './extractive-answerer.js';
-import type { Fusion } from './fusion.js';
+import type { Fusion, Judgement } from './fusion.js';
 
 const question = 'Where did the ferry stop?';
 
 /** The logit of the reader alone orders the sentences; no answer is sure. */
-const fusion: Fusion = {
-  evidence: [...evidenceNames],
+const judgement: Judgement = {
   rank: { weights: evidenceNames.map((name) => Number(name === 'reader')), bias: 0 },
   confidence: { weights: [...evidenceNames, 'logit', 'lead'].map(() => 0), bias: 0 },
-  thresholds: { answer: 0, sure: 1 },
+  thresholds: { answer: 0, doubtful: 0, sure: 1 },
+  elsewhere: 0.5,
 };
+const fusion: Fusion = { evidence: [...evidenceNames], prose: judgement, outlined: judgement };
 
 /** Reads with the given logits, and counts what it reads. */
-function answererOf(logits: Readonly<Record<string, number>>) {
+function answererOf(logits: Readonly<Record<string, number>>, used = fusion) {
   const read: string[] = [];
   const reader: Reader = {
     info: { id: 'reader' } as Reader['info'],
@@ -29,7 +30,7 @@ function answererOf(logits: Readonly<Record<string, number>>) {
   };
   const options = {
     reader,
-    fusion,
+    fusion: used,
     noAnswer: 'Nothing.',
     maxPassages: 5,
     tokenise: (text: string) => [text],
@@ -37,12 +38,16 @@ function answererOf(logits: Readonly<Record<string, number>>) {
   return { answerer: new ExtractiveAnswerer(options), read };
 }
 
-async function answer(answerer: ExtractiveAnswerer, texts: readonly string[]): Promise<string> {
+async function answer(
+  answerer: ExtractiveAnswerer,
+  texts: readonly string[],
+  metadata: Record<string, unknown> = {},
+): Promise<string> {
   const documents = texts.map((text, index): RetrievedDocument => ({
     id: String(index),
     text,
     score: 0.5,
-    metadata: {},
+    metadata,
   }));
   let said = '';
   const messages = [{ role: 'user' as const, content: question }];
@@ -75,5 +80,29 @@ describe('ExtractiveAnswerer', () => {
     const many = answererOf({ [inPort]: 3 });
     expect(await answer(many.answerer, [[...others, inPort].join(' ')])).toContain(inPort);
     expect(many.read).toHaveLength(12);
+  });
+
+  it('judges passages below headings by weights of their own, and quotes three where it doubts', async () => {
+    const outlined = { ...judgement, thresholds: { answer: 0, doubtful: 0.9, sure: 1 } };
+    const { answerer } = answererOf({ [inPort]: 3, [inFog]: 2, [atIsland]: 1 }, { ...fusion, outlined });
+    const texts = [inPort, inFog, atIsland];
+    const said = await answer(answerer, texts);
+    expect(texts.filter((text) => said.includes(text))).toEqual([inPort, inFog]);
+    const below = await answer(answerer, texts, { title: 'Ferries', heading: 'Ferries > Stops' });
+    expect(texts.filter((text) => below.includes(text))).toEqual(texts);
+  });
+
+  it('adds a quote of another passage to several items, where it is not sure', async () => {
+    const items = { title: 'Ferries', blocks: 'ii' };
+    const { answerer } = answererOf({ 'stop: port': 3, 'stop: fog': 2.5, [atIsland]: 1 });
+    const documents = [
+      { id: '0', text: 'stop: port\n\nstop: fog', score: 1, metadata: items },
+      { id: '1', text: atIsland, score: 1, metadata: {} },
+    ];
+    let said = '';
+    const messages = [{ role: 'user' as const, content: 'Which stops are used?' }];
+    for await (const { text } of answerer.answer(messages, documents, {}, new AbortController().signal))
+      said += text;
+    for (const text of ['stop: port', 'stop: fog', atIsland]) expect(said).toContain(text);
   });
 });

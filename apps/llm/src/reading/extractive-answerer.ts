@@ -15,10 +15,6 @@ import { limitAnswer, writeAnswer, type Answer } from './written-answer.js';
 const questionsKept = 4;
 /** Documents that a refusal points to. */
 const nearestDocuments = 3;
-/** Quotes of an answer that is not sure: each of another section where the documents have headings. */
-const mostUnsure = 2;
-/** How much likelier a second quote counts, in logits, if another passage holds it: the first one's may be the wrong one. */
-const elsewhere = 0.5;
 const unsureOpening = 'I am not sure, but the documents say:';
 
 export interface AnswererOptions {
@@ -40,8 +36,8 @@ type Limits = Pick<
 >;
 
 /**
- * Answers with sentences of the documents, each as it stands there with its `[n]`: the likeliest to answer, a second one
- * where that is not sure, none where nothing does.
+ * Answers with sentences of the documents, each as it stands there with its `[n]`: the likeliest to answer, a second or a
+ * third one where that is not sure, none where nothing does.
  */
 export class ExtractiveAnswerer {
   constructor(private readonly options: AnswererOptions) {}
@@ -100,11 +96,10 @@ export class ExtractiveAnswerer {
       signal,
     );
     const { promptTokens, confidence } = ranking;
-    if (ranking.ranked.length === 0 || confidence < fusion.thresholds.answer)
-      return { answer: this.#refusal(documents, 1 - confidence), promptTokens };
-    const isSure = confidence >= fusion.thresholds.sure;
-    const quotes = quotesOf(question, ranking, passages, isSure);
-    return { answer: writeAnswer(isSure ? '' : unsureOpening, quotes, confidence), promptTokens };
+    if (ranking.quotes === 0) return { answer: this.#refusal(documents, 1 - confidence), promptTokens };
+    const quotes = quotesOf(question, ranking, passages);
+    const opening = ranking.quotes === 1 ? '' : unsureOpening;
+    return { answer: writeAnswer(opening, quotes, confidence), promptTokens };
   }
 
   /** Points to the documents that come nearest, without a quote of them. */
@@ -123,25 +118,18 @@ export class ExtractiveAnswerer {
   }
 }
 
-/** The quotes of an answer; a second one only where it adds something. */
-function quotesOf(
-  question: string,
-  { ranked }: Ranking,
-  passages: readonly ReadPassage[],
-  isSure: boolean,
-): Quote[] {
+/** The quotes of an answer; a further one only where it adds something: of another section where the documents have headings. */
+function quotesOf(question: string, ranking: Ranking, passages: readonly ReadPassage[]): Quote[] {
   const passageOf = (number: number) => passages[number - 1]!;
-  const several = severalOf(question, ranked);
-  if (several) {
-    const sentences = several.map(({ candidate }) => candidate.sentence);
-    return [quoteOfSeveral(sentences, passageOf(sentences[0]!.passage))];
-  }
-  const quotes: Quote[] = [];
+  const several = severalOf(question, ranking.ranked)?.map(({ candidate }) => candidate.sentence) ?? [];
+  const quotes = several[0] ? [quoteOfSeveral(several, passageOf(several[0].passage))] : [];
   const explained = new Set<string>();
-  const most = isSure ? 1 : mostUnsure;
-  for (const { candidate } of withSecond(ranked)) {
-    if (quotes.length === most) break;
-    const section = sectionOf(candidate);
+  let rest = ranking.ranked.filter(({ candidate }) => !several.includes(candidate.sentence));
+  while (quotes.length < ranking.quotes && rest.length > 0) {
+    const next = likeliest(rest, quotes, ranking.elsewhere);
+    rest = rest.filter((other) => other !== next);
+    const { candidate } = next;
+    const section = sectionOf(candidate) && `${candidate.sentence.passage} ${sectionOf(candidate)}`;
     if (explained.has(section)) continue;
     if (section !== '') explained.add(section);
     const quote = quoteOf(candidate, passageOf(candidate.sentence.passage), question);
@@ -153,13 +141,16 @@ function quotesOf(
   return quotes;
 }
 
-/** The first of the ranking, then the others by what they add to it. */
-function withSecond([first, ...others]: Ranking['ranked']): Ranking['ranked'] {
-  if (!first) return [];
-  const { passage } = first.candidate.sentence;
+/** The sentence that adds most to what is quoted. */
+function likeliest(
+  rest: readonly RankedSentence[],
+  quotes: readonly Quote[],
+  elsewhere: number,
+): RankedSentence {
+  const quoted = new Set(quotes.map(({ passage }) => passage));
   const worthOf = ({ candidate, logit }: RankedSentence) =>
-    logit + (candidate.sentence.passage === passage ? 0 : elsewhere);
-  return [first, ...others.toSorted((left, right) => worthOf(right) - worthOf(left))];
+    logit + (quoted.has(candidate.sentence.passage) ? 0 : elsewhere);
+  return rest.reduce((best, one) => (worthOf(one) > worthOf(best) ? one : best));
 }
 
 /** The headings above a sentence, or empty where there is none but the document's title. */

@@ -5,15 +5,30 @@ import { evidenceNames } from './evidence.js';
 
 const regressionSchema = z.strictObject({ weights: z.array(z.number()), bias: z.number() });
 
-const fusionSchema = z.strictObject({
-  evidence: z.array(z.string()),
+const judgementSchema = z.strictObject({
   /** Which sentence answers, from the evidence of each. */
   rank: regressionSchema,
   /** Whether the first of them does, from its evidence and its lead over the second. */
   confidence: regressionSchema,
-  /** Below `answer` nothing is quoted; below `sure` a second sentence is, and the answer says that it may be wrong. */
-  thresholds: z.strictObject({ answer: z.number(), sure: z.number() }),
+  /**
+   * Below `answer` nothing is quoted; below `sure` a second sentence is, and the answer says that it may be wrong; below
+   * `doubtful` a third one.
+   */
+  thresholds: z.strictObject({ answer: z.number(), doubtful: z.number(), sure: z.number() }),
+  /** How much likelier a further quote counts, in logits, if another passage holds it: those of the first may be the wrong ones. */
+  elsewhere: z.number(),
 });
+
+const fusionSchema = z.strictObject({
+  evidence: z.array(z.string()),
+  /** For passages of documents without headings. */
+  prose: judgementSchema,
+  /** For passages below headings, as handbooks and manuals have them. */
+  outlined: judgementSchema,
+});
+
+/** How evidence of one kind of passages becomes an order and a probability. */
+export type Judgement = z.infer<typeof judgementSchema>;
 
 /** How the reader's scores and the lexical evidence become one order and one probability. */
 export type Fusion = z.infer<typeof fusionSchema>;
@@ -24,15 +39,18 @@ export function readFusion(directory: string): Fusion {
   const fusion = fusionSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   const fits =
     fusion.evidence.join() === evidenceNames.join() &&
-    fusion.rank.weights.length === evidenceNames.length &&
-    fusion.confidence.weights.length === evidenceNames.length + 2;
+    [fusion.prose, fusion.outlined].every(
+      ({ rank, confidence }) =>
+        rank.weights.length === evidenceNames.length &&
+        confidence.weights.length === evidenceNames.length + 2,
+    );
   if (!fits)
     throw new Error(`${path} was fitted on other evidence; tools/training/reader/fit.mjs fits it again`);
   return fusion;
 }
 
 /** The logit of a regression. */
-export function regress({ weights, bias }: Fusion['rank'], values: readonly number[]): number {
+export function regress({ weights, bias }: Judgement['rank'], values: readonly number[]): number {
   return weights.reduce((sum, weight, index) => sum + weight * values[index]!, bias);
 }
 

@@ -1,6 +1,6 @@
 import type { Reader } from '#encoders';
 import { candidatesOf, lexicalEvidence, readerEvidence, type Candidate } from './evidence.js';
-import { confidenceEvidence, regress, sigmoid, type Fusion } from './fusion.js';
+import { confidenceEvidence, regress, sigmoid, type Fusion, type Judgement } from './fusion.js';
 import { repeatsOf } from './repeats-question.js';
 import type { ReadPassage } from './sentence.js';
 
@@ -14,6 +14,10 @@ export interface Ranking {
   readonly ranked: readonly RankedSentence[];
   /** That the first one answers, 0–1. */
   readonly confidence: number;
+  /** Quotes that the confidence asks for: none where nothing answers, one where the first sentence surely does. */
+  readonly quotes: number;
+  /** How much likelier a further quote counts, in logits, if another passage holds it. */
+  readonly elsewhere: number;
   /** Tokens that the reader read. */
   readonly promptTokens: number;
 }
@@ -36,7 +40,7 @@ export async function rankSentences(
     .map((candidate, index) => ({ candidate, words: lexical[index]! }))
     .toSorted((left, right) => worth(right.words) - worth(left.words))
     .slice(0, mostRead);
-  if (chosen.length === 0) return { ranked: [], confidence: 0, promptTokens: 0 };
+  if (chosen.length === 0) return { ranked: [], confidence: 0, quotes: 0, elsewhere: 0, promptTokens: 0 };
   const sentences = chosen.map(({ candidate: { text, before, after, passage } }) => ({
     text,
     before,
@@ -48,12 +52,26 @@ export async function rankSentences(
   const ranked = chosen
     .map(({ candidate, words }, index) => {
       const evidence = [...words, ...read[index]!];
-      return { candidate, evidence, logit: regress(fusion.rank, evidence) };
+      return { candidate, evidence, logit: regress(judgementOf(fusion, candidate).rank, evidence) };
     })
     .toSorted((left, right) => right.logit - left.logit);
   const [first, second] = ranked;
-  const certainty = confidenceEvidence(first!.evidence, first!.logit, second?.logit);
-  return { ranked, confidence: sigmoid(regress(fusion.confidence, certainty)), promptTokens };
+  const judgement = judgementOf(fusion, first!.candidate);
+  const certain = confidenceEvidence(first!.evidence, first!.logit, second?.logit);
+  const confidence = sigmoid(regress(judgement.confidence, certain));
+  const { elsewhere } = judgement;
+  return { ranked, confidence, quotes: quotesFor(confidence, judgement), elsewhere, promptTokens };
+}
+
+/** How candidates of a passage are judged: below headings other evidence counts than in prose without any. */
+export function judgementOf({ prose, outlined }: Fusion, { isOutlined }: Candidate): Judgement {
+  return isOutlined ? outlined : prose;
+}
+
+function quotesFor(confidence: number, { thresholds }: Judgement): number {
+  if (confidence < thresholds.answer) return 0;
+  if (confidence >= thresholds.sure) return 1;
+  return confidence < thresholds.doubtful ? 3 : 2;
 }
 
 /** Overlap with the question in the sentence, half as much around it. */

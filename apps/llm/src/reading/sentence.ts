@@ -24,6 +24,10 @@ export interface ReadPassage {
   readonly heading: string;
   /** The same one by one, the outermost first. */
   readonly headings: readonly string[];
+  /** The name of its document, without an extension. */
+  readonly document: string;
+  /** It is below a heading of its document. */
+  readonly isOutlined: boolean;
   readonly sentences: readonly Sentence[];
 }
 
@@ -49,7 +53,14 @@ export function readPassages(documents: readonly RetrievedDocument[]): ReadPassa
       }
     }
     const headings = headingsOf(metadata);
-    return { documentId: id, heading: headings.join(' > '), headings, sentences };
+    return {
+      documentId: id,
+      heading: headings.join(' > '),
+      headings,
+      document: documentName(metadata),
+      isOutlined: typeof metadata['heading'] === 'string' && metadata['heading'] !== '',
+      sentences,
+    };
   });
 }
 
@@ -79,4 +90,9 @@ function headingsOf({ title, heading }: Readonly<Record<string, unknown>>): stri
   const path = typeof heading === 'string' && heading !== '' ? heading.split(' > ') : [];
   // A document's title is mostly its first heading too.
   return typeof title === 'string' && title !== '' && path[0] !== title ? [title, ...path] : path;
+}
+
+/** The file name without its extension; without the number of a manual's section too. */
+function documentName({ filename }: Readonly<Record<string, unknown>>): string {
+  return typeof filename === 'string' ? filename.replace(/\.[^.\s]{1,5}$/, '').replace(/\.\d$/, '') : '';
 }
