@@ -3,10 +3,16 @@ import { quoteOf, quoteOfSeveral } from './compose-answer.js';
 import { candidatesOf } from './evidence.js';
 import { readPassages } from './sentence.js';
 
-function quote(text: string, chosen: string, metadata: Record<string, unknown> = {}, question = '') {
+function quote(
+  text: string,
+  chosen: string,
+  metadata: Record<string, unknown> = {},
+  question = '',
+  isUnsure = false,
+) {
   const passages = readPassages([{ id: 'd', text, score: 1, metadata }]);
   const candidate = candidatesOf(question, passages).find(({ sentence }) => sentence.text.includes(chosen));
-  const { lead, text: quoted } = quoteOf(candidate!, passages[0]!, question);
+  const { lead, text: quoted } = quoteOf(candidate!, passages[0]!, { question, isUnsure });
   return lead + quoted;
 }
 
@@ -54,6 +60,10 @@ describe('quoteOf', () => {
       'Stop all. Copy the data then:\n```\ncp -a data copy\n```',
     );
     expect(quote(text, 'Stop', { blocks: 'ppcp' }, 'How do I stop?')).toBe('Stop all.');
+    expect(quote(text, 'Stop', metadata, 'Is it on?', true)).toBe(
+      quote(text, 'Stop', metadata, 'How do I stop?'),
+    );
+    expect(quote(text, 'Stop', metadata, 'Is it on?')).toBe('Stop all.');
     expect(quote(text, 'Stop', metadata, 'Who stops all?')).toBe('Stop all.');
   });
 

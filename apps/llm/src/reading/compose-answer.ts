@@ -26,18 +26,20 @@ const mostItems = 8;
 /**
  * A sentence so that it can be understood alone: behind the sentence that it refers to, or its heading; an item behind the
  * sentence that announces its list; code whole and between fences, with the sentence that announces it; a sentence that
- * announces something with what it announces. Where the question asks for a way, the rest of the paragraph follows in documents
- * with an outline.
+ * announces something with what it announces. Where the question asks for a way, or the answer is unsure, the rest of the
+ * paragraph follows in documents with an outline.
  */
 export function quoteOf(
   { sentence, heading, lead: subject, term }: Candidate,
   { sentences, headings }: ReadPassage,
-  question: string,
+  { question, isUnsure = false }: { question: string; isUnsure?: boolean },
 ): Quote {
   const { passage, documentId } = sentence;
   const whole = (before: string, first: number, last: number) => {
     const [from, to] =
-      headings.length > 1 && asksForWay(question) ? withRest(sentences, first, last) : [first, last];
+      headings.length > 1 && (isUnsure || asksForWay(question))
+        ? withRest(sentences, first, last)
+        : [first, last];
     const text = render(sentences.slice(from, to));
     return { lead: leadBefore(before, text), text, passage, documentId };
   };

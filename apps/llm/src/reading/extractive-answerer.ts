@@ -124,6 +124,7 @@ function quotesOf(question: string, ranking: Ranking, passages: readonly ReadPas
   const several = severalOf(question, ranking.ranked)?.map(({ candidate }) => candidate.sentence) ?? [];
   const quotes = several[0] ? [quoteOfSeveral(several, passageOf(several[0].passage))] : [];
   const explained = new Set<string>();
+  const isUnsure = ranking.quotes > 1;
   let rest = ranking.ranked.filter(({ candidate }) => !several.includes(candidate.sentence));
   while (quotes.length < ranking.quotes && rest.length > 0) {
     const next = likeliest(rest, quotes, ranking.elsewhere);
@@ -132,7 +133,7 @@ function quotesOf(question: string, ranking: Ranking, passages: readonly ReadPas
     const section = sectionOf(candidate) && `${candidate.sentence.passage} ${sectionOf(candidate)}`;
     if (explained.has(section)) continue;
     if (section !== '') explained.add(section);
-    const quote = quoteOf(candidate, passageOf(candidate.sentence.passage), question);
+    const quote = quoteOf(candidate, passageOf(candidate.sentence.passage), { question, isUnsure });
     const isNew = quotes.every(
       ({ text }) => !text.includes(candidate.sentence.text) && !quote.text.includes(text),
     );
