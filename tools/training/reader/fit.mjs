@@ -36,7 +36,7 @@ const settings = {
   /** Of the questions whose passages answer, 2.5% are refused, and 34% are refused or unsure. */
   prose: { ridge: 3, elsewhere: 0.5, shares: { answer: 0.025, sure: 0.34 } },
   /** Few questions: the weights are kept smaller, and what is off topic is known by its probability. */
-  outlined: { ridge: 30, elsewhere: 1, thresholds: { answer: 0.07, doubtful: 0.45, sure: 0.6 } },
+  outlined: { ridge: 30, elsewhere: 1, thresholds: { answer: 0.07, doubtful: 0.5, sure: 0.6 } },
 };
 /** The questions about handbooks differ from those about this project more than these among each other. */
 const shareOfHandbooks = { order: 0.1, probability: 0.2 };
