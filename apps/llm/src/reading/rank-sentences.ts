@@ -64,7 +64,7 @@ export async function rankSentences(
 }
 
 /** How candidates of a passage are judged: below headings other evidence counts than in prose without any. */
-export function judgementOf({ prose, outlined }: Fusion, { isOutlined }: Candidate): Judgement {
+function judgementOf({ prose, outlined }: Fusion, { isOutlined }: Candidate): Judgement {
   return isOutlined ? outlined : prose;
 }
 
