@@ -56,6 +56,7 @@ export async function writeInParts(
   try {
     for await (const part of parts) {
       await database.transaction(async (transaction) => {
+        await transaction.waitToWriteChunks();
         await document.room.require(transaction, document, bytesOf(part));
         if (written === 0) await insertPending(transaction, document, part);
         else await growPending(transaction, document, part);
@@ -64,6 +65,7 @@ export async function writeInParts(
       written += part.length;
     }
     return await database.transaction(async (transaction) => {
+      await transaction.waitToWriteChunks();
       const present = await findLocked(transaction, document);
       if (!present || !isSame(present, document)) return publish(transaction, document, present);
       await remove(transaction, document.id);

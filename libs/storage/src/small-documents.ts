@@ -52,6 +52,7 @@ async function writeTogether(
   transaction: Transaction,
   given: readonly Small[],
 ): Promise<(ReplaceOutcome | MegaNestError)[]> {
+  await transaction.waitToWriteChunks();
   const present = await findLocked(transaction, given);
   const outcomes: (ReplaceOutcome | MegaNestError)[] = [];
   const written: Small[] = [];

@@ -60,7 +60,7 @@ interface Target {
 
 /** What changes the indexes. Not both: searches wait while an index is dropped. */
 interface Change {
-  build?: ArrivalRange;
+  build?: ArrivalRange & { rows: number };
   drop: string[];
 }
 
@@ -189,7 +189,7 @@ export class VectorIndexer {
           await transaction.query(`SET LOCAL maintenance_work_mem = '${buildMemoryMegabytes}MB'`);
         await transaction.query(
           `CREATE INDEX ${segmentName(collection, dimensions, change.build)}
-           ON chunks ${segmentDefinition(collection, dimensions, change.build)}`,
+           ON chunks ${segmentDefinition(collection, dimensions, change.build, change.build.rows)}`,
         );
       }
       return change;
@@ -225,7 +225,8 @@ async function planGrowth(
   const rows = Number(tail?.rows);
   if (rows < Math.min(policy.unindexed, most)) return { drop };
   const replaced = segmentsToMerge(cover, rows, { ...policy, most });
-  return { build: { from: replaced[0]?.from ?? from, to: Number(tail?.last) + 1 }, drop };
+  const all = replaced.reduce((sum, segment) => sum + segment.rows, rows);
+  return { build: { from: replaced[0]?.from ?? from, to: Number(tail?.last) + 1, rows: all }, drop };
 }
 
 /**

@@ -37,10 +37,23 @@ export function rangeCondition({ from, to }: ArrivalRange): string {
   return `arrival >= ${from}${end}`;
 }
 
-/** What an index is made of and for which chunks. The expression has a cast, because the column takes every width. */
-export function segmentDefinition(collection: string, dimensions: number, range: ArrivalRange): string {
+/** Above this a graph is built with more care: its recall falls with its size otherwise. */
+const carefulAbove = 10_000;
+const construction = { usual: 64, careful: 200 };
+
+/**
+ * What an index is made of and for which chunks, about `rows` of them. The expression has a cast, because the column takes every
+ * width.
+ */
+export function segmentDefinition(
+  collection: string,
+  dimensions: number,
+  range: ArrivalRange,
+  rows: number,
+): string {
   const { expression, operatorClass } = vectorIndexOf(dimensions);
-  return `USING hnsw ((${expression}) ${operatorClass})
+  const width = rows > carefulAbove ? construction.careful : construction.usual;
+  return `USING hnsw ((${expression}) ${operatorClass}) WITH (ef_construction = ${width})
     WHERE collection = ${quoteLiteral(collection)} AND vector_dims(embedding) = ${dimensions} AND ${rangeCondition(range)}`;
 }
 

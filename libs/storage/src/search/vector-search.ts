@@ -101,7 +101,7 @@ const minSearchWidth = 100;
 /** The maximum of pgvector. */
 const maxSearchWidth = 1_000;
 /** For constant recall the width grows about with the square root of the index (docs/benchmarks.md). */
-const widthPerRoot = 2;
+const widthPerRoot = 3;
 
 /**
  * Returns the number of candidates of the index scan (`hnsw.ef_search`): a higher number is slower and misses less.
