@@ -1,11 +1,15 @@
 export { Database, openDatabase, openMigratedDatabase, type DatabaseOptions } from './database.js';
 export { inspectDatabase, type DatabaseFacts } from './inspect-database.js';
-export { ChunksRepository } from './chunks.repository.js';
+export { ChunksRepository } from './documents/chunks.repository.js';
 export { type ChunkHit, type ChunkSearch, type FusionSettings } from './search/chunk-search.js';
 export { fuse, type HybridRankings } from './search/fusion.js';
-export { type NewChunk } from './chunk-writer.js';
-export { type DocumentVersion, type NewDocument, type ReplaceOutcome } from './document.js';
-export { DocumentsRepository, type DocumentCounts, type DocumentPage } from './documents.repository.js';
+export { type NewChunk } from './documents/chunk-writer.js';
+export { type DocumentVersion, type NewDocument, type ReplaceOutcome } from './documents/document.js';
+export {
+  DocumentsRepository,
+  type DocumentCounts,
+  type DocumentPage,
+} from './documents/documents.repository.js';
 export { JobsRepository, type ClaimedJob, type Job, type JobState } from './jobs.repository.js';
 export { type KeptLimits } from './responses/kept-bounds.js';
 export { ConversationsRepository, type StoredConversation } from './responses/conversations.repository.js';

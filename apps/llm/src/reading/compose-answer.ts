@@ -1,5 +1,5 @@
-import { asksForWay, type Candidate } from './evidence.js';
-import type { ReadPassage, Sentence } from './sentence.js';
+import { asksForWay } from './evidence.js';
+import type { Candidate, ReadPassage, Sentence } from './sentence.js';
 
 /** A quote as it is shown. */
 export interface Quote {

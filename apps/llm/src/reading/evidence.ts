@@ -2,29 +2,7 @@ import { pairsOf, splitWords, stemOf } from '#encoders';
 import { remember } from '#text';
 import { isTerm, nameEvidence, nameEvidenceNames, nameOfRow } from './name-evidence.js';
 import { answersType, questionType, type QuestionType } from './question-type.js';
-import type { ReadPassage, Sentence } from './sentence.js';
-
-/** A sentence with what stands around it. */
-export interface Candidate {
-  readonly sentence: Sentence;
-  /** Heading that is shown in front of it, as it says what the sentence is about; empty where that is clear. */
-  readonly lead: string;
-  /** As it is read and shown: behind its lead. */
-  readonly text: string;
-  /** The term that its passage explains, as in a list of options; empty in other passages. */
-  readonly term: string;
-  /** The term, or the name that its table's row is about; empty where there is none. */
-  readonly name: string;
-  readonly before: string;
-  readonly after: string;
-  readonly heading: string;
-  /** The name of its document, without an extension. */
-  readonly document: string;
-  /** Its passage is below a heading of its document. */
-  readonly isOutlined: boolean;
-  /** The whole passage, its headings included. */
-  readonly passage: string;
-}
+import type { Candidate, ReadPassage, Sentence } from './sentence.js';
 
 /** What the fusion is fitted on, in this order; models/nano-reader/fusion.json names them too. */
 export const evidenceNames = [

@@ -4,11 +4,10 @@ import type { Generator } from '#generation';
 import { questionWithNames } from '#text';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import { quoteOf, quoteOfSeveral, type Quote } from './compose-answer.js';
-import type { Candidate } from './evidence.js';
 import type { Fusion } from './fusion.js';
 import { severalOf } from './list-question.js';
 import { rankSentences, type RankedSentence, type Ranking } from './rank-sentences.js';
-import { readPassages, type ReadPassage } from './sentence.js';
+import { readPassages, type Candidate, type ReadPassage } from './sentence.js';
 import { limitAnswer, writeAnswer, type Answer } from './written-answer.js';
 
 /** Questions of the conversation, counted from the last, whose repetition is no answer. */

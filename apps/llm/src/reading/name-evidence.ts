@@ -1,4 +1,4 @@
-import type { Candidate } from './evidence.js';
+import type { Candidate } from './sentence.js';
 
 /** What speaks for a candidate where names of programs are asked for or explained; the fusion is fitted on it in this order. */
 export const nameEvidenceNames = [

@@ -1,8 +1,8 @@
 import type { Reader } from '#encoders';
-import { candidatesOf, lexicalEvidence, readerEvidence, type Candidate } from './evidence.js';
+import { candidatesOf, lexicalEvidence, readerEvidence } from './evidence.js';
 import { confidenceEvidence, regress, sigmoid, type Fusion, type Judgement } from './fusion.js';
 import { repeatsOf } from './repeats-question.js';
-import type { ReadPassage } from './sentence.js';
+import type { Candidate, ReadPassage } from './sentence.js';
 
 export interface RankedSentence {
   readonly candidate: Candidate;

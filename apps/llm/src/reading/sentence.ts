@@ -96,3 +96,25 @@ function headingsOf({ title, heading }: Readonly<Record<string, unknown>>): stri
 function documentName({ filename }: Readonly<Record<string, unknown>>): string {
   return typeof filename === 'string' ? filename.replace(/\.[^.\s]{1,5}$/, '').replace(/\.\d$/, '') : '';
 }
+
+/** A sentence with what stands around it. */
+export interface Candidate {
+  readonly sentence: Sentence;
+  /** Heading that is shown in front of it, as it says what the sentence is about; empty where that is clear. */
+  readonly lead: string;
+  /** As it is read and shown: behind its lead. */
+  readonly text: string;
+  /** The term that its passage explains, as in a list of options; empty in other passages. */
+  readonly term: string;
+  /** The term, or the name that its table's row is about; empty where there is none. */
+  readonly name: string;
+  readonly before: string;
+  readonly after: string;
+  readonly heading: string;
+  /** The name of its document, without an extension. */
+  readonly document: string;
+  /** Its passage is below a heading of its document. */
+  readonly isOutlined: boolean;
+  /** The whole passage, its headings included. */
+  readonly passage: string;
+}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { defaultCollection, type StoredChunk, type StoredDocument } from '#contracts';
 import { requireFittingEmbeddings, type NewChunk } from './chunk-writer.js';
-import type { Database } from './database.js';
+import type { Database } from '../database.js';
 import { DocumentRoom, type DocumentVersion, type NewDocument, type ReplaceOutcome } from './document.js';
 import {
   chunksPerTransaction,
@@ -12,9 +12,9 @@ import {
 } from './document-writer.js';
 import { GroupedCalls } from './grouped-calls.js';
 import { smallDocuments } from './small-documents.js';
-import { analyzeIfGrown } from './statistics.js';
-import type { SqlValue } from './transaction.js';
-import { VectorIndexer } from './vector-indexer.js';
+import { analyzeIfGrown } from '../statistics.js';
+import type { SqlValue } from '../transaction.js';
+import { VectorIndexer } from '../vector-indexer.js';
 
 export interface DocumentCounts {
   documents: number;

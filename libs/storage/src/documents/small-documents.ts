@@ -1,6 +1,6 @@
 import { MegaNestError } from '#contracts';
 import { insertChunksStatement, type NewChunk } from './chunk-writer.js';
-import type { Database } from './database.js';
+import type { Database } from '../database.js';
 import type { DocumentVersion, ReplaceOutcome } from './document.js';
 import {
   bytesOf,
@@ -12,7 +12,7 @@ import {
   type WrittenDocument,
 } from './document-writer.js';
 import { GroupedCalls } from './grouped-calls.js';
-import { SqlParameters, type Transaction } from './transaction.js';
+import { SqlParameters, type Transaction } from '../transaction.js';
 
 /** Bounds of one transaction. */
 const most = { documents: 64, chunks: 200 };

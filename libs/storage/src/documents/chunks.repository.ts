@@ -1,12 +1,12 @@
 import { type SearchType, invalidField } from '#contracts';
-import type { Database } from './database.js';
-import type { ChunkHit, ChunkSearch } from './search/chunk-search.js';
-import { findByWords } from './search/lexical-search.js';
-import { selectDiverse } from './search/maximal-marginal-relevance.js';
-import { fuse } from './search/fusion.js';
-import { findNearest, type NearestHit } from './search/vector-search.js';
-import type { Transaction } from './transaction.js';
-import { requireUsableVector } from './vectors.js';
+import type { Database } from '../database.js';
+import type { ChunkHit, ChunkSearch } from '../search/chunk-search.js';
+import { findByWords } from '../search/lexical-search.js';
+import { selectDiverse } from '../search/maximal-marginal-relevance.js';
+import { fuse } from '../search/fusion.js';
+import { findNearest, type NearestHit } from '../search/vector-search.js';
+import type { Transaction } from '../transaction.js';
+import { requireUsableVector } from '../vectors.js';
 
 type Strategy = (transaction: Transaction, search: ChunkSearch) => Promise<ChunkHit[]>;
 

@@ -1,5 +1,5 @@
 import { MegaNestError } from '#contracts';
-import type { Transaction } from './transaction.js';
+import type { Transaction } from '../transaction.js';
 
 /** A document as it is handed over for storing. */
 export interface NewDocument {
