@@ -1,13 +1,16 @@
 import { SqlParameters, type Transaction } from '../transaction.js';
 import type { ChunkHit } from './chunk-search.js';
 import { chunkCondition } from './metadata-filter.js';
+import { growthShare } from './word-counts.js';
 import { conditionsOf, readTerms, type LexicalQuery, type QueryTerms, type Term } from './query-terms.js';
 
 /** BM25's saturation of repeated words and normalization by length; measured in docs/benchmarks.md. */
 const saturation = 0.6;
 const lengthNormalisation = 0.5;
-/** Maximum number of chunks that one selection scores. */
+/** Number of chunks that the frequencies of the terms of one selection may add up to. */
 const candidateLimit = 2_000;
+/** Maximum number of chunks that are scored: frequencies lag behind the collection by this share at most. */
+const scoredLimit = candidateLimit * (1 + growthShare);
 /** Terms of which a chunk must have two, where too many chunks have one of them. More terms read long lists of chunks. */
 const pairedTerms = 3;
 
@@ -107,7 +110,7 @@ export function scoringStatement(
   const text = `
     WITH candidates AS (
       SELECT id, search, ${damping} AS damping FROM chunks
-      WHERE ${ofWords} AND ${ofCollection} AND ${chunkCondition(query, parameters)} LIMIT ${candidateLimit}
+      WHERE ${ofWords} AND ${ofCollection} AND ${chunkCondition(query, parameters)} LIMIT ${scoredLimit}
     ), best AS MATERIALIZED (
       SELECT id, ${parts.join(' + ')} AS score FROM candidates ORDER BY score DESC, id LIMIT ${parameters.add(limit)}
     )

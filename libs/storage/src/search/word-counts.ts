@@ -4,7 +4,7 @@ import { quoteLiteral } from '../vector-segments.js';
 /** In smaller collections a search counts the words of its query itself. */
 export const leastCounted = 2_000;
 /** New chunks are counted once they are this share of the counted ones: so the total work grows with the chunks alone. */
-const growthShare = 0.25;
+export const growthShare = 0.25;
 /** Words of fewer chunks of a range are as good as unknown: most words of a large text are of this kind. */
 const leastFrequency = 3;
 
@@ -23,7 +23,7 @@ export async function countWords(
     await transaction.query('DELETE FROM word_counts WHERE collection = $1', [collection]);
     return counted.stored >= leastCounted;
   }
-  const least = Math.min(Math.max(leastCounted, counted.chunks * growthShare), most);
+  const least = Math.min(counted.chunks > 0 ? counted.chunks * growthShare : leastCounted, most);
   const [next] = await transaction.query<{ chunks: string; last: string | null }>(
     `SELECT count(*) AS chunks, max(arrival) AS last FROM (
        SELECT arrival FROM chunks WHERE collection = $1 AND arrival >= $2 ORDER BY arrival LIMIT $3
