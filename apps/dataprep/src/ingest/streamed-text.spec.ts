@@ -56,6 +56,13 @@ describe('sectionsOfText', () => {
     }
   });
 
+  it('cuts a text that is mostly blank lines', async () => {
+    const text = `${'\n'.repeat(1_000_000)}word `.repeat(2);
+    const sections = await all(sectionsOfText(piecesOf(Buffer.from(text), 100_000), 'utf-8'));
+    expect(sections.join('')).toBe(text);
+    expect(sections).toHaveLength(2);
+  });
+
   it('reads 64 MB with no more than a section ahead of the reader', async () => {
     const line = Buffer.from(`${'word '.repeat(200)}\n\n`);
     let read = 0;

@@ -88,10 +88,8 @@ export async function* sectionsOfText(
 /** In the second half, so that sections do not become small. */
 function borderBefore(text: string, most: number): number {
   const part = text.slice(0, most);
-  const blankLine = Math.max(
-    ...[...part.matchAll(/\n[^\S\n]*\n/g)].map(({ index, 0: found }) => index + found.length),
-    0,
-  );
+  let blankLine = 0;
+  for (const { index, 0: found } of part.matchAll(/\n[^\S\n]*\n/g)) blankLine = index + found.length;
   const borders = [blankLine, part.lastIndexOf('\n') + 1, part.lastIndexOf(' ') + 1];
   return borders.find((border) => border > most / 2) ?? most;
 }
