@@ -27,12 +27,13 @@ export class IndentedOutline {
     const blocks: DocumentBlock[] = [];
     let pending: string[] = [];
     const flush = () => {
-      if (pending.length > 0) blocks.push(...this.#close(pending), ...this.readLines(pending));
+      if (pending.length > 0) for (const block of this.#readPending(pending)) blocks.push(block);
       pending = [];
     };
     const rest = [...lines];
-    for (let line = rest.shift(); line !== undefined; line = rest.shift()) {
-      const next = rest[0];
+    for (let at = 0; at < rest.length; at += 1) {
+      const line = rest[at]!;
+      const next = rest[at + 1];
       const term = next === undefined ? undefined : headingOf(line, next, pending.at(-1));
       if (!term) {
         pending.push(line);
@@ -40,7 +41,10 @@ export class IndentedOutline {
       }
       flush();
       blocks.push(this.#heading(term.text, indentOf(line)));
-      if (term.rest !== undefined) rest.unshift(term.rest);
+      if (term.rest === undefined) continue;
+      // The text behind the term is read as the next line.
+      rest[at] = term.rest;
+      at -= 1;
     }
     flush();
     return blocks;
@@ -52,9 +56,13 @@ export class IndentedOutline {
     return { kind: 'heading', level: firstLevel + this.#open.length - 1, text };
   }
 
+  #readPending(lines: string[]): DocumentBlock[] {
+    return [...this.#close(lines), ...this.readLines(lines)];
+  }
+
   /** An empty heading, which ends the open headings that are indented as deep as these lines, or deeper. */
   #close(lines: readonly string[]): DocumentBlock[] {
-    const indent = Math.min(...lines.map(indentOf));
+    const indent = lines.reduce((least, line) => Math.min(least, indentOf(line)), Infinity);
     const kept = this.#open.findIndex((open) => open >= indent);
     if (kept === -1) return [];
     this.#open.length = kept;

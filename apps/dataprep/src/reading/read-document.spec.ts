@@ -49,6 +49,13 @@ describe('plain text', () => {
     ]);
   });
 
+  it('reads many lines without a blank one', async () => {
+    const lines = 'INFO a sack is ground\n'.repeat(140_000);
+    expect((await read('mill.log', lines)).blocks).toHaveLength(140_000);
+    const headings = 'Mill\n----\nIt grinds.\n'.repeat(50_000);
+    expect((await read('mill.txt', headings)).blocks).toHaveLength(100_000);
+  });
+
   it('takes a line above deeper ones for the heading of them, as manuals are set', async () => {
     const text = [
       'MILL(1)            Manual',

@@ -40,17 +40,21 @@ function titleOf([line = '', ...others]: readonly string[]): string | undefined 
 }
 
 function readGroup(lines: string[]): DocumentBlock[] {
-  const heading = lines.findIndex((line, index) => index > 0 && underline.test(line));
-  if (heading <= 0) return joinWrapped(lines);
-  return [
-    ...joinWrapped(lines.slice(0, heading - 1)),
-    {
-      kind: 'heading',
-      level: lines[heading]?.includes('=') ? 1 : 2,
-      text: collapseWhitespace(lines[heading - 1] ?? ''),
-    },
-    ...readGroup(lines.slice(heading + 1)),
-  ];
+  const blocks: DocumentBlock[] = [];
+  let begin = 0;
+  const readUntil = (end: number) => {
+    for (const block of joinWrapped(lines.slice(begin, end))) blocks.push(block);
+  };
+  for (let at = 1; at < lines.length; at += 1) {
+    const line = lines[at]!;
+    if (at === begin || !underline.test(line)) continue;
+    readUntil(at - 1);
+    const level = line.includes('=') ? 1 : 2;
+    blocks.push({ kind: 'heading', level, text: collapseWhitespace(lines[at - 1]!) });
+    begin = at + 1;
+  }
+  readUntil(lines.length);
+  return blocks;
 }
 
 function joinWrapped(lines: string[]): DocumentBlock[] {
