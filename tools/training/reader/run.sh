@@ -7,15 +7,10 @@
 set -eu
 qa=$1 squad=$2 work=$3 seconds=${4:-1400}
 here=tools/training/reader
-python=${PYTHON:-/usr/bin/python3}
+. "$here/prepare.sh"
 
-mkdir -p "$work"
 reranker=${RERANKER:-$work/models/nano-rerank}
-[ -d "$reranker" ] || git archive 34cd3c9^ models/nano-rerank | tar -x -C "$work"
-# Without AMX the matrix products take AVX-512's bfloat16 instructions.
-grep -q amx_bf16 /proc/cpuinfo && tiles= || tiles=-DNOAMX
-g++ -O3 -march=native -ffast-math -fopenmp -shared -fPIC $tiles "$here/ops.cpp" -o "$work/libops.so"
-export OPS="$work/libops.so" OMP_NUM_THREADS="${OMP_NUM_THREADS:-$(nproc)}"
+[ -n "${RERANKER:-}" ] || fetch_first_reranker
 "$python" "$here/groups.py" "$qa" "$work/groups.jsonl"
 "$python" "$here/train.py" "$work/groups.jsonl" "$work/reader" --tokenizer "$reranker/tokenizer.json" \
   --init "$reranker/model.safetensors" --seconds "$seconds" --cand 8

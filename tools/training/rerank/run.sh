@@ -5,13 +5,9 @@
 set -eu
 qa=$1 work=$2 seconds=${3:-2000}
 reader=tools/training/reader
-python=${PYTHON:-/usr/bin/python3}
+. "$reader/prepare.sh"
 
-mkdir -p "$work"
-# Without AMX the matrix products take AVX-512's bfloat16 instructions.
-grep -q amx_bf16 /proc/cpuinfo && tiles= || tiles=-DNOAMX
-g++ -O3 -march=native -ffast-math -fopenmp -shared -fPIC $tiles "$reader/ops.cpp" -o "$work/libops.so"
-export OPS="$work/libops.so" OMP_NUM_THREADS="${OMP_NUM_THREADS:-$(nproc)}" PYTHONPATH="$reader"
+export PYTHONPATH="$reader"
 "$python" tools/training/rerank/groups.py "$qa" "$work/groups.jsonl"
 "$python" tools/training/rerank/train.py "$work/groups.jsonl" "$work/rerank" --tokenizer models/nano-rerank/tokenizer.json \
   --init models/nano-reader/model.safetensors --groups 10000 --seconds "$seconds" --at 0,640,1250,2500,5000

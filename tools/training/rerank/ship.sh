@@ -5,15 +5,10 @@
 set -eu
 qa=$1 work=$2
 reader=tools/training/reader
-python=${PYTHON:-/usr/bin/python3}
+. "$reader/prepare.sh"
 
-mkdir -p "$work"
 before=$work/models/nano-rerank
-[ -d "$before" ] || git archive 34cd3c9^ models/nano-rerank | tar -x -C "$work"
-# Without AMX the matrix products take AVX-512's bfloat16 instructions.
-grep -q amx_bf16 /proc/cpuinfo && tiles= || tiles=-DNOAMX
-g++ -O3 -march=native -ffast-math -fopenmp -shared -fPIC $tiles "$reader/ops.cpp" -o "$work/libops.so"
-export OPS="$work/libops.so" OMP_NUM_THREADS="${OMP_NUM_THREADS:-$(nproc)}"
+fetch_first_reranker
 "$python" "$reader/groups.py" "$qa" "$work/groups.jsonl"
 awk 'NR % 4 == 1' "$work/groups.jsonl" >"$work/quarter.jsonl"
 # The limit ends the training; the time alone would lower its rate.
