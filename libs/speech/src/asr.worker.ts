@@ -1,10 +1,18 @@
-import { serveWorker } from '#models';
-import { openModel } from './open-model.js';
-import type { TranscriptEvent } from './transcriber-interface.js';
-import type { TranscriberCall, TranscriberReady, TranscriberSettings } from './transcriber-messages.js';
+import { z } from 'zod';
+import { ModelLoadError, readOptionalJson, serveWorker } from '#models';
+import { CtcTranscriber } from './ctc/ctc-transcriber.js';
+import type {
+  TranscribeRequest,
+  TranscriberReady,
+  TranscriberSettings,
+  TranscriptEvent,
+} from './transcriber.js';
+import { WhisperTranscriber } from './whisper/whisper-transcriber.js';
+
+const configSchema = z.looseObject({ model_type: z.string().optional() });
 
 /** Entry point of a thread that decodes audio and owns a session of the speech model. */
-await serveWorker<TranscriberReady, TranscriberCall, TranscriptEvent, undefined>(async (settings) => {
+await serveWorker<TranscriberReady, TranscribeRequest, TranscriptEvent, undefined>(async (settings) => {
   const model = await openModel(settings as TranscriberSettings);
   return {
     dispose: () => model.close(),
@@ -15,3 +23,10 @@ await serveWorker<TranscriberReady, TranscriberCall, TranscriptEvent, undefined>
     },
   };
 });
+
+/** Loads the model of a folder: Whisper, or a CTC model. Errors: ModelLoadError. */
+async function openModel(settings: TranscriberSettings): Promise<CtcTranscriber | WhisperTranscriber> {
+  const config = await readOptionalJson(settings.directory, 'config.json', configSchema);
+  if (!config) throw new ModelLoadError(`${settings.directory} does not contain config.json.`);
+  return config.model_type === 'whisper' ? WhisperTranscriber.load(settings) : CtcTranscriber.load(settings);
+}

@@ -1,5 +1,9 @@
 export { decodeAudio } from './audio/decode-audio.js';
 export { Resampler } from './audio/resampler.js';
-export { type Transcriber, type TranscribeRequest, type TranscriptEvent } from './transcriber-interface.js';
-export { loadTranscriber } from './transcriber.js';
+export {
+  type Transcriber,
+  type TranscribeRequest,
+  type TranscriptEvent,
+  loadTranscriber,
+} from './transcriber.js';
 export { WhisperFeatures } from './whisper/whisper-features.js';

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { eventsOf } from '#batching';
-import { MegaNestError, type ModelInfo } from '#contracts';
-import { builtFile } from '#paths';
+import { MegaNestError, type ModelInfo, type TranscriptSegment } from '#contracts';
 import {
   engineSettings,
   ModelLoadError,
@@ -10,13 +9,98 @@ import {
   resolveModel,
   describeWeights,
   WorkerChannel,
+  type ModelLoadOptions,
+  type EngineChoice,
+  type EngineSettings,
+  type Device,
 } from '#models';
-import type { ModelLoadOptions } from '#models';
-import type { TranscribeRequest, Transcriber, TranscriptEvent } from './transcriber-interface.js';
-import type { TranscriberCall, TranscriberReady, TranscriberSettings } from './transcriber-messages.js';
+import { builtFile } from '#paths';
+
+/** A request to transcribe or translate an audio file. */
+export interface TranscribeRequest {
+  /** The content of the file. */
+  readonly audio: Uint8Array;
+  /** File name for error messages. */
+  readonly filename?: string;
+  readonly task?: 'transcribe' | 'translate';
+  /** ISO 639-1, e.g. `en`; default: the model's language, or the one it detects. */
+  readonly language?: string;
+  /** Preceding text, or names and spellings; only some models use it. */
+  readonly prompt?: string;
+  readonly temperature?: number;
+  /** Include word times and log probabilities. */
+  readonly details?: boolean;
+}
+
+/** Events of a transcription: first the decoded audio, then each segment with text. */
+export type TranscriptEvent =
+  | {
+      readonly kind: 'audio';
+      readonly seconds: number;
+      readonly language: string;
+      /** Request fields that this model ignores. */
+      readonly ignored: readonly string[];
+    }
+  /** `done`: seconds of audio that are finished. */
+  | { readonly kind: 'segment'; readonly segment: TranscriptSegment; readonly done: number };
+
+/** A speech recognition model. */
+export interface Transcriber {
+  readonly info: ModelInfo;
+  readonly fallback?: string;
+  /**
+   * Streams the transcript, segment by segment. Aborting the signal or ending the iteration stops the work at the
+   * next segment. Errors: unsupported_file, payload_too_large, unsupported_parameter (a language or task that the
+   * model does not support), overloaded, cancelled, service_unavailable.
+   */
+  transcribe(request: TranscribeRequest, signal?: AbortSignal): AsyncGenerator<TranscriptEvent, void, void>;
+  /** Checks the model with a short run. Errors: service_unavailable. */
+  check(signal?: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Settings with which the worker loads its model. */
+export interface TranscriberSettings {
+  readonly id: string;
+  readonly directory: string;
+  readonly device: Device;
+  readonly threads: number;
+  readonly engine: EngineSettings;
+  readonly maxSeconds: number;
+  readonly beams: number;
+  /** Maximum number of windows that a Whisper model decodes in a batch. */
+  readonly windows: number;
+  /** File of Silero's detector; without it an energy threshold detects speech. */
+  readonly voiceModel?: string;
+}
+
+/** First message of the worker: the engine that was chosen. */
+export interface TranscriberReady extends EngineChoice {
+  readonly backend: string;
+  /** Number of files that a thread transcribes concurrently. */
+  readonly maxConcurrentFiles: number;
+}
+
+/** Refuses a task or a language that a model does not support. Errors: unsupported_parameter. */
+export function checkRequest(
+  { language, task }: TranscribeRequest,
+  model: { id: string; languages: readonly string[]; translates: boolean },
+): void {
+  const { id, languages, translates } = model;
+  if (task === 'translate' && !translates)
+    throw new MegaNestError('unsupported_parameter', {
+      detail: `${id} can transcribe, but it cannot translate.`,
+      param: 'model',
+    });
+  if (language !== undefined && !languages.includes(language.toLowerCase()))
+    throw new MegaNestError('unsupported_parameter', {
+      detail: `language: ${id} supports ${languages.join(', ')}, not ${language}`,
+      param: 'language',
+    });
+}
 
 /** Options of {@link loadTranscriber}. */
-export interface TranscriberLoadOptions extends ModelLoadOptions {
+interface TranscriberLoadOptions extends ModelLoadOptions {
   /**
    * Number of threads, each with the model. A CTC model transcribes one file per thread, Whisper several. Default
    * 2.
@@ -37,7 +121,7 @@ export interface TranscriberLoadOptions extends ModelLoadOptions {
   readonly voiceModel?: string;
 }
 
-type AsrChannel = WorkerChannel<TranscriberReady, TranscriberCall, TranscriptEvent, undefined>;
+type AsrChannel = WorkerChannel<TranscriberReady, TranscribeRequest, TranscriptEvent, undefined>;
 
 /**
  * Loads a speech recognition model, Whisper or CTC: a bundled name, a folder, or an id on the Hugging Face hub.

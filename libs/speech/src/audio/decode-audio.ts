@@ -1,11 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
-import { UnreadableAudioError, mixDown, type PcmPiece } from './pcm.js';
-import { decodeFlac } from './decode-flac.js';
-import { decodeMp3 } from './decode-mp3.js';
+import {
+  UnreadableAudioError,
+  mixDown,
+  type PcmPiece,
+  decodeFlac,
+  decodeMp3,
+  decodeWav,
+} from './file-decoders.js';
 import { decodePackets } from './decode-packets.js';
-import { decodeWav } from './decode-wav.js';
-import { Resampler } from './resampler.js';
+import { concatSamples, Resampler } from './resampler.js';
 
 /** The decoder of a file; `packets`: Ogg, WebM, Matroska and MP4 with Opus or Vorbis. */
 type AudioType = 'wav' | 'flac' | 'ogg-flac' | 'mp3' | 'packets';
@@ -102,13 +106,7 @@ class GrowingTrack {
 
   finish(): Float32Array {
     this.endSegment();
-    const samples = new Float32Array(this.length);
-    let place = 0;
-    for (const part of this.parts.splice(0)) {
-      samples.set(part, place);
-      place += part.length;
-    }
-    return samples;
+    return concatSamples(this.parts);
   }
 
   private endSegment(): void {

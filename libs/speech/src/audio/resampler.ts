@@ -92,6 +92,17 @@ export class Resampler {
   }
 }
 
+/** Joins pieces of audio. */
+export function concatSamples(parts: readonly Float32Array[]): Float32Array {
+  const joined = new Float32Array(parts.reduce((length, part) => length + part.length, 0));
+  let place = 0;
+  for (const part of parts) {
+    joined.set(part, place);
+    place += part.length;
+  }
+  return joined;
+}
+
 function sinc(x: number): number {
   return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x);
 }

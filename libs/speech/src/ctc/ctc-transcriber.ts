@@ -3,9 +3,14 @@ import { z } from 'zod';
 import { MegaNestError, type TranscriptSegment } from '#contracts';
 import { readOptionalJson, ModelLoadError, type CallContext } from '#models';
 import { decodeAudio } from '../audio/decode-audio.js';
-import { Resampler } from '../audio/resampler.js';
-import type { TranscriberCall, TranscriberReady, TranscriberSettings } from '../transcriber-messages.js';
-import type { TranscriptEvent } from '../transcriber-interface.js';
+import { concatSamples, Resampler } from '../audio/resampler.js';
+import {
+  checkRequest,
+  type TranscribeRequest,
+  type TranscriberReady,
+  type TranscriberSettings,
+  type TranscriptEvent,
+} from '../transcriber.js';
 import {
   openVoiceDetector,
   joinSpans,
@@ -14,12 +19,9 @@ import {
   type VoiceDetector,
 } from '../vad/voice-detectors.js';
 import { alignUnits, beamSearch, type LanguageModelScores, greedySearch } from './search.js';
-import { padWithSilence } from './silence-padding.js';
-import { scoreWindows } from './score-windows.js';
-import { describeSegment } from './segment.js';
-import { SpeechSession } from './speech-session.js';
+import { padWithSilence, scoreWindows, SpeechSession } from './speech-session.js';
+import { describeSegment, CtcVocabulary } from './vocabulary.js';
 import { readLanguageModel } from './unit-language-model.js';
-import { CtcVocabulary } from './vocabulary.js';
 
 const configSchema = z.looseObject({
   blank_token_id: z.int().min(0).optional(),
@@ -74,10 +76,12 @@ export class CtcTranscriber {
   }
 
   /** Decodes the file and emits its transcript, span by span. Errors: see Transcriber.transcribe. */
-  async transcribe(request: TranscriberCall, context: CallContext<TranscriptEvent>): Promise<void> {
-    const language = this.#languageOf(request);
+  async transcribe(request: TranscribeRequest, context: CallContext<TranscriptEvent>): Promise<void> {
+    const { languages, session } = this.parts;
+    checkRequest(request, { id: this.settings.id, languages, translates: false });
+    const language = request.language?.toLowerCase() ?? languages[0]!;
     const { signal } = context;
-    const { samplingRate } = this.parts.session;
+    const { samplingRate } = session;
     const samples = await decodeAudio(request.audio, {
       sampleRate: samplingRate,
       maxSeconds: this.settings.maxSeconds,
@@ -101,21 +105,6 @@ export class CtcTranscriber {
 
   async close(): Promise<void> {
     await Promise.all([this.parts.session.close(), this.parts.voices.close()]);
-  }
-
-  #languageOf({ language, task }: TranscriberCall): string {
-    if (task === 'translate')
-      throw new MegaNestError('unsupported_parameter', {
-        detail: `${this.settings.id} can transcribe, but it cannot translate.`,
-        param: 'model',
-      });
-    const asked = language?.toLowerCase();
-    if (asked !== undefined && !this.parts.languages.includes(asked))
-      throw new MegaNestError('unsupported_parameter', {
-        detail: `language: ${this.settings.id} supports ${this.parts.languages.join(', ')}, not ${language}`,
-        param: 'language',
-      });
-    return asked ?? this.parts.languages[0]!;
   }
 
   async #speechIn(samples: Float32Array, signal: AbortSignal): Promise<SampleSpan[]> {
@@ -162,15 +151,11 @@ export class CtcTranscriber {
 }
 
 /** The model does not use a prompt, and its search is not random. */
-function ignoredFields({ prompt, temperature }: TranscriberCall): string[] {
+function ignoredFields({ prompt, temperature }: TranscribeRequest): string[] {
   return [...(prompt ? ['prompt'] : []), ...(temperature ? ['temperature'] : [])];
 }
 
 function resampled(samples: Float32Array, rate: number): Float32Array {
   const resampler = new Resampler(rate, detectorRate);
-  const parts = [resampler.push(samples), resampler.finish()];
-  const joined = new Float32Array(parts[0]!.length + parts[1]!.length);
-  joined.set(parts[0]!);
-  joined.set(parts[1]!, parts[0]!.length);
-  return joined;
+  return concatSamples([resampler.push(samples), resampler.finish()]);
 }

@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
-import { z } from 'zod';
 import {
   chooseEngine,
   type EngineChoice,
@@ -12,8 +10,11 @@ import {
   type SessionSettings,
 } from '#models';
 import { compileSpeech, UnsupportedModelError } from '#onnx-compiler';
-import { logMelSettingsSchema } from '../features/feature-settings.js';
-import { LogMelFeatures } from '../features/log-mel.js';
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { z } from 'zod';
+import { concatSamples } from '../audio/resampler.js';
+import { logMelSettingsSchema, LogMelFeatures } from '../features/log-mel.js';
+import type { SampleSpan } from '../vad/voice-detectors.js';
 import { logSoftmax, type LogProbabilities } from './search.js';
 
 /** Input of the network: log-mel frames (`input_features`) or samples (`input_values`). */
@@ -111,4 +112,86 @@ function standardized(samples: Float32Array): Float32Array {
   const mean = samples.reduce((sum, sample) => sum + sample, 0) / samples.length;
   const variance = samples.reduce((sum, sample) => sum + (sample - mean) ** 2, 0) / samples.length;
   return samples.map((sample) => (sample - mean) / Math.sqrt(variance + 1e-7));
+}
+
+/** Sizes of windows, in samples. */
+interface WindowRules {
+  /** Samples per run of the network. */
+  window: number;
+  /** Overlap at both ends of a window; these scores come from the neighboring windows, which have more context. */
+  overlap: number;
+}
+
+/**
+ * Scores audio of any length in overlapping windows and joins the middles of their scores to one matrix. Borders
+ * lie on whole steps, so that times stay exact.
+ */
+export async function scoreWindows(
+  samples: Float32Array,
+  { window, overlap }: WindowRules,
+  run: (samples: Float32Array) => Promise<LogProbabilities>,
+): Promise<LogProbabilities> {
+  if (samples.length <= window) return run(samples);
+  const parts: LogProbabilities[] = [];
+  const advance = window - 2 * overlap;
+  for (let start = 0; start === 0 || start + 2 * overlap < samples.length; start += advance) {
+    const part = samples.subarray(start, start + window);
+    const scores = await run(part);
+    const stepsIn = (length: number) => Math.round((length * scores.steps) / part.length);
+    const first = start === 0 ? 0 : stepsIn(overlap);
+    const isLast = start + window >= samples.length;
+    parts.push(slice(scores, first, isLast ? scores.steps : stepsIn(window - overlap)));
+    if (isLast) break;
+  }
+  return joinScores(parts);
+}
+
+function slice({ values, width }: LogProbabilities, from: number, to: number): LogProbabilities {
+  return { values: values.slice(from * width, to * width), steps: Math.max(0, to - from), width };
+}
+
+function joinScores(parts: readonly LogProbabilities[]): LogProbabilities {
+  const width = parts[0]?.width ?? 0;
+  const steps = parts.reduce((sum, part) => sum + part.steps, 0);
+  return { values: concatSamples(parts.map(({ values }) => values)), steps, width };
+}
+
+/** Level of the padding relative to the speech: the noise of a quiet room, 46 dB lower. */
+const noiseLevel = 0.005;
+
+/** A span of speech with its padding. */
+interface PaddedSpeech {
+  samples: Float32Array;
+  /** Index of its first sample in the recording; negative if the padding begins before the recording. */
+  start: number;
+}
+
+/**
+ * Returns a span of a recording, padded with quiet noise where the recording begins or ends with it. Models are
+ * trained on speech in rooms, and take the first sound of a cut recording for the middle of a word.
+ * @param margin Samples of padding; 0 returns the span unchanged.
+ */
+export function padWithSilence(
+  recording: Float32Array,
+  { start, end }: SampleSpan,
+  margin: number,
+): PaddedSpeech {
+  const speech = recording.subarray(start, end);
+  const before = start === 0 ? margin : 0;
+  const behind = end === recording.length ? margin : 0;
+  if (before + behind === 0 || speech.length === 0) return { samples: speech, start };
+  const level = noiseLevel * Math.sqrt(speech.reduce((sum, value) => sum + value * value, 0) / speech.length);
+  const noise = whiteNoise(level);
+  const samples = Float32Array.from({ length: before + speech.length + behind }, noise);
+  samples.set(speech, before);
+  return { samples, start: start - before };
+}
+
+/** Uniform noise of the given deviation, the same in every call, so that transcripts are reproducible. */
+function whiteNoise(deviation: number): () => number {
+  let state = 1;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return (state / 2 ** 31 - 1) * deviation * Math.sqrt(3);
+  };
 }

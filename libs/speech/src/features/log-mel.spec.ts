@@ -1,8 +1,7 @@
 import { WhisperFeatureExtractor } from '@xenova/transformers';
 import { describe, expect, it } from 'vitest';
-import { logMelSettingsSchema } from './feature-settings.js';
+import { logMelSettingsSchema, LogMelFeatures } from './log-mel.js';
 import { RealFourierTransform } from './fourier-transform.js';
-import { LogMelFeatures } from './log-mel.js';
 
 /** Deterministic noise in [−1, 1). */
 function noise(length: number, seed = 1): Float32Array {

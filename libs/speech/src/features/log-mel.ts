@@ -1,9 +1,58 @@
-import type { LogMelSettings } from './feature-settings.js';
+import { z } from 'zod';
 import { RealFourierTransform } from './fourier-transform.js';
-import { melFilters, type MelFilter } from './mel-filters.js';
+
+/**
+ * `preprocessor_config.json` of a model with log-mel features. {@link LogMelFeatures} gives the formula of each
+ * field; names follow the Hugging Face files where these have one.
+ */
+export const logMelSettingsSchema = z
+  .object({
+    sampling_rate: z.int().min(4_000).max(96_000).default(16_000).describe('Samples a second'),
+    n_mels: z.int().min(1).max(512).default(80).describe('Bands, the width of a frame'),
+    n_fft: z
+      .int()
+      .min(2)
+      .max(16_384)
+      .multipleOf(2)
+      .default(512)
+      .describe('Length of the transform in samples'),
+    win_length: z.int().min(2).max(16_384).optional().describe('Length of the window; n_fft where absent'),
+    hop_length: z.int().min(1).max(16_384).default(160).describe('Samples between frames'),
+    fmin: z.number().min(0).default(0).describe('Lower end of the lowest band in Hz'),
+    fmax: z
+      .number()
+      .positive()
+      .nullish()
+      .describe('Upper end of the highest band in Hz; half the rate where absent'),
+    mel_scale: z.enum(['slaney', 'htk']).default('slaney'),
+    mel_norm: z.enum(['slaney', 'none']).default('none').describe('slaney: each filter has unit area'),
+    center: z.boolean().default(false).describe('Frames lie around their times, ends reflected'),
+    preemphasis: z.number().min(0).max(1).default(0),
+    log: z.enum(['natural', 'log10']).default('natural'),
+    log_floor: z.number().positive().default(1e-10),
+    normalisation: z.enum(['none', 'per_band', 'utterance', 'fixed']).default('none'),
+    mean: z.array(z.number()).optional().describe('Of each band; normalisation fixed only'),
+    std: z.array(z.number().positive()).optional().describe('Of each band; normalisation fixed only'),
+  })
+  .refine(({ n_fft, win_length = n_fft }) => win_length <= n_fft, {
+    path: ['win_length'],
+    error: 'The window is longer than the transform',
+  })
+  .refine(({ sampling_rate, fmin, fmax }) => (fmax ?? sampling_rate / 2) > fmin, {
+    path: ['fmax'],
+    error: 'fmax must lie above fmin',
+  })
+  .refine(
+    ({ normalisation, mean, std, n_mels }) =>
+      normalisation !== 'fixed' || (mean?.length === n_mels && std?.length === n_mels),
+    { path: ['mean'], error: 'Fixed normalisation needs n_mels values of mean and of std' },
+  );
+
+/** Settings of log-mel features. */
+type LogMelSettings = z.infer<typeof logMelSettingsSchema>;
 
 /** Frames in sequence: `values[frame · bands + band]`. */
-export interface SpeechFeatures {
+interface SpeechFeatures {
   values: Float32Array;
   frames: number;
   bands: number;
@@ -35,18 +84,10 @@ export class LogMelFeatures {
   private readonly transform: RealFourierTransform;
 
   constructor(private readonly settings: LogMelSettings) {
-    const { n_fft, win_length = n_fft, sampling_rate } = settings;
+    const { n_fft, win_length = n_fft } = settings;
     this.window = hannWindow(win_length, n_fft);
     this.transform = new RealFourierTransform(n_fft);
-    this.filters = melFilters({
-      bands: settings.n_mels,
-      size: n_fft,
-      samplingRate: sampling_rate,
-      lowest: settings.fmin,
-      highest: settings.fmax ?? sampling_rate / 2,
-      scale: settings.mel_scale,
-      unitArea: settings.mel_norm === 'slaney',
-    });
+    this.filters = melFilters(settings);
   }
 
   /** Computes the features of a piece of audio at the settings' rate; at least one frame. */
@@ -140,3 +181,54 @@ function standardize(values: Float32Array, first: number, step: number): void {
   for (let index = first; index < values.length; index += step)
     values[index] = (values[index]! - mean) / deviation;
 }
+
+/** A triangle over the bins of a spectrum: `weights[i]` applies to bin `first + i`. */
+interface MelFilter {
+  first: number;
+  weights: Float64Array;
+}
+
+/**
+ * Computes triangles with corners evenly spaced in mel: band b rises from corner b to b + 1 and falls to b + 2,
+ * linear in Hz, with peak 1 or unit area. Bin k lies at k · rate / size Hz. The result equals librosa's and
+ * torchaudio's filter banks.
+ */
+function melFilters(settings: LogMelSettings): MelFilter[] {
+  const { n_mels: bands, n_fft: size, sampling_rate: samplingRate, fmin, fmax, mel_norm } = settings;
+  const { toMel, toHertz } = scales[settings.mel_scale];
+  const [from, to] = [toMel(fmin), toMel(fmax ?? samplingRate / 2)];
+  const corners = Array.from({ length: bands + 2 }, (_, index) =>
+    toHertz(from + ((to - from) * index) / (bands + 1)),
+  );
+  return Array.from({ length: bands }, (_, band) => {
+    const [left = 0, peak = 0, right = 0] = corners.slice(band, band + 3);
+    const gain = mel_norm === 'slaney' ? 2 / (right - left) : 1;
+    const weights = Array.from({ length: size / 2 + 1 }, (_, bin) => {
+      const hertz = (bin * samplingRate) / size;
+      return gain * Math.max(0, Math.min((hertz - left) / (peak - left), (right - hertz) / (right - peak)));
+    });
+    return withoutZeros(weights);
+  });
+}
+
+function withoutZeros(weights: number[]): MelFilter {
+  const first = Math.max(
+    0,
+    weights.findIndex((weight) => weight > 0),
+  );
+  const last = weights.findLastIndex((weight) => weight > 0);
+  return { first, weights: Float64Array.from(weights.slice(first, last + 1)) };
+}
+
+/** Slaney's: linear below 1,000 Hz (200/3 Hz a mel), then 27 mels for a factor of 6.4. HTK's: 2595 · log10(1 + f/700). */
+const scales = {
+  slaney: {
+    toMel: (hertz: number) =>
+      hertz < 1000 ? (3 * hertz) / 200 : 15 + (27 * Math.log(hertz / 1000)) / Math.log(6.4),
+    toHertz: (mel: number) => (mel < 15 ? (200 * mel) / 3 : 1000 * 6.4 ** ((mel - 15) / 27)),
+  },
+  htk: {
+    toMel: (hertz: number) => 2595 * Math.log10(1 + hertz / 700),
+    toHertz: (mel: number) => 700 * (10 ** (mel / 2595) - 1),
+  },
+};

@@ -2,16 +2,9 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { z } from 'zod';
-import {
-  readJson,
-  ModelLoadError,
-  createSession,
-  type SessionSettings,
-  toFloat32,
-  type EngineChoice,
-} from '#models';
+import { readJson, ModelLoadError, createSession, type SessionSettings, toFloat32 } from '#models';
 import { logSoftmax } from '../ctc/search.js';
-import type { DecodeStep, DecoderRows, WhisperBackend } from './whisper-backend.js';
+import type { DecodeStep, DecoderRows, WhisperBackend } from './whisper-engine.js';
 
 const configSchema = z.looseObject({
   d_model: z.int().positive(),
@@ -41,17 +34,12 @@ export class ExportedSession implements WhisperBackend {
     private readonly encoder: InferenceSession,
     private readonly decoder: InferenceSession,
     readonly backend: string,
-    readonly choice: EngineChoice,
   ) {
     this.pastNames = decoder.inputNames.filter((name) => name.startsWith('past_key_values.'));
   }
 
   /** Loads the graphs. `file`: the decoder; the encoder is in the same folder. Errors: ModelLoadError. */
-  static async load(
-    directory: string,
-    file: string,
-    settings: SessionSettings,
-  ): Promise<{ open: (choice: EngineChoice) => ExportedSession }> {
+  static async load(directory: string, file: string, settings: SessionSettings): Promise<ExportedSession> {
     const encoderFile = join(dirname(file), basename(file).replace('decoder_model_merged', 'encoder_model'));
     if (!basename(file).startsWith('decoder_model_merged') || !existsSync(encoderFile))
       throw new ModelLoadError(
@@ -60,7 +48,7 @@ export class ExportedSession implements WhisperBackend {
     const config = await readJson(directory, 'config.json', configSchema);
     const { session: encoder, backend } = await createSession(encoderFile, settings);
     const { session: decoder } = await createSession(file, settings);
-    return { open: (choice) => new ExportedSession(config, encoder, decoder, `${backend} exporter`, choice) };
+    return new ExportedSession(config, encoder, decoder, `${backend} exporter`);
   }
 
   get model() {

@@ -13,10 +13,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TokenVocabulary } from '#models';
 import { exportModel } from '#onnx-compiler';
 import { tinyWhisper, whisperMarks, writeWhisperModel } from '../../../../test/support/whisper-model.js';
-import { WhisperEngine } from './whisper-engine.js';
+import { WhisperEngine, type WhisperBackend } from './whisper-engine.js';
 import type { WindowTask } from './whisper-sequence.js';
 import { openBackend } from './whisper-transcriber.js';
-import type { WhisperBackend } from './whisper-backend.js';
 import { readWhisperSettings } from './whisper-settings.js';
 
 const mark = whisperMarks(tinyWhisper);
@@ -33,7 +32,7 @@ async function openEngine(
   const compiledDirectory = join(folder, 'compiled');
   const kind = exported ? 'auto' : 'compiled';
   const choice = { kind, compiledDirectory, weights, onnxFile: exported } as const;
-  const session = await openBackend(directory, choice, { device: 'cpu', threads: 1 }, settings);
+  const { loaded: session } = await openBackend(directory, choice, { device: 'cpu', threads: 1 }, settings);
   sessions.push(session);
   return new WhisperEngine(session, settings, await TokenVocabulary.load(directory), 3);
 }

@@ -1,5 +1,4 @@
-import { logMelSettingsSchema } from '../features/feature-settings.js';
-import { LogMelFeatures } from '../features/log-mel.js';
+import { logMelSettingsSchema, LogMelFeatures } from '../features/log-mel.js';
 import type { WhisperAudioSettings } from './whisper-settings.js';
 
 const floor = 1e-10;

@@ -1,8 +1,7 @@
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
-import { createSession, type SessionSettings, type EngineChoice, type EngineSettings } from '#models';
+import { createSession, type SessionSettings, type EngineSettings } from '#models';
 import { compileWhisper, type CompiledWhisper } from '#onnx-compiler';
-import type { DecodeStep, DecoderRows, WhisperBackend } from './whisper-backend.js';
-import { WhisperKvCache } from './whisper-kv-cache.js';
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import type { DecodeStep, DecoderRows, WhisperBackend } from './whisper-engine.js';
 import type { WhisperSettings } from './whisper-settings.js';
 
 /** A Whisper model compiled from safetensors; all sequences run in a batch. */
@@ -14,7 +13,6 @@ export class WhisperSession implements WhisperBackend {
     private readonly encoder: InferenceSession,
     private readonly decoder: InferenceSession,
     readonly backend: string,
-    readonly choice: EngineChoice,
   ) {
     this.cache = new WhisperKvCache(model);
   }
@@ -25,12 +23,11 @@ export class WhisperSession implements WhisperBackend {
     { compiledDirectory: cacheDir, weights }: EngineSettings,
     settings: SessionSettings,
     { alignmentHeads }: Pick<WhisperSettings, 'alignmentHeads'>,
-  ): Promise<{ open: (choice: EngineChoice) => WhisperSession }> {
+  ): Promise<WhisperSession> {
     const model = await compileWhisper(directory, { cacheDir, weights, alignmentHeads });
     const { session: encoder, backend } = await createSession(model.encoderPath, settings);
     const { session: decoder } = await createSession(model.decoderPath, settings);
-    const name = `${backend} compiled ${model.weights}`;
-    return { open: (choice) => new WhisperSession(model, encoder, decoder, name, choice) };
+    return new WhisperSession(model, encoder, decoder, `${backend} compiled ${model.weights}`);
   }
 
   get hasAlignment(): boolean {
@@ -92,4 +89,104 @@ function alignmentRows({ data, dims }: Tensor): Float32Array[][] {
       return row;
     }),
   );
+}
+
+/** Positions are reserved in multiples of this, which keeps the order of sums (see CompiledDecoder). */
+const positionStep = 64;
+
+/**
+ * KV cache of the sequences in a batch: of their own tokens, and of the audio. Sequences are in slots from 0 on;
+ * the memory grows to the maximum that was needed.
+ */
+class WhisperKvCache {
+  private slots = 0;
+  private capacity = 0;
+  /** Key and value of each layer in turn: `[slots, heads, capacity, headDim]`. */
+  private own: Float32Array[] = [];
+  /** `[slots, heads, sourcePositions, headDim]`. */
+  private audio: Float32Array[] = [];
+  private readonly heads: number;
+  private readonly headDim: number;
+
+  constructor(private readonly model: CompiledWhisper) {
+    this.heads = model.decoder.heads;
+    this.headDim = model.hiddenSize / model.decoder.heads;
+  }
+
+  /** Reserves memory for `slots` sequences of `positions` positions; existing values are kept. */
+  reserve(slots: number, positions: number): void {
+    const capacity = Math.max(this.capacity, Math.ceil(positions / positionStep) * positionStep);
+    const count = Math.max(this.slots, slots);
+    if (capacity === this.capacity && count === this.slots) return;
+    const { heads, headDim } = this;
+    const tensors = 2 * this.model.decoder.layers;
+    const grown = Array.from({ length: tensors }, () => new Float32Array(count * heads * capacity * headDim));
+    for (const [plane, before] of this.own.entries())
+      for (let row = 0; row < this.slots * heads; row++) {
+        const from = before.subarray(row * this.capacity * headDim, (row + 1) * this.capacity * headDim);
+        grown[plane]!.set(from, row * capacity * headDim);
+      }
+    this.own = grown;
+    if (count > this.slots)
+      this.audio = Array.from({ length: tensors }, (_, plane) => {
+        const values = new Float32Array(count * this.audioSize);
+        if (this.audio[plane]) values.set(this.audio[plane]);
+        return values;
+      });
+    this.capacity = capacity;
+    this.slots = count;
+  }
+
+  /** Copies the encoder's output for a window into a slot. */
+  putAudio(slot: number, tensors: readonly Float32Array[]): void {
+    for (const [plane, values] of tensors.entries()) this.audio[plane]!.set(values, slot * this.audioSize);
+  }
+
+  /** Copies a sequence of `positions` positions to another slot. */
+  move(from: number, to: number, positions: number): void {
+    const { audioSize, capacity, heads, headDim } = this;
+    for (const values of this.audio)
+      values.copyWithin(to * audioSize, from * audioSize, (from + 1) * audioSize);
+    const row = capacity * headDim;
+    for (const values of this.own)
+      for (let head = 0; head < heads; head++) {
+        const start = (from * heads + head) * row;
+        values.copyWithin((to * heads + head) * row, start, start + positions * headDim);
+      }
+  }
+
+  /** Returns the inputs of a run over `count` slots from `first` on, without a copy. */
+  feeds(first: number, count: number): Record<string, Tensor> {
+    const { heads, headDim, capacity, audioSize } = this;
+    const ownSize = heads * capacity * headDim;
+    const feeds: Record<string, Tensor> = {};
+    for (let plane = 0; plane < this.own.length; plane++) {
+      const name = `${plane >> 1}.${plane % 2 ? 'value' : 'key'}`;
+      const own = this.own[plane]!.subarray(first * ownSize, (first + count) * ownSize);
+      const audio = this.audio[plane]!.subarray(first * audioSize, (first + count) * audioSize);
+      feeds[`past_key_values.${name}`] = new Tensor('float32', own, [count, heads, capacity, headDim]);
+      const dims = [count, heads, this.model.sourcePositions, headDim];
+      feeds[`cross.${name}`] = new Tensor('float32', audio, dims);
+    }
+    return feeds;
+  }
+
+  /** Appends `new_kv` of a run from slot `first` on to each sequence. */
+  append(newKv: Tensor, first: number, pasts: readonly number[]): void {
+    const { heads, headDim, capacity } = this;
+    const values = newKv.data as Float32Array;
+    const width = newKv.dims[2]! * headDim;
+    const planes = this.own.length;
+    for (let plane = 0; plane < planes; plane++)
+      for (const [index, past] of pasts.entries())
+        for (let head = 0; head < heads; head++) {
+          const from = ((index * planes + plane) * heads + head) * width;
+          const to = (((first + index) * heads + head) * capacity + past) * headDim;
+          this.own[plane]!.set(values.subarray(from, from + width), to);
+        }
+  }
+
+  private get audioSize(): number {
+    return this.heads * this.model.sourcePositions * this.headDim;
+  }
 }

@@ -6,12 +6,9 @@ import type { TranscriptSegment } from '#contracts';
 import { TokenVocabulary } from '#models';
 import { tinyWhisper, writeWhisperModel } from '../../../../test/support/whisper-model.js';
 import { writeWav } from '../audio/wav.fixture.js';
-import { openModel } from '../open-model.js';
-import type { TranscribeRequest, TranscriptEvent } from '../transcriber-interface.js';
-import type { TranscriberSettings } from '../transcriber-messages.js';
+import type { TranscribeRequest, TranscriptEvent, TranscriberSettings } from '../transcriber.js';
 import { WhisperTranscriber } from './whisper-transcriber.js';
-import { splitWindow } from './whisper-segments.js';
-import { wordsOf, tokenTimes } from './word-times.js';
+import { splitWindow, wordsOf, tokenTimes } from './timestamps.js';
 
 let folder: string;
 let model: WhisperTranscriber;
@@ -29,9 +26,7 @@ const settings = (directory: string): TranscriberSettings => ({
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'meganest-whisper-files-'));
   await writeWhisperModel(join(folder, 'tiny'), tinyWhisper, { seed: 3, confidence: 8 });
-  const opened = await openModel(settings(join(folder, 'tiny')));
-  if (!(opened instanceof WhisperTranscriber)) throw new Error('config.json says Whisper');
-  model = opened;
+  model = await WhisperTranscriber.load(settings(join(folder, 'tiny')));
 });
 afterAll(async () => {
   await model?.close();
@@ -122,7 +117,7 @@ describe('WhisperTranscriber', () => {
     const generation = JSON.parse(await readFile(file, 'utf8')) as object;
     const english = { ...generation, lang_to_id: {}, task_to_id: {}, alignment_heads: null };
     await writeFile(file, JSON.stringify(english));
-    const only = await openModel(settings(directory));
+    const only = await WhisperTranscriber.load(settings(directory));
     const events: TranscriptEvent[] = [];
     const context = {
       signal: new AbortController().signal,

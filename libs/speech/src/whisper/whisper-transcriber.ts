@@ -8,14 +8,19 @@ import {
   TokenVocabulary,
   type CallContext,
 } from '#models';
-import { MegaNestError, type TranscriptSegment } from '#contracts';
+import type { TranscriptSegment } from '#contracts';
 import { ExportedSession } from './exported-session.js';
-import type { WhisperBackend } from './whisper-backend.js';
+import { type WhisperBackend, thresholds, WhisperEngine } from './whisper-engine.js';
 import { WhisperSession } from './whisper-session.js';
 import { type WhisperSettings, readWhisperSettings } from './whisper-settings.js';
 import { decodeAudio } from '../audio/decode-audio.js';
-import type { TranscriptEvent } from '../transcriber-interface.js';
-import type { TranscriberCall, TranscriberReady, TranscriberSettings } from '../transcriber-messages.js';
+import {
+  checkRequest,
+  type TranscribeRequest,
+  type TranscriberReady,
+  type TranscriberSettings,
+  type TranscriptEvent,
+} from '../transcriber.js';
 import {
   openVoiceDetector,
   joinSpans,
@@ -23,24 +28,20 @@ import {
   detectorRate,
   type VoiceDetector,
 } from '../vad/voice-detectors.js';
-import { thresholds, WhisperEngine } from './whisper-engine.js';
-import { splitWindow, type WindowSegment } from './whisper-segments.js';
+import { round, splitWindow, type WindowSegment, tokenTimes, wordsOf } from './timestamps.js';
 import type { WindowTranscript } from './whisper-sequence.js';
-import { tokenTimes, wordsOf } from './word-times.js';
 
 /** Loads the compiled model of a folder with safetensors, otherwise its exported graphs. Errors: ModelLoadError. */
-export async function openBackend(
+export function openBackend(
   directory: string,
   engine: EngineSettings,
   settings: SessionSettings,
   whisper: WhisperSettings,
-): Promise<WhisperBackend> {
-  type Loaded = { open: (choice: EngineChoice) => WhisperBackend };
-  const { loaded, choice } = await chooseEngine<Loaded>(directory, engine, {
+): Promise<{ loaded: WhisperBackend; choice: EngineChoice }> {
+  return chooseEngine<WhisperBackend>(directory, engine, {
     compiled: () => WhisperSession.load(directory, engine, settings, whisper),
     exporter: (file) => ExportedSession.load(directory, file, settings),
   });
-  return loaded.open(choice);
 }
 
 /** Temperature fallback of the reference implementation: if the text is poor, the next temperature is tried. */
@@ -50,6 +51,7 @@ const minRestSeconds = 0.1;
 
 interface Parts {
   session: WhisperBackend;
+  choice: EngineChoice;
   settings: WhisperSettings;
   engine: WhisperEngine;
   tokenizer: TextTokenizer;
@@ -69,28 +71,35 @@ export class WhisperTranscriber {
 
   /** Loads the model. Errors: ModelLoadError, UnsupportedModelError. */
   static async load(options: TranscriberSettings): Promise<WhisperTranscriber> {
-    const { directory, engine: choice, device, threads, windows } = options;
+    const { directory, device, threads, windows } = options;
     const settings = await readWhisperSettings(directory);
     if (settings.audio.sampling_rate !== detectorRate)
       throw new ModelLoadError(
         `${directory}: expects ${settings.audio.sampling_rate} Hz; only 16000 Hz is supported.`,
       );
-    const session = await openBackend(directory, choice, { device, threads }, settings);
+    const sessionSettings = { device, threads };
+    const { loaded, choice } = await openBackend(directory, options.engine, sessionSettings, settings);
     const vocabulary = await TokenVocabulary.load(directory);
-    const engine = new WhisperEngine(session, settings, vocabulary, windows);
+    const engine = new WhisperEngine(loaded, settings, vocabulary, windows);
     const tokenizer = await TextTokenizer.load(directory);
     const voices = await openVoiceDetector(options.voiceModel);
-    return new WhisperTranscriber(options, { session, settings, engine, tokenizer, vocabulary, voices });
+    const parts = { session: loaded, choice, settings, engine, tokenizer, vocabulary, voices };
+    return new WhisperTranscriber(options, parts);
   }
 
   get ready(): TranscriberReady {
-    const { backend, choice } = this.parts.session;
-    return { backend, ...choice, maxConcurrentFiles: this.options.windows };
+    const { session, choice } = this.parts;
+    return { backend: session.backend, ...choice, maxConcurrentFiles: this.options.windows };
   }
 
   /** Decodes the file and emits its transcript, span by span. Errors: see Transcriber.transcribe. */
-  async transcribe(request: TranscriberCall, context: CallContext<TranscriptEvent>): Promise<void> {
-    this.#check(request);
+  async transcribe(request: TranscribeRequest, context: CallContext<TranscriptEvent>): Promise<void> {
+    const { languages, tasks } = this.parts.settings;
+    checkRequest(request, {
+      id: this.options.id,
+      languages: languages.size > 0 ? [...languages.keys()] : ['en'],
+      translates: tasks.has('translate'),
+    });
     const { signal } = context;
     const samples = await decodeAudio(request.audio, {
       sampleRate: detectorRate,
@@ -104,7 +113,7 @@ export class WhisperTranscriber {
     const language = opening?.language ?? request.language?.toLowerCase() ?? this.#usualLanguage();
     const seconds = samples.length / detectorRate;
     context.emit({ kind: 'audio', seconds, language, ignored: this.#ignoredFields(request) });
-    const known = { ...request, ...(this.parts.settings.languages.size > 0 && { language }) };
+    const known = { ...request, ...(languages.size > 0 && { language }) };
     let id = 0;
     const emit = (segments: readonly Segment[], span: SampleSpan) => {
       for (const segment of segments)
@@ -124,27 +133,12 @@ export class WhisperTranscriber {
     await Promise.all([this.parts.session.close(), this.parts.voices.close()]);
   }
 
-  #check({ language, task }: TranscriberCall): void {
-    const { languages, tasks } = this.parts.settings;
-    const known = languages.size > 0 ? [...languages.keys()] : ['en'];
-    if (task === 'translate' && !tasks.has('translate'))
-      throw new MegaNestError('unsupported_parameter', {
-        detail: `${this.options.id} can transcribe, but it cannot translate.`,
-        param: 'model',
-      });
-    if (language !== undefined && !known.includes(language.toLowerCase()))
-      throw new MegaNestError('unsupported_parameter', {
-        detail: `language: ${this.options.id} supports ${known.join(', ')}, not ${language}`,
-        param: 'language',
-      });
-  }
-
   #usualLanguage(): string {
     const { languages } = this.parts.settings;
     return languages.size === 0 || languages.has('en') ? 'en' : [...languages.keys()][0]!;
   }
 
-  #ignoredFields({ details }: TranscriberCall): string[] {
+  #ignoredFields({ details }: TranscribeRequest): string[] {
     return details && !this.parts.session.hasAlignment ? ['timestamp_granularities'] : [];
   }
 
@@ -158,7 +152,7 @@ export class WhisperTranscriber {
   async #transcribeSpan(
     samples: Float32Array,
     { start, end }: SampleSpan,
-    request: TranscriberCall,
+    request: TranscribeRequest,
     signal: AbortSignal,
   ): Promise<{ segments: Segment[]; language: string | undefined }> {
     const { engine, settings } = this.parts;
@@ -182,7 +176,7 @@ export class WhisperTranscriber {
     return { segments: segments.filter(({ text }) => text), language };
   }
 
-  #taskOf(samples: Float32Array, request: TranscriberCall, signal: AbortSignal) {
+  #taskOf(samples: Float32Array, request: TranscribeRequest, signal: AbortSignal) {
     const { language, task = 'transcribe', prompt, temperature, details = false } = request;
     return {
       samples,
@@ -269,8 +263,4 @@ async function* inOrder<Item, Result>(
     }
     yield [item, await begun[index]!];
   }
-}
-
-function round(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
 }
