@@ -9,3 +9,4 @@ export { RpcContext } from './rpc-context.js';
 export { RpcHandler } from './rpc-handler.decorator.js';
 export { RpcServer, type RpcServerOptions } from './rpc-server.js';
 export { ServiceDirectory, type ServiceInstance } from './service-directory.js';
+export { modelAway } from './wire.js';

@@ -23,6 +23,7 @@ import {
   encodeJson,
   header,
   instanceSubject,
+  modelAway,
   NobodyThereError,
 } from './wire.js';
 
@@ -125,7 +126,7 @@ export class RpcClient {
         sink.push(reply);
       },
       end: (error) => {
-        if (begun || !route.goesOn(error)) return sink.end(error);
+        if (begun || !route.goesOn(error)) return sink.end(ofNamedModel(error, method, options));
         leave(error);
         leave = () => undefined;
         try {
@@ -321,6 +322,12 @@ export class RpcClient {
     this.#reconnects = reconnects;
     this.#watch.look(services);
   }
+}
+
+/** Where the call names a model, the refusal of instances that serve other ones says that its own are away. */
+function ofNamedModel(error: Error | undefined, { service }: RpcMethod, { model }: CallOptions) {
+  const isOther = error instanceof MegaNestError && error.code === 'model_not_found';
+  return isOther && model !== undefined ? modelAway(service, model) : error;
 }
 
 function remainingTime(deadline: number | undefined): number {

@@ -131,6 +131,12 @@ export class NobodyThereError extends MegaNestError {
   }
 }
 
+/** No instance of a service serves a model for the moment, as while the only one that does is replaced. */
+export function modelAway(service: string, model: string): MegaNestError {
+  const detail = `no instance that serves the model ${model} is running`;
+  return new MegaNestError('service_unavailable', { service, detail, retryAfter: 1 });
+}
+
 /** The error that a message carries, if it carries one. */
 export function errorOf(message: Msg, service: string): MegaNestError | undefined {
   if (message.headers?.code === 503 && message.data.length === 0) {

@@ -1,5 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { defineMethod, healthMethod, MegaNestError, type ParsedRequestOf } from '#contracts';
+import {
+  assertServedModel,
+  defineMethod,
+  healthMethod,
+  MegaNestError,
+  type ParsedRequestOf,
+} from '#contracts';
 import { MessagingConnection, MessagingModule, RpcHandler, RpcServer, type RpcContext } from '#messaging';
 import { Controller, Inject, Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -14,6 +20,7 @@ export const echo = defineMethod({
     fail: z.boolean().default(false),
     hang: z.boolean().default(false),
     repeat: z.boolean().default(false),
+    model: z.string().optional(),
   }),
   reply: z.object({ text: z.string(), instance: z.string() }),
 });
@@ -87,6 +94,7 @@ class EchoController {
 
   @RpcHandler(echo)
   async echo(request: ParsedRequestOf<typeof echo>, context: RpcContext) {
+    assertServedModel(request.model, this.instance);
     if (request.repeat) throw new Error(`not understood: ${request.text.repeat(3)}`);
     if (request.fail) throw new Error('the disk is on fire');
     if (request.hang) await this.#hang(context.signal);

@@ -75,6 +75,17 @@ it('refuses a call only when all instances are full', async () => {
   expect(refused).toMatchObject([{ code: 'overloaded', retryAfter: 1 }]);
 });
 
+it('says that a model is away where the instances serve others', async () => {
+  await start('large');
+  const call = { text: 'x', model: 'small' };
+  await expect(client.request(echo, call)).rejects.toMatchObject({ code: 'model_not_found' });
+  await expect(client.request(echo, call, { model: 'small' })).rejects.toMatchObject({
+    code: 'service_unavailable',
+    message: expect.stringContaining('no instance that serves the model small is running') as string,
+    retryAfter: 1,
+  });
+});
+
 it('sends calls of the same key to one instance, and goes on elsewhere when that one dies', async () => {
   for (const name of ['one', 'two', 'three']) await start(name);
   const call = async () =>

@@ -15,7 +15,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { imageOfDataUrl, imageTypeOf } from '../input-files/image-bytes.js';
 import { affinityOf } from '../mega-services/mega-service-request.js';
-import { absent } from '../models/model-catalog.js';
 import {
   assertTakesImages,
   type ChatModel,
@@ -53,11 +52,6 @@ export class LanguageModelClient {
       }
       const affinity = affinityOf(messages, request.labels?.prompt_cache_key);
       yield* this.client.stream(generate, generateRequest({ ...request, messages }), { ...call, affinity });
-    } catch (error) {
-      // It was there when the chat was opened.
-      if (error instanceof MegaNestError && error.code === 'model_not_found' && request.model)
-        throw absent(request.model);
-      throw error;
     } finally {
       await Promise.allSettled(stored.map((id) => this.objects.delete(id)));
     }

@@ -7,7 +7,7 @@ import {
   type RpcMethod,
 } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
-import { type CallOptions, RpcClient } from '#messaging';
+import { type CallOptions, modelAway, RpcClient } from '#messaging';
 import { assertMayAsk, type HttpCall } from '#service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { createHash } from 'node:crypto';
@@ -85,7 +85,7 @@ export class ModelCatalog {
 
   #assertGone(name: string): void {
     const seen = this.#llms.get(name);
-    if (seen && performance.now() - seen.at < absentMs) throw absent(name);
+    if (seen && performance.now() - seen.at < absentMs) throw modelAway('llm', name);
     this.#llms.delete(name);
   }
 
@@ -155,12 +155,6 @@ export class ModelCatalog {
       throw error;
     }
   }
-}
-
-/** That a language model is not there for the moment. */
-export function absent(model: string): MegaNestError {
-  const detail = `no instance that serves the model ${model} is running`;
-  return new MegaNestError('service_unavailable', { service: 'llm', detail, retryAfter: 1 });
 }
 
 /** The language model that the file of a mega service names, or that of one inside it. */

@@ -11,7 +11,6 @@ import {
   type RetrievedDocument,
   invalidField,
 } from '#contracts';
-import { absent } from '../../models/model-catalog.js';
 import { affinityOf, conversationOf, type NodeCall } from '../mega-service-request.js';
 
 export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
@@ -28,21 +27,7 @@ export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
     context.report({ documentIds: documents.map(({ id }) => id) });
   }
   const affinity = affinityOf(request.messages);
-  return fromModel(context, client.stream(generate, request, { ...options, affinity }));
-}
-
-/** A model that the node names is away for the moment, where the other models refuse the call. */
-async function* fromModel<Chunk>(
-  { parameters }: NodeCall['context'],
-  chunks: AsyncIterable<Chunk>,
-): AsyncGenerator<Chunk, void, void> {
-  const { model } = parameters;
-  try {
-    yield* chunks;
-  } catch (error) {
-    const isOther = error instanceof MegaNestError && error.code === 'model_not_found';
-    throw isOther && typeof model === 'string' ? absent(model) : error;
-  }
+  return client.stream(generate, request, { ...options, affinity });
 }
 
 /** What the request brings to be read: what is said in it, then its files, in their order. */
@@ -72,13 +57,13 @@ async function readFile({ client, options }: NodeCall, file: FileReference, inde
 export function callSummarise(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options } = call;
   const request = { ...context.parameters, text: textOf(call) };
-  return fromModel(context, client.stream(summarise, request, options));
+  return client.stream(summarise, request, options);
 }
 
 export function callFaq(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options } = call;
   const request = { ...context.parameters, text: textOf(call) };
-  return fromModel(context, client.stream(writeFaq, request, options));
+  return client.stream(writeFaq, request, options);
 }
 
 function textOf(call: NodeCall): string {
