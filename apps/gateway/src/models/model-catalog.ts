@@ -6,7 +6,7 @@ import {
   type ModelInfo,
   type RpcMethod,
 } from '#contracts';
-import type { MegaServiceDefinition } from '#dag';
+import type { MegaServiceDefinition, ServiceKind } from '#dag';
 import { type CallOptions, modelAway, RpcClient } from '#messaging';
 import { assertMayAsk, type HttpCall } from '#service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
@@ -165,13 +165,18 @@ export function languageModelOf({ nodes }: MegaServiceDefinition): string | unde
   return named.findLast((name): name is string => typeof name === 'string');
 }
 
+/** Whether a service asks the language model: the file of a mega service may say which one. */
+export function asksLanguageModel({ fixed = [] }: ServiceKind): boolean {
+  return fixed.includes('model');
+}
+
 /** Whether a node of a mega service, or of one inside it, asks the language model. */
 export function usesLanguageModel({ nodes }: MegaServiceDefinition): boolean {
   return [...nodes.values()].some(({ target, fallback }) =>
     [target, fallback].some(
       (called) =>
         called &&
-        (called.megaService ? usesLanguageModel(called.megaService) : /^llm\b/.test(called.service)),
+        (called.megaService ? usesLanguageModel(called.megaService) : asksLanguageModel(called.kind)),
     ),
   );
 }

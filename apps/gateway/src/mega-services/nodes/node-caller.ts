@@ -2,6 +2,7 @@ import type { NodeRunner } from '#dag';
 import { RpcClient } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
+import { asksLanguageModel } from '../../models/model-catalog.js';
 import { AnnouncedServices } from './announced-services.js';
 import { builtInNodes } from './built-in-nodes.js';
 import { conversationOf, type MegaServiceRequest } from '../mega-service-request.js';
@@ -34,8 +35,8 @@ export class NodeCaller {
         options: condensing,
         report,
       });
-    const asksModel = context.service.split('.')[0] === 'llm';
-    const model = asksModel ? this.#modelOf(context) : undefined;
+    const named = context.parameters['model'] as string | undefined;
+    const model = asksLanguageModel(builtIn) ? (named ?? this.environment.DEFAULT_MODEL) : undefined;
     return builtIn.call({
       client: this.client,
       context,
@@ -44,8 +45,4 @@ export class NodeCaller {
       searchedFor,
     });
   };
-
-  #modelOf({ parameters }: Parameters<NodeRunner>[0]): string | undefined {
-    return (parameters['model'] as string | undefined) ?? this.environment.DEFAULT_MODEL;
-  }
 }
