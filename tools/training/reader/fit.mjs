@@ -15,7 +15,7 @@ import {
   readerEvidence,
 } from '../../../apps/llm/src/reading/evidence.ts';
 import { confidenceEvidence, regress, sigmoid } from '../../../apps/llm/src/reading/fusion.ts';
-import { mostRead, worth } from '../../../apps/llm/src/reading/rank-sentences.ts';
+import { mostRead, quotesFor, worth } from '../../../apps/llm/src/reading/rank-sentences.ts';
 import { readPassages } from '../../../apps/llm/src/reading/sentence.ts';
 import { holdsLiterally, holdsWords } from '../../../bench/grounding/judge.ts';
 import { fitLogistic } from './logistic.mjs';
@@ -166,10 +166,7 @@ function report(name, list, { rank, confidence, thresholds }) {
     const { best, certainty } = ranked(rank, row);
     return { row, best, sure: sigmoid(regress(confidence, certainty)) };
   });
-  const shown = ({ best, sure }) =>
-    sure < thresholds.answer
-      ? []
-      : best.slice(0, sure >= thresholds.sure ? 1 : sure < thresholds.doubtful ? 3 : 2);
+  const shown = ({ best, sure }) => best.slice(0, quotesFor(sure, thresholds));
   const quotes =
     answers.reduce((sum, each) => sum + shown(each).length, 0) /
     answers.filter((each) => shown(each).length > 0).length;

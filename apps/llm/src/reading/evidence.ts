@@ -1,6 +1,6 @@
 import { pairsOf, splitWords, stemOf } from '#encoders';
 import { remember } from '#text';
-import { isTerm, nameEvidence, nameEvidenceNames, nameOfRow } from './name-evidence.js';
+import { isTerm, nameEvidence, nameEvidenceNames, nameOfRow, shareOf } from './name-evidence.js';
 import { answersType, questionType, type QuestionType } from './question-type.js';
 import type { Candidate, ReadPassage, Sentence } from './sentence.js';
 
@@ -235,11 +235,6 @@ function typeEvidence(type: QuestionType, text: string, question: string): numbe
     Number(type === 'place' && holds),
     Number(type === 'reason' && holds),
   ];
-}
-
-/** Share of one set that is in another. */
-function shareOf(some: ReadonlySet<string>, others: ReadonlySet<string>): number {
-  return [...some].filter((one) => others.has(one)).length / Math.max(1, some.size);
 }
 
 /** Measures how many of the words that some passages have a text has; words of few passages count more. */

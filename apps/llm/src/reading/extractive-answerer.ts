@@ -129,7 +129,7 @@ function quotesOf(question: string, ranking: Ranking, passages: readonly ReadPas
     const next = likeliest(rest, quotes, ranking.elsewhere);
     rest = rest.filter((other) => other !== next);
     const { candidate } = next;
-    const section = sectionOf(candidate) && `${candidate.sentence.passage} ${sectionOf(candidate)}`;
+    const section = sectionOf(candidate);
     if (explained.has(section)) continue;
     if (section !== '') explained.add(section);
     const quote = quoteOf(candidate, passageOf(candidate.sentence.passage), { question, isUnsure });
@@ -153,7 +153,7 @@ function likeliest(
   return rest.reduce((best, one) => (worthOf(one) > worthOf(best) ? one : best));
 }
 
-/** The headings above a sentence, or empty where there is none but the document's title. */
-function sectionOf({ heading }: Candidate): string {
-  return heading.includes(' > ') ? heading : '';
+/** The headings above a sentence in its passage, or empty where there is none but the document's title. */
+function sectionOf({ heading, sentence }: Candidate): string {
+  return heading.includes(' > ') ? `${sentence.passage} ${heading}` : '';
 }

@@ -86,6 +86,7 @@ function defines(
   return stems.size <= meant.size + 1 && [...meant].every((stem) => stems.has(stem));
 }
 
-function shareOf(some: ReadonlySet<string>, others: ReadonlySet<string>): number {
+/** Share of one set that is in another. */
+export function shareOf(some: ReadonlySet<string>, others: ReadonlySet<string>): number {
   return [...some].filter((one) => others.has(one)).length / Math.max(1, some.size);
 }

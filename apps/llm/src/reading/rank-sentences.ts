@@ -59,8 +59,8 @@ export async function rankSentences(
   const judgement = judgementOf(fusion, first!.candidate);
   const certain = confidenceEvidence(first!.evidence, first!.logit, second?.logit);
   const confidence = sigmoid(regress(judgement.confidence, certain));
-  const { elsewhere } = judgement;
-  return { ranked, confidence, quotes: quotesFor(confidence, judgement), elsewhere, promptTokens };
+  const { elsewhere, thresholds } = judgement;
+  return { ranked, confidence, quotes: quotesFor(confidence, thresholds), elsewhere, promptTokens };
 }
 
 /** How candidates of a passage are judged: below headings other evidence counts than in prose without any. */
@@ -68,10 +68,11 @@ function judgementOf({ prose, outlined }: Fusion, { isOutlined }: Candidate): Ju
   return isOutlined ? outlined : prose;
 }
 
-function quotesFor(confidence: number, { thresholds }: Judgement): number {
-  if (confidence < thresholds.answer) return 0;
-  if (confidence >= thresholds.sure) return 1;
-  return confidence < thresholds.doubtful ? 3 : 2;
+/** Quotes that a confidence asks for: none where nothing answers, more than one where the first may be wrong. */
+export function quotesFor(confidence: number, { answer, sure, doubtful }: Judgement['thresholds']): number {
+  if (confidence < answer) return 0;
+  if (confidence >= sure) return 1;
+  return confidence < doubtful ? 3 : 2;
 }
 
 /** Overlap with the question in the sentence, half as much around it. */
