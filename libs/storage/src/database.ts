@@ -3,7 +3,7 @@ import { MegaNestError } from '#contracts';
 import { Pool, type PoolClient } from 'pg';
 import { isAwayError, isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
 import { runMigrations } from './migrator.js';
-import { quoteIdentifier, Transaction } from './transaction.js';
+import { quoteIdentifier, type SqlValue, Transaction } from './transaction.js';
 
 export interface DatabaseOptions {
   /** `postgres://user:password@host:port/database`. */
@@ -85,6 +85,16 @@ export class Database {
       if (mayWait) await wait(awayRetryMs);
       else if (!outcome.mayRetry || attempt++ === attemptLimit) throw toMegaNestError(outcome.error);
     }
+  }
+
+  /** Runs one statement in a transaction of its own; answers its rows. */
+  query<Row extends object>(text: string, values?: readonly SqlValue[]): Promise<Row[]> {
+    return this.query<Row>(text, values);
+  }
+
+  /** Runs one statement in a transaction of its own; answers how many rows it touched. */
+  execute(text: string, values?: readonly SqlValue[]): Promise<number> {
+    return this.execute(text, values);
   }
 
   /**

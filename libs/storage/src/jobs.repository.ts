@@ -73,12 +73,10 @@ export class JobsRepository<
 
   /** Says that a process still has a job that waits; false where it has ended, is paused, or another process has it. */
   async keep(id: string, epoch = 0): Promise<boolean> {
-    const touched = await this.database.transaction((transaction) =>
-      transaction.execute(
-        `UPDATE ingest_jobs SET updated_at = now()
-         WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused' AND epoch = $2`,
-        [id, epoch],
-      ),
+    const touched = await this.database.execute(
+      `UPDATE ingest_jobs SET updated_at = now()
+       WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused' AND epoch = $2`,
+      [id, epoch],
     );
     return touched > 0;
   }
@@ -86,12 +84,10 @@ export class JobsRepository<
   /** Sets a job aside: its process loses it, and none takes it over. False where it has ended or is paused already. */
   async pause(id: string): Promise<boolean> {
     if (!uuid.test(id)) return false;
-    const touched = await this.database.transaction((transaction) =>
-      transaction.execute(
-        `UPDATE ingest_jobs SET state = 'paused', epoch = epoch + 1, updated_at = now()
-         WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused' AND request IS NOT NULL`,
-        [id],
-      ),
+    const touched = await this.database.execute(
+      `UPDATE ingest_jobs SET state = 'paused', epoch = epoch + 1, updated_at = now()
+       WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused' AND request IS NOT NULL`,
+      [id],
     );
     return touched > 0;
   }
@@ -99,24 +95,20 @@ export class JobsRepository<
   /** Gives a paused job to the caller; undefined where it is not paused. */
   async resume(id: string): Promise<ClaimedJob<Request> | undefined> {
     if (!uuid.test(id)) return undefined;
-    const [job] = await this.database.transaction((transaction) =>
-      transaction.query<ClaimedJob<Request>>(
-        `UPDATE ingest_jobs SET state = 'queued', updated_at = now()
-         WHERE id = $1::uuid AND state = 'paused' RETURNING id, request, epoch`,
-        [id],
-      ),
+    const [job] = await this.database.query<ClaimedJob<Request>>(
+      `UPDATE ingest_jobs SET state = 'queued', updated_at = now()
+       WHERE id = $1::uuid AND state = 'paused' RETURNING id, request, epoch`,
+      [id],
     );
     return job;
   }
 
   /** Gives a job up, so that any process goes on with it at once. */
   async release(id: string, epoch = 0): Promise<void> {
-    await this.database.transaction((transaction) =>
-      transaction.execute(
-        `UPDATE ingest_jobs SET state = 'queued', updated_at = now() - interval '1 day', attempts = attempts - 1
-         WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused' AND epoch = $2`,
-        [id, epoch],
-      ),
+    await this.database.execute(
+      `UPDATE ingest_jobs SET state = 'queued', updated_at = now() - interval '1 day', attempts = attempts - 1
+       WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused' AND epoch = $2`,
+      [id, epoch],
     );
   }
 
@@ -128,27 +120,23 @@ export class JobsRepository<
     idleMs: number,
     { limit, maxAttempts }: { limit: number; maxAttempts: number },
   ): Promise<ClaimedJob<Request>[]> {
-    return this.database.transaction((transaction) =>
-      transaction.query<ClaimedJob<Request>>(
-        `UPDATE ingest_jobs SET state = 'queued', attempts = attempts + 1, epoch = epoch + 1, updated_at = now()
-         WHERE id IN (
-           SELECT id FROM ingest_jobs
-           WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1)
-             AND request IS NOT NULL AND attempts < $3 AND state <> 'paused'
-           ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-         RETURNING id, request, epoch`,
-        [idleMs / 1_000, limit, maxAttempts],
-      ),
+    return this.database.query<ClaimedJob<Request>>(
+      `UPDATE ingest_jobs SET state = 'queued', attempts = attempts + 1, epoch = epoch + 1, updated_at = now()
+       WHERE id IN (
+         SELECT id FROM ingest_jobs
+         WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1)
+           AND request IS NOT NULL AND attempts < $3 AND state <> 'paused'
+         ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+       RETURNING id, request, epoch`,
+      [idleMs / 1_000, limit, maxAttempts],
     );
   }
 
   /** Removes jobs that ended, or were paused, long ago. Answers how many. */
   async deleteOld(): Promise<number> {
-    return this.database.transaction((transaction) =>
-      transaction.execute(
-        `DELETE FROM ingest_jobs WHERE finished_at < now() - interval '${keptFor}'
-           OR (state = 'paused' AND finished_at IS NULL AND updated_at < now() - interval '${keptFor}')`,
-      ),
+    return this.database.execute(
+      `DELETE FROM ingest_jobs WHERE finished_at < now() - interval '${keptFor}'
+         OR (state = 'paused' AND finished_at IS NULL AND updated_at < now() - interval '${keptFor}')`,
     );
   }
 
@@ -174,13 +162,11 @@ export class JobsRepository<
    * and not reported for `idleMs`. Answers how many. A process that works on a job reports more often than that.
    */
   async failAbandoned(idleMs: number, error: ErrorBody, maxAttempts = 1): Promise<number> {
-    return this.database.transaction((transaction) =>
-      transaction.execute(
-        `UPDATE ingest_jobs SET state = 'failed', error = $2, updated_at = now(), finished_at = now()
-         WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1)
-           AND (request IS NULL OR attempts >= $3) AND state <> 'paused'`,
-        [idleMs / 1_000, toPostgresJson(error), maxAttempts],
-      ),
+    return this.database.execute(
+      `UPDATE ingest_jobs SET state = 'failed', error = $2, updated_at = now(), finished_at = now()
+       WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1)
+         AND (request IS NULL OR attempts >= $3) AND state <> 'paused'`,
+      [idleMs / 1_000, toPostgresJson(error), maxAttempts],
     );
   }
 
@@ -190,29 +176,25 @@ export class JobsRepository<
     { progress, error, epoch }: { progress?: Progress; error?: ErrorBody; epoch?: number },
   ): Promise<boolean> {
     if (!uuid.test(id)) return false;
-    const touched = await this.database.transaction((transaction) =>
-      transaction.execute(
-        `UPDATE ingest_jobs SET state = $2, progress = coalesce($3::jsonb, progress), error = $4::jsonb,
-                updated_at = now(), finished_at = CASE WHEN $5 THEN now() END
-         WHERE id = $1::uuid AND finished_at IS NULL
-           AND ($6::integer IS NULL OR (epoch = $6 AND state <> 'paused'))`,
-        [
-          id,
-          state,
-          progress ? toPostgresJson(progress) : null,
-          error ? toPostgresJson(error) : null,
-          finalStates.has(state),
-          epoch ?? null,
-        ],
-      ),
+    const touched = await this.database.execute(
+      `UPDATE ingest_jobs SET state = $2, progress = coalesce($3::jsonb, progress), error = $4::jsonb,
+              updated_at = now(), finished_at = CASE WHEN $5 THEN now() END
+       WHERE id = $1::uuid AND finished_at IS NULL
+         AND ($6::integer IS NULL OR (epoch = $6 AND state <> 'paused'))`,
+      [
+        id,
+        state,
+        progress ? toPostgresJson(progress) : null,
+        error ? toPostgresJson(error) : null,
+        finalStates.has(state),
+        epoch ?? null,
+      ],
     );
     return touched > 0;
   }
 
   private async rows(text: string, values: SqlValue[]): Promise<Job<Progress>[]> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<JobRow<Progress>>(text, values),
-    );
+    const rows = await this.database.query<JobRow<Progress>>(text, values);
     return rows.map(({ created_at, updated_at, finished_at, ...job }) => ({
       ...job,
       createdAt: created_at.toISOString(),

@@ -13,15 +13,13 @@ export class RateCountsRepository {
 
   /** Counts one more request; a window begins with its first one. */
   async add(key: string, windowMs: number): Promise<RateCount> {
-    const [row] = await this.database.transaction((transaction) =>
-      transaction.query<{ count: number; left_ms: string }>(
-        `INSERT INTO rate_counts AS known (key, count, ends_at) VALUES ($1, 1, now() + make_interval(secs => $2))
-         ON CONFLICT (key) DO UPDATE SET
-           count = CASE WHEN known.ends_at <= now() THEN 1 ELSE known.count + 1 END,
-           ends_at = CASE WHEN known.ends_at <= now() THEN excluded.ends_at ELSE known.ends_at END
-         RETURNING count, extract(epoch FROM ends_at - now()) * 1000 AS left_ms`,
-        [key, windowMs / 1_000],
-      ),
+    const [row] = await this.database.query<{ count: number; left_ms: string }>(
+      `INSERT INTO rate_counts AS known (key, count, ends_at) VALUES ($1, 1, now() + make_interval(secs => $2))
+       ON CONFLICT (key) DO UPDATE SET
+         count = CASE WHEN known.ends_at <= now() THEN 1 ELSE known.count + 1 END,
+         ends_at = CASE WHEN known.ends_at <= now() THEN excluded.ends_at ELSE known.ends_at END
+       RETURNING count, extract(epoch FROM ends_at - now()) * 1000 AS left_ms`,
+      [key, windowMs / 1_000],
     );
     if (!row) throw new Error('a count has no row');
     return { count: row.count, leftMs: Number(row.left_ms) };
@@ -29,9 +27,7 @@ export class RateCountsRepository {
 
   /** Removes windows that are over. */
   async deleteOver(): Promise<number> {
-    return this.database.transaction((transaction) =>
-      transaction.execute('DELETE FROM rate_counts WHERE ends_at < now()'),
-    );
+    return this.database.execute('DELETE FROM rate_counts WHERE ends_at < now()');
   }
 }
 
@@ -87,48 +83,40 @@ export class IdempotentAnswersRepository {
 
   /** Keeps the key for `leaseMs` more. */
   async renew({ owner, key }: IdempotencyClaim, leaseOwner: string, leaseMs: number): Promise<void> {
-    await this.database.transaction((transaction) =>
-      transaction.execute(
-        `UPDATE idempotent_answers SET lease_until = now() + make_interval(secs => $4)
-         WHERE owner = $1 AND key = $2 AND lease_owner = $3`,
-        [owner, key, leaseOwner, leaseMs / 1_000],
-      ),
+    await this.database.execute(
+      `UPDATE idempotent_answers SET lease_until = now() + make_interval(secs => $4)
+       WHERE owner = $1 AND key = $2 AND lease_owner = $3`,
+      [owner, key, leaseOwner, leaseMs / 1_000],
     );
   }
 
   async keep({ owner, key }: IdempotencyClaim, leaseOwner: string, answer: KeptAnswer): Promise<void> {
-    await this.database.transaction((transaction) =>
-      transaction.execute(
-        'UPDATE idempotent_answers SET answer = $4 WHERE owner = $1 AND key = $2 AND lease_owner = $3',
-        [owner, key, leaseOwner, toPostgresJson(answer)],
-      ),
+    await this.database.execute(
+      'UPDATE idempotent_answers SET answer = $4 WHERE owner = $1 AND key = $2 AND lease_owner = $3',
+      [owner, key, leaseOwner, toPostgresJson(answer)],
     );
   }
 
   /** Lets go of a key without an answer. */
   async release({ owner, key }: IdempotencyClaim, leaseOwner: string): Promise<void> {
-    await this.database.transaction((transaction) =>
-      transaction.execute(
-        `DELETE FROM idempotent_answers
-         WHERE owner = $1 AND key = $2 AND lease_owner = $3 AND answer IS NULL`,
-        [owner, key, leaseOwner],
-      ),
+    await this.database.execute(
+      `DELETE FROM idempotent_answers
+       WHERE owner = $1 AND key = $2 AND lease_owner = $3 AND answer IS NULL`,
+      [owner, key, leaseOwner],
     );
   }
 
   /** Removes answers older than `maxAgeMs`, and of each owner the oldest beyond `maxBytes` together. */
   async deleteBeyond(maxAgeMs: number, maxBytes: number): Promise<number> {
-    return this.database.transaction((transaction) =>
-      transaction.execute(
-        `DELETE FROM idempotent_answers USING (
-           SELECT owner, key, created_at < now() - make_interval(secs => $1) AS is_old,
-                  sum(pg_column_size(answer)) OVER (PARTITION BY owner ORDER BY created_at DESC, key) AS bytes
-           FROM idempotent_answers
-         ) AS found
-         WHERE idempotent_answers.owner = found.owner AND idempotent_answers.key = found.key
-           AND (found.is_old OR found.bytes > $2)`,
-        [maxAgeMs / 1_000, maxBytes],
-      ),
+    return this.database.execute(
+      `DELETE FROM idempotent_answers USING (
+         SELECT owner, key, created_at < now() - make_interval(secs => $1) AS is_old,
+                sum(pg_column_size(answer)) OVER (PARTITION BY owner ORDER BY created_at DESC, key) AS bytes
+         FROM idempotent_answers
+       ) AS found
+       WHERE idempotent_answers.owner = found.owner AND idempotent_answers.key = found.key
+         AND (found.is_old OR found.bytes > $2)`,
+      [maxAgeMs / 1_000, maxBytes],
     );
   }
 }

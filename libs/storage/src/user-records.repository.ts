@@ -66,32 +66,26 @@ export class UserRecordsRepository<Data extends object> {
   }
 
   async find({ owner, user }: RecordScope, id: string): Promise<Data | undefined> {
-    const [row] = await this.database.transaction((transaction) =>
-      transaction.query<RecordRow<Data>>(
-        'SELECT id, data FROM user_records WHERE id = $1 AND kind = $2 AND owner = $3 AND user_name = $4',
-        [toPostgresText(id), this.kind, owner, toPostgresText(user)],
-      ),
+    const [row] = await this.database.query<RecordRow<Data>>(
+      'SELECT id, data FROM user_records WHERE id = $1 AND kind = $2 AND owner = $3 AND user_name = $4',
+      [toPostgresText(id), this.kind, owner, toPostgresText(user)],
     );
     return row?.data;
   }
 
   /** Latest first. */
   async list({ owner, user }: RecordScope): Promise<UserRecord<Data>[]> {
-    return this.database.transaction((transaction) =>
-      transaction.query<RecordRow<Data>>(
-        `SELECT id, data FROM user_records WHERE kind = $1 AND owner = $2 AND user_name = $3
-         ORDER BY created_at DESC, id DESC`,
-        [this.kind, owner, toPostgresText(user)],
-      ),
+    return this.database.query<RecordRow<Data>>(
+      `SELECT id, data FROM user_records WHERE kind = $1 AND owner = $2 AND user_name = $3
+       ORDER BY created_at DESC, id DESC`,
+      [this.kind, owner, toPostgresText(user)],
     );
   }
 
   async delete({ owner, user }: RecordScope, id: string): Promise<boolean> {
-    const deleted = await this.database.transaction((transaction) =>
-      transaction.execute(
-        'DELETE FROM user_records WHERE id = $1 AND kind = $2 AND owner = $3 AND user_name = $4',
-        [toPostgresText(id), this.kind, owner, toPostgresText(user)],
-      ),
+    const deleted = await this.database.execute(
+      'DELETE FROM user_records WHERE id = $1 AND kind = $2 AND owner = $3 AND user_name = $4',
+      [toPostgresText(id), this.kind, owner, toPostgresText(user)],
     );
     return deleted > 0;
   }

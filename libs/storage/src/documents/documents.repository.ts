@@ -128,14 +128,12 @@ export class DocumentsRepository {
 
   /** Newest first; all collections where none is named. */
   async list({ collection, search, offset, limit }: DocumentPage = {}): Promise<StoredDocument[]> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<StoredDocumentRow>(
-        `SELECT ${listedColumns} FROM documents
-         WHERE pending_since IS NULL AND ${isShared} AND ($1::text IS NULL OR collection = $1)
-           AND ($2::text IS NULL OR strpos(lower(filename), lower($2)) > 0)
-         ORDER BY created_at DESC, filename, id OFFSET $3 LIMIT $4`,
-        [collection ?? null, search ?? null, offset ?? 0, limit ?? null],
-      ),
+    const rows = await this.database.query<StoredDocumentRow>(
+      `SELECT ${listedColumns} FROM documents
+       WHERE pending_since IS NULL AND ${isShared} AND ($1::text IS NULL OR collection = $1)
+         AND ($2::text IS NULL OR strpos(lower(filename), lower($2)) > 0)
+       ORDER BY created_at DESC, filename, id OFFSET $3 LIMIT $4`,
+      [collection ?? null, search ?? null, offset ?? 0, limit ?? null],
     );
     return rows.map(toStoredDocument);
   }
@@ -179,33 +177,27 @@ export class DocumentsRepository {
 
   /** The collections that hold documents, in the order of their names, and how many documents each holds. */
   async collections(): Promise<{ name: string; documents: number }[]> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<{ name: string; documents: string }>(
-        `SELECT collection AS name, count(*) AS documents FROM documents
-         WHERE pending_since IS NULL AND ${isShared} GROUP BY collection ORDER BY collection`,
-      ),
+    const rows = await this.database.query<{ name: string; documents: string }>(
+      `SELECT collection AS name, count(*) AS documents FROM documents
+       WHERE pending_since IS NULL AND ${isShared} GROUP BY collection ORDER BY collection`,
     );
     return rows.map(({ name, documents }) => ({ name, documents: Number(documents) }));
   }
 
   /** How much a collection holds; all of them where none is named. */
   async count(collection?: string): Promise<DocumentCounts> {
-    const [row] = await this.database.transaction((transaction) =>
-      transaction.query<{ documents: string; chunks: string }>(
-        `SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks FROM documents
-         WHERE pending_since IS NULL AND ($1::text IS NULL OR collection = $1)`,
-        [collection ?? null],
-      ),
+    const [row] = await this.database.query<{ documents: string; chunks: string }>(
+      `SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks FROM documents
+       WHERE pending_since IS NULL AND ($1::text IS NULL OR collection = $1)`,
+      [collection ?? null],
     );
     return { documents: Number(row?.documents), chunks: Number(row?.chunks) };
   }
 
   private delete(condition: string, values: SqlValue[]): Promise<number> {
-    return this.database.transaction((transaction) =>
-      transaction.execute(
-        `DELETE FROM documents WHERE pending_since IS NULL AND ${isShared} AND ${condition}`,
-        values,
-      ),
+    return this.database.execute(
+      `DELETE FROM documents WHERE pending_since IS NULL AND ${isShared} AND ${condition}`,
+      values,
     );
   }
 }

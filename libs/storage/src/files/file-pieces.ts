@@ -62,11 +62,9 @@ export async function readPiece(
   fileId: string,
   start: number,
 ): Promise<Buffer | undefined> {
-  const [row] = await database.transaction((transaction) =>
-    transaction.query<{ content: Buffer }>(
-      'SELECT content FROM file_pieces WHERE file_id = $1 AND start = $2',
-      [fileId, start],
-    ),
+  const [row] = await database.query<{ content: Buffer }>(
+    'SELECT content FROM file_pieces WHERE file_id = $1 AND start = $2',
+    [fileId, start],
   );
   return row?.content;
 }

@@ -82,9 +82,7 @@ export class FilesRepository {
 
   /** Removes what was written and is not to be shown. */
   async discard(id: string): Promise<void> {
-    await this.database.transaction((transaction) =>
-      transaction.execute('DELETE FROM files WHERE id = $1 AND pending_since IS NOT NULL', [id]),
-    );
+    await this.database.execute('DELETE FROM files WHERE id = $1 AND pending_since IS NOT NULL', [id]);
   }
 
   async find(owner: string, id: string): Promise<StoredFile | undefined> {
@@ -94,11 +92,9 @@ export class FilesRepository {
 
   /** Those of the ids that exist for the owner, in no particular order. */
   async findAll(owner: string, ids: readonly string[]): Promise<StoredFile[]> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<FileRow>(
-        `SELECT ${fileColumns} FROM files WHERE id = ANY($2) AND ${visibleFiles('$1')}`,
-        [owner, ids],
-      ),
+    const rows = await this.database.query<FileRow>(
+      `SELECT ${fileColumns} FROM files WHERE id = ANY($2) AND ${visibleFiles('$1')}`,
+      [owner, ids],
     );
     return rows.map(toStoredFile);
   }

@@ -46,12 +46,10 @@ export class UploadsRepository {
 
   async create(owner: string, id: string, facts: FileFacts & { bytes: number }): Promise<StoredUpload> {
     const { filename, purpose, mimeType, bytes, expiresAfterSeconds } = facts;
-    const [row] = await this.database.transaction((transaction) =>
-      transaction.query<UploadRow>(
-        `INSERT INTO uploads (id, owner, filename, purpose, mime_type, bytes, status, file_expires_seconds, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, now() + interval '${openFor}') RETURNING ${columns}`,
-        [id, owner, filename, purpose, mimeType, bytes, expiresAfterSeconds ?? null],
-      ),
+    const [row] = await this.database.query<UploadRow>(
+      `INSERT INTO uploads (id, owner, filename, purpose, mime_type, bytes, status, file_expires_seconds, expires_at)
+       VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, now() + interval '${openFor}') RETURNING ${columns}`,
+      [id, owner, filename, purpose, mimeType, bytes, expiresAfterSeconds ?? null],
     );
     return toUpload(row ?? unknown(id));
   }

@@ -71,11 +71,9 @@ export class ConversationsRepository {
   }
 
   async find(owner: string, id: string): Promise<StoredConversation | undefined> {
-    const [row] = await this.database.transaction((transaction) =>
-      transaction.query<ConversationRow>(
-        `SELECT ${columns} FROM conversations WHERE id = $1 AND owner = $2`,
-        [id, owner],
-      ),
+    const [row] = await this.database.query<ConversationRow>(
+      `SELECT ${columns} FROM conversations WHERE id = $1 AND owner = $2`,
+      [id, owner],
     );
     return row && toConversation(row);
   }
@@ -104,12 +102,10 @@ export class ConversationsRepository {
 
   /** Those whose metadata name a user, latest first. */
   async ofUser(owner: string, user: string, limit: number): Promise<StoredConversation[]> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<ConversationRow>(
-        `SELECT ${columns} FROM conversations WHERE owner = $1 AND metadata ->> 'user' = $2
-         ORDER BY created_at DESC, id DESC LIMIT $3`,
-        [owner, toPostgresText(user), limit],
-      ),
+    const rows = await this.database.query<ConversationRow>(
+      `SELECT ${columns} FROM conversations WHERE owner = $1 AND metadata ->> 'user' = $2
+       ORDER BY created_at DESC, id DESC LIMIT $3`,
+      [owner, toPostgresText(user), limit],
     );
     return rows.map(toConversation);
   }
@@ -153,19 +149,18 @@ export class ConversationsRepository {
 
   /** Removes a conversation with its items; responses that were made in it stay. */
   async delete(owner: string, id: string): Promise<boolean> {
-    const deleted = await this.database.transaction((transaction) =>
-      transaction.execute('DELETE FROM conversations WHERE id = $1 AND owner = $2', [id, owner]),
-    );
+    const deleted = await this.database.execute('DELETE FROM conversations WHERE id = $1 AND owner = $2', [
+      id,
+      owner,
+    ]);
     return deleted > 0;
   }
 
   /** Every item, oldest first. */
   async items(id: string): Promise<ItemRecord[]> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<{ item: ItemRecord }>(
-        'SELECT item FROM conversation_items WHERE conversation_id = $1 ORDER BY position',
-        [id],
-      ),
+    const rows = await this.database.query<{ item: ItemRecord }>(
+      'SELECT item FROM conversation_items WHERE conversation_id = $1 ORDER BY position',
+      [id],
     );
     return rows.map(({ item }) => item);
   }
@@ -182,11 +177,9 @@ export class ConversationsRepository {
   }
 
   async findItem(id: string, itemId: string): Promise<ItemRecord | undefined> {
-    const [row] = await this.database.transaction((transaction) =>
-      transaction.query<{ item: ItemRecord }>(
-        'SELECT item FROM conversation_items WHERE conversation_id = $1 AND id = $2',
-        [id, itemId],
-      ),
+    const [row] = await this.database.query<{ item: ItemRecord }>(
+      'SELECT item FROM conversation_items WHERE conversation_id = $1 AND id = $2',
+      [id, itemId],
     );
     return row?.item;
   }
@@ -200,16 +193,14 @@ export class ConversationsRepository {
   }
 
   async deleteItem(id: string, itemId: string): Promise<boolean> {
-    const deleted = await this.database.transaction((transaction) =>
-      transaction.execute(
-        `WITH gone AS (
-           DELETE FROM conversation_items WHERE conversation_id = $1 AND id = $2
-           RETURNING octet_length(item::text) AS bytes
-         )
-         UPDATE conversations SET bytes = conversations.bytes - gone.bytes, updated_at = now()
-         FROM gone WHERE id = $1`,
-        [id, itemId],
-      ),
+    const deleted = await this.database.execute(
+      `WITH gone AS (
+         DELETE FROM conversation_items WHERE conversation_id = $1 AND id = $2
+         RETURNING octet_length(item::text) AS bytes
+       )
+       UPDATE conversations SET bytes = conversations.bytes - gone.bytes, updated_at = now()
+       FROM gone WHERE id = $1`,
+      [id, itemId],
     );
     return deleted > 0;
   }

@@ -68,13 +68,11 @@ export class ResponseItemsRepository {
   /** Items by their ids, wherever they belong: what a conversation holds goes first, then the latest response. */
   async findByIds(owner: string, ids: readonly string[]): Promise<Map<string, ItemRecord>> {
     if (ids.length === 0) return new Map();
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<{ id: string; item: ItemRecord }>(
-        `(SELECT i.id, i.item FROM response_items i JOIN responses r ON r.id = i.response_id
-         WHERE i.id = ANY($2) AND i.owner = $1 ORDER BY r.created_at)
-         UNION ALL SELECT id, item FROM conversation_items WHERE id = ANY($2) AND owner = $1`,
-        [owner, ids],
-      ),
+    const rows = await this.database.query<{ id: string; item: ItemRecord }>(
+      `(SELECT i.id, i.item FROM response_items i JOIN responses r ON r.id = i.response_id
+       WHERE i.id = ANY($2) AND i.owner = $1 ORDER BY r.created_at)
+       UNION ALL SELECT id, item FROM conversation_items WHERE id = ANY($2) AND owner = $1`,
+      [owner, ids],
     );
     return new Map(rows.map(({ id, item }) => [id, item]));
   }

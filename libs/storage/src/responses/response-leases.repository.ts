@@ -37,12 +37,10 @@ export class ResponseLeasesRepository {
 
   /** Prolongs leases; answers those that are still held. */
   async heartbeat(leases: readonly Lease[], leaseMs: number): Promise<HeldLease[]> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<{ id: string; cancel_requested: boolean }>(
-        `UPDATE responses SET lease_until = now() + make_interval(secs => $3)
-         FROM ${heldLeases} WHERE ${isHeld} RETURNING responses.id, cancel_requested`,
-        [...columnsOf(leases), leaseMs / 1_000],
-      ),
+    const rows = await this.database.query<{ id: string; cancel_requested: boolean }>(
+      `UPDATE responses SET lease_until = now() + make_interval(secs => $3)
+       FROM ${heldLeases} WHERE ${isHeld} RETURNING responses.id, cancel_requested`,
+      [...columnsOf(leases), leaseMs / 1_000],
     );
     return rows.map(({ id, cancel_requested }) => ({ id, cancelRequested: cancel_requested }));
   }
@@ -56,16 +54,14 @@ export class ResponseLeasesRepository {
     leaseMs: number,
     { limit, working }: { limit: number; working: readonly string[] },
   ): Promise<StoredResponse[]> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<ResponseRow>(
-        `UPDATE responses SET lease_owner = $1, lease_until = now() + make_interval(secs => $2),
-           request = jsonb_set(request::jsonb, '{takeovers}',
-             to_jsonb(coalesce((request->>'takeovers')::int, 0) + 1))::json
-         WHERE id IN (SELECT id FROM responses WHERE finished_at IS NULL AND lease_until < now() AND id <> ALL($4)
-                      ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-         RETURNING ${responseColumns}`,
-        [leaseOwner, leaseMs / 1_000, limit, working],
-      ),
+    const rows = await this.database.query<ResponseRow>(
+      `UPDATE responses SET lease_owner = $1, lease_until = now() + make_interval(secs => $2),
+         request = jsonb_set(request::jsonb, '{takeovers}',
+           to_jsonb(coalesce((request->>'takeovers')::int, 0) + 1))::json
+       WHERE id IN (SELECT id FROM responses WHERE finished_at IS NULL AND lease_until < now() AND id <> ALL($4)
+                    ORDER BY created_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+       RETURNING ${responseColumns}`,
+      [leaseOwner, leaseMs / 1_000, limit, working],
     );
     return rows.map(toStoredResponse);
   }
@@ -75,24 +71,20 @@ export class ResponseLeasesRepository {
    * claim that follows does not count, because that process was not lost.
    */
   async release(leases: readonly Lease[]): Promise<void> {
-    await this.database.transaction((transaction) =>
-      transaction.execute(
-        `UPDATE responses SET lease_until = now(),
-           request = jsonb_set(request::jsonb, '{takeovers}',
-             to_jsonb(coalesce((request->>'takeovers')::int, 0) - 1))::json
-         FROM ${heldLeases} WHERE ${isHeld}`,
-        columnsOf(leases),
-      ),
+    await this.database.execute(
+      `UPDATE responses SET lease_until = now(),
+         request = jsonb_set(request::jsonb, '{takeovers}',
+           to_jsonb(coalesce((request->>'takeovers')::int, 0) - 1))::json
+       FROM ${heldLeases} WHERE ${isHeld}`,
+      columnsOf(leases),
     );
   }
 
   /** Asks whoever works on a response to stop; false where it is finished or unknown. */
   async requestCancel(owner: string, id: string): Promise<boolean> {
-    const touched = await this.database.transaction((transaction) =>
-      transaction.execute(
-        'UPDATE responses SET cancel_requested = true WHERE id = $1 AND owner = $2 AND finished_at IS NULL',
-        [id, owner],
-      ),
+    const touched = await this.database.execute(
+      'UPDATE responses SET cancel_requested = true WHERE id = $1 AND owner = $2 AND finished_at IS NULL',
+      [id, owner],
     );
     return touched > 0;
   }
@@ -117,11 +109,9 @@ export class ResponseLeasesRepository {
 
   /** What is written of a log behind sequence number `startingAfter` (-1: all). */
   async readEvents(id: string, startingAfter = -1): Promise<EventRecord[]> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<{ events: EventRecord[] }>(
-        `SELECT events FROM response_events WHERE response_id = $1 AND last_sequence > $2 ORDER BY first_sequence`,
-        [id, startingAfter],
-      ),
+    const rows = await this.database.query<{ events: EventRecord[] }>(
+      `SELECT events FROM response_events WHERE response_id = $1 AND last_sequence > $2 ORDER BY first_sequence`,
+      [id, startingAfter],
     );
     return rows
       .flatMap(({ events }) => events)

@@ -52,11 +52,9 @@ export class ResponsesRepository {
   }
 
   async find(owner: string, id: string): Promise<StoredResponse | undefined> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<ResponseRow>(
-        `SELECT ${responseColumns} FROM responses WHERE id = $1 AND owner = $2`,
-        [id, owner],
-      ),
+    const rows = await this.database.query<ResponseRow>(
+      `SELECT ${responseColumns} FROM responses WHERE id = $1 AND owner = $2`,
+      [id, owner],
     );
     return rows.map(toStoredResponse)[0];
   }
@@ -69,9 +67,10 @@ export class ResponsesRepository {
 
   /** Removes a response with its items and its log; false where the owner has none of that id. */
   async delete(owner: string, id: string): Promise<boolean> {
-    const deleted = await this.database.transaction((transaction) =>
-      transaction.execute('DELETE FROM responses WHERE id = $1 AND owner = $2', [id, owner]),
-    );
+    const deleted = await this.database.execute('DELETE FROM responses WHERE id = $1 AND owner = $2', [
+      id,
+      owner,
+    ]);
     return deleted > 0;
   }
 
@@ -80,19 +79,17 @@ export class ResponsesRepository {
    * as its youngest link. Answers how many went.
    */
   async deleteOlderThan(maxAgeMs: number): Promise<number> {
-    return this.database.transaction((transaction) =>
-      transaction.execute(
-        `WITH RECURSIVE kept AS (
-           SELECT previous_response_id AS id FROM responses
-           WHERE created_at >= now() - make_interval(secs => $1) AND previous_response_id IS NOT NULL
-           UNION
-           SELECT responses.previous_response_id FROM responses JOIN kept ON responses.id = kept.id
-           WHERE responses.previous_response_id IS NOT NULL
-         )
-         DELETE FROM responses WHERE finished_at IS NOT NULL AND created_at < now() - make_interval(secs => $1)
-           AND id NOT IN (SELECT id FROM kept)`,
-        [maxAgeMs / 1_000],
-      ),
+    return this.database.execute(
+      `WITH RECURSIVE kept AS (
+         SELECT previous_response_id AS id FROM responses
+         WHERE created_at >= now() - make_interval(secs => $1) AND previous_response_id IS NOT NULL
+         UNION
+         SELECT responses.previous_response_id FROM responses JOIN kept ON responses.id = kept.id
+         WHERE responses.previous_response_id IS NOT NULL
+       )
+       DELETE FROM responses WHERE finished_at IS NOT NULL AND created_at < now() - make_interval(secs => $1)
+         AND id NOT IN (SELECT id FROM kept)`,
+      [maxAgeMs / 1_000],
     );
   }
 

@@ -44,22 +44,18 @@ export class StoredCompletionsRepository {
   ): Promise<void> {
     const texts = [completion, messages, metadata].map(toPostgresJson);
     const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-    await this.database.transaction((transaction) =>
-      transaction.execute(
-        `INSERT INTO stored_completions (id, owner, model, bytes, completion, messages, metadata)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-        [id, owner, model, bytes, ...texts],
-      ),
+    await this.database.execute(
+      `INSERT INTO stored_completions (id, owner, model, bytes, completion, messages, metadata)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      [id, owner, model, bytes, ...texts],
     );
     await this.#bounds.added(owner, bytes);
   }
 
   async find(owner: string, id: string): Promise<StoredCompletion | undefined> {
-    const [found] = await this.database.transaction((transaction) =>
-      transaction.query<StoredCompletion>(
-        `SELECT ${columns} FROM stored_completions WHERE id = $1 AND owner = $2`,
-        [id, owner],
-      ),
+    const [found] = await this.database.query<StoredCompletion>(
+      `SELECT ${columns} FROM stored_completions WHERE id = $1 AND owner = $2`,
+      [id, owner],
     );
     return found;
   }
@@ -70,18 +66,17 @@ export class StoredCompletionsRepository {
     id: string,
     metadata: Record<string, string>,
   ): Promise<StoredCompletion | undefined> {
-    const [changed] = await this.database.transaction((transaction) =>
-      transaction.query<StoredCompletion>(
-        `UPDATE stored_completions SET metadata = $3 WHERE id = $1 AND owner = $2 RETURNING ${columns}`,
-        [id, owner, toPostgresJson(metadata)],
-      ),
+    const [changed] = await this.database.query<StoredCompletion>(
+      `UPDATE stored_completions SET metadata = $3 WHERE id = $1 AND owner = $2 RETURNING ${columns}`,
+      [id, owner, toPostgresJson(metadata)],
     );
     return changed;
   }
 
   async delete(owner: string, id: string): Promise<boolean> {
-    const deleted = await this.database.transaction((transaction) =>
-      transaction.execute('DELETE FROM stored_completions WHERE id = $1 AND owner = $2', [id, owner]),
+    const deleted = await this.database.execute(
+      'DELETE FROM stored_completions WHERE id = $1 AND owner = $2',
+      [id, owner],
     );
     return deleted > 0;
   }
@@ -107,11 +102,9 @@ export class StoredCompletionsRepository {
 
   /** Removes completions older than `maxAgeMs`. Answers how many went. */
   async deleteOlderThan(maxAgeMs: number): Promise<number> {
-    return this.database.transaction((transaction) =>
-      transaction.execute(
-        'DELETE FROM stored_completions WHERE created_at < now() - make_interval(secs => $1)',
-        [maxAgeMs / 1_000],
-      ),
+    return this.database.execute(
+      'DELETE FROM stored_completions WHERE created_at < now() - make_interval(secs => $1)',
+      [maxAgeMs / 1_000],
     );
   }
 

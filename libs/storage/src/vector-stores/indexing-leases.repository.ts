@@ -40,21 +40,19 @@ export class IndexingLeasesRepository {
 
   /** Takes files that wait, the oldest first. */
   async claim(leaseOwner: string, leaseMs: number, limit: number): Promise<IndexingTask[]> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<TaskRow>(
-        `WITH claimed AS (
-           UPDATE vector_store_files SET lease_owner = $1, lease_until = now() + make_interval(secs => $2),
-                  attempts = attempts + 1
-           WHERE (vector_store_id, file_id) IN (
-             SELECT vector_store_id, file_id FROM vector_store_files
-             WHERE status = 'in_progress' AND lease_until <= now()
-             ORDER BY position LIMIT $3 FOR UPDATE SKIP LOCKED)
-           RETURNING *)
-         SELECT claimed.vector_store_id, claimed.file_id, claimed.attributes, claimed.chunk_tokens,
-                claimed.overlap_tokens, claimed.attempts, files.owner, files.filename, files.mime_type, files.bytes
-         FROM claimed JOIN files ON files.id = claimed.file_id ORDER BY claimed.position`,
-        [leaseOwner, leaseMs / 1_000, limit],
-      ),
+    const rows = await this.database.query<TaskRow>(
+      `WITH claimed AS (
+         UPDATE vector_store_files SET lease_owner = $1, lease_until = now() + make_interval(secs => $2),
+                attempts = attempts + 1
+         WHERE (vector_store_id, file_id) IN (
+           SELECT vector_store_id, file_id FROM vector_store_files
+           WHERE status = 'in_progress' AND lease_until <= now()
+           ORDER BY position LIMIT $3 FOR UPDATE SKIP LOCKED)
+         RETURNING *)
+       SELECT claimed.vector_store_id, claimed.file_id, claimed.attributes, claimed.chunk_tokens,
+              claimed.overlap_tokens, claimed.attempts, files.owner, files.filename, files.mime_type, files.bytes
+       FROM claimed JOIN files ON files.id = claimed.file_id ORDER BY claimed.position`,
+      [leaseOwner, leaseMs / 1_000, limit],
     );
     return rows.map(
       ({ vector_store_id, file_id, mime_type, chunk_tokens, overlap_tokens, bytes, ...row }) => ({
@@ -140,18 +138,16 @@ export class IndexingLeasesRepository {
 
   /** Removes passages of files that were detached while somebody stored them, and died then. Answers how many. */
   async deleteOrphans(): Promise<number> {
-    return this.database.transaction((transaction) =>
-      transaction.execute(
-        `DELETE FROM documents WHERE owner IS NOT NULL AND pending_since IS NULL
-           AND created_at < now() - interval '1 hour'
-           AND NOT EXISTS (SELECT FROM vector_store_files AS attached WHERE attached.vector_store_id = collection
-                             AND (attached.document_id = documents.id OR attached.status = 'in_progress'))`,
-      ),
+    return this.database.execute(
+      `DELETE FROM documents WHERE owner IS NOT NULL AND pending_since IS NULL
+         AND created_at < now() - interval '1 hour'
+         AND NOT EXISTS (SELECT FROM vector_store_files AS attached WHERE attached.vector_store_id = collection
+                           AND (attached.document_id = documents.id OR attached.status = 'in_progress'))`,
     );
   }
 
   async #update(text: string, values: (string | number)[]): Promise<boolean> {
-    const touched = await this.database.transaction((transaction) => transaction.execute(text, values));
+    const touched = await this.database.execute(text, values);
     return touched > 0;
   }
 }

@@ -63,22 +63,18 @@ export class VectorStoreFilesRepository {
   }
 
   async find(vectorStoreId: string, fileId: string): Promise<StoredVectorStoreFile | undefined> {
-    const [row] = await this.database.transaction((transaction) =>
-      transaction.query<AttachedRow>(
-        `SELECT ${columns} FROM vector_store_files WHERE vector_store_id = $1 AND file_id = $2`,
-        [vectorStoreId, fileId],
-      ),
+    const [row] = await this.database.query<AttachedRow>(
+      `SELECT ${columns} FROM vector_store_files WHERE vector_store_id = $1 AND file_id = $2`,
+      [vectorStoreId, fileId],
     );
     return row && toAttached(row);
   }
 
   /** The indexed files that documents belong to, by the document's id. */
   async findByDocuments(documentIds: readonly string[]): Promise<Map<string, StoredVectorStoreFile>> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<AttachedRow>(
-        `SELECT ${columns} FROM vector_store_files WHERE document_id = ANY($1::uuid[])`,
-        [documentIds],
-      ),
+    const rows = await this.database.query<AttachedRow>(
+      `SELECT ${columns} FROM vector_store_files WHERE document_id = ANY($1::uuid[])`,
+      [documentIds],
     );
     return new Map(rows.map((row) => [row.document_id ?? '', toAttached(row)]));
   }
@@ -136,13 +132,16 @@ export class VectorStoreFilesRepository {
   }
 
   async findBatch(vectorStoreId: string, id: string): Promise<StoredFileBatch | undefined> {
-    const [row] = await this.database.transaction((transaction) =>
-      transaction.query<{ id: string; cancelled: boolean; created_at: Date; counts: FileCounts }>(
-        `SELECT batch.id, batch.cancelled, batch.created_at, ${countsColumn} AS counts
-         FROM vector_store_batches AS batch LEFT JOIN vector_store_files AS attached ON attached.batch_id = batch.id
-         WHERE batch.vector_store_id = $1 AND batch.id = $2 GROUP BY batch.id`,
-        [vectorStoreId, id],
-      ),
+    const [row] = await this.database.query<{
+      id: string;
+      cancelled: boolean;
+      created_at: Date;
+      counts: FileCounts;
+    }>(
+      `SELECT batch.id, batch.cancelled, batch.created_at, ${countsColumn} AS counts
+       FROM vector_store_batches AS batch LEFT JOIN vector_store_files AS attached ON attached.batch_id = batch.id
+       WHERE batch.vector_store_id = $1 AND batch.id = $2 GROUP BY batch.id`,
+      [vectorStoreId, id],
     );
     return (
       row && {
@@ -173,11 +172,9 @@ export class VectorStoreFilesRepository {
     documentId: string,
     { offset, limit }: { offset: number; limit: number },
   ): Promise<string[]> {
-    const rows = await this.database.transaction((transaction) =>
-      transaction.query<{ text: string }>(
-        'SELECT text FROM chunks WHERE document_id = $1 AND position >= $2 ORDER BY position LIMIT $3',
-        [documentId, offset, limit],
-      ),
+    const rows = await this.database.query<{ text: string }>(
+      'SELECT text FROM chunks WHERE document_id = $1 AND position >= $2 ORDER BY position LIMIT $3',
+      [documentId, offset, limit],
     );
     return rows.map(({ text }) => text);
   }

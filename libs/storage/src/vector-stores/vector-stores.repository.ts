@@ -76,12 +76,10 @@ export class VectorStoresRepository {
 
   /** Stores that were used a moment ago live on. */
   async touch(ids: readonly string[]): Promise<void> {
-    await this.database.transaction((transaction) =>
-      transaction.execute(
-        `UPDATE vector_stores SET last_active_at = now()
-         WHERE id = ANY($1) AND NOT ${isExpired} AND last_active_at < now() - interval '1 second'`,
-        [ids],
-      ),
+    await this.database.execute(
+      `UPDATE vector_stores SET last_active_at = now()
+       WHERE id = ANY($1) AND NOT ${isExpired} AND last_active_at < now() - interval '1 second'`,
+      [ids],
     );
   }
 
