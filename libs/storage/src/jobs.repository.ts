@@ -18,18 +18,15 @@ export interface Job<Progress = Record<string, unknown>> {
   finishedAt: string | null;
 }
 
-interface JobRow<Progress> {
-  id: string;
-  state: JobState;
-  progress: Progress;
-  error: ErrorBody | null;
-  created_at: Date;
-  updated_at: Date;
-  finished_at: Date | null;
-}
+type JobRow<Progress> = Omit<Job<Progress>, 'createdAt' | 'updatedAt' | 'finishedAt'> & {
+  createdAt: Date;
+  updatedAt: Date;
+  finishedAt: Date | null;
+};
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const columns = 'id, state, progress, error, created_at, updated_at, finished_at';
+const columns = `id, state, progress, error, created_at AS "createdAt", updated_at AS "updatedAt",
+  finished_at AS "finishedAt"`;
 /** Ended jobs are told of for so long. */
 const keptFor = '30 days';
 
@@ -56,8 +53,7 @@ export class JobsRepository<
       `INSERT INTO ingest_jobs (id, state, progress, request) VALUES ($1, $2, $3, $4) RETURNING ${columns}`,
       [randomUUID(), 'queued', toPostgresJson(progress), request ? toPostgresJson(request) : null],
     );
-    if (!job) throw new Error('INSERT … RETURNING gave no row');
-    return job;
+    return job!;
   }
 
   async find(id: string): Promise<Job<Progress> | undefined> {
@@ -195,11 +191,11 @@ export class JobsRepository<
 
   private async rows(text: string, values: SqlValue[]): Promise<Job<Progress>[]> {
     const rows = await this.database.query<JobRow<Progress>>(text, values);
-    return rows.map(({ created_at, updated_at, finished_at, ...job }) => ({
+    return rows.map((job) => ({
       ...job,
-      createdAt: created_at.toISOString(),
-      updatedAt: updated_at.toISOString(),
-      finishedAt: finished_at?.toISOString() ?? null,
+      createdAt: job.createdAt.toISOString(),
+      updatedAt: job.updatedAt.toISOString(),
+      finishedAt: job.finishedAt?.toISOString() ?? null,
     }));
   }
 }

@@ -13,16 +13,15 @@ export class RateCountsRepository {
 
   /** Counts one more request; a window begins with its first one. */
   async add(key: string, windowMs: number): Promise<RateCount> {
-    const [row] = await this.database.query<{ count: number; left_ms: string }>(
+    const [counted] = await this.database.query<RateCount>(
       `INSERT INTO rate_counts AS known (key, count, ends_at) VALUES ($1, 1, now() + make_interval(secs => $2))
        ON CONFLICT (key) DO UPDATE SET
          count = CASE WHEN known.ends_at <= now() THEN 1 ELSE known.count + 1 END,
          ends_at = CASE WHEN known.ends_at <= now() THEN excluded.ends_at ELSE known.ends_at END
-       RETURNING count, extract(epoch FROM ends_at - now()) * 1000 AS left_ms`,
+       RETURNING count, (extract(epoch FROM ends_at - now()) * 1000)::float8 AS "leftMs"`,
       [key, windowMs / 1_000],
     );
-    if (!row) throw new Error('a count has no row');
-    return { count: row.count, leftMs: Number(row.left_ms) };
+    return counted!;
   }
 
   /** Removes windows that are over. */

@@ -15,11 +15,6 @@ export interface UserRecord<Data> {
   data: Data;
 }
 
-interface RecordRow<Data> {
-  id: string;
-  data: Data;
-}
-
 /** Most records of a kind and a user, so that lists stay short. */
 const mostRecords = 10_000;
 
@@ -66,7 +61,7 @@ export class UserRecordsRepository<Data extends object> {
   }
 
   async find({ owner, user }: RecordScope, id: string): Promise<Data | undefined> {
-    const [row] = await this.database.query<RecordRow<Data>>(
+    const [row] = await this.database.query<UserRecord<Data>>(
       'SELECT id, data FROM user_records WHERE id = $1 AND kind = $2 AND owner = $3 AND user_name = $4',
       [toPostgresText(id), this.kind, owner, toPostgresText(user)],
     );
@@ -75,7 +70,7 @@ export class UserRecordsRepository<Data extends object> {
 
   /** Latest first. */
   async list({ owner, user }: RecordScope): Promise<UserRecord<Data>[]> {
-    return this.database.query<RecordRow<Data>>(
+    return this.database.query<UserRecord<Data>>(
       `SELECT id, data FROM user_records WHERE kind = $1 AND owner = $2 AND user_name = $3
        ORDER BY created_at DESC, id DESC`,
       [this.kind, owner, toPostgresText(user)],

@@ -21,15 +21,7 @@ export interface DocumentCounts {
   chunks: number;
 }
 
-interface StoredDocumentRow {
-  id: string;
-  filename: string;
-  source: string | null;
-  collection: string;
-  chunks: number;
-  bytes: string;
-  created_at: Date;
-}
+type StoredDocumentRow = Omit<StoredDocument, 'createdAt'> & { createdAt: Date };
 
 /** Documents of vector stores belong to the owner of the store: they are not listed, and not deleted by name or id. */
 const isShared = 'owner IS NULL';
@@ -37,7 +29,8 @@ const isShared = 'owner IS NULL';
 /** Documents that are looked up in one statement. */
 const mostVersions = 100;
 
-const listedColumns = 'id, filename, source, collection, chunk_count AS chunks, bytes, created_at';
+const listedColumns = `id, filename, source, collection, chunk_count AS chunks, bytes::float8 AS bytes,
+  created_at AS "createdAt"`;
 
 /** Which documents a list holds; absent fields do not narrow it. */
 export interface DocumentPage {
@@ -48,8 +41,8 @@ export interface DocumentPage {
   limit?: number;
 }
 
-function toStoredDocument({ created_at, bytes, ...row }: StoredDocumentRow): StoredDocument {
-  return { ...row, bytes: Number(bytes), createdAt: created_at.toISOString() };
+function toStoredDocument(row: StoredDocumentRow): StoredDocument {
+  return { ...row, createdAt: row.createdAt.toISOString() };
 }
 
 /** Documents and their chunks. A reader sees a document whole or not at all. */
@@ -177,21 +170,20 @@ export class DocumentsRepository {
 
   /** The collections that hold documents, in the order of their names, and how many documents each holds. */
   async collections(): Promise<{ name: string; documents: number }[]> {
-    const rows = await this.database.query<{ name: string; documents: string }>(
-      `SELECT collection AS name, count(*) AS documents FROM documents
+    return this.database.query<{ name: string; documents: number }>(
+      `SELECT collection AS name, count(*)::float8 AS documents FROM documents
        WHERE pending_since IS NULL AND ${isShared} GROUP BY collection ORDER BY collection`,
     );
-    return rows.map(({ name, documents }) => ({ name, documents: Number(documents) }));
   }
 
   /** How much a collection holds; all of them where none is named. */
   async count(collection?: string): Promise<DocumentCounts> {
-    const [row] = await this.database.query<{ documents: string; chunks: string }>(
-      `SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks FROM documents
+    const [counts] = await this.database.query<DocumentCounts>(
+      `SELECT count(*)::float8 AS documents, coalesce(sum(chunk_count), 0)::float8 AS chunks FROM documents
        WHERE pending_since IS NULL AND ($1::text IS NULL OR collection = $1)`,
       [collection ?? null],
     );
-    return { documents: Number(row?.documents), chunks: Number(row?.chunks) };
+    return counts!;
   }
 
   private delete(condition: string, values: SqlValue[]): Promise<number> {

@@ -6,11 +6,9 @@ import { readPiece, writePieces } from './file-pieces.js';
 import {
   fileColumns,
   lockUsage,
-  toStoredFile,
   visibleFiles,
   type FileBounds,
   type FileFacts,
-  type FileRow,
   type StoredFile,
 } from './stored-file.js';
 
@@ -65,13 +63,13 @@ export class FilesRepository {
         const usage = await lockUsage(transaction, owner);
         // What was written is counted in the usage already.
         if (usage.bytes > bounds.maxBytes) throw tooMuch(bounds.maxBytes);
-        const [row] = await transaction.query<FileRow>(
+        const [file] = await transaction.query<StoredFile>(
           `UPDATE files SET filename = $3, purpose = $4, mime_type = $5, bytes = $6, writing = 0, pending_since = NULL,
                   created_at = now(), expires_at = now() + make_interval(secs => $7)
            WHERE id = $1 AND owner = $2 RETURNING ${fileColumns}`,
           [id, owner, filename, purpose, mimeType, bytes, expiresAfterSeconds ?? null],
         );
-        if (row) return toStoredFile(row);
+        if (file) return file;
         throw new MegaNestError('not_found', { what: `The file ${id}`, param: 'file_id' });
       });
     } catch (error) {
@@ -92,11 +90,10 @@ export class FilesRepository {
 
   /** Those of the ids that exist for the owner, in no particular order. */
   async findAll(owner: string, ids: readonly string[]): Promise<StoredFile[]> {
-    const rows = await this.database.query<FileRow>(
+    return this.database.query<StoredFile>(
       `SELECT ${fileColumns} FROM files WHERE id = ANY($2) AND ${visibleFiles('$1')}`,
       [owner, ids],
     );
-    return rows.map(toStoredFile);
   }
 
   /** The content from its beginning, read as it is asked for. Errors: not_found where the file goes meanwhile. */
@@ -118,16 +115,13 @@ export class FilesRepository {
       condition: `${visibleFiles('$1')} AND ($2::text IS NULL OR purpose = $2)`,
       values: [owner, page.purpose ?? null],
     } as const;
-    const { rows, hasMore } = await this.database.transaction((transaction) =>
-      readCursorPage<FileRow>(transaction, list, page),
-    );
-    return { rows: rows.map(toStoredFile), hasMore };
+    return this.database.transaction((transaction) => readCursorPage<StoredFile>(transaction, list, page));
   }
 
   /** Removes a file, its place in every vector store, and the passages that were cut from it. */
   async delete(owner: string, id: string): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
-      const [found] = await transaction.query<FileRow>(
+      const [found] = await transaction.query<StoredFile>(
         `SELECT ${fileColumns} FROM files WHERE id = $2 AND ${visibleFiles('$1')} FOR UPDATE`,
         [owner, id],
       );
@@ -175,12 +169,12 @@ async function requireFewParts(transaction: Transaction, uploadId: string): Prom
 
 /** Errors: payload_too_large where the parts have more bytes than the upload was announced with. */
 async function requireAnnounced(transaction: Transaction, uploadId: string, more: number): Promise<void> {
-  const [row] = await transaction.query<{ sent: string; announced: string }>(
-    `SELECT (SELECT sum(bytes + writing) FROM files WHERE upload_id = $1) AS sent, bytes AS announced
+  const [row] = await transaction.query<{ sent: number; announced: number }>(
+    `SELECT (SELECT sum(bytes + writing) FROM files WHERE upload_id = $1)::float8 AS sent, bytes::float8 AS announced
      FROM uploads WHERE id = $1`,
     [uploadId],
   );
-  if (row && Number(row.sent) + more <= Number(row.announced)) return;
+  if (row && row.sent + more <= row.announced) return;
   throw new MegaNestError('payload_too_large', {
     what: 'What the parts of this upload would have together',
     limit: `${row?.announced ?? 0} bytes, as announced`,

@@ -17,8 +17,8 @@ export interface FileFacts {
   filename: string;
   purpose: string;
   mimeType: string;
-  /** Seconds after its creation; absent: it stays. */
-  expiresAfterSeconds?: number;
+  /** Seconds after its creation; absent or null: it stays. */
+  expiresAfterSeconds?: number | null;
 }
 
 /** How much one owner may keep. */
@@ -27,31 +27,13 @@ export interface FileBounds {
   maxBytes: number;
 }
 
-export interface FileRow {
-  id: string;
-  filename: string;
-  purpose: string;
-  mime_type: string;
-  bytes: string;
-  created_at: Date;
-  expires_at: Date | null;
-}
-
-export const fileColumns = 'id, filename, purpose, mime_type, bytes, created_at, expires_at';
+/** The columns of a {@link StoredFile}. */
+export const fileColumns = `id, filename, purpose, mime_type AS "mimeType", bytes::float8 AS bytes,
+  created_at AS "createdAt", expires_at AS "expiresAt"`;
 
 /** Files that are whole, and have not had their time: `owner` is a placeholder. */
 export function visibleFiles(owner: string): string {
   return `owner = ${owner} AND upload_id IS NULL AND pending_since IS NULL AND (expires_at IS NULL OR expires_at > now())`;
-}
-
-export function toStoredFile({ mime_type, bytes, created_at, expires_at, ...row }: FileRow): StoredFile {
-  return {
-    ...row,
-    mimeType: mime_type,
-    bytes: Number(bytes),
-    createdAt: created_at,
-    expiresAt: expires_at,
-  };
 }
 
 /** What an owner keeps, unfinished uploads and what is being written included; others of the same owner wait until the transaction ends. */
@@ -60,10 +42,11 @@ export async function lockUsage(
   owner: string,
 ): Promise<{ count: number; bytes: number }> {
   await transaction.query(`SELECT pg_advisory_xact_lock(hashtext('files'), hashtext($1))`, [owner]);
-  const [row] = await transaction.query<{ count: string; bytes: string }>(
-    `SELECT count(*) FILTER (WHERE upload_id IS NULL) AS count, coalesce(sum(bytes + writing), 0) AS bytes
+  const [usage] = await transaction.query<{ count: number; bytes: number }>(
+    `SELECT count(*) FILTER (WHERE upload_id IS NULL)::float8 AS count,
+            coalesce(sum(bytes + writing), 0)::float8 AS bytes
      FROM files WHERE owner = $1`,
     [owner],
   );
-  return { count: Number(row?.count), bytes: Number(row?.bytes) };
+  return usage!;
 }

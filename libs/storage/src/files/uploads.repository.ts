@@ -1,15 +1,7 @@
 import { MegaNestError, invalidField } from '#contracts';
 import type { Database } from '../database.js';
 import type { Transaction } from '../transaction.js';
-import {
-  fileColumns,
-  lockUsage,
-  toStoredFile,
-  type FileBounds,
-  type FileFacts,
-  type FileRow,
-  type StoredFile,
-} from './stored-file.js';
+import { fileColumns, lockUsage, type FileBounds, type FileFacts, type StoredFile } from './stored-file.js';
 
 export type UploadStatus = 'pending' | 'completed' | 'cancelled' | 'expired';
 
@@ -23,21 +15,10 @@ export interface StoredUpload extends FileFacts {
   expiresAt: Date;
 }
 
-interface UploadRow {
-  id: string;
-  filename: string;
-  purpose: string;
-  mime_type: string;
-  bytes: string;
-  status: UploadStatus;
-  file_expires_seconds: number | null;
-  created_at: Date;
-  expires_at: Date;
-}
-
 /** How long an upload takes parts. */
 const openFor = '1 hour';
-const columns = `id, filename, purpose, mime_type, bytes, file_expires_seconds, created_at, expires_at,
+const columns = `id, filename, purpose, mime_type AS "mimeType", bytes::float8 AS bytes,
+  file_expires_seconds AS "expiresAfterSeconds", created_at AS "createdAt", expires_at AS "expiresAt",
   CASE WHEN status = 'pending' AND expires_at < now() THEN 'expired' ELSE status END AS status`;
 
 /** Uploads in parts; a part is a pending file, written by the files' repository. */
@@ -46,17 +27,16 @@ export class UploadsRepository {
 
   async create(owner: string, id: string, facts: FileFacts & { bytes: number }): Promise<StoredUpload> {
     const { filename, purpose, mimeType, bytes, expiresAfterSeconds } = facts;
-    const [row] = await this.database.query<UploadRow>(
+    const [upload] = await this.database.query<StoredUpload>(
       `INSERT INTO uploads (id, owner, filename, purpose, mime_type, bytes, status, file_expires_seconds, expires_at)
        VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, now() + interval '${openFor}') RETURNING ${columns}`,
       [id, owner, filename, purpose, mimeType, bytes, expiresAfterSeconds ?? null],
     );
-    return toUpload(row ?? unknown(id));
+    return upload!;
   }
 
   async find(owner: string, id: string): Promise<StoredUpload | undefined> {
-    const row = await this.database.transaction((transaction) => select(transaction, owner, id));
-    return row && toUpload(row);
+    return this.database.transaction((transaction) => select(transaction, owner, id));
   }
 
   /** Keeps the size of a part that was written. Errors: conflict where the upload takes no parts any more. */
@@ -82,11 +62,11 @@ export class UploadsRepository {
   /** Errors: conflict where it was completed before. Cancelled again it stays as it is. */
   async cancel(owner: string, id: string): Promise<StoredUpload> {
     return this.database.transaction(async (transaction) => {
-      const row = (await select(transaction, owner, id, true)) ?? unknown(id);
-      if (row.status !== 'cancelled') requirePending(row, id);
+      const upload = (await select(transaction, owner, id, true)) ?? unknown(id);
+      if (upload.status !== 'cancelled') requirePending(upload, id);
       await transaction.execute(`UPDATE uploads SET status = 'cancelled' WHERE id = $1`, [id]);
       await transaction.execute('DELETE FROM files WHERE upload_id = $1', [id]);
-      return toUpload({ ...row, status: 'cancelled' });
+      return { ...upload, status: 'cancelled' };
     });
   }
 
@@ -101,9 +81,8 @@ export class UploadsRepository {
     { partIds, fileId, bounds }: { partIds: readonly string[]; fileId: string; bounds: FileBounds },
   ): Promise<{ upload: StoredUpload; file: StoredFile }> {
     return this.database.transaction(async (transaction) => {
-      const row = (await select(transaction, owner, id, true)) ?? unknown(id);
-      requirePending(row, id);
-      const upload = toUpload(row);
+      const upload = (await select(transaction, owner, id, true)) ?? unknown(id);
+      requirePending(upload, id);
       const parts = await readParts(transaction, id, partIds);
       const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
       if (bytes !== upload.bytes) throw wrongSize(bytes, upload.bytes);
@@ -134,11 +113,11 @@ async function readParts(
   uploadId: string,
   ids: readonly string[],
 ): Promise<UploadedPart[]> {
-  const rows = await transaction.query<{ id: string; bytes: string }>(
-    'SELECT id, bytes FROM files WHERE upload_id = $1 AND bytes > 0',
+  const rows = await transaction.query<UploadedPart>(
+    'SELECT id, bytes::float8 AS bytes FROM files WHERE upload_id = $1 AND bytes > 0',
     [uploadId],
   );
-  const known = new Map(rows.map((row) => [row.id, Number(row.bytes)]));
+  const known = new Map(rows.map((part) => [part.id, part.bytes]));
   return ids.map((id, index) => {
     const bytes = known.get(id);
     known.delete(id);
@@ -154,12 +133,12 @@ async function insertFile(
   id: string,
   { filename, purpose, mimeType, bytes, expiresAfterSeconds }: StoredUpload,
 ): Promise<StoredFile> {
-  const [row] = await transaction.query<FileRow>(
+  const [file] = await transaction.query<StoredFile>(
     `INSERT INTO files (id, owner, filename, purpose, mime_type, bytes, expires_at)
      VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7)) RETURNING ${fileColumns}`,
     [id, owner, filename, purpose, mimeType, bytes, expiresAfterSeconds ?? null],
   );
-  return toStoredFile(row ?? unknown(id));
+  return file!;
 }
 
 async function movePieces(
@@ -183,28 +162,16 @@ async function select(
   owner: string,
   id: string,
   lock = false,
-): Promise<UploadRow | undefined> {
-  const [row] = await transaction.query<UploadRow>(
+): Promise<StoredUpload | undefined> {
+  const [upload] = await transaction.query<StoredUpload>(
     `SELECT ${columns} FROM uploads WHERE id = $1 AND owner = $2 ${lock ? 'FOR UPDATE' : ''}`,
     [id, owner],
   );
-  return row;
+  return upload;
 }
 
-function toUpload(row: UploadRow): StoredUpload {
-  const { mime_type, bytes, file_expires_seconds, created_at, expires_at, ...rest } = row;
-  return {
-    ...rest,
-    mimeType: mime_type,
-    bytes: Number(bytes),
-    createdAt: created_at,
-    expiresAt: expires_at,
-    ...(file_expires_seconds !== null && { expiresAfterSeconds: file_expires_seconds }),
-  };
-}
-
-function requirePending(row: UploadRow | undefined, id: string): void {
-  const { status } = row ?? unknown(id);
+function requirePending(upload: StoredUpload | undefined, id: string): void {
+  const { status } = upload ?? unknown(id);
   if (status === 'pending') return;
   throw new MegaNestError('conflict', { detail: `The upload ${id} is ${status}.`, param: 'upload_id' });
 }

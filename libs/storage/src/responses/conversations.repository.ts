@@ -24,13 +24,7 @@ export interface ConversationPage {
   hasMore: boolean;
 }
 
-interface ConversationRow {
-  id: string;
-  metadata: Record<string, string>;
-  created_at: Date;
-}
-
-const columns = 'id, metadata, created_at';
+const columns = 'id, metadata, created_at AS "createdAt"';
 
 /** Conversations and their items. What belongs to one owner does not exist for the others. */
 export class ConversationsRepository {
@@ -61,21 +55,21 @@ export class ConversationsRepository {
   ): Promise<StoredConversation> {
     return this.database.transaction(async (transaction) => {
       await this.#requireRoom(transaction, owner, items, 1);
-      const [row] = await transaction.query<ConversationRow>(
+      const [created] = await transaction.query<StoredConversation>(
         `INSERT INTO conversations (id, owner, metadata) VALUES ($1, $2, $3) RETURNING ${columns}`,
         [id, owner, toPostgresJson(metadata)],
       );
       await writeConversationItems(transaction, { id, owner }, items);
-      return required(row);
+      return created!;
     });
   }
 
   async find(owner: string, id: string): Promise<StoredConversation | undefined> {
-    const [row] = await this.database.query<ConversationRow>(
+    const [found] = await this.database.query<StoredConversation>(
       `SELECT ${columns} FROM conversations WHERE id = $1 AND owner = $2`,
       [id, owner],
     );
-    return row && toConversation(row);
+    return found;
   }
 
   /** Latest first; `after` is the id of the one that the page begins behind. Errors: invalid_request for an unknown one. */
@@ -84,30 +78,29 @@ export class ConversationsRepository {
       const start =
         after === undefined
           ? []
-          : await transaction.query<ConversationRow>(
+          : await transaction.query<StoredConversation>(
               `SELECT ${columns} FROM conversations WHERE id = $1 AND owner = $2`,
               [after, owner],
             );
       if (after !== undefined && start.length === 0)
         throw invalidField('after', `${after} is not in this list`);
-      return transaction.query<ConversationRow>(
+      return transaction.query<StoredConversation>(
         `SELECT ${columns} FROM conversations WHERE owner = $1 AND ($2::text IS NULL OR
            (created_at, id) < (SELECT created_at, id FROM conversations WHERE id = $2))
          ORDER BY created_at DESC, id DESC LIMIT $3`,
         [owner, after ?? null, limit + 1],
       );
     });
-    return { conversations: rows.slice(0, limit).map(toConversation), hasMore: rows.length > limit };
+    return { conversations: rows.slice(0, limit), hasMore: rows.length > limit };
   }
 
   /** Those whose metadata name a user, latest first. */
   async ofUser(owner: string, user: string, limit: number): Promise<StoredConversation[]> {
-    const rows = await this.database.query<ConversationRow>(
+    return this.database.query<StoredConversation>(
       `SELECT ${columns} FROM conversations WHERE owner = $1 AND metadata ->> 'user' = $2
        ORDER BY created_at DESC, id DESC LIMIT $3`,
       [owner, toPostgresText(user), limit],
     );
-    return rows.map(toConversation);
   }
 
   /** Puts other items in the place of those that it holds. Errors: payload_too_large. */
@@ -133,7 +126,7 @@ export class ConversationsRepository {
     change: (metadata: Record<string, string>) => Record<string, string>,
   ): Promise<StoredConversation | undefined> {
     return this.database.transaction(async (transaction) => {
-      const [row] = await transaction.query<ConversationRow>(
+      const [row] = await transaction.query<StoredConversation>(
         `SELECT ${columns} FROM conversations WHERE id = $1 AND owner = $2 FOR UPDATE`,
         [id, owner],
       );
@@ -143,7 +136,7 @@ export class ConversationsRepository {
         id,
         toPostgresJson(metadata),
       ]);
-      return toConversation({ ...row, metadata });
+      return { ...row, metadata };
     });
   }
 
@@ -221,13 +214,4 @@ export class ConversationsRepository {
       return deleted;
     });
   }
-}
-
-function toConversation({ id, metadata, created_at }: ConversationRow): StoredConversation {
-  return { id, metadata, createdAt: created_at };
-}
-
-function required(row: ConversationRow | undefined): StoredConversation {
-  if (!row) throw new Error('INSERT … RETURNING gave no row');
-  return toConversation(row);
 }

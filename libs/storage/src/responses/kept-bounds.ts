@@ -85,11 +85,11 @@ export class KeptBounds {
   }
 
   async #usage(transaction: Transaction, owner: string): Promise<{ count: number; bytes: number }> {
-    const [row] = await transaction.query<{ count: string; bytes: string }>(
-      `SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM ${this.table} WHERE owner = $1`,
+    const [usage] = await transaction.query<{ count: number; bytes: number }>(
+      `SELECT count(*)::float8 AS count, coalesce(sum(bytes), 0)::float8 AS bytes FROM ${this.table} WHERE owner = $1`,
       [owner],
     );
-    return { count: Number(row?.count), bytes: Number(row?.bytes) };
+    return usage!;
   }
 }
 

@@ -1,11 +1,5 @@
 import type { Database } from '../database.js';
-import { responseColumns } from './responses.repository.js';
-import {
-  toStoredResponse,
-  type EventRecord,
-  type ResponseRow,
-  type StoredResponse,
-} from './stored-response.js';
+import { responseColumns, type EventRecord, type StoredResponse } from './stored-response.js';
 import { writeEvents } from './item-page.js';
 
 /** The lease of one run of a response: no other run has its owner, also none of the same process. */
@@ -37,12 +31,11 @@ export class ResponseLeasesRepository {
 
   /** Prolongs leases; answers those that are still held. */
   async heartbeat(leases: readonly Lease[], leaseMs: number): Promise<HeldLease[]> {
-    const rows = await this.database.query<{ id: string; cancel_requested: boolean }>(
+    return this.database.query<HeldLease>(
       `UPDATE responses SET lease_until = now() + make_interval(secs => $3)
-       FROM ${heldLeases} WHERE ${isHeld} RETURNING responses.id, cancel_requested`,
+       FROM ${heldLeases} WHERE ${isHeld} RETURNING responses.id, cancel_requested AS "cancelRequested"`,
       [...columnsOf(leases), leaseMs / 1_000],
     );
-    return rows.map(({ id, cancel_requested }) => ({ id, cancelRequested: cancel_requested }));
   }
 
   /**
@@ -54,7 +47,7 @@ export class ResponseLeasesRepository {
     leaseMs: number,
     { limit, working }: { limit: number; working: readonly string[] },
   ): Promise<StoredResponse[]> {
-    const rows = await this.database.query<ResponseRow>(
+    return this.database.query<StoredResponse>(
       `UPDATE responses SET lease_owner = $1, lease_until = now() + make_interval(secs => $2),
          request = jsonb_set(request::jsonb, '{takeovers}',
            to_jsonb(coalesce((request->>'takeovers')::int, 0) + 1))::json
@@ -63,7 +56,6 @@ export class ResponseLeasesRepository {
        RETURNING ${responseColumns}`,
       [leaseOwner, leaseMs / 1_000, limit, working],
     );
-    return rows.map(toStoredResponse);
   }
 
   /**

@@ -3,17 +3,13 @@ import { toPostgresJson } from '../postgres-text.js';
 import type { Transaction } from '../transaction.js';
 import { KeptBounds, removeBeyond, type KeptLimits } from './kept-bounds.js';
 import {
-  toStoredResponse,
+  responseColumns,
   type ItemRecord,
   type NewStoredResponse,
   type ResponseEnd,
-  type ResponseRow,
   type StoredResponse,
 } from './stored-response.js';
 import { writeConversationItems, writeEvents, writeResponseItems } from './item-page.js';
-
-export const responseColumns =
-  'id, owner, status, background, snapshot, request, conversation_id, fingerprint, lease_owner, finished_at';
 
 /** Responses: begun, finished, found, deleted. What belongs to one owner does not exist for the others. */
 export class ResponsesRepository {
@@ -52,17 +48,16 @@ export class ResponsesRepository {
   }
 
   async find(owner: string, id: string): Promise<StoredResponse | undefined> {
-    const rows = await this.database.query<ResponseRow>(
+    const [found] = await this.database.query<StoredResponse>(
       `SELECT ${responseColumns} FROM responses WHERE id = $1 AND owner = $2`,
       [id, owner],
     );
-    return rows.map(toStoredResponse)[0];
+    return found;
   }
 
   /** The response that an idempotency key has led to. */
   async findByKey(owner: string, key: string): Promise<StoredResponse | undefined> {
-    const rows = await this.database.transaction((transaction) => selectByKey(transaction, owner, key));
-    return rows.map(toStoredResponse)[0];
+    return this.database.transaction((transaction) => selectByKey(transaction, owner, key));
   }
 
   /** Removes a response with its items and its log; false where the owner has none of that id. */
@@ -134,15 +129,19 @@ async function insertResponse(
     await writeResponseItems(transaction, { id, owner }, 'input', response.inputItems);
     return undefined;
   }
-  const rows = await selectByKey(transaction, owner, idempotency?.key ?? null);
-  return rows.map(toStoredResponse)[0];
+  return selectByKey(transaction, owner, idempotency?.key ?? null);
 }
 
-function selectByKey(transaction: Transaction, owner: string, key: string | null): Promise<ResponseRow[]> {
-  return transaction.query<ResponseRow>(
+async function selectByKey(
+  transaction: Transaction,
+  owner: string,
+  key: string | null,
+): Promise<StoredResponse | undefined> {
+  const [found] = await transaction.query<StoredResponse>(
     `SELECT ${responseColumns} FROM responses WHERE owner = $1 AND idempotency_key = $2`,
     [owner, key],
   );
+  return found;
 }
 
 async function finishResponse(
@@ -167,14 +166,14 @@ async function finishResponse(
 
 /** Writes down how much a response takes, with its items and its log. */
 async function measure(transaction: Transaction, id: string): Promise<number> {
-  const [row] = await transaction.query<{ bytes: string }>(
+  const [row] = await transaction.query<{ bytes: number }>(
     `UPDATE responses SET bytes = octet_length(snapshot::text)
        + (SELECT coalesce(sum(octet_length(item::text)), 0) FROM response_items WHERE response_id = $1)
        + (SELECT coalesce(sum(octet_length(events::text)), 0) FROM response_events WHERE response_id = $1)
-     WHERE id = $1 RETURNING bytes`,
+     WHERE id = $1 RETURNING bytes::float8 AS bytes`,
     [id],
   );
-  return Number(row?.bytes ?? 0);
+  return row!.bytes;
 }
 
 /** Set where the caller had ended it before without learning so: its connection broke behind the commit. */
@@ -183,11 +182,11 @@ async function wasFinishedBy(
   id: string,
   leaseOwner: string,
 ): Promise<EndedResponse | undefined> {
-  const [found] = await transaction.query<{ owner: string; bytes: string }>(
-    'SELECT owner, bytes FROM responses WHERE id = $1 AND lease_owner = $2 AND finished_at IS NOT NULL',
+  const [found] = await transaction.query<EndedResponse>(
+    'SELECT owner, bytes::float8 AS bytes FROM responses WHERE id = $1 AND lease_owner = $2 AND finished_at IS NOT NULL',
     [id, leaseOwner],
   );
-  return found && { owner: found.owner, bytes: Number(found.bytes) };
+  return found;
 }
 
 /** Appends the items of a response to its conversation, unless that was deleted in the meantime. */

@@ -32,8 +32,7 @@ export interface NewStoredResponse {
   idempotency?: { key: string; fingerprint: string };
 }
 
-/** Fields of a response that its row and its object have alike. */
-interface CommonFields {
+export interface StoredResponse {
   id: string;
   owner: string;
   status: string;
@@ -41,13 +40,14 @@ interface CommonFields {
   snapshot: JsonObject;
   request: JsonObject | null;
   fingerprint: string | null;
-}
-
-export interface StoredResponse extends CommonFields {
   conversationId: string | null;
   leaseOwner: string | null;
   finished: boolean;
 }
+
+/** The columns of a {@link StoredResponse}. */
+export const responseColumns = `id, owner, status, background, snapshot, request, fingerprint,
+  conversation_id AS "conversationId", lease_owner AS "leaseOwner", finished_at IS NOT NULL AS finished`;
 
 /** The end of a response, written in one transaction. */
 export interface ResponseEnd {
@@ -58,20 +58,4 @@ export interface ResponseEnd {
   joinsConversation: boolean;
   /** The part of the log that is not written yet. */
   events: readonly EventRecord[];
-}
-
-export interface ResponseRow extends CommonFields {
-  conversation_id: string | null;
-  lease_owner: string | null;
-  finished_at: Date | null;
-}
-
-export function toStoredResponse(row: ResponseRow): StoredResponse {
-  const { conversation_id, lease_owner, finished_at, ...rest } = row;
-  return {
-    ...rest,
-    conversationId: conversation_id,
-    leaseOwner: lease_owner,
-    finished: finished_at !== null,
-  };
 }

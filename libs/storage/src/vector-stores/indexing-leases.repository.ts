@@ -16,19 +16,6 @@ export interface IndexingTask {
   attempts: number;
 }
 
-interface TaskRow {
-  vector_store_id: string;
-  file_id: string;
-  owner: string;
-  filename: string;
-  mime_type: string;
-  bytes: string;
-  attributes: Attributes;
-  chunk_tokens: number;
-  overlap_tokens: number;
-  attempts: number;
-}
-
 type TaskKey = Pick<IndexingTask, 'vectorStoreId' | 'fileId'>;
 
 /**
@@ -40,7 +27,7 @@ export class IndexingLeasesRepository {
 
   /** Takes files that wait, the oldest first. */
   async claim(leaseOwner: string, leaseMs: number, limit: number): Promise<IndexingTask[]> {
-    const rows = await this.database.query<TaskRow>(
+    return this.database.query<IndexingTask>(
       `WITH claimed AS (
          UPDATE vector_store_files SET lease_owner = $1, lease_until = now() + make_interval(secs => $2),
                 attempts = attempts + 1
@@ -49,21 +36,11 @@ export class IndexingLeasesRepository {
            WHERE status = 'in_progress' AND lease_until <= now()
            ORDER BY position LIMIT $3 FOR UPDATE SKIP LOCKED)
          RETURNING *)
-       SELECT claimed.vector_store_id, claimed.file_id, claimed.attributes, claimed.chunk_tokens,
-              claimed.overlap_tokens, claimed.attempts, files.owner, files.filename, files.mime_type, files.bytes
+       SELECT claimed.vector_store_id AS "vectorStoreId", claimed.file_id AS "fileId", claimed.attributes,
+              claimed.chunk_tokens AS "chunkTokens", claimed.overlap_tokens AS "overlapTokens", claimed.attempts,
+              files.owner, files.filename, files.mime_type AS "mimeType", files.bytes::float8 AS bytes
        FROM claimed JOIN files ON files.id = claimed.file_id ORDER BY claimed.position`,
       [leaseOwner, leaseMs / 1_000, limit],
-    );
-    return rows.map(
-      ({ vector_store_id, file_id, mime_type, chunk_tokens, overlap_tokens, bytes, ...row }) => ({
-        ...row,
-        vectorStoreId: vector_store_id,
-        fileId: file_id,
-        mimeType: mime_type,
-        bytes: Number(bytes),
-        chunkTokens: chunk_tokens,
-        overlapTokens: overlap_tokens,
-      }),
     );
   }
 

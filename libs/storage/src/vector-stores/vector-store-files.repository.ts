@@ -5,30 +5,18 @@ import type { Transaction } from '../transaction.js';
 import {
   countsColumn,
   type Attributes,
-  type FileCounts,
   type IndexingStatus,
   type NewVectorStoreFile,
   type StoredFileBatch,
   type StoredVectorStoreFile,
 } from './stored-vector-store.js';
 
-interface AttachedRow {
-  vector_store_id: string;
-  file_id: string;
-  filename: string;
-  status: IndexingStatus;
-  attributes: Attributes;
-  chunk_tokens: number;
-  overlap_tokens: number;
-  document_id: string | null;
-  usage_bytes: string;
-  error_code: string | null;
-  error_message: string | null;
-  created_at: Date;
-}
-
-const columns = `vector_store_id, file_id, status, attributes, chunk_tokens, overlap_tokens, document_id, usage_bytes,
-  error_code, error_message, created_at, (SELECT filename FROM files WHERE files.id = file_id) AS filename`;
+const columns = `vector_store_id AS "vectorStoreId", file_id AS "fileId", status, attributes,
+  chunk_tokens AS "chunkTokens", overlap_tokens AS "overlapTokens", document_id AS "documentId",
+  usage_bytes::float8 AS "usageBytes", created_at AS "createdAt",
+  (SELECT filename FROM files WHERE files.id = file_id) AS filename,
+  CASE WHEN error_code IS NOT NULL
+    THEN json_build_object('code', error_code, 'message', coalesce(error_message, '')) END AS error`;
 
 /** Which files of a store are listed. */
 export interface AttachedFilter {
@@ -63,20 +51,20 @@ export class VectorStoreFilesRepository {
   }
 
   async find(vectorStoreId: string, fileId: string): Promise<StoredVectorStoreFile | undefined> {
-    const [row] = await this.database.query<AttachedRow>(
+    const [file] = await this.database.query<StoredVectorStoreFile>(
       `SELECT ${columns} FROM vector_store_files WHERE vector_store_id = $1 AND file_id = $2`,
       [vectorStoreId, fileId],
     );
-    return row && toAttached(row);
+    return file;
   }
 
   /** The indexed files that documents belong to, by the document's id. */
   async findByDocuments(documentIds: readonly string[]): Promise<Map<string, StoredVectorStoreFile>> {
-    const rows = await this.database.query<AttachedRow>(
+    const rows = await this.database.query<StoredVectorStoreFile>(
       `SELECT ${columns} FROM vector_store_files WHERE document_id = ANY($1::uuid[])`,
       [documentIds],
     );
-    return new Map(rows.map((row) => [row.document_id ?? '', toAttached(row)]));
+    return new Map(rows.map((file) => [file.documentId!, file]));
   }
 
   /** Errors: invalid_request for an unknown cursor. */
@@ -92,10 +80,9 @@ export class VectorStoreFilesRepository {
         'vector_store_id = $1 AND ($2::text IS NULL OR batch_id = $2) AND ($3::text IS NULL OR status = $3)',
       values: [vectorStoreId, batchId ?? null, status ?? null],
     } as const;
-    const { rows, hasMore } = await this.database.transaction((transaction) =>
-      readCursorPage<AttachedRow>(transaction, list, page),
+    return this.database.transaction((transaction) =>
+      readCursorPage<StoredVectorStoreFile>(transaction, list, page),
     );
-    return { rows: rows.map(toAttached), hasMore };
   }
 
   /** Replaces the attributes, also those that searches of its passages filter by. */
@@ -105,17 +92,18 @@ export class VectorStoreFilesRepository {
     attributes: Attributes,
   ): Promise<StoredVectorStoreFile | undefined> {
     const json = toPostgresJson(attributes);
-    const [row] = await this.database.transaction(async (transaction) => {
-      const changed = await transaction.query<AttachedRow>(
+    return this.database.transaction(async (transaction) => {
+      const [changed] = await transaction.query<StoredVectorStoreFile>(
         `UPDATE vector_store_files SET attributes = $3 WHERE vector_store_id = $1 AND file_id = $2 RETURNING ${columns}`,
         [vectorStoreId, fileId, json],
       );
-      const documentId = changed[0]?.document_id ?? null;
-      if (documentId !== null)
-        await transaction.execute('UPDATE documents SET metadata = $2 WHERE id = $1', [documentId, json]);
+      if (changed?.documentId)
+        await transaction.execute('UPDATE documents SET metadata = $2 WHERE id = $1', [
+          changed.documentId,
+          json,
+        ]);
       return changed;
     });
-    return row && toAttached(row);
   }
 
   /** Takes a file out of a store, with its passages; the file itself stays. */
@@ -132,26 +120,14 @@ export class VectorStoreFilesRepository {
   }
 
   async findBatch(vectorStoreId: string, id: string): Promise<StoredFileBatch | undefined> {
-    const [row] = await this.database.query<{
-      id: string;
-      cancelled: boolean;
-      created_at: Date;
-      counts: FileCounts;
-    }>(
-      `SELECT batch.id, batch.cancelled, batch.created_at, ${countsColumn} AS counts
+    const [batch] = await this.database.query<StoredFileBatch>(
+      `SELECT batch.id, batch.vector_store_id AS "vectorStoreId", batch.cancelled, batch.created_at AS "createdAt",
+              ${countsColumn} AS "fileCounts"
        FROM vector_store_batches AS batch LEFT JOIN vector_store_files AS attached ON attached.batch_id = batch.id
        WHERE batch.vector_store_id = $1 AND batch.id = $2 GROUP BY batch.id`,
       [vectorStoreId, id],
     );
-    return (
-      row && {
-        id,
-        vectorStoreId,
-        cancelled: row.cancelled,
-        createdAt: row.created_at,
-        fileCounts: row.counts,
-      }
-    );
+    return batch;
   }
 
   /** Stops what of a batch is not indexed yet; whoever works on it notices. A batch that has ended stays as it is. */
@@ -195,20 +171,4 @@ async function attachOne(
        lease_owner = NULL, lease_until = now(), created_at = now()`,
     [vectorStoreId, fileId, batchId, toPostgresJson(attributes), chunkTokens, overlapTokens],
   );
-}
-
-function toAttached(row: AttachedRow): StoredVectorStoreFile {
-  return {
-    vectorStoreId: row.vector_store_id,
-    fileId: row.file_id,
-    filename: row.filename,
-    status: row.status,
-    attributes: row.attributes,
-    chunkTokens: row.chunk_tokens,
-    overlapTokens: row.overlap_tokens,
-    documentId: row.document_id,
-    usageBytes: Number(row.usage_bytes),
-    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
-    createdAt: row.created_at,
-  };
 }

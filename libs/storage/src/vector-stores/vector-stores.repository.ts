@@ -9,14 +9,11 @@ import {
   type VectorStoreFields,
 } from './stored-vector-store.js';
 
-interface VectorStoreRow {
+/** A store without what is counted of its files. */
+interface VectorStoreRow extends VectorStoreFields {
   id: string;
-  name: string;
-  description: string | null;
-  metadata: Record<string, string>;
-  expires_days: number | null;
-  created_at: Date;
-  last_active_at: Date;
+  createdAt: Date;
+  lastActiveAt: Date;
   expired: boolean;
 }
 
@@ -24,7 +21,8 @@ interface VectorStoreRow {
 export const isExpired =
   'coalesce(vector_stores.last_active_at + make_interval(days => vector_stores.expires_days) < now(), false)';
 
-const columns = `id, name, description, metadata, expires_days, created_at, last_active_at, ${isExpired} AS expired`;
+const columns = `id, name, description, metadata, expires_days AS "expiresDays", created_at AS "createdAt",
+  last_active_at AS "lastActiveAt", ${isExpired} AS expired`;
 
 /** Vector stores. What belongs to one owner does not exist for the others. */
 export class VectorStoresRepository {
@@ -37,8 +35,7 @@ export class VectorStoresRepository {
        VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${columns}`,
       [id, owner, name, description, toPostgresJson(metadata), expiresDays],
     );
-    if (!store) throw new Error('INSERT … RETURNING gave no row');
-    return store;
+    return store!;
   }
 
   async find(owner: string, id: string): Promise<StoredVectorStore | undefined> {
@@ -64,7 +61,7 @@ export class VectorStoresRepository {
       );
       if (!row) return undefined;
       if (row.expired) return (await withCounts(transaction, [row]))[0];
-      const { name, description, metadata, expiresDays } = change({ ...row, expiresDays: row.expires_days });
+      const { name, description, metadata, expiresDays } = change(row);
       const changed = await transaction.query<VectorStoreRow>(
         `UPDATE vector_stores SET name = $2, description = $3, metadata = $4, expires_days = $5, last_active_at = now()
          WHERE id = $1 RETURNING ${columns}`,
@@ -131,24 +128,16 @@ async function withCounts(
   rows: readonly VectorStoreRow[],
 ): Promise<StoredVectorStore[]> {
   if (rows.length === 0) return [];
-  const counted = await transaction.query<{ id: string; counts: FileCounts; bytes: string }>(
-    `SELECT vector_store_id AS id, ${countsColumn} AS counts, sum(usage_bytes) AS bytes
+  const counted = await transaction.query<{ id: string; counts: FileCounts; bytes: number }>(
+    `SELECT vector_store_id AS id, ${countsColumn} AS counts, sum(usage_bytes)::float8 AS bytes
      FROM vector_store_files AS attached WHERE vector_store_id = ANY($1) GROUP BY vector_store_id`,
     [rows.map(({ id }) => id)],
   );
   const byId = new Map(counted.map((row) => [row.id, row]));
-  return rows.map(({ expires_days, created_at, last_active_at, expired, ...row }) => {
-    const { counts, bytes } = byId.get(row.id) ?? { counts: noFiles, bytes: '0' };
+  return rows.map(({ expired, ...row }) => {
+    const { counts, bytes } = byId.get(row.id) ?? { counts: noFiles, bytes: 0 };
     const ready = counts.in_progress > 0 ? 'in_progress' : 'completed';
-    return {
-      ...row,
-      expiresDays: expires_days,
-      createdAt: created_at,
-      lastActiveAt: last_active_at,
-      status: expired ? 'expired' : ready,
-      fileCounts: counts,
-      usageBytes: Number(bytes),
-    };
+    return { ...row, status: expired ? 'expired' : ready, fileCounts: counts, usageBytes: bytes };
   });
 }
 
