@@ -3,7 +3,7 @@ import type { SqlValue, Transaction } from './transaction.js';
 
 /** A list in one table, ordered by its column `position`; `condition` uses `$1` to `$n` of `values`. */
 export interface CursorList {
-  table: 'files' | 'vector_stores' | 'vector_store_files';
+  table: 'files' | 'vector_stores' | 'vector_store_files' | 'response_items' | 'conversation_items';
   /** The column that cursors name. */
   idColumn: 'id' | 'file_id';
   columns: string;

@@ -89,12 +89,12 @@ export class Database {
 
   /** Runs one statement in a transaction of its own; answers its rows. */
   query<Row extends object>(text: string, values?: readonly SqlValue[]): Promise<Row[]> {
-    return this.query<Row>(text, values);
+    return this.transaction((transaction) => transaction.query<Row>(text, values));
   }
 
   /** Runs one statement in a transaction of its own; answers how many rows it touched. */
   execute(text: string, values?: readonly SqlValue[]): Promise<number> {
-    return this.execute(text, values);
+    return this.transaction((transaction) => transaction.execute(text, values));
   }
 
   /**

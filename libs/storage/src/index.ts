@@ -13,7 +13,7 @@ export {
 export { JobsRepository, type ClaimedJob, type Job, type JobState } from './jobs.repository.js';
 export { type KeptLimits } from './responses/kept-bounds.js';
 export { ConversationsRepository, type StoredConversation } from './responses/conversations.repository.js';
-export { type ItemPage, type PageRequest } from './responses/item-page.js';
+export { type ItemPage } from './responses/item-page.js';
 export { ResponseItemsRepository, type ResponseChain } from './responses/response-items.repository.js';
 export {
   ResponseLeasesRepository,

@@ -126,6 +126,7 @@ describe('stored responses', () => {
     expect(await page({ order: 'desc' })).toBe('dc+');
     expect(await page({ order: 'desc', after: 'c' })).toBe('ba');
     expect(await page({ before: 'b' })).toBe('a');
+    expect(await page({ before: 'd' })).toBe('bc+');
     await expect(page({ after: 'x' })).rejects.toMatchObject({
       param: 'after',
     } satisfies Partial<MegaNestError>);

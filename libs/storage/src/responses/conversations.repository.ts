@@ -1,14 +1,9 @@
 import { invalidField } from '#contracts';
+import type { CursorRequest } from '../cursor.js';
 import type { Database } from '../database.js';
 import { toPostgresJson, toPostgresText } from '../postgres-text.js';
 import type { Transaction } from '../transaction.js';
-import {
-  bytesOf,
-  readItemPage,
-  writeConversationItems,
-  type ItemPage,
-  type PageRequest,
-} from './item-page.js';
+import { bytesOf, readItemPage, writeConversationItems, type ItemPage } from './item-page.js';
 import type { ItemRecord } from './stored-response.js';
 import { requireRoom } from './kept-bounds.js';
 
@@ -159,14 +154,9 @@ export class ConversationsRepository {
   }
 
   /** Errors: invalid_request for an unknown cursor. */
-  async itemPage(id: string, page: PageRequest): Promise<ItemPage> {
-    return this.database.transaction((transaction) =>
-      readItemPage(
-        transaction,
-        { table: 'conversation_items', condition: 'conversation_id = $1', values: [id] },
-        page,
-      ),
-    );
+  async itemPage(id: string, page: CursorRequest): Promise<ItemPage> {
+    const list = { table: 'conversation_items', condition: 'conversation_id = $1', values: [id] } as const;
+    return readItemPage(this.database, list, page);
   }
 
   async findItem(id: string, itemId: string): Promise<ItemRecord | undefined> {

@@ -1,5 +1,6 @@
+import type { CursorRequest } from '../cursor.js';
 import type { Database } from '../database.js';
-import { readItemPage, type ItemPage, type PageRequest } from './item-page.js';
+import { readItemPage, type ItemPage } from './item-page.js';
 import type { ItemRecord } from './stored-response.js';
 
 /** A response and those before it, as the context of the next one. */
@@ -51,18 +52,9 @@ export class ResponseItemsRepository {
   }
 
   /** A page of what a response was given. Errors: invalid_request for an unknown cursor. */
-  async inputPage(responseId: string, page: PageRequest): Promise<ItemPage> {
-    return this.database.transaction((transaction) =>
-      readItemPage(
-        transaction,
-        {
-          table: 'response_items',
-          condition: `response_id = $1 AND direction = 'input'`,
-          values: [responseId],
-        },
-        page,
-      ),
-    );
+  async inputPage(responseId: string, page: CursorRequest): Promise<ItemPage> {
+    const condition = `response_id = $1 AND direction = 'input'`;
+    return readItemPage(this.database, { table: 'response_items', condition, values: [responseId] }, page);
   }
 
   /** Items by their ids, wherever they belong: what a conversation holds goes first, then the latest response. */
