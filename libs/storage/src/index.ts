@@ -13,8 +13,11 @@ export {
 export { JobsRepository, type ClaimedJob, type Job, type JobState } from './jobs.repository.js';
 export { type KeptLimits } from './responses/kept-bounds.js';
 export { ConversationsRepository, type StoredConversation } from './responses/conversations.repository.js';
-export { type ItemPage } from './responses/item-page.js';
-export { ResponseItemsRepository, type ResponseChain } from './responses/response-items.repository.js';
+export {
+  ResponseItemsRepository,
+  type ItemPage,
+  type ResponseChain,
+} from './responses/response-items.repository.js';
 export {
   ResponseLeasesRepository,
   type HeldLease,
@@ -39,23 +42,29 @@ export { UserRecordsRepository, type RecordScope } from './user-records.reposito
 export {
   IdempotentAnswersRepository,
   RateCountsRepository,
+  SecretsRepository,
   type IdempotencyClaim,
   type KeptAnswer,
   type RateCount,
 } from './shared-by-gateways.repository.js';
-export { SecretsRepository } from './secrets/secrets.repository.js';
-export { FilesRepository } from './files/files.repository.js';
-export { type FileBounds, type FileFacts, type StoredFile } from './files/stored-file.js';
-export { UploadsRepository, type StoredUpload } from './files/uploads.repository.js';
-export { VectorStoresRepository } from './vector-stores/vector-stores.repository.js';
-export { VectorStoreFilesRepository } from './vector-stores/vector-store-files.repository.js';
-export { IndexingLeasesRepository, type IndexingTask } from './vector-stores/indexing-leases.repository.js';
 export {
+  FilesRepository,
+  type FileBounds,
+  type FileFacts,
+  type StoredFile,
+} from './files/files.repository.js';
+export { UploadsRepository, type StoredUpload } from './files/uploads.repository.js';
+export {
+  VectorStoresRepository,
+  type StoredVectorStore,
+  type VectorStoreFields,
+} from './vector-stores/vector-stores.repository.js';
+export {
+  VectorStoreFilesRepository,
   type Attributes,
   type IndexingStatus,
   type NewVectorStoreFile,
   type StoredFileBatch,
-  type StoredVectorStore,
   type StoredVectorStoreFile,
-  type VectorStoreFields,
-} from './vector-stores/stored-vector-store.js';
+} from './vector-stores/vector-store-files.repository.js';
+export { IndexingLeasesRepository, type IndexingTask } from './vector-stores/indexing-leases.repository.js';

@@ -45,7 +45,7 @@ export interface IdempotencyClaim {
 }
 
 /** `claimed`: the caller makes the answer. `busy`: another one does. */
-export type Claimed =
+type Claimed =
   | { state: 'claimed' }
   | { state: 'busy'; fingerprint: string }
   | { state: 'answered'; fingerprint: string; answer: KeptAnswer };
@@ -117,5 +117,24 @@ export class IdempotentAnswersRepository {
          AND (found.is_old OR found.bytes > $2)`,
       [maxAgeMs / 1_000, maxBytes],
     );
+  }
+}
+
+/** Secrets that the processes of one installation share. */
+export class SecretsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** The secret of a name; the one given where there is none yet. All callers get the same. */
+  async getOrCreate(name: string, fresh: Uint8Array): Promise<Buffer> {
+    return this.database.transaction(async (transaction) => {
+      await transaction.execute('INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+        name,
+        Buffer.from(fresh),
+      ]);
+      const [row] = await transaction.query<{ value: Buffer }>('SELECT value FROM secrets WHERE name = $1', [
+        name,
+      ]);
+      return Buffer.from(row!.value);
+    });
   }
 }

@@ -1,7 +1,13 @@
 import { MegaNestError, invalidField } from '#contracts';
 import type { Database } from '../database.js';
 import type { Transaction } from '../transaction.js';
-import { fileColumns, lockUsage, type FileBounds, type FileFacts, type StoredFile } from './stored-file.js';
+import {
+  fileColumns,
+  lockUsage,
+  type FileBounds,
+  type FileFacts,
+  type StoredFile,
+} from './files.repository.js';
 
 export type UploadStatus = 'pending' | 'completed' | 'cancelled' | 'expired';
 

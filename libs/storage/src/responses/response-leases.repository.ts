@@ -1,6 +1,6 @@
 import type { Database } from '../database.js';
 import { responseColumns, type EventRecord, type StoredResponse } from './stored-response.js';
-import { writeEvents } from './item-page.js';
+import { writeEvents } from './response-items.repository.js';
 
 /** The lease of one run of a response: no other run has its owner, also none of the same process. */
 export interface Lease {

@@ -9,7 +9,7 @@ import {
   type ResponseEnd,
   type StoredResponse,
 } from './stored-response.js';
-import { writeConversationItems, writeEvents, writeResponseItems } from './item-page.js';
+import { writeConversationItems, writeEvents, writeResponseItems } from './response-items.repository.js';
 
 /** Responses: begun, finished, found, deleted. What belongs to one owner does not exist for the others. */
 export class ResponsesRepository {

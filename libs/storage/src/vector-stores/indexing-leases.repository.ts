@@ -1,5 +1,5 @@
 import type { Database } from '../database.js';
-import type { Attributes } from './stored-vector-store.js';
+import type { Attributes } from './vector-store-files.repository.js';
 
 /** A file that a process is to index. */
 export interface IndexingTask {

@@ -2,14 +2,58 @@ import { readCursorPage, type CursorPage, type CursorRequest } from '../cursor.j
 import type { Database } from '../database.js';
 import { toPostgresJson } from '../postgres-text.js';
 import type { Transaction } from '../transaction.js';
-import {
-  countsColumn,
-  type Attributes,
-  type IndexingStatus,
-  type NewVectorStoreFile,
-  type StoredFileBatch,
-  type StoredVectorStoreFile,
-} from './stored-vector-store.js';
+
+export type IndexingStatus = 'in_progress' | 'completed' | 'failed' | 'cancelled';
+export type Attributes = Record<string, string | number | boolean>;
+
+/** How many of a store's or a batch's files have come how far. */
+export interface FileCounts {
+  in_progress: number;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  total: number;
+}
+
+/** A file in a vector store. */
+export interface StoredVectorStoreFile {
+  vectorStoreId: string;
+  fileId: string;
+  filename: string;
+  status: IndexingStatus;
+  attributes: Attributes;
+  chunkTokens: number;
+  overlapTokens: number;
+  /** The document that its passages belong to, once it is indexed. */
+  documentId: string | null;
+  usageBytes: number;
+  error: { code: string; message: string } | null;
+  createdAt: Date;
+}
+
+/** A file that is to be attached. */
+export interface NewVectorStoreFile {
+  fileId: string;
+  attributes: Attributes;
+  chunkTokens: number;
+  overlapTokens: number;
+}
+
+export interface StoredFileBatch {
+  id: string;
+  vectorStoreId: string;
+  cancelled: boolean;
+  createdAt: Date;
+  fileCounts: FileCounts;
+}
+
+/** SQL of {@link FileCounts} as one json over rows of `vector_store_files`. */
+export const countsColumn = `json_build_object(
+  'in_progress', count(*) FILTER (WHERE attached.status = 'in_progress'),
+  'completed', count(*) FILTER (WHERE attached.status = 'completed'),
+  'failed', count(*) FILTER (WHERE attached.status = 'failed'),
+  'cancelled', count(*) FILTER (WHERE attached.status = 'cancelled'),
+  'total', count(attached.file_id))`;
 
 const columns = `vector_store_id AS "vectorStoreId", file_id AS "fileId", status, attributes,
   chunk_tokens AS "chunkTokens", overlap_tokens AS "overlapTokens", document_id AS "documentId",
@@ -19,7 +63,7 @@ const columns = `vector_store_id AS "vectorStoreId", file_id AS "fileId", status
     THEN json_build_object('code', error_code, 'message', coalesce(error_message, '')) END AS error`;
 
 /** Which files of a store are listed. */
-export interface AttachedFilter {
+interface AttachedFilter {
   vectorStoreId: string;
   batchId?: string;
   status?: IndexingStatus;

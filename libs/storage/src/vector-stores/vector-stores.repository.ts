@@ -2,20 +2,30 @@ import { readCursorPage, type CursorPage, type CursorRequest } from '../cursor.j
 import type { Database } from '../database.js';
 import { toPostgresJson } from '../postgres-text.js';
 import type { SqlValue, Transaction } from '../transaction.js';
-import {
-  countsColumn,
-  type FileCounts,
-  type StoredVectorStore,
-  type VectorStoreFields,
-} from './stored-vector-store.js';
+import { countsColumn, type FileCounts } from './vector-store-files.repository.js';
 
-/** A store without what is counted of its files. */
-interface VectorStoreRow extends VectorStoreFields {
+/** What the owner may set. */
+export interface VectorStoreFields {
+  name: string;
+  description: string | null;
+  metadata: Record<string, string>;
+  /** Days without use after which it expires; null: never. */
+  expiresDays: number | null;
+}
+
+/** A vector store as it is now; its id is the collection of its passages. */
+export interface StoredVectorStore extends VectorStoreFields {
   id: string;
   createdAt: Date;
   lastActiveAt: Date;
-  expired: boolean;
+  status: 'expired' | 'in_progress' | 'completed';
+  fileCounts: FileCounts;
+  /** What its passages take. */
+  usageBytes: number;
 }
+
+/** A store without what is counted of its files. */
+type VectorStoreRow = Omit<StoredVectorStore, 'status' | 'fileCounts' | 'usageBytes'> & { expired: boolean };
 
 /** True of a store that nobody has used for its days. */
 export const isExpired =
