@@ -80,6 +80,11 @@ describe('the documents', () => {
     expect(missingPaths(page)).toEqual([]);
   });
 
+  it('shows the API in 120 columns', () => {
+    const lines = readFileSync(join(repositoryRoot, 'docs/api.md'), 'utf8').split('\n');
+    expect(lines.filter((line) => line.length > 120)).toEqual([]);
+  });
+
   it('shows a streamed chat in at most 45 files and ten iterators', () => {
     const page = readFileSync(join(repositoryRoot, 'docs/architecture.md'), 'utf8');
     const section = (title: string) => page.split(`### ${title}\n`)[1]?.split(/^##/m)[0] ?? '';
