@@ -4,11 +4,6 @@ export interface QueuedItem<Value> {
   readonly value: Value;
 }
 
-/** Thrown by `push` if the queue is full; the owner converts it to its overload error. */
-export class QueueFullError extends Error {
-  override readonly name = 'QueueFullError';
-}
-
 /**
  * Queues the work of several requests and returns batches of items of similar size. Requests take turns, so that a
  * small request does not wait for a large one. Each batch starts with the oldest item of the next request, and is
@@ -32,14 +27,15 @@ export class TokenBudgetQueue<Value> {
     return this.tokens;
   }
 
-  /** Adds the items of a request. Errors: QueueFullError if other requests fill the queue. */
-  push(request: object, items: readonly QueuedItem<Value>[]): void {
+  /** Adds the items of a request; returns false if other requests fill the queue. */
+  push(request: object, items: readonly QueuedItem<Value>[]): boolean {
     // A request larger than the whole queue is accepted if the queue is empty.
-    if (this.items > 0 && this.items + items.length > this.capacity) throw new QueueFullError();
-    if (items.length === 0) return;
+    if (this.items > 0 && this.items + items.length > this.capacity) return false;
+    if (items.length === 0) return true;
     this.requests.set(request, [...items]);
     this.items += items.length;
     this.tokens += sum(items);
+    return true;
   }
 
   /** Removes and returns the next batch of at most `budget` tokens; at least one item if there is any. */

@@ -6,21 +6,19 @@ import {
   type LoadedSession,
   ModelLoadError,
   toFloat32,
-  SequenceTemplate,
-  type EncodedSequence,
   TextTokenizer,
 } from '#models';
 import { compileEncoder, UnsupportedModelError } from '#onnx-compiler';
-import { planBatches } from '#batching';
 import type {
+  EncodedSequence,
   EncoderSettings,
   EncoderItem,
   EncoderOutcome,
   EncoderReady,
   EncoderResult,
-} from './encoder-messages.js';
+} from './encoder-pool.js';
 import { normalizeVector, poolTokens, scoresOf } from './pooling.js';
-import { encodeItem, type ItemCoding } from './encode-item.js';
+import { encodeItem, type ItemCoding, SequenceTemplate } from './encode-item.js';
 import { ReaderTokens } from './reader-tokens.js';
 import { raiseToMax } from './text-pieces.js';
 
@@ -189,4 +187,35 @@ function packRows(results: ReadonlyMap<number, Float32Array>, items: number) {
   const rows = new Float32Array(items * width);
   for (const [item, row] of results) rows.set(row, item * width);
   return { rows, width };
+}
+
+/** Limits of a batch. */
+interface BatchLimits {
+  /** Maximum tokens of a batch, including padding. */
+  readonly paddedTokens: number;
+  /** Maximum ratio of the longest to the shortest sequence of a batch, e.g. 1.15. */
+  readonly spread: number;
+}
+
+/**
+ * Groups sequences by length to minimize padding. Returns the indexes into `lengths` of each batch, shortest
+ * sequences first. A sequence longer than the limit gets a batch of its own.
+ */
+export function planBatches(lengths: readonly number[], limits: BatchLimits): number[][] {
+  const order = lengths.map((_length, index) => index).sort((a, b) => lengths[a]! - lengths[b]!);
+  const batches: number[][] = [];
+  let batch: number[] = [];
+  let shortest = 0;
+  for (const index of order) {
+    const length = lengths[index]!;
+    const fits =
+      length * (batch.length + 1) <= limits.paddedTokens && length <= Math.ceil(shortest * limits.spread);
+    if (batch.length === 0 || !fits) {
+      batch = [];
+      batches.push(batch);
+      shortest = length;
+    }
+    batch.push(index);
+  }
+  return batches;
 }

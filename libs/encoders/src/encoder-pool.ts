@@ -1,17 +1,71 @@
+import { TokenBudgetQueue } from '#batching';
 import { MegaNestError } from '#contracts';
-import { QueueFullError, TokenBudgetQueue } from '#batching';
+import { WorkerChannel, type EngineChoice, type EngineSettings, type Device } from '#models';
 import { builtFile } from '#paths';
-import { WorkerChannel } from '#models';
-import type {
-  EncoderItem,
-  EncoderOutcome,
-  EncoderReady,
-  EncoderResult,
-  EncoderSettings,
-} from './encoder-messages.js';
+import type { Pooling, ScoreFunction } from './pooling.js';
+
+/** The task of an encoder. */
+export type EncoderTask = 'embed' | 'rerank' | 'classify';
+
+/** Settings with which an encoder worker loads its model. */
+export interface EncoderSettings {
+  readonly task: EncoderTask;
+  readonly directory: string;
+  readonly engine: EngineSettings;
+  readonly activations: 'row' | 'tensor';
+  readonly device: Device;
+  readonly threads: number;
+  /** Maximum tokens of an input, including special tokens. */
+  readonly maxInputTokens: number;
+  /** Token ids are below this. */
+  readonly vocabularySize: number;
+  readonly padTokenId: number;
+  readonly pooling: Pooling;
+  /** True if token types say which words of a pair match, as in nano-rerank. */
+  readonly marksMatches: boolean;
+  /** With `classify`: the function from logits to scores. */
+  readonly scores?: ScoreFunction;
+}
+
+/** First message of an encoder worker: the engine that was chosen. */
+export interface EncoderReady extends EngineChoice {
+  readonly backend: string;
+  /** Numbers per result: the size of a vector, 1 for a relevance, or the number of labels. */
+  readonly width: number;
+}
+
+/** Token ids with the segment (0 or 1) that each belongs to. */
+export interface EncodedSequence {
+  readonly ids: readonly number[];
+  readonly segments: readonly number[];
+}
+
+/**
+ * One input: a text, token ids, a query with a passage, or tokens with their segments. With `inWindows` a long text
+ * is read in windows, and each number of its result is the maximum over them.
+ */
+export type EncoderItem =
+  | { readonly text: string; readonly truncate: boolean }
+  | { readonly text: string; readonly inWindows: true }
+  | { readonly ids: readonly number[]; readonly truncate: boolean }
+  | { readonly query: string; readonly passage: string; readonly truncate: boolean }
+  | { readonly sequence: EncodedSequence };
+
+/**
+ * Outcome of an item: its number of tokens, or the reason for refusing it. Row i of the result belongs to item i.
+ */
+export type EncoderOutcome =
+  { readonly tokens: number } | { readonly tooLong: number } | { readonly unknownToken: number };
+
+/** Result of a job. */
+export interface EncoderResult {
+  readonly outcomes: readonly EncoderOutcome[];
+  /** `[items, width]`; rows of refused items are zero. */
+  readonly rows: Float32Array;
+}
 
 /** Options of {@link EncoderPool}. */
-export interface EncoderPoolOptions {
+interface EncoderPoolOptions {
   readonly workers: number;
   /** Maximum number of queued inputs; further requests are refused. */
   readonly queueCapacity: number;
@@ -99,19 +153,16 @@ export class EncoderPool {
   }
 
   private enqueue(request: PoolRequest, items: readonly EncoderItem[]): void {
-    try {
-      this.queue.push(
-        request,
-        items.map((item, index) => ({ tokens: estimateTokens(item), value: { request, index, item } })),
-      );
-    } catch (error) {
-      if (!(error instanceof QueueFullError)) throw error;
-      throw new MegaNestError('overloaded', {
-        service: 'inference',
-        detail: `${this.queue.length} inputs waiting`,
-        retryAfter: 1,
-      });
-    }
+    const queued = items.map((item, index) => ({
+      tokens: estimateTokens(item),
+      value: { request, index, item },
+    }));
+    if (this.queue.push(request, queued)) return;
+    throw new MegaNestError('overloaded', {
+      service: 'inference',
+      detail: `${this.queue.length} inputs waiting`,
+      retryAfter: 1,
+    });
   }
 
   /** Every idle worker gets its share of what waits; the last one gets all that is left, so that no small job follows. */

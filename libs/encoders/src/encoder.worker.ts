@@ -1,5 +1,5 @@
 import { serveWorker } from '#models';
-import type { EncoderItem, EncoderReady, EncoderResult, EncoderSettings } from './encoder-messages.js';
+import type { EncoderItem, EncoderReady, EncoderResult, EncoderSettings } from './encoder-pool.js';
 import { EncoderModel } from './encoder-model.js';
 
 /** Entry point of a thread that owns one encoder session. The first run also warms up the session. */

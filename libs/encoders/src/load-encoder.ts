@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
-import type { ModelInfo } from '#contracts';
+import { MegaNestError, type ModelInfo } from '#contracts';
 import {
   canCompileEncoder,
   engineSettings,
@@ -10,8 +10,15 @@ import {
   describeWeights,
 } from '#models';
 import type { ModelLoadOptions } from '#models';
-import type { EncoderReady, EncoderSettings, EncoderTask } from './encoder-messages.js';
-import { EncoderPool } from './encoder-pool.js';
+import {
+  EncoderPool,
+  type EncodedRow,
+  type EncoderItem,
+  type EncoderOutcome,
+  type EncoderReady,
+  type EncoderSettings,
+  type EncoderTask,
+} from './encoder-pool.js';
 import { readClassificationHead, readPooling, type Pooling } from './pooling.js';
 
 /** Options of the functions that load encoders. */
@@ -31,15 +38,60 @@ export interface EncoderLoadOptions extends ModelLoadOptions {
   readonly pooling?: Pooling;
 }
 
-/** An encoder with its workers running. */
-export interface LoadedEncoder {
+/** The parts that models of every task have. */
+export interface EncoderHandle {
   readonly info: ModelInfo;
-  readonly pool: EncoderPool;
-  readonly ready: EncoderReady;
-  /** Directory of the model's files. */
-  readonly directory: string;
-  /** Labels of a classifier, if its config.json names them. */
-  readonly labels?: readonly string[];
+  /** Reason for running the exported graph; absent if the model was compiled. */
+  readonly fallback?: string;
+  close(): Promise<void>;
+}
+
+/** An encoder with its workers running. */
+class LoadedEncoder {
+  readonly handle: EncoderHandle;
+
+  constructor(
+    readonly info: ModelInfo,
+    readonly pool: EncoderPool,
+    readonly ready: EncoderReady,
+    /** Directory of the model's files. */
+    readonly directory: string,
+    /** Labels of a classifier, if its config.json names them. */
+    readonly labels?: readonly string[],
+  ) {
+    this.handle = { info, fallback: ready.fallback, close: () => pool.close() };
+  }
+
+  /**
+   * Returns a row per item, and the tokens of all items. Errors: those of {@link EncoderPool.encode};
+   * context_length_exceeded and invalid_request with param `field[<n>]` if the model refuses an item.
+   */
+  async encode(items: readonly EncoderItem[], field: string, signal?: AbortSignal) {
+    const encoded = await this.pool.encode(items, signal);
+    encoded.forEach(({ outcome }, index) => refuseOutcome(outcome, this.info, `${field}[${index}]`));
+    return { rows: encoded.map(({ row }) => row), promptTokens: countTokens(encoded) };
+  }
+}
+
+/** Throws if the model refused the input. Errors: context_length_exceeded or invalid_request with `param`. */
+function refuseOutcome(outcome: EncoderOutcome, { id, maxInputTokens }: ModelInfo, param: string): void {
+  if ('tooLong' in outcome)
+    throw new MegaNestError('context_length_exceeded', {
+      tokens: outcome.tooLong,
+      model: id,
+      limit: maxInputTokens,
+      param,
+    });
+  if ('unknownToken' in outcome)
+    throw new MegaNestError('invalid_request', {
+      detail: `${id} has no token ${outcome.unknownToken}.`,
+      param,
+    });
+}
+
+/** Counts the tokens that the model processed; refused items count 0. */
+export function countTokens(rows: readonly EncodedRow[]): number {
+  return rows.reduce((total, { outcome }) => total + ('tokens' in outcome ? outcome.tokens : 0), 0);
 }
 
 /** Finds, loads and warms up an encoder on all its workers. Errors: ModelLoadError. */
@@ -61,7 +113,7 @@ export async function loadEncoder(
     const weights = await describeWeights(ready.weightsFile, settings.engine.compiledDirectory);
     const { maxInputTokens } = settings;
     const info = { id, ...weights, backend: ready.backend, maxInputTokens };
-    return { pool, ready, info, directory, labels: head?.labels };
+    return new LoadedEncoder(info, pool, ready, directory, head?.labels);
   } catch (error) {
     await pool.close();
     throw error;

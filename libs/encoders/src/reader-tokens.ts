@@ -1,4 +1,4 @@
-import type { EncodedSequence } from '#models';
+import type { EncodedSequence } from './encoder-pool.js';
 import { remember } from '#text';
 
 /** A word as the reader sees it: its token ids, its stem for comparisons, and its shape. */

@@ -1,8 +1,4 @@
-import type { ModelInfo } from '#contracts';
-import { countTokens } from './embedder.js';
-import type { EncoderPool } from './encoder-pool.js';
-import { loadEncoder, type EncoderLoadOptions } from './load-encoder.js';
-import { refuseOutcome } from './encoder-messages.js';
+import { loadEncoder, type EncoderHandle, type EncoderLoadOptions } from './load-encoder.js';
 
 /** Result of {@link Reranker.rerank}. */
 export interface RerankScores {
@@ -23,42 +19,22 @@ export interface RerankOptions {
 }
 
 /** Scores how well passages answer a query. */
-export interface Reranker {
-  readonly info: ModelInfo;
-  /** Reason for running the exported graph; absent if the model was compiled. */
-  readonly fallback?: string;
+export interface Reranker extends EncoderHandle {
   /** Scores passages. Errors: context_length_exceeded with param `texts.<n>`, overloaded, cancelled. */
   rerank(query: string, texts: readonly string[], options?: RerankOptions): Promise<RerankScores>;
-  close(): Promise<void>;
 }
 
 /** Loads a cross-encoder: a bundled name, a folder, or an id on the Hugging Face hub. Errors: ModelLoadError. */
 export async function loadReranker(source: string, options: EncoderLoadOptions = {}): Promise<Reranker> {
-  const { info, pool, ready } = await loadEncoder('rerank', source, options);
-  return new OnnxReranker(info, pool, ready.fallback);
-}
-
-class OnnxReranker implements Reranker {
-  constructor(
-    readonly info: ModelInfo,
-    private readonly pool: EncoderPool,
-    readonly fallback?: string,
-  ) {}
-
-  async rerank(
-    query: string,
-    texts: readonly string[],
-    { truncate = true, signal }: RerankOptions = {},
-  ): Promise<RerankScores> {
-    const items = texts.map((passage) => ({ query, passage, truncate }));
-    const rows = await this.pool.encode(items, signal);
-    rows.forEach(({ outcome }, index) => refuseOutcome(outcome, this.info, `texts[${index}]`));
-    return { scores: rows.map(({ row }) => relevance(row)), promptTokens: countTokens(rows) };
-  }
-
-  close(): Promise<void> {
-    return this.pool.close();
-  }
+  const encoder = await loadEncoder('rerank', source, options);
+  return {
+    ...encoder.handle,
+    rerank: async (query, texts, { truncate = true, signal } = {}) => {
+      const items = texts.map((passage) => ({ query, passage, truncate }));
+      const { rows, promptTokens } = await encoder.encode(items, 'texts', signal);
+      return { scores: rows.map(relevance), promptTokens };
+    },
+  };
 }
 
 /**

@@ -3,13 +3,15 @@ import { GrammarCompiler } from '#grammar';
 import { TextTokenizer, TokenVocabulary } from '#models';
 import type { CallContext } from '#models';
 import { GenerationScheduler } from './scheduling/generation-scheduler.js';
-import type { EngineLoad, GenerateRequest, GenerationEvent } from './generator-interface.js';
 import type {
+  EngineLoad,
+  GenerateRequest,
+  GenerationEvent,
   GeneratorCall,
   GeneratorReady,
   GeneratorResult,
   GeneratorSettings,
-} from './generator-messages.js';
+} from './generator-interface.js';
 import { promptIds, tokensBeyond } from './scheduling/prompt-ids.js';
 import { loadBackend, type LoadedBackend } from './backends/load-backend.js';
 

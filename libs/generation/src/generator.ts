@@ -22,14 +22,12 @@ import type {
   GenerateRequest,
   GenerationEvent,
   Generator,
-} from './generator-interface.js';
-import type {
   GeneratorCall,
   GeneratorReady,
   GeneratorResult,
   GeneratorSettings,
   WeightChoice,
-} from './generator-messages.js';
+} from './generator-interface.js';
 
 /** Options of {@link loadGenerator}. */
 export interface GeneratorLoadOptions extends ModelLoadOptions {
@@ -125,24 +123,20 @@ class OnnxGenerator implements Generator {
   /** Smoothed duration of the requests so far; the `retryAfter` of a refused request. */
   private averageSeconds = 1;
   private readonly reader = new ConstraintReader();
-  private readonly tokenizer: TextTokenizer;
-  private readonly vocabulary: TokenVocabulary;
 
   constructor(
     readonly info: ModelInfo,
     private readonly channel: GeneratorChannel,
-    { tokenizer, vocabulary }: { tokenizer: TextTokenizer; vocabulary: TokenVocabulary },
+    private readonly texts: { tokenizer: TextTokenizer; vocabulary: TokenVocabulary },
     private readonly capacity: number,
     readonly fallback?: string,
-  ) {
-    this.tokenizer = tokenizer;
-    this.vocabulary = vocabulary;
-  }
+  ) {}
 
   get template(): ChatTemplate | undefined {
-    const source = this.tokenizer.chatTemplate;
+    const { tokenizer } = this.texts;
+    const source = tokenizer.chatTemplate;
     if (source === undefined) return undefined;
-    return { source, render: (messages, kwargs) => this.tokenizer.renderChat(messages, kwargs) };
+    return { source, render: (messages, kwargs) => tokenizer.renderChat(messages, kwargs) };
   }
 
   generate(request: GenerateRequest, signal?: AbortSignal): AsyncGenerator<GenerationEvent, void, void> {
@@ -175,13 +169,13 @@ class OnnxGenerator implements Generator {
     if (promptLength(messages, chatTemplateKwargs) > maxCountedHere) {
       return (await this.channel.call({ kind: 'count', messages, chatTemplateKwargs })) as number;
     }
-    return promptIds(this.tokenizer, messages, chatTemplateKwargs).length;
+    return promptIds(this.texts.tokenizer, messages, chatTemplateKwargs).length;
   }
 
   tokenise(text: string): string[] {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-    const ids = this.tokenizer.encode(text);
-    return ids.map((id) => decoder.decode(this.vocabulary.bytesOf(id), { stream: true }));
+    const { tokenizer, vocabulary } = this.texts;
+    return tokenizer.encode(text).map((id) => decoder.decode(vocabulary.bytesOf(id), { stream: true }));
   }
 
   async load(): Promise<EngineLoad> {

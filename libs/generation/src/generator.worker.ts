@@ -1,12 +1,12 @@
 import { serveWorker } from '#models';
 import { DecoderModel } from './decoder-model.js';
-import type { GenerationEvent } from './generator-interface.js';
 import type {
+  GenerationEvent,
   GeneratorCall,
   GeneratorReady,
   GeneratorResult,
   GeneratorSettings,
-} from './generator-messages.js';
+} from './generator-interface.js';
 
 /** Entry point of the thread that owns the decoder session. */
 await serveWorker<GeneratorReady, GeneratorCall, GenerationEvent, GeneratorResult>(async (settings) => {

@@ -17,21 +17,22 @@ export {
   type EngineChoice,
   type EngineSettings,
   engineSettings,
-} from './model/engine-settings.js';
-export { readJson, readOptionalJson } from './model/json-file.js';
-export { type DownloadProgress, type ModelLoadOptions, type WeightType } from './model/load-options.js';
-export { ModelLoadError, ModelNotFoundError } from './model-load-error.js';
+  type DownloadProgress,
+  type ModelLoadOptions,
+  type WeightType,
+} from './model/load-options.js';
+export { readJson, readOptionalJson, ModelLoadError, ModelNotFoundError } from './model/model-files.js';
 export { resolveModel } from './model-source.js';
 export {
   createSession,
+  int64Tensor,
   toFloat32,
   type Device,
   type LoadedSession,
   type SessionSettings,
-} from './runtime/session.js';
-export { createRandom, type RandomSource } from './runtime/random.js';
+} from './model/session.js';
+export { createRandom, type RandomSource } from './random.js';
 export { Detokeniser, TextTokenizer } from './tokenizer/text-tokenizer.js';
-export { type EncodedSequence, SequenceTemplate } from './tokenizer/sequence-template.js';
 export { TokenVocabulary } from './tokenizer/token-vocabulary.js';
 export { type CallContext, serveWorker } from './workers/serve-worker.js';
 export { TimedWorker } from './workers/timed-worker.js';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { downloadModel, type CompileCheck } from './hub/download-model.js';
 import { parseHubId } from './hub/hub-cache.js';
 import type { ModelLoadOptions } from './model/load-options.js';
-import { ModelNotFoundError } from './model-load-error.js';
+import { ModelNotFoundError } from './model/model-files.js';
 import { projectRoot } from '#paths';
 
 /** A model folder in Hugging Face layout, found or downloaded. */

@@ -1,5 +1,5 @@
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
-import { createSession, type SessionSettings } from '#models';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { createSession, int64Tensor, type SessionSettings } from '#models';
 import type { CompiledDecoder } from '#onnx-compiler';
 import type { DecoderBackend, ForwardItem, HeldBytes, SequenceOptions } from '../decoder-backend.js';
 import {
@@ -13,29 +13,16 @@ import {
   NewKeyValues,
   KvCache,
 } from '../kv-cache/kv-cache.js';
+import type { CacheMemory } from '../generator-interface.js';
 import { blockSize, PrefixCache } from '../kv-cache/prefix-cache.js';
 
-/** Memory limits of the KV caches. */
-export interface CacheMemory {
-  /** Bytes for the KV caches of running requests. */
-  readonly sequenceBytes: number;
-  /** Bytes for cached prefixes of earlier prompts. */
-  readonly prefixBytes: number;
-}
-
 type KvItem = ForwardItem<KvSequence>;
-
-/** A row of a batch: the sequence to append to, and its tokens before padding. */
-interface RunRow {
-  readonly sequence: KvSequence;
-  readonly tokens: readonly number[];
-  readonly logits: number;
-}
 
 interface Run {
   readonly cache: KvCache;
   readonly firstSlot: number;
-  readonly rows: readonly RunRow[];
+  /** One row of the batch each; rows without tokens only take part. */
+  readonly rows: readonly KvItem[];
 }
 
 /**
@@ -173,13 +160,13 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     );
     const ids = rows.flatMap(({ tokens }) => [...tokens, ...Array<number>(width - tokens.length).fill(0)]);
     const feeds = {
-      input_ids: int64(ids, [rows.length, width]),
-      past_lengths: int64(
+      input_ids: int64Tensor(ids, [rows.length, width]),
+      past_lengths: int64Tensor(
         rows.map(({ sequence }) => sequence.length),
         [rows.length],
       ),
       // The graph needs at least one position; if none is requested, `logits` is not fetched.
-      logit_positions: int64(wanted.length > 0 ? wanted : [0], [Math.max(1, wanted.length)]),
+      logit_positions: int64Tensor(wanted.length > 0 ? wanted : [0], [Math.max(1, wanted.length)]),
       ...cache.feeds(firstSlot, rows.length),
     };
     const outputs = await this.session.run(feeds, this.fetches(wanted.length > 0));
@@ -197,7 +184,7 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
     return withLogits ? ['logits', ...names] : names;
   }
 
-  private splitLogits(logits: Tensor | undefined, rows: readonly RunRow[]): Float32Array[] {
+  private splitLogits(logits: Tensor | undefined, rows: readonly KvItem[]): Float32Array[] {
     const values = (logits?.data ?? new Float32Array(0)) as Float32Array;
     let start = 0;
     return rows.map((row) => {
@@ -207,10 +194,4 @@ export class CompiledOnnxBackend implements DecoderBackend<KvSequence>, Sequence
       return part;
     });
   }
-}
-
-function int64(values: readonly number[], dims: readonly number[]): Tensor {
-  const data = new BigInt64Array(values.length);
-  for (const [index, value] of values.entries()) data[index] = BigInt(value);
-  return new Tensor('int64', data, dims);
 }

@@ -1,6 +1,6 @@
 import { serveWorker } from '#models';
 import { compileDecoder, UnsupportedModelError } from '#onnx-compiler';
-import type { Compilation, CompilationTask } from './compile-apart.js';
+import type { Compilation, CompilationTask } from './load-backend.js';
 
 /** Entry point of the thread that compiles a decoder and ends. */
 await serveWorker<Compilation, never, never, never>(async (settings) => {

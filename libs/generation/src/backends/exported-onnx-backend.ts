@@ -1,5 +1,12 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
-import { ModelLoadError, createSession, type SessionSettings, toFloat32, type DecoderConfig } from '#models';
+import {
+  ModelLoadError,
+  createSession,
+  int64Tensor,
+  type SessionSettings,
+  toFloat32,
+  type DecoderConfig,
+} from '#models';
 import type { DecoderBackend, DecoderSequence, ForwardItem, HeldBytes } from '../decoder-backend.js';
 
 /** The KV cache that one pass returned. It is immutable and shared by forks; the last `release` frees it. */
@@ -159,9 +166,12 @@ export class ExportedOnnxBackend implements DecoderBackend<ExportedSequence> {
     const total = sequence.length + tokens.length;
     const all: Record<string, Tensor> = {
       ...sequence.tensors,
-      input_ids: int64(tokens),
-      attention_mask: int64(Array.from({ length: total }, () => 1)),
-      position_ids: int64(tokens.map((_token, index) => sequence.length + index)),
+      input_ids: int64Tensor(tokens, [1, tokens.length]),
+      attention_mask: int64Tensor(Array<number>(total).fill(1), [1, total]),
+      position_ids: int64Tensor(
+        tokens.map((_token, index) => sequence.length + index),
+        [1, tokens.length],
+      ),
     };
     if (this.session.inputNames.includes('use_cache_branch')) {
       all['use_cache_branch'] = new Tensor('bool', [sequence.length > 0], [1]);
@@ -186,8 +196,4 @@ function emptyTensor(type: string, dims: readonly number[]): Tensor {
   if (type === 'float16') return new Tensor('float16', new Uint16Array(0), dims);
   if (type === 'float32') return new Tensor('float32', new Float32Array(0), dims);
   throw new ModelLoadError(`A key-value cache of ${type} is not supported; use float32 or float16.`);
-}
-
-function int64(values: readonly number[]): Tensor {
-  return new Tensor('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
 }

@@ -1,15 +1,19 @@
-import { chooseEngine, ModelLoadError } from '#models';
+import { freemem } from 'node:os';
+import { chooseEngine, ModelLoadError, WorkerChannel } from '#models';
 import {
   compileConcatKvDecoder,
   countParameters,
   readDecoderShape,
   type WeightPrecision,
+  type CompileDecoderOptions,
+  type CompiledDecoder,
+  findCompiledDecoder,
+  UnsupportedModelError,
 } from '#onnx-compiler';
-import { freemem } from 'node:os';
+import { builtFile } from '#paths';
 import type { DecoderBackend } from '../decoder-backend.js';
-import type { GeneratorReady, GeneratorSettings } from '../generator-messages.js';
+import type { GeneratorReady, GeneratorSettings } from '../generator-interface.js';
 import { bytesPerPosition } from '../kv-cache/kv-cache.js';
-import { compileApart } from './compile-apart.js';
 import { CompiledOnnxBackend } from './compiled-onnx-backend.js';
 import { ExportedOnnxBackend } from './exported-onnx-backend.js';
 
@@ -98,4 +102,31 @@ export async function chooseWeights(
 /** Node 20 may lack the function, whose result heeds the limit of a container. */
 function availableMemory(): number {
   return process.availableMemory?.() ?? freemem();
+}
+
+/** What the thread is started with. */
+export interface CompilationTask {
+  readonly directory: string;
+  readonly options: CompileDecoderOptions;
+}
+
+/** What the thread reports: the model, or the feature that the compiler lacks. */
+export type Compilation = CompiledDecoder | { readonly unsupported: string };
+
+/**
+ * Finds a compiled decoder in the cache, or compiles it in a thread of its own: the memory of the compilation is free again
+ * before the graph is loaded. Errors: UnsupportedModelError.
+ */
+async function compileApart(directory: string, options: CompileDecoderOptions): Promise<CompiledDecoder> {
+  const known = await findCompiledDecoder(directory, options);
+  if (known) return known;
+  const task: CompilationTask = { directory, options };
+  const thread = new WorkerChannel<Compilation, never, never, never>(builtFile('compiler.worker'), task, 0);
+  try {
+    const result = await thread.start();
+    if ('unsupported' in result) throw new UnsupportedModelError(result.unsupported, directory);
+    return result;
+  } finally {
+    await thread.close();
+  }
 }

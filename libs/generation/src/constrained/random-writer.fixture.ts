@@ -84,7 +84,6 @@ export class RandomWriter {
     await writeFile(path.join(folder, 'tokenizer.json'), JSON.stringify(tokenizer));
     const tokens = await TokenVocabulary.load(folder);
     const decoderConfig = {
-      modelType: 'llama',
       vocabularySize: config.vocab_size,
       layers: 1,
       keyValueHeads: 1,

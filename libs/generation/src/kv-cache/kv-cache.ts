@@ -261,16 +261,12 @@ export interface SequenceOwner {
   release(sequence: KvSequence): void;
 }
 
-/** The batch in which a sequence has a slot. */
-export interface SequenceBatch {
-  remove(sequence: KvSequence): void;
-}
-
 /** Location of a sequence's KV cache: a cache of its own during prefill, then a slot of a batch. */
 export class KvSequence implements DecoderSequence {
   length = 0;
   slot = 0;
-  group?: SequenceBatch;
+  /** The batch in which it has a slot. */
+  group?: KvCacheBatch;
 
   constructor(
     private readonly owner: SequenceOwner,

@@ -1,73 +1,11 @@
-import { type TokenLogprob, MegaNestError } from '#contracts';
-import { Detokeniser, type TokenVocabulary } from '#models';
+import { MegaNestError } from '#contracts';
+import type { TokenVocabulary } from '#models';
 import type { TokenConstraint } from '#grammar';
-import { StopMatcher } from './stop-matcher.js';
+import { CompletionText, type CompletionPiece, type CompletionToken } from './completion-text.js';
 import type { SampledToken, Sampler } from '../sampling/sampler.js';
 import type { DecoderSequence, ForwardItem } from '../decoder-backend.js';
 import type { GenerationEvent } from '../generator-interface.js';
 import type { PromptLookup } from '../sampling/prompt-lookup.js';
-
-/** A token of a completion. */
-export interface CompletionToken {
-  readonly id: number;
-  readonly logprob?: TokenLogprob;
-}
-
-/** Text that is final, with its tokens. */
-export interface CompletionPiece {
-  readonly text: string;
-  readonly tokens: readonly CompletionToken[];
-  /** A stop string was reached; text and tokens end before it, or after it with `includeStop`. */
-  readonly stopped: boolean;
-}
-
-/**
- * Converts tokens to final text: whole characters only, no part of a stop string, each token with the text that it
- * begins.
- */
-export class CompletionText {
-  private readonly detokeniser: Detokeniser;
-  private readonly matcher: StopMatcher;
-  /** Tokens that were not returned yet, with the offset of their text in the completion. */
-  private waiting: { token: CompletionToken; start: number }[] = [];
-  private received = 0;
-  private emitted = 0;
-
-  constructor(
-    private readonly vocabulary: TokenVocabulary,
-    stops: readonly string[],
-    includeStop = false,
-  ) {
-    this.detokeniser = new Detokeniser(vocabulary.droppedSpaces);
-    this.matcher = new StopMatcher(stops, includeStop);
-  }
-
-  /** Adds a token; returns the text that is final now. */
-  push(token: CompletionToken): CompletionPiece {
-    const piece = this.detokeniser.push(this.vocabulary.bytesOf(token.id));
-    this.waiting.push({ token, start: this.received });
-    this.received += piece.length;
-    const { text, stopped } = this.matcher.push(piece);
-    this.emitted += text.length;
-    return { text, tokens: this.release(), stopped };
-  }
-
-  /** Returns the remaining text; bytes of an incomplete character are dropped. */
-  finish(): CompletionPiece {
-    const text = this.matcher.flush();
-    const tokens = this.waiting.map(({ token }) => token);
-    this.waiting = [];
-    return { text, tokens, stopped: false };
-  }
-
-  private release(): CompletionToken[] {
-    const certain = (start: number) =>
-      start < this.emitted || (start === this.emitted && start === this.received);
-    const released = this.waiting.filter(({ start }) => certain(start));
-    this.waiting = this.waiting.filter(({ start }) => !certain(start));
-    return released.map(({ token }) => token);
-  }
-}
 
 /** Conditions that end a completion. */
 export interface CompletionLimits {

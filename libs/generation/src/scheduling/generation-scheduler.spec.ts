@@ -91,7 +91,6 @@ describe('GenerationScheduler', () => {
 
   function start(backend: CountingBackend, maxAnswers = 8) {
     const config = {
-      modelType: 'fake',
       vocabularySize,
       layers: 1,
       keyValueHeads: 1,

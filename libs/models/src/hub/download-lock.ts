@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { ModelLoadError } from '../model-load-error.js';
+import { ModelLoadError } from '../model/model-files.js';
 
 /** A download under way, as its process describes it for all that share the cache. */
 const downloadSchema = z.object({

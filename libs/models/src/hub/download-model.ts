@@ -1,12 +1,16 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { ModelLoadOptions } from '../model/load-options.js';
-import { ModelLoadError, ModelNotFoundError } from '../model-load-error.js';
+import { ModelLoadError, ModelNotFoundError } from '../model/model-files.js';
 import { DownloadLock } from './download-lock.js';
 import { bytesAtHand, fetchBlob } from './fetch-blob.js';
 import { HubApi, type HubFile } from './hub-api.js';
-import { defaultHubCache, HubFolder, insideModel, type HubCaches, type HubModel } from './hub-cache.js';
 import {
+  defaultHubCache,
+  HubFolder,
+  insideModel,
+  type HubCaches,
+  type HubModel,
   checkpointFile,
   findGraph,
   indexFile,
@@ -14,7 +18,7 @@ import {
   listShards,
   missingFile,
   smallFiles,
-} from './needed-files.js';
+} from './hub-cache.js';
 
 /** Says from the config.json of a folder whether we compile such models ourselves, so that safetensors are enough. */
 export type CompileCheck = (directory: string) => Promise<boolean>;

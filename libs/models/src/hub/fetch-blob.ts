@@ -4,7 +4,7 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ModelLoadError } from '../model-load-error.js';
+import { ModelLoadError } from '../model/model-files.js';
 import type { HubApi, HubFile } from './hub-api.js';
 import type { HubFolder } from './hub-cache.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { ModelLoadError, ModelNotFoundError } from '../model-load-error.js';
+import { ModelLoadError, ModelNotFoundError } from '../model/model-files.js';
 import { insideModel, type HubModel } from './hub-cache.js';
 
 /** A file of a model at one commit. */

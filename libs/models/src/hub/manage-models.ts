@@ -6,8 +6,7 @@ import type { ModelLoadOptions } from '../model/load-options.js';
 import { hubCaches, type CompileCheck } from './download-model.js';
 import { DownloadLock } from './download-lock.js';
 import { hashOf } from './fetch-blob.js';
-import { HubFolder, type HubModel } from './hub-cache.js';
-import { isComplete } from './needed-files.js';
+import { HubFolder, type HubModel, isComplete } from './hub-cache.js';
 
 /** A commit of a model in a cache. */
 export interface CachedModel {

@@ -9,7 +9,7 @@ import {
 } from '#onnx-compiler';
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { readJson, readOptionalJson } from './json-file.js';
+import { readJson, readOptionalJson } from './model-files.js';
 
 const encoderConfigSchema = z.looseObject({
   model_type: z.string().default('unknown'),
@@ -54,7 +54,6 @@ const generationConfigSchema = z.looseObject({
 });
 
 export interface DecoderConfig {
-  readonly modelType: string;
   readonly vocabularySize: number;
   readonly layers: number;
   readonly keyValueHeads: number;
@@ -79,7 +78,6 @@ export async function readDecoderConfig(directory: string): Promise<DecoderConfi
   const config = await readJson(directory, 'config.json', decoderConfigSchema);
   const generation = await readOptionalJson(directory, 'generation_config.json', generationConfigSchema);
   return {
-    modelType: config.model_type,
     vocabularySize: config.vocab_size,
     layers: config.num_hidden_layers,
     keyValueHeads: config.num_key_value_heads ?? config.num_attention_heads,

@@ -3,8 +3,7 @@ import { AutoTokenizer, env, type PreTrainedTokenizer } from '@xenova/transforme
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { ModelLoadError } from '../model-load-error.js';
-import { readJson } from '../model/json-file.js';
+import { ModelLoadError, readJson } from '../model/model-files.js';
 
 // Model folders are resolved by us; the library itself never downloads.
 env.allowRemoteModels = false;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { ModelLoadError } from '../model-load-error.js';
-import { readJson } from '../model/json-file.js';
+import { ModelLoadError, readJson } from '../model/model-files.js';
 
 interface DecoderStep {
   readonly type: string;

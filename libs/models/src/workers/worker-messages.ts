@@ -1,7 +1,7 @@
 import { MegaNestError, type ErrorBody } from '#contracts';
 import { UnsupportedModelError } from '#onnx-compiler';
 import type { Worker } from 'node:worker_threads';
-import { ModelLoadError } from '../model-load-error.js';
+import { ModelLoadError } from '../model/model-files.js';
 
 /** What a worker is started with. */
 export interface WorkerInput {

@@ -2,7 +2,14 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { z } from 'zod';
-import { readJson, ModelLoadError, createSession, type SessionSettings, toFloat32 } from '#models';
+import {
+  readJson,
+  ModelLoadError,
+  createSession,
+  int64Tensor,
+  type SessionSettings,
+  toFloat32,
+} from '#models';
 import { logSoftmax } from '../ctc/search.js';
 import type { DecodeStep, DecoderRows, WhisperBackend } from './whisper-engine.js';
 
@@ -98,7 +105,7 @@ export class ExportedSession implements WhisperBackend {
     const { d_model: hidden, decoder_attention_heads: heads } = this.config;
     const nothing = () => new Tensor('float32', new Float32Array(), [1, heads, 0, hidden / heads]);
     const feeds: Record<string, Tensor> = {
-      input_ids: new Tensor('int64', BigInt64Array.from(tokens, BigInt), [1, tokens.length]),
+      input_ids: int64Tensor(tokens, [1, tokens.length]),
       encoder_hidden_states: states,
     };
     if (this.decoder.inputNames.includes('use_cache_branch'))

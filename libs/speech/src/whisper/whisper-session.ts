@@ -1,4 +1,4 @@
-import { createSession, type SessionSettings, type EngineSettings } from '#models';
+import { createSession, int64Tensor, type SessionSettings, type EngineSettings } from '#models';
 import { compileWhisper, type CompiledWhisper } from '#onnx-compiler';
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import type { DecodeStep, DecoderRows, WhisperBackend } from './whisper-engine.js';
@@ -53,9 +53,9 @@ export class WhisperSession implements WhisperBackend {
   async decode({ first, pasts, tokens, wanted, keep = true }: DecodeStep): Promise<DecoderRows> {
     const width = tokens[0]!.length;
     const outputs = await this.decoder.run({
-      input_ids: int64(tokens.flat(), [tokens.length, width]),
-      past_lengths: int64(pasts, [pasts.length]),
-      logit_positions: int64(wanted, [wanted.length]),
+      input_ids: int64Tensor(tokens.flat(), [tokens.length, width]),
+      past_lengths: int64Tensor(pasts, [pasts.length]),
+      logit_positions: int64Tensor(wanted, [wanted.length]),
       ...this.cache.feeds(first, tokens.length),
     });
     if (keep) this.cache.append(outputs['new_kv']!, first, pasts);
@@ -69,10 +69,6 @@ export class WhisperSession implements WhisperBackend {
   async close(): Promise<void> {
     await Promise.all([this.encoder.release(), this.decoder.release()]);
   }
-}
-
-function int64(values: readonly number[], dims: readonly number[]): Tensor {
-  return new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
 }
 
 /** `[batch, heads, tokens, source]` → per token its heads in sequence. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planBatches } from './plan-batches.js';
+import { planBatches } from './encoder-model.js';
 
 const limits = { paddedTokens: 256, spread: 1.15 };
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { StopMatcher } from './stop-matcher.js';
+import { StopMatcher } from './completion-text.js';
 
 function feed(stops: string[], pieces: string[]): { text: string; stopped: boolean } {
   const matcher = new StopMatcher(stops);

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { z } from 'zod';
-import { ModelLoadError } from '../model-load-error.js';
 
 /** Reads and validates a JSON file of a model folder; undefined where it does not exist. */
 export async function readOptionalJson<Schema extends z.ZodType>(
@@ -39,4 +38,14 @@ function parseJson<Schema extends z.ZodType>(
     const detail = error instanceof Error ? error.message : String(error);
     throw new ModelLoadError(`${fullPath} is not what it should be: ${detail}`, { cause: error });
   }
+}
+
+/** A model that cannot be served: a missing file, an unknown architecture or device. Thrown by the `load…` functions. */
+export class ModelLoadError extends Error {
+  override readonly name: string = 'ModelLoadError';
+}
+
+/** There is no such model, or it is not one that is served. */
+export class ModelNotFoundError extends ModelLoadError {
+  override readonly name = 'ModelNotFoundError';
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { InferenceSession, type Tensor } from 'onnxruntime-node';
-import { ModelLoadError } from '../model-load-error.js';
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { ModelLoadError } from './model-files.js';
 
 export interface SessionSettings {
   readonly device: Device;
@@ -56,6 +56,13 @@ function sessionOptions(
       preferredOutputLocation: Object.fromEntries(keptOnDevice.map((name) => [name, 'gpu-buffer' as const])),
     }),
   };
+}
+
+/** Returns a tensor of integers, such as token ids. */
+export function int64Tensor(values: readonly number[], dims: readonly number[]): Tensor {
+  const data = new BigInt64Array(values.length);
+  for (const [index, value] of values.entries()) data[index] = BigInt(value);
+  return new Tensor('int64', data, dims);
 }
 
 /** A tensor's numbers as float32; half-precision models give float16. */
