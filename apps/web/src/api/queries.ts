@@ -2,8 +2,7 @@ import type { DocumentChunks, IngestJob } from '#contracts';
 import { QueryClient, queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type OpenAI from 'openai';
 import { useMemo } from 'react';
-import { call } from './connection';
-import { openai } from './openai';
+import { call, openai } from './connection';
 
 /** Everything read from the gateway, kept for a while. */
 export const queryClient = new QueryClient({

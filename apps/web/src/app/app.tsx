@@ -1,19 +1,51 @@
-import { Burger, Drawer, Loader, MantineProvider } from '@mantine/core';
+import {
+  Burger,
+  Drawer,
+  Loader,
+  MantineProvider,
+  Anchor,
+  Button,
+  Group,
+  NativeSelect,
+  NavLink,
+  Stack,
+  Text,
+  createTheme,
+  Modal,
+  Tooltip,
+} from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState, type ReactElement } from 'react';
 import { queryClient } from '../api/queries';
 import { ChatPage } from '../chat/chat-page';
-import { startLanguage, useText } from '../i18n/text';
+import { ConversationList } from '../chat/conversation-list';
+import { startLanguage, useText, chooseLanguage, languages, useLanguage, type Language } from '../i18n/text';
+import { MenuButton } from '../shared/components';
+import { IconFiles, IconMessageCircle, IconActivity, IconPlus, IconTopologyStar3 } from '../shared/icons';
+import { useRoute, hrefOf, navigate, type Route } from '../shared/router';
 import { KeyGate } from './key-gate';
-import { useRoute, type Route } from '../shared/router';
-import { Sidebar } from './sidebar';
-import { styleNonce, theme } from './theme';
 
 const DocumentsPage = lazy(() => import('../documents/documents-page'));
 const PipelinesPage = lazy(() => import('../pipelines/pipelines-page'));
 const SystemPage = lazy(() => import('../system/system-page'));
+
+/** Colors and sizes of the app. The page itself never scrolls, so that no dialog has to stop it. */
+const theme = createTheme({
+  primaryColor: 'indigo',
+  primaryShade: 7,
+  autoContrast: true,
+  defaultRadius: 'md',
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
+  components: {
+    Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }),
+    Modal: Modal.extend({ defaultProps: { lockScroll: false } }),
+    Drawer: Drawer.extend({ defaultProps: { lockScroll: false } }),
+    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 400, withArrow: true } }),
+  },
+});
 
 /** The app: providers, the gate for a key, and the page that the address names. */
 export function App(): ReactElement {
@@ -31,6 +63,11 @@ export function App(): ReactElement {
       </QueryClientProvider>
     </MantineProvider>
   );
+}
+
+/** The nonce with which the gateway allows the styles that components write. */
+function styleNonce(): string {
+  return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 }
 
 function Shell(): ReactElement {
@@ -63,16 +100,75 @@ function Shell(): ReactElement {
       )}
       <main className="page">
         <Suspense fallback={<Loader m="auto" aria-label={t('loading')} />}>
-          <Page route={route} burger={burger} />
+          <MenuButton value={burger}>
+            <Page {...route} />
+          </MenuButton>
         </Suspense>
       </main>
     </div>
   );
 }
 
-function Page({ route, burger }: { route: Route; burger: ReactElement | null }): ReactElement {
-  if (route.page === 'documents') return <DocumentsPage burger={burger} documentId={route.id} />;
-  if (route.page === 'pipelines') return <PipelinesPage burger={burger} name={route.id} />;
-  if (route.page === 'system') return <SystemPage burger={burger} />;
-  return <ChatPage conversation={route.id} burger={burger} />;
+function Page({ page, id }: Route): ReactElement {
+  if (page === 'documents') return <DocumentsPage documentId={id} />;
+  if (page === 'pipelines') return <PipelinesPage name={id} />;
+  if (page === 'system') return <SystemPage />;
+  return <ChatPage conversation={id} />;
+}
+
+const places = [
+  { page: 'chat', Icon: IconMessageCircle },
+  { page: 'documents', Icon: IconFiles },
+  { page: 'pipelines', Icon: IconTopologyStar3 },
+  { page: 'system', Icon: IconActivity },
+] as const;
+
+/** The pages, the conversations and the language. */
+function Sidebar({ route }: { route: Route }): ReactElement {
+  const t = useText();
+  return (
+    <aside className="sidebar" aria-label={t('menu')}>
+      <Group gap="xs" wrap="nowrap">
+        <img src="./favicon.svg" alt="" width={28} height={28} />
+        <Text fw={700} size="lg">
+          MegaNest
+        </Text>
+      </Group>
+      <nav aria-label={t('pages')}>
+        {places.map(({ page, Icon }) => (
+          <NavLink
+            key={page}
+            href={hrefOf({ page })}
+            label={t(page)}
+            leftSection={<Icon size={18} />}
+            active={route.page === page}
+          />
+        ))}
+      </nav>
+      <Button variant="light" leftSection={<IconPlus size={16} />} onClick={() => navigate({ page: 'chat' })}>
+        {t('newChat')}
+      </Button>
+      <ConversationList active={route.page === 'chat' ? route.id : undefined} />
+      <Footer />
+    </aside>
+  );
+}
+
+function Footer(): ReactElement {
+  const t = useText();
+  const language = useLanguage();
+  return (
+    <Stack gap={6}>
+      <NativeSelect
+        size="xs"
+        aria-label={t('language')}
+        value={language}
+        data={Object.entries(languages).map(([value, label]) => ({ value, label }))}
+        onChange={(event) => void chooseLanguage(event.currentTarget.value as Language)}
+      />
+      <Anchor href="./docs" target="_blank" size="xs">
+        {t('apiReference')}
+      </Anchor>
+    </Stack>
+  );
 }

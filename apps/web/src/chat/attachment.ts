@@ -1,8 +1,7 @@
 import { useState } from 'react';
-import { call, messageOf } from '../api/connection';
-import { openai } from '../api/openai';
+import { call, messageOf, openai } from '../api/connection';
 import { queryClient, useConversation, type Conversation } from '../api/queries';
-import { joined, drafts, setDraft } from './drafts';
+import { joined, drafts, setDraft } from './settings';
 
 /** Files that a conversation asks about, in a vector store of their own. */
 export interface Attachment {

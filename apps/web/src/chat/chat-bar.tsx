@@ -1,13 +1,11 @@
 import { Select } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { lazy, Suspense, type ReactElement } from 'react';
-import { IconButton } from '../shared/icon-button';
+import { IconButton, PageBar } from '../shared/components';
 import { IconAdjustmentsHorizontal, IconDownload } from '../shared/icons';
-import { PageBar } from '../shared/page-bar';
 import { useText } from '../i18n/text';
-import { download, toMarkdown } from './export-markdown';
 import { settings, useAnswerers, useModel } from './settings';
-import type { Turn } from './turns';
+import { toMarkdown, type Turn } from './turns';
 
 const ParameterDrawer = lazy(() => import('./parameter-drawer'));
 
@@ -16,23 +14,21 @@ export function ChatBar({
   title,
   conversation,
   turns,
-  burger,
 }: {
   title: string;
   conversation: string | undefined;
   turns: readonly Turn[];
-  burger: ReactElement | null;
 }): ReactElement {
   const t = useText();
   const model = useModel();
   const { megaServices, models } = useAnswerers();
   const [opened, drawer] = useDisclosure(false);
   const groups = [
-    { group: t('megaServices'), items: megaServices.map(({ name }) => name) },
-    { group: t('modelsAlone'), items: models.map(({ name }) => name) },
+    { group: t('megaServices'), items: megaServices },
+    { group: t('modelsAlone'), items: models },
   ];
   return (
-    <PageBar title={title} burger={burger}>
+    <PageBar title={title}>
       <Select
         className="model"
         aria-label={t('answeredBy')}
@@ -62,4 +58,14 @@ export function ChatBar({
       )}
     </PageBar>
   );
+}
+
+/** Hands a text to the user as a file. */
+function download(filename: string, content: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type: 'text/markdown' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = filename.replaceAll(/[/\\:*?"<>|\p{Cc}]/gu, '-');
+  link.click();
+  URL.revokeObjectURL(url);
 }

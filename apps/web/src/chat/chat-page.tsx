@@ -1,34 +1,29 @@
-import { Loader } from '@mantine/core';
-import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import { Loader, Anchor, SimpleGrid, Text, Title, UnstyledButton } from '@mantine/core';
+import { useCallback, useEffect, useMemo, useRef, useState, useLayoutEffect, type ReactElement } from 'react';
 import { useDropzone } from 'react-dropzone';
-import { openai } from '../api/openai';
-import { itemsKey, queryClient, readItems, useConversation, useItems } from '../api/queries';
-import { navigate } from '../shared/router';
-import { Failure } from '../shared/failure';
-import { showError } from '../shared/toast';
-import { text, useText } from '../i18n/text';
+import { VList, type VListHandle } from 'virtua';
+import { openai } from '../api/connection';
+import { itemsKey, queryClient, readItems, useConversation, useItems, useDocuments } from '../api/queries';
 import { DocumentView, type Opened } from '../documents/document-view';
+import { text, useText, type Key } from '../i18n/text';
+import { Failure, IconButton } from '../shared/components';
+import { IconArrowDown } from '../shared/icons';
+import { navigate, hrefOf } from '../shared/router';
+import { showError } from '../shared/toast';
 import { attached, storesOf, useAttachment, type Attachment } from './attachment';
 import { ChatBar } from './chat-bar';
 import { Composer } from './composer';
 import { runs, useRun, withRun } from './runs';
 import { askOf, readLanguageModel, readModel, titleOf } from './settings';
+import { TurnView } from './turn-view';
 import { toTurns, type Turn } from './turns';
-import { TurnList } from './turn-list';
-import { Welcome } from './welcome';
 
 runs.onEnd = async (conversation) => {
   queryClient.setQueryData(itemsKey(conversation), await readItems(conversation));
 };
 
 /** A conversation, or the beginning of a new one. */
-export function ChatPage({
-  conversation,
-  burger,
-}: {
-  conversation: string | undefined;
-  burger: ReactElement | null;
-}): ReactElement {
+export function ChatPage({ conversation }: { conversation: string | undefined }): ReactElement {
   const t = useText();
   const items = useItems(conversation);
   const run = useRun(conversation);
@@ -58,7 +53,7 @@ export function ChatPage({
     <div {...getRootProps({ className: 'chat', 'data-over': isDragActive || undefined })}>
       <input {...getInputProps({ 'aria-label': t('attach') })} />
       {isDragActive && <div className="chat-drop">{t('dropInChat')}</div>}
-      <ChatBar title={title} conversation={conversation} turns={turns} burger={burger} />
+      <ChatBar title={title} conversation={conversation} turns={turns} />
       <div className="body">
         {items.isLoading && <Loader m="lg" aria-label={t('loading')} />}
         {items.isError && <Failure m="lg" error={items.error} retry={() => void items.refetch()} />}
@@ -134,4 +129,99 @@ async function createConversation(question: string, attachment: Attachment | und
   queryClient.setQueryData(itemsKey(id), []);
   await queryClient.invalidateQueries({ queryKey: ['conversations'] });
   return id;
+}
+
+/** Pixels from the end within which the list follows what is written. */
+const nearEnd = 80;
+
+/** The turns of a conversation: only those in view are in the page, and the end stays in view while it grows. */
+function TurnList({
+  turns,
+  busy,
+  again,
+  open,
+}: {
+  turns: readonly Turn[];
+  busy: boolean;
+  again: (turn: Turn, question: string) => void;
+  open: (opened: Opened) => void;
+}): ReactElement {
+  const t = useText();
+  const list = useRef<VListHandle>(null);
+  const follows = useRef(true);
+  const [away, setAway] = useState(false);
+  useLayoutEffect(() => {
+    if (follows.current) list.current?.scrollToIndex(turns.length - 1, { align: 'end' });
+  }, [turns]);
+  const toEnd = () => list.current?.scrollToIndex(turns.length - 1, { align: 'end' });
+  const onScroll = (offset: number) => {
+    const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
+    follows.current = scrollSize - viewportSize - offset < nearEnd;
+    setAway(!follows.current);
+  };
+  return (
+    <div className="turns">
+      <VList
+        ref={list}
+        className="rows"
+        onScroll={onScroll}
+        role="log"
+        aria-label={t('conversation')}
+        aria-busy={busy}
+        tabIndex={0}
+      >
+        {turns.map((turn, index) => (
+          <div key={turn.id} className="column">
+            <TurnView turn={turn} last={index === turns.length - 1} busy={busy} again={again} open={open} />
+          </div>
+        ))}
+      </VList>
+      {away && (
+        <IconButton
+          className="to-end"
+          variant="default"
+          radius="xl"
+          size="lg"
+          label={t('toEnd')}
+          onClick={toEnd}
+        >
+          <IconArrowDown size={18} />
+        </IconButton>
+      )}
+    </div>
+  );
+}
+
+/** Questions that the documents answer which MegaNest reads on its first start. */
+const samples: readonly Key[] = ['sampleDies', 'sampleMegaService', 'sampleScale', 'sampleBackup'];
+
+/** What a new conversation shows: questions to try, or the way to the first document. */
+function Welcome({ ask }: { ask: (question: string) => void }): ReactElement {
+  const t = useText();
+  const { data, isSuccess } = useDocuments(null, '');
+  const documents = data?.pages[0] ?? [];
+  const hasSamples = documents.some(({ name }) => name === 'operations.md');
+  return (
+    <div className="scroll">
+      <div className="column welcome">
+        <img src="./favicon.svg" alt="" width={56} height={56} />
+        <Title order={2} mt="md">
+          {t('welcome')}
+        </Title>
+        <Text c="dimmed" mt={4} mb="xl">
+          {isSuccess && documents.length === 0 ? t('welcomeEmpty') : t('welcomeText')}{' '}
+          <Anchor href={hrefOf({ page: 'documents' })}>{t('addDocuments')}</Anchor>
+        </Text>
+        {hasSamples && (
+          <SimpleGrid cols={{ base: 1, sm: 2 }}>
+            {samples.map((sample) => (
+              <UnstyledButton key={sample} className="sample" onClick={() => ask(t(sample))}>
+                {t(sample)}
+              </UnstyledButton>
+            ))}
+          </SimpleGrid>
+        )}
+      </div>
+    </div>
+  );
 }

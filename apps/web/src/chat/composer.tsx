@@ -1,12 +1,20 @@
 import { Alert, Group, Loader, Text, Textarea } from '@mantine/core';
-import type { KeyboardEvent, ReactElement } from 'react';
-import { IconButton } from '../shared/icon-button';
-import { IconArrowUp, IconFileText, IconPaperclip, IconPlayerStopFilled, IconX } from '../shared/icons';
-import { useStored } from '../stored';
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactElement } from 'react';
 import { useText } from '../i18n/text';
+import { IconButton } from '../shared/components';
+import {
+  IconArrowUp,
+  IconFileText,
+  IconPaperclip,
+  IconPlayerStopFilled,
+  IconX,
+  IconMicrophone,
+} from '../shared/icons';
+import { showError } from '../shared/toast';
+import { useStored } from '../stored';
 import type { Attachment } from './attachment';
-import { drafts, isSend, setDraft } from './drafts';
-import { Microphone } from './voice/microphone';
+import { drafts, setDraft, joined } from './settings';
+import type { Dictation } from './voice/dictation';
 
 interface ComposerProps {
   /** The conversation, or `new`. */
@@ -69,6 +77,11 @@ export function Composer(props: ComposerProps): ReactElement {
   );
 }
 
+/** Whether a key sends a question: Enter, but not with Shift, and not where it ends the input of one character by several keys. */
+export function isSend({ key, shiftKey, nativeEvent }: KeyboardEvent): boolean {
+  return key === 'Enter' && !shiftKey && !nativeEvent.isComposing;
+}
+
 /** Sends the question, or stops the answer that is written. */
 function SendOrStop({
   busy,
@@ -129,5 +142,47 @@ function Attached({ attachment, detach }: ComposerProps): ReactElement | null {
         </IconButton>
       )}
     </Group>
+  );
+}
+
+/** Writes what is said into the draft, while it is said. Browsers give pages a microphone over HTTPS and on this machine. */
+function Microphone({ conversation }: { conversation: string }): ReactElement | null {
+  const t = useText();
+  const [state, setState] = useState<'off' | 'on' | 'ending'>('off');
+  const running = useRef<Dictation>(undefined);
+  useEffect(() => () => running.current?.close(), []);
+  if (!('mediaDevices' in navigator)) return null;
+  const start = async () => {
+    const { Dictation } = await import('./voice/dictation');
+    const before = drafts.get()[conversation] ?? '';
+    const dictation = new Dictation((said) => setDraft(conversation, joined(before, said)));
+    running.current = dictation;
+    setState('on');
+    await dictation.ended;
+  };
+  const toggle = () => {
+    if (state === 'on') {
+      setState('ending');
+      running.current?.finish();
+      return;
+    }
+    void start()
+      .catch(showError)
+      .finally(() => setState('off'));
+  };
+  const label = state === 'off' ? t('speak') : t('speakEnd');
+  return (
+    <IconButton
+      size={36}
+      radius="xl"
+      variant={state === 'off' ? 'subtle' : 'light'}
+      color={state === 'off' ? 'gray' : 'red'}
+      loading={state === 'ending'}
+      label={label}
+      aria-pressed={state !== 'off'}
+      onClick={toggle}
+    >
+      {state === 'off' ? <IconMicrophone size={20} /> : <IconPlayerStopFilled size={18} />}
+    </IconButton>
   );
 }

@@ -2,17 +2,16 @@ import { ActionIcon, Button, Menu, Modal, Text, TextInput } from '@mantine/core'
 import { IconDots, IconPencil, IconSearch, IconTrash } from '../shared/icons';
 import { useEffect, useState, type FormEvent, type ReactElement } from 'react';
 import { VList } from 'virtua';
-import { openai } from '../api/openai';
+import { openai } from '../api/connection';
 import { queryClient, useConversations, type Conversation } from '../api/queries';
 import { hrefOf, navigate } from '../shared/router';
-import { actWithUndo, showError } from '../shared/toast';
-import { Stored, useStored } from '../stored';
+import { deleteWithUndo, hiddenIds, showError } from '../shared/toast';
+import { useStored } from '../stored';
 import { deleteStore, storesOf } from './attachment';
 import { useText } from '../i18n/text';
 import { titleOf } from './settings';
 
-/** Conversations that are gone for the user, while their deletion can still be taken back. */
-const hidden = new Stored<string[]>('meganest-deleting', [], window.sessionStorage);
+const hidden = hiddenIds('meganest-deleting');
 
 /** The conversations, latest first, with a search over their titles. */
 export function ConversationList({ active }: { active: string | undefined }): ReactElement {
@@ -77,10 +76,8 @@ function Listed({ conversation, active, rename }: ListedProps): ReactElement {
   const t = useText();
   const title = titleOf(conversation);
   const remove = () => {
-    hidden.update((ids) => [...ids, conversation.id]);
     if (active) navigate({ page: 'chat' });
-    const show = () => hidden.update((ids) => ids.filter((id) => id !== conversation.id));
-    actWithUndo(t('deleted', { name: title }), () => deleteConversation(conversation).then(show), show);
+    deleteWithUndo(hidden, { id: conversation.id, name: title }, () => deleteConversation(conversation));
   };
   return (
     <div className="listed" data-active={active || undefined}>

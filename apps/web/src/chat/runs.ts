@@ -1,11 +1,9 @@
 import OpenAI, { APIError } from 'openai';
 import { useCallback, useSyncExternalStore } from 'react';
-import { messageOf } from '../api/connection';
-import { openai } from '../api/openai';
+import { messageOf, openai } from '../api/connection';
 import { Stored } from '../stored';
-import { applyEvent, ended } from './apply-event';
+import { applyEvent, ended, answerOf, type Turn } from './turns';
 import { text } from '../i18n/text';
-import { answerOf, type Turn } from './turns';
 
 /** What a question is asked with, beside its text. */
 export interface Ask {

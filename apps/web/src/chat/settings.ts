@@ -8,8 +8,8 @@ import {
   type ListedModel,
   type MegaService,
 } from '../api/queries';
-import { Stored, useStored } from '../stored';
 import { text } from '../i18n/text';
+import { Stored, useStored } from '../stored';
 import type { Ask } from './runs';
 
 /** What questions are asked with; kept in the browser. */
@@ -23,15 +23,10 @@ interface Settings {
 /** The settings of the chat. */
 export const settings = new Stored<Settings>('meganest-chat', { parameters: {} });
 
-/** Something that answers questions: a mega service, or a language model alone. */
-export interface Answerer {
-  name: string;
-  description?: string;
-}
-
+/** Names of what answers questions: mega services, and language models alone. */
 interface Answerers {
-  megaServices: Answerer[];
-  models: Answerer[];
+  megaServices: string[];
+  models: string[];
 }
 
 /** Which mega services and models answer a question of text. */
@@ -42,24 +37,20 @@ export function useAnswerers(): Answerers {
 function answerersOf(megaServices: readonly MegaService[], models: readonly ListedModel[]): Answerers {
   return {
     megaServices: answering(megaServices, models),
-    models: models.filter(isLanguageModel).map(toAnswerer),
+    models: models.filter(isLanguageModel).map(({ id }) => id),
   };
 }
 
 /** `/v1/models` has the mega services that give answers; those for speech want audio. */
-function answering(megaServices: readonly MegaService[], models: readonly ListedModel[]): MegaService[] {
+function answering(megaServices: readonly MegaService[], models: readonly ListedModel[]): string[] {
   const names = new Set(models.map(({ id }) => id));
-  return megaServices.filter(
-    ({ name, nodes }) => names.has(name) && !nodes.some(({ service }) => service === 'asr'),
-  );
+  return megaServices
+    .filter(({ name, nodes }) => names.has(name) && !nodes.some(({ service }) => service === 'asr'))
+    .map(({ name }) => name);
 }
 
 function isLanguageModel({ service }: ListedModel): boolean {
   return service === 'llm';
-}
-
-function toAnswerer({ id }: ListedModel): Answerer {
-  return { name: id };
 }
 
 /** The mega service or model that answers now; undefined until the lists are read. */
@@ -83,7 +74,7 @@ export async function readModel(): Promise<string | undefined> {
 }
 
 function chosenOf({ megaServices, models }: Answerers, chosen: string | undefined): string | undefined {
-  const names = [...megaServices, ...models].map(({ name }) => name);
+  const names = [...megaServices, ...models];
   const wanted = [chosen, 'chatqna'].find((name) => name !== undefined && names.includes(name));
   return wanted ?? names[0];
 }
@@ -96,4 +87,23 @@ export function askOf(model: string, store?: string): Ask {
 /** The title of a conversation; those that other clients made may have none. */
 export function titleOf({ metadata }: Conversation): string {
   return metadata['title'] || text('untitled');
+}
+
+/** What was written and not sent yet, by conversation; that of a new one is `new`. */
+export const drafts = new Stored<Readonly<Record<string, string>>>(
+  'meganest-drafts',
+  {},
+  window.sessionStorage,
+);
+
+/** Replaces the draft of a conversation. */
+export function setDraft(conversation: string, text: string): void {
+  drafts.update(({ [conversation]: _before, ...others }) =>
+    text ? { ...others, [conversation]: text } : others,
+  );
+}
+
+/** Two texts with one space between them. */
+export function joined(before: string, text: string): string {
+  return [before.trimEnd(), text.trim()].filter(Boolean).join(' ');
 }

@@ -1,7 +1,6 @@
 import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { toMarkdown } from './export-markdown';
-import { citedPages, pageAt, passagesOf, toTurns } from './turns';
+import { toMarkdown, citedPages, pageAt, passagesOf, toTurns } from './turns';
 
 const items = [
   {

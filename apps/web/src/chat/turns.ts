@@ -45,7 +45,7 @@ export function toTurns(items: readonly OpenAI.Conversations.ConversationItem[])
 }
 
 /** The text of a message, whichever parts it has. */
-export function textOf(message: { content: readonly object[] }): string {
+function textOf(message: { content: readonly object[] }): string {
   return message.content
     .map((part) => {
       if ('text' in part && typeof part.text === 'string') return part.text;
@@ -81,32 +81,42 @@ export function passagesOf({ output }: Pick<Turn, 'output'>): Passage[] {
   });
 }
 
-/** Where an annotation cites which page of which document. */
-export interface CitedPage {
+/** A document that an annotation of an answer cites. */
+interface Citation {
   /** Offset in the answer behind the cited text. */
   index: number;
   documentId: string;
-  page: number;
+  filename: string;
+  page: unknown;
 }
 
-/** The pages that the annotations of an answer name. */
-export function citedPages({ output }: Pick<Turn, 'output'>): CitedPage[] {
-  const pages: CitedPage[] = [];
+/** A citation of a document that has pages. */
+export type CitedPage = Pick<Citation, 'index' | 'documentId'> & { page: number };
+
+function citationsOf(output: Turn['output']): Citation[] {
+  const citations: Citation[] = [];
   let before = 0;
   for (const item of output) {
     if (item.type !== 'message') continue;
     for (const part of item.content) {
       if (part.type !== 'output_text') continue;
       for (const annotation of part.annotations) {
-        const { page } = annotation as { page?: unknown };
-        if (annotation.type === 'file_citation' && typeof page === 'number')
-          pages.push({ index: before + annotation.index, documentId: annotation.file_id, page });
+        if (annotation.type !== 'file_citation') continue;
+        const { index, file_id: documentId, filename, page } = { page: undefined, ...annotation };
+        citations.push({ index: before + index, documentId, filename, page });
       }
     }
     // Messages are joined by an empty line.
     before += textOf(item).length + 2;
   }
-  return pages;
+  return citations;
+}
+
+/** The pages that the annotations of an answer name. */
+export function citedPages({ output }: Pick<Turn, 'output'>): CitedPage[] {
+  return citationsOf(output).flatMap(({ index, documentId, page }) =>
+    typeof page === 'number' ? [{ index, documentId, page }] : [],
+  );
 }
 
 /** The page that the citation of a document at an offset means: that of its nearest annotation. */
@@ -118,14 +128,115 @@ export function pageAt(pages: readonly CitedPage[], documentId: string, offset: 
 
 /** The documents that the annotations of an answer name, each once. */
 export function citedFiles({ output }: Pick<Turn, 'output'>): { documentId: string; filename: string }[] {
-  const files = new Map<string, string>();
-  for (const item of output) {
-    if (item.type !== 'message') continue;
-    for (const part of item.content) {
-      if (part.type !== 'output_text') continue;
-      for (const annotation of part.annotations)
-        if (annotation.type === 'file_citation') files.set(annotation.file_id, annotation.filename);
-    }
-  }
+  const files = new Map(citationsOf(output).map(({ documentId, filename }) => [documentId, filename]));
   return [...files].map(([documentId, filename]) => ({ documentId, filename }));
+}
+
+type Event = OpenAI.Responses.ResponseStreamEvent;
+type Response = OpenAI.Responses.Response;
+
+/** The turn after an event of its response. Events that change nothing visible give the same turn back. */
+export function applyEvent(turn: Turn, event: Event): Turn {
+  switch (event.type) {
+    case 'response.queued':
+      return { ...turn, state: 'queued' };
+    case 'response.created':
+    case 'response.in_progress':
+      return { ...turn, state: 'running' };
+    case 'response.output_item.added':
+    case 'response.output_item.done':
+      return { ...turn, output: replaced(turn.output, event.output_index, event.item) };
+    case 'response.content_part.added':
+      return changeMessage(turn, event.output_index, (content) =>
+        event.part.type === 'output_text' || event.part.type === 'refusal'
+          ? [...content, event.part]
+          : content,
+      );
+    case 'response.output_text.delta':
+      return changeText(turn, event, (part) => ({ ...part, text: part.text + event.delta }));
+    case 'response.output_text.annotation.added':
+      return changeText(turn, event, (part) => ({
+        ...part,
+        annotations: [...part.annotations, event.annotation as (typeof part.annotations)[number]],
+      }));
+    case 'response.completed':
+    case 'response.incomplete':
+    case 'response.failed':
+      return ended(turn, event.response);
+    case 'error':
+      return { ...turn, state: 'failed', error: event.message };
+    default:
+      return changedByName(turn, event);
+  }
+}
+
+type Content = OpenAI.Responses.ResponseOutputMessage['content'];
+
+function changeMessage(turn: Turn, at: number, change: (content: Content) => Content): Turn {
+  const item = turn.output[at];
+  if (item?.type !== 'message') return turn;
+  const message = item as OpenAI.Responses.ResponseOutputMessage;
+  return { ...turn, output: replaced(turn.output, at, { ...message, content: change(message.content) }) };
+}
+
+type TextPart = Extract<Content[number], { type: 'output_text' }>;
+
+function changeText(
+  turn: Turn,
+  at: { output_index: number; content_index: number },
+  change: (part: TextPart) => TextPart,
+): Turn {
+  return changeMessage(turn, at.output_index, (content) =>
+    content.map((part, index) =>
+      index === at.content_index && part.type === 'output_text' ? change(part) : part,
+    ),
+  );
+}
+
+function replaced(output: Turn['output'], at: number, item: Turn['output'][number]): Turn['output'] {
+  const copy = [...output];
+  copy[at] = item;
+  return copy;
+}
+
+const states: Readonly<Record<string, Turn['state']>> = {
+  completed: 'done',
+  cancelled: 'cancelled',
+  incomplete: 'incomplete',
+  failed: 'failed',
+};
+
+/** The turn of a response that has ended, or that was read as it is now. */
+export function ended(turn: Turn, response: Response): Turn {
+  const state = states[response.status ?? ''] ?? turn.state;
+  return {
+    ...turn,
+    state,
+    output: response.output,
+    ...(response.error && { error: response.error.message }),
+  };
+}
+
+/** The official client's types have no event for a cancelled response. */
+function changedByName(turn: Turn, event: Event): Turn {
+  const { type, response } = event as { type: string; response?: Response };
+  return type === 'response.cancelled' && response ? ended(turn, response) : turn;
+}
+
+/** A conversation as a Markdown file: questions as headings, and below each answer the sources that it cites. */
+export function toMarkdown(title: string, turns: readonly Turn[]): string {
+  const parts = turns.map((turn) => {
+    const answer = answerOf(turn);
+    return [`## ${turn.question}`, answer, sourcesOf(turn, answer)].filter(Boolean).join('\n\n');
+  });
+  return `${[`# ${title}`, ...parts].join('\n\n')}\n`;
+}
+
+function sourcesOf(turn: Turn, answer: string): string {
+  const lines = passagesOf(turn).flatMap(({ filename, page, heading }, index) => {
+    if (!answer.includes(`[${index + 1}]`)) return [];
+    const place = [heading, page && `p. ${page}`].filter(Boolean).join(', ');
+    return [`- [${index + 1}] ${filename}${place ? ` (${place})` : ''}`];
+  });
+  return lines.join('\n');
 }

@@ -1,10 +1,13 @@
 import { Text, VisuallyHidden } from '@mantine/core';
-import { useEffect, useMemo, useRef, type ReactElement } from 'react';
+import { useEffect, useMemo, useRef, memo, type ReactElement } from 'react';
 import { VList, type VListHandle } from 'virtua';
-import type { ListedDocument } from '../api/queries';
-import { useText } from '../i18n/text';
+import { call } from '../api/connection';
+import { queryClient, type ListedDocument } from '../api/queries';
+import { useText, dateText, numberText, sizeText } from '../i18n/text';
+import { IconTrash } from '../shared/icons';
+import { hrefOf } from '../shared/router';
+import { deleteWithUndo, hiddenIds } from '../shared/toast';
 import { useStored } from '../stored';
-import { DocumentRow, hidden } from './document-row';
 
 /** Rows ahead of the end at which the next page is read: two seconds of fast scrolling. */
 const ahead = 160;
@@ -81,4 +84,53 @@ function Heads(): ReactElement {
       </span>
     </div>
   );
+}
+
+const hidden = hiddenIds('meganest-deleting-documents');
+
+/**
+ * A document in the list. Its link and its button are plain elements: several rows come into view in each frame of
+ * scrolling, and a component of the library costs more than the whole row does.
+ */
+const DocumentRow = memo(function DocumentRow({ document }: { document: ListedDocument }): ReactElement {
+  const t = useText();
+  const { id, name, collection, bytes, chunks, created_at } = document;
+  return (
+    <div className="row" role="row">
+      <span role="cell" className="name">
+        <a className="row-link" href={hrefOf({ page: 'documents', id })} title={name}>
+          {name}
+        </a>
+      </span>
+      <span role="cell" className="optional name">
+        {collection}
+      </span>
+      <span role="cell">{sizeText(bytes)}</span>
+      <span role="cell" className="optional">
+        {numberText(chunks)}
+      </span>
+      <span role="cell" className="optional">
+        {chunks > 0 ? t('document-ready') : t('document-empty')}
+      </span>
+      <span role="cell" className="optional">
+        {dateText(created_at)}
+      </span>
+      <span role="cell">
+        <button
+          type="button"
+          className="row-button"
+          aria-label={t('deleteNamed', { name })}
+          onClick={() => deleteWithUndo(hidden, document, () => deleteDocument(document))}
+        >
+          <IconTrash size={16} />
+        </button>
+      </span>
+    </div>
+  );
+});
+
+async function deleteDocument({ id, collection }: ListedDocument): Promise<void> {
+  await call('/dataprep/delete', { file_path: id, collection }, { keepalive: true });
+  await queryClient.invalidateQueries({ queryKey: ['documents'] });
+  await queryClient.invalidateQueries({ queryKey: ['collections'] });
 }

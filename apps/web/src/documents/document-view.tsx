@@ -2,10 +2,9 @@ import { Drawer, Skeleton, Text } from '@mantine/core';
 import { useLayoutEffect, useRef, type ReactElement } from 'react';
 import { VList, type VListHandle } from 'virtua';
 import { chunksPerPage, useChunks } from '../api/queries';
-import { findQuote } from './quote';
-import { Failure } from '../shared/failure';
 import { useText } from '../i18n/text';
-import { MarkedText } from './marked-text';
+import { Failure } from '../shared/components';
+import { findQuote, type Span } from './quote';
 
 /** A document to show, at a passage where there is one. */
 export interface Opened {
@@ -78,5 +77,17 @@ function Chunk({ opened, position }: { opened: Opened; position: number }): Reac
         <MarkedText text={chunk.text} mark={mark} />
       </div>
     </section>
+  );
+}
+
+/** A text with a part of it highlighted. */
+export function MarkedText({ text, mark }: { text: string; mark: Span | undefined }): ReactElement {
+  if (!mark) return <>{text}</>;
+  return (
+    <>
+      {text.slice(0, mark.start)}
+      <mark>{text.slice(mark.start, mark.end)}</mark>
+      {text.slice(mark.end)}
+    </>
   );
 }

@@ -3,8 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '../shared/icons';
 import { useMemo, useState, type ReactElement } from 'react';
 import { useCollections, useDocuments, type ListedDocument } from '../api/queries';
-import { Failure } from '../shared/failure';
-import { PageBar } from '../shared/page-bar';
+import { Failure, PageBar } from '../shared/components';
 import { navigate } from '../shared/router';
 import { useText } from '../i18n/text';
 import { DocumentList } from './document-list';
@@ -15,13 +14,7 @@ import { resumeUploads } from './uploads';
 resumeUploads();
 
 /** The documents: new ones, the list, and one of them with its chunks. */
-export default function DocumentsPage({
-  burger,
-  documentId,
-}: {
-  burger: ReactElement | null;
-  documentId: string | undefined;
-}): ReactElement {
+export default function DocumentsPage({ documentId }: { documentId: string | undefined }): ReactElement {
   const t = useText();
   const [collection, setCollection] = useState<string | null>(null);
   const [search, setSearch] = useState('');
@@ -37,7 +30,7 @@ export default function DocumentsPage({
   const opened = documents.find(({ id }) => id === documentId);
   return (
     <>
-      <PageBar title={t('documents')} burger={burger}>
+      <PageBar title={t('documents')}>
         <TextInput
           type="search"
           size="sm"

@@ -1,5 +1,4 @@
-import { useSyncExternalStore } from 'react';
-import { Stored } from '../stored';
+import { Stored, useStored } from '../stored';
 import { en, type Messages } from './en';
 
 export type Language = 'en' | 'de';
@@ -15,8 +14,6 @@ const chosen = new Stored<Language>('meganest-language', fromBrowser);
 
 let table: Table = en;
 let language: Language = 'en';
-let version = 0;
-const listeners = new Set<() => void>();
 
 const numberFormat = once(Intl.NumberFormat);
 const dateFormat = once(Intl.DateTimeFormat);
@@ -39,8 +36,6 @@ export async function chooseLanguage(wanted: Language): Promise<void> {
   language = wanted;
   document.documentElement.lang = wanted;
   chosen.set(wanted);
-  version += 1;
-  for (const notify of listeners) notify();
 }
 
 /** Loads the language that was chosen last, or that of the browser. */
@@ -86,19 +81,14 @@ export function clockText(date: number): string {
   return dateFormat({ timeStyle: 'short' }).format(new Date(date));
 }
 
-function subscribe(notify: () => void): () => void {
-  listeners.add(notify);
-  return () => listeners.delete(notify);
-}
-
 /** {@link text} for a component that shows itself again when the language changes. */
 export function useText(): typeof text {
-  useSyncExternalStore(subscribe, () => version);
+  useStored(chosen);
   return text;
 }
 
 /** The current language. */
 export function useLanguage(): Language {
-  useSyncExternalStore(subscribe, () => version);
+  useStored(chosen);
   return language;
 }

@@ -4,7 +4,7 @@ import { Background, Controls, MarkerType, Position, ReactFlow, type Edge, type 
 import { useMemo, type ReactElement } from 'react';
 import type { MegaServiceNode } from '../api/queries';
 import { numberText, useText } from '../i18n/text';
-import { columnsOf, type NodeRun, type PipelineRun } from './pipeline';
+import { columnsOf, type PipelineRun } from './pipeline';
 
 const columnWidth = 230;
 const rowHeight = 110;
@@ -85,7 +85,7 @@ function Label({
   node: string;
   service: string;
   optional: boolean;
-  ran: NodeRun | undefined;
+  ran: PipelineRun['nodes'][number] | undefined;
 }): ReactElement {
   const t = useText();
   return (

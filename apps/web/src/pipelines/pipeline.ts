@@ -1,25 +1,8 @@
+import type { RunReceipt } from '#dag';
 import type { MegaService } from '../api/queries';
 
-/** What a node did in a run. */
-export interface NodeRun {
-  node: string;
-  service: string;
-  state: 'waiting' | 'running' | 'ok' | 'skipped' | 'failed' | 'cancelled';
-  startedAt?: number;
-  queuedMs: number;
-  runMs: number;
-  firstChunkMs?: number;
-  attempts: number;
-}
-
 /** A run of a mega service, as its receipt tells. */
-export interface PipelineRun {
-  requestId: string;
-  state: 'running' | 'ok' | 'failed' | 'cancelled';
-  startedAt: number;
-  runMs: number;
-  nodes: NodeRun[];
-}
+export type PipelineRun = RunReceipt & { requestId: string };
 
 /** A mega service with its definition and its last runs, latest first. */
 export interface DetailedMegaService extends MegaService {

@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { messageOf } from '../api/connection';
 import { text } from '../i18n/text';
+import { Stored } from '../stored';
 
 /** Shows an error that has no place of its own on the page. */
 export function showError(error: unknown): void {
@@ -13,8 +14,22 @@ export const undoMs = 6_000;
 
 const waiting = new Map<string, { timer: number; act: () => Promise<void> }>();
 
+/** Ids of things that are gone for the user, while their deletion can still be taken back. */
+export const hiddenIds = (name: string) => new Stored<string[]>(name, [], window.sessionStorage);
+
+/** Hides something at once and deletes it after a while, unless the user takes it back. */
+export function deleteWithUndo(
+  hidden: Stored<string[]>,
+  { id, name }: { id: string; name: string },
+  act: () => Promise<void>,
+): void {
+  hidden.update((ids) => [...ids, id]);
+  const show = () => hidden.update((ids) => ids.filter((other) => other !== id));
+  actWithUndo(text('deleted', { name }), () => act().then(show), show);
+}
+
 /** Does something after a while, unless the user takes it back; leaving the page does it at once. */
-export function actWithUndo(message: string, act: () => Promise<void>, undo: () => void): void {
+function actWithUndo(message: string, act: () => Promise<void>, undo: () => void): void {
   const id = crypto.randomUUID();
   const finish = async () => {
     waiting.delete(id);

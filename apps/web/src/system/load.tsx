@@ -5,8 +5,7 @@ import type { Timeline } from '#contracts';
 import { call } from '../api/connection';
 import { useText } from '../i18n/text';
 import type { Line } from './charts';
-import { Section } from './section';
-import { followMs } from './system-queries';
+import { Section, followMs } from './section';
 import { loadOf, latenciesOf, operationsOf } from './timeline';
 
 const Chart = lazy(() => import('./charts'));

@@ -1,8 +1,8 @@
 import { Group, Loader, Table, Text, Title } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
-import { Failure } from '../shared/failure';
 import { useText } from '../i18n/text';
+import { Failure } from '../shared/components';
 
 /** A part of the page with its title, the error of its query and what is shown once it is read. */
 export function Section({
@@ -71,3 +71,6 @@ export function Rows({
     </Table.ScrollContainer>
   );
 }
+
+/** How often the page reads again, in milliseconds. */
+export const followMs = 3_000;

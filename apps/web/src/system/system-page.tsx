@@ -1,23 +1,13 @@
-import { Anchor, Badge, Group, Text } from '@mantine/core';
+import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import { apiUrl, authorization, call } from '../api/connection';
+import { call } from '../api/connection';
 import { useModels } from '../api/queries';
-import { PageBar } from '../shared/page-bar';
+import { PageBar } from '../shared/components';
 import { dateText, numberText, sizeText, useText } from '../i18n/text';
-import { DoctorTable } from './doctor';
+import { DoctorTable, HealthTable } from './health';
 import { LoadCharts } from './load';
-import { Rows, Section } from './section';
-import { followMs } from './system-queries';
-import { Downloads, type Download } from './downloads';
-
-interface Health {
-  status: 'healthy' | 'unhealthy';
-  'Service Version': string;
-  uptime_seconds: number;
-  dependencies: { name: string; healthy: boolean; latencyMs: number; detail?: string }[];
-  downloads?: Download[];
-}
+import { Rows, Section, followMs } from './section';
 
 interface Latencies {
   p50_latency: number | null;
@@ -37,11 +27,11 @@ interface Instance {
 }
 
 /** Health, instances, latencies and models. */
-export default function SystemPage({ burger }: { burger: ReactElement | null }): ReactElement {
+export default function SystemPage(): ReactElement {
   const t = useText();
   return (
     <>
-      <PageBar title={t('system')} burger={burger}>
+      <PageBar title={t('system')}>
         <Anchor href="./docs" target="_blank" size="sm">
           {t('apiReference')}
         </Anchor>
@@ -58,56 +48,6 @@ export default function SystemPage({ burger }: { burger: ReactElement | null }):
         </div>
       </div>
     </>
-  );
-}
-
-/** A 503 has the report too: it says what does not work. */
-async function readHealth(): Promise<Health> {
-  const response = await fetch(`${apiUrl}/health_check`, { headers: authorization() });
-  return (await response.json()) as Health;
-}
-
-function HealthTable(): ReactElement {
-  const t = useText();
-  const query = useQuery({
-    queryKey: ['health'],
-    queryFn: readHealth,
-    refetchInterval: followMs,
-  });
-  const { data } = query;
-  return (
-    <Section
-      title={t('health')}
-      query={query}
-      aside={
-        data && (
-          <Group gap="xs">
-            <Badge variant="dot" color={data.status === 'healthy' ? 'green' : 'red'}>
-              {data.status === 'healthy' ? t('healthy') : t('unhealthy')}
-            </Badge>
-            <Text size="sm" c="dimmed">
-              {t('versionUp', {
-                version: data['Service Version'],
-                minutes: Math.floor(data.uptime_seconds / 60),
-              })}
-            </Text>
-          </Group>
-        )
-      }
-    >
-      <Rows
-        heads={[t('dependency'), t('state'), t('latency'), t('detail')]}
-        rows={(data?.dependencies ?? []).map(({ name, healthy, latencyMs, detail = '' }) => [
-          name,
-          <Badge key="state" variant="dot" color={healthy ? 'green' : 'red'}>
-            {healthy ? t('healthy') : t('unhealthy')}
-          </Badge>,
-          `${numberText(latencyMs, 1)} ms`,
-          healthy ? '' : detail,
-        ])}
-      />
-      <Downloads downloads={data?.downloads ?? []} />
-    </Section>
   );
 }
 

@@ -1,16 +1,13 @@
 import { HoverCard, Text } from '@mantine/core';
+import type * as Hast from 'hast';
 import { createContext, memo, useContext, useMemo, type ReactElement } from 'react';
 import Markdown, { type Components } from 'react-markdown';
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
-import type { Opened } from '../../documents/document-view';
-import { useText } from '../../i18n/text';
-import { MarkedText } from '../../documents/marked-text';
-import { markCitations } from './mark-citations';
-import { plainHtml } from './plain-html';
+import { MarkedText, type Opened } from '../../documents/document-view';
 import { citedSentence, findQuote } from '../../documents/quote';
-import { hasCode, useHighlighter } from '../code/highlighting';
-import { CodeBlock } from '../code/code-block';
+import { useText } from '../../i18n/text';
+import { CodeBlock, hasCode, useHighlighter } from '../code/code-block';
 import { pageAt, type CitedPage, type Passage } from '../turns';
 
 /** Images come from elsewhere, so that an answer has none; links lead to the web by http, https and mail alone. */
@@ -118,4 +115,52 @@ function Chip({ number, passage, sentence, open }: ChipProps): ReactElement {
       </HoverCard.Dropdown>
     </HoverCard>
   );
+}
+
+/**
+ * A rehype plugin that turns `[n]` into an element `cite-mark` with the number and, as `at`, its position in the
+ * Markdown. Numbers without a passage stay text. It runs after the sanitizer: a model cannot write such an element.
+ */
+function markCitations(passages: number): () => (tree: Hast.Root) => void {
+  return () => (tree) => visit(tree, passages);
+}
+
+const unread = new Set(['code', 'pre', 'a']);
+
+function visit(parent: Hast.Root | Hast.Element, passages: number): void {
+  parent.children = parent.children.flatMap((child): Hast.ElementContent[] => {
+    if (child.type === 'text') return split(child, passages);
+    if (child.type === 'element' && !unread.has(child.tagName)) visit(child, passages);
+    return [child as Hast.ElementContent];
+  });
+}
+
+function split({ value, position }: Hast.Text, passages: number): Hast.ElementContent[] {
+  let at = position?.start.offset ?? 0;
+  return value.split(/(\[\d{1,3}\])/).map((piece): Hast.ElementContent => {
+    const start = at;
+    at += piece.length;
+    const number = Number(/^\[(\d{1,3})\]$/.exec(piece)?.[1] ?? 0);
+    if (number < 1 || number > passages) return { type: 'text', value: piece };
+    return {
+      type: 'element',
+      tagName: 'cite-mark',
+      properties: { number: String(number), at: String(start) },
+      children: [],
+    };
+  });
+}
+
+/** What a remark plugin sees of its processor. */
+interface Processor {
+  data(): { micromarkExtensions?: { disable?: { null: string[] } }[] };
+}
+
+/**
+ * A remark plugin that reads HTML as text: an answer may quote `npm run ingest -- <folder>`, and the sanitizer would take
+ * the last word away.
+ */
+function plainHtml(this: unknown): void {
+  const data = (this as Processor).data();
+  (data.micromarkExtensions ??= []).push({ disable: { null: ['htmlFlow', 'htmlText'] } });
 }
