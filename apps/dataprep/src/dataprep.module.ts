@@ -12,8 +12,8 @@ import {
   loadProfile,
   Metrics,
   ServiceKitModule,
-  type ServiceIdentity,
   databaseOptions,
+  type ServiceIdentity,
 } from '#service-kit';
 import { Database, DocumentsRepository, JobsRepository, openMigratedDatabase } from '#storage';
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
@@ -21,7 +21,7 @@ import type { DataprepEnvironment } from './dataprep.environment.js';
 import { DataprepHealth } from './dataprep.health.js';
 import { DataprepRpcController } from './dataprep.rpc.controller.js';
 import { TextExtractor } from './extract/text-extractor.js';
-import { DocumentCatalogue } from './ingest/document-catalogue.js';
+import { LocalDataprep } from './local-dataprep.js';
 import { DocumentLoader } from './ingest/document-loader.js';
 import { DocumentPreparer } from './ingest/document-preparer.js';
 import { DocumentWriter } from './ingest/document-writer.js';
@@ -29,7 +29,6 @@ import { EmbeddingClient } from './ingest/embedding.client.js';
 import { IngestJobs, type JobProgress } from './ingest/ingest-jobs.js';
 import { IngestService } from './ingest/ingest.service.js';
 import { SourceReader, type IngestRequest } from './ingest/sources.js';
-import { LocalDataprep } from './local-dataprep.js';
 
 export const identity: ServiceIdentity = {
   service: 'dataprep',
@@ -112,11 +111,6 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
         const discard = ({ files }: IngestRequest) => objects.discard(files);
         return new IngestJobs({ ingests, jobs, discard }, environment.JOB_ABANDONED_AFTER_MS);
       },
-    },
-    {
-      provide: DocumentCatalogue,
-      inject: [DocumentsRepository],
-      useFactory: (documents: DocumentsRepository) => new DocumentCatalogue(documents),
     },
   ];
 }

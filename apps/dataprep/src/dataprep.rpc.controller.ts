@@ -19,16 +19,16 @@ import {
 } from '#contracts';
 import { Dataprep } from '#dataprep-api';
 import { RpcHandler, type RpcContext } from '#messaging';
+import { DocumentsRepository } from '#storage';
 import { Controller, Inject } from '@nestjs/common';
 import { TextExtractor } from './extract/text-extractor.js';
-import { DocumentCatalogue } from './ingest/document-catalogue.js';
 
 /** Whoever put a request's files into the object store removes them when `ingest` has ended; a job removes its own. */
 @Controller()
 export class DataprepRpcController {
   constructor(
     @Inject(Dataprep) private readonly dataprep: Dataprep,
-    @Inject(DocumentCatalogue) private readonly catalogue: DocumentCatalogue,
+    @Inject(DocumentsRepository) private readonly documents: DocumentsRepository,
     @Inject(TextExtractor) private readonly extractor: TextExtractor,
   ) {}
 
@@ -85,7 +85,7 @@ export class DataprepRpcController {
 
   @RpcHandler(listCollections)
   async collections(): Promise<ReplyOf<typeof listCollections>> {
-    const collections = await this.catalogue.collections();
+    const collections = await this.documents.collections();
     return {
       collections: collections.map(({ name }) => name),
       documents: collections.map(({ documents }) => documents),

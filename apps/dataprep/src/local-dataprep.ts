@@ -1,9 +1,18 @@
-import type { DocumentChunks, IngestJob, IngestProgress, StoredDocument } from '#contracts';
+import {
+  defaultCollection,
+  maxExtractedCharacters,
+  MegaNestError,
+  type DocumentChunks,
+  type IngestJob,
+  type IngestProgress,
+  type StoredDocument,
+} from '#contracts';
 import { Dataprep, type IngestRequest, type ListedDocuments } from '#dataprep-api';
+import { DocumentsRepository } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import { DocumentCatalogue } from './ingest/document-catalogue.js';
 import { IngestJobs } from './ingest/ingest-jobs.js';
 import { IngestService, type IngestCall } from './ingest/ingest.service.js';
+import { nameOfLink } from './ingest/sources.js';
 
 /** Data preparation in this process; both its HTTP and its NATS side go through it. */
 @Injectable()
@@ -11,7 +20,7 @@ export class LocalDataprep extends Dataprep {
   constructor(
     @Inject(IngestService) private readonly ingests: IngestService,
     @Inject(IngestJobs) private readonly jobs: IngestJobs,
-    @Inject(DocumentCatalogue) private readonly catalogue: DocumentCatalogue,
+    @Inject(DocumentsRepository) private readonly documents: DocumentsRepository,
   ) {
     super();
   }
@@ -40,19 +49,47 @@ export class LocalDataprep extends Dataprep {
     return this.jobs.resume(id);
   }
 
+  /** Newest first; of all collections where none is named. */
   override list(which: ListedDocuments): Promise<StoredDocument[]> {
-    return this.catalogue.list(which);
+    return this.documents.list(which);
   }
 
-  override readChunks(id: string, from: number, limit: number): Promise<DocumentChunks> {
-    return this.catalogue.readChunks(id, from, limit);
+  /** As many chunks as fit into one message. Errors: not_found. */
+  override async readChunks(id: string, from: number, limit: number): Promise<DocumentChunks> {
+    const found = await this.documents.readChunks(id, from, limit);
+    if (!found) throw new MegaNestError('not_found', { what: `The document ${id}`, param: 'id' });
+    const { document } = found;
+    let characters = 0;
+    // The first one is always there: a reader gets on, however long it is.
+    const chunks = found.chunks.filter(({ text }, position) => {
+      characters += text.length;
+      return position === 0 || characters <= maxExtractedCharacters;
+    });
+    return { document, chunks, has_more: from + chunks.length < document.chunks };
   }
 
-  override delete(filePath: string, collection?: string): Promise<number> {
-    return this.catalogue.delete(filePath, collection);
+  /**
+   * Deletes by file name, link or document id, or all of a collection with `all`; answers how many documents went.
+   * Errors: not_found, except for `all`.
+   */
+  override async delete(filePath: string, collection = defaultCollection): Promise<number> {
+    if (filePath === 'all') return this.documents.deleteAll(collection);
+    for (const name of namesOf(filePath)) {
+      const deleted = await this.documents.deleteByFilename(name, collection);
+      if (deleted > 0) return deleted;
+    }
+    const deleted = await this.documents.deleteById(filePath);
+    if (deleted > 0) return deleted;
+    const what = `A document ${filePath} in the collection ${collection}`;
+    throw new MegaNestError('not_found', { what, param: 'file_path' });
   }
 
   override async collections(): Promise<string[]> {
-    return (await this.catalogue.collections()).map(({ name }) => name);
+    return (await this.documents.collections()).map(({ name }) => name);
   }
+}
+
+/** A link may be given in another form than the one that it is stored under. */
+function namesOf(filePath: string): string[] {
+  return URL.canParse(filePath) ? [filePath, nameOfLink(filePath)] : [filePath];
 }

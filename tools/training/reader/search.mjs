@@ -5,7 +5,7 @@ import { ChunksRepository, DocumentsRepository, openDatabase } from '#storage';
 import { createTemporaryDirectory } from '#testing';
 import { firstWords } from '#text';
 import { chunkMetadata } from '../../../apps/dataprep/src/ingest/document-writer.ts';
-import { embeddingTexts, meanVector } from '../../../apps/dataprep/src/ingest/embedding-text.ts';
+import { embeddingTexts, meanVector } from '../../../apps/dataprep/src/ingest/document-writer.ts';
 import { prepareDocument } from '../../../apps/dataprep/src/ingest/prepare-document.ts';
 import { behindHeading } from '../../../apps/gateway/src/mega-services/nodes/documents.ts';
 import { rankByScore, rankFusion } from '../../../apps/reranking/src/rank-by-score.ts';

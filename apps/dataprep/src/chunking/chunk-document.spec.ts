@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DocumentBlock } from '../reading/parsed-document.js';
 import { chunkDocument, type DocumentChunk } from './chunk-document.js';
-import { countWords } from './words.js';
+import { countWords } from './text-units.js';
 
 const word = fc.stringMatching(/^[a-zA-Zé中文。,.;:()–-]{1,12}$/u);
 const sentence = fc.array(word, { minLength: 1, maxLength: 40 }).map((words) => words.join(' ') + '.');

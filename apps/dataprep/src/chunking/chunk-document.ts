@@ -1,10 +1,5 @@
-import type { ParsedDocument } from '../reading/parsed-document.js';
-import { packUnits, type ChunkingOptions } from './pack-units.js';
-import { sectionsOf } from './sections.js';
-import { unitsOf, type TextUnit } from './text-units.js';
-import { countWords } from './words.js';
-
-export type { ChunkingOptions } from './pack-units.js';
+import type { ParsedDocument, DocumentBlock } from '../reading/parsed-document.js';
+import { unitsOf, countWords, type TextUnit } from './text-units.js';
 
 /** A passage of a document, ready to be embedded and stored. */
 export interface DocumentChunk {
@@ -79,4 +74,115 @@ function kindsOf(units: readonly TextUnit[]): string {
       return kindLetters[kind ?? 'paragraph'].repeat(begun);
     })
     .join('');
+}
+
+/** Sizes in words. */
+export interface ChunkingOptions {
+  chunkSize: number;
+  chunkOverlap: number;
+}
+
+/**
+ * Packs the units of one section into as few chunks of at most `chunkSize` words as a greedy pass needs, then evens
+ * their lengths out, so that no section ends in a stub. Each chunk repeats the last whole sentences of the one before
+ * it, as many as `chunkOverlap` words hold.
+ */
+function packUnits(units: TextUnit[], options: ChunkingOptions): TextUnit[][] {
+  const packed = packGreedily(units, options);
+  if (packed.length <= 1) return packed;
+  let low = units.reduce((longest, unit) => Math.max(longest, unit.words), 1);
+  let high = options.chunkSize;
+  while (low < high) {
+    const chunkSize = Math.floor((low + high) / 2);
+    if (packGreedily(units, { ...options, chunkSize }).length <= packed.length) high = chunkSize;
+    else low = chunkSize + 1;
+  }
+  return packGreedily(units, { ...options, chunkSize: high });
+}
+
+function packGreedily(units: TextUnit[], { chunkSize, chunkOverlap }: ChunkingOptions): TextUnit[][] {
+  const chunks: TextUnit[][] = [];
+  let current: TextUnit[] = [];
+  let words = 0;
+  for (const unit of units) {
+    if (current.length > 0 && words + unit.words > chunkSize) {
+      chunks.push(current);
+      current = tailOf(current, Math.min(chunkOverlap, chunkSize - unit.words));
+      words = current.reduce((sum, { words }) => sum + words, 0);
+    }
+    current.push(unit);
+    words += unit.words;
+  }
+  return current.length > 0 ? [...chunks, current] : chunks;
+}
+
+/** The last whole units within the budget, never all of them. */
+function tailOf(units: TextUnit[], maxWords: number): TextUnit[] {
+  let first = units.length;
+  let words = 0;
+  while (first > 1) {
+    const before = units[first - 1];
+    if (!before?.whole || words + before.words > maxWords) break;
+    words += before.words;
+    first -= 1;
+  }
+  return units.slice(first);
+}
+
+/** The blocks between two headings, and the headings above them from the outermost to the innermost. */
+interface Section {
+  headings: string[];
+  blocks: DocumentBlock[];
+}
+
+interface OpenHeading {
+  level: number;
+  text: string;
+  /** Whether some section below it holds text; a heading over nothing becomes text itself. */
+  used: boolean;
+}
+
+/** A longer "heading" is a paragraph in large print. */
+const maxHeadingWords = 30;
+
+/**
+ * Groups blocks by the headings above them. A heading with nothing below it becomes a section's text; one that `ends` ends
+ * those of its level.
+ */
+function sectionsOf(blocks: DocumentBlock[]): Section[] {
+  const sections: Section[] = [];
+  const open: OpenHeading[] = [];
+  const closeFrom = (level: number) => {
+    while (open.length > 0 && (open.at(-1)?.level ?? 0) >= level) {
+      const closed = open.pop();
+      if (closed && !closed.used) addBlock(sections, open, { kind: 'paragraph', text: closed.text }, true);
+    }
+  };
+  for (const block of blocks) {
+    if (block.kind === 'heading' && countWords(block.text) <= maxHeadingWords) {
+      const level = block.level ?? 1;
+      closeFrom(level);
+      if (!block.ends) open.push({ level, text: block.text, used: false });
+      sections.push({ headings: pathOf(open), blocks: [] });
+    } else addBlock(sections, open, { ...block, kind: block.kind === 'heading' ? 'paragraph' : block.kind });
+  }
+  closeFrom(0);
+  return sections.filter((section) => section.blocks.length > 0);
+}
+
+/** Adds to the section at hand, or begins one; the headings above it have text below them from now on. */
+function addBlock(
+  sections: Section[],
+  open: OpenHeading[],
+  block: DocumentBlock,
+  startsSection = false,
+): void {
+  const section = sections.at(-1);
+  if (section && !startsSection) section.blocks.push(block);
+  else sections.push({ headings: pathOf(open), blocks: [block] });
+  for (const heading of open) heading.used = true;
+}
+
+function pathOf(open: OpenHeading[]): string[] {
+  return open.map((heading) => heading.text);
 }

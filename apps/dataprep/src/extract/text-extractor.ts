@@ -8,7 +8,7 @@ import {
 import type { DocumentPreparer } from '../ingest/document-preparer.js';
 import { Semaphore } from '../ingest/semaphore.js';
 import type { SourceReader } from '../ingest/sources.js';
-import { textOfBlocks } from './text-of-blocks.js';
+import type { BlockKind, DocumentBlock } from '../reading/parsed-document.js';
 
 /** Files in memory at a time. */
 const maxReading = 2;
@@ -60,4 +60,19 @@ function refuseTooLong(text: string, filename: string): void {
     limit: `${maxExtractedCharacters} characters`,
     param: 'file',
   });
+}
+
+/** Kinds whose neighbours of the same kind stand on the next line; all others are parted by a blank line. */
+const gathered: ReadonlySet<BlockKind> = new Set(['list-item', 'table-row']);
+
+/** A document's blocks as plain text in reading order. */
+export function textOfBlocks(blocks: readonly DocumentBlock[]): string {
+  let text = '';
+  const filled = blocks.filter((block) => !block.ends);
+  filled.forEach((block, index) => {
+    const before = filled[index - 1];
+    if (before) text += before.kind === block.kind && gathered.has(block.kind) ? '\n' : '\n\n';
+    text += block.kind === 'list-item' ? `- ${block.text}` : block.text;
+  });
+  return text;
 }

@@ -1,4 +1,4 @@
-import { defaultCollection, type ModelInfo, invalidField } from '#contracts';
+import { defaultCollection, invalidField, type ModelInfo } from '#contracts';
 import type { ChunkingOptions } from '../chunking/chunk-document.js';
 import type { TextEmbedder } from './embedding.client.js';
 import type { IngestRequest } from './sources.js';

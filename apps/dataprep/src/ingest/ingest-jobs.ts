@@ -88,9 +88,7 @@ export class IngestJobs {
   /** Sets a job aside wherever it runs: documents that are stored stay, one that is half done goes. Errors: not_found. */
   async pause(id: string): Promise<IngestJob> {
     await this.parts.jobs.pause(id);
-    const own = this.#own.get(id);
-    own?.abort.abort();
-    await own?.done;
+    await this.#stop(id);
     return this.find(id);
   }
 
@@ -100,9 +98,7 @@ export class IngestJobs {
     const job = await this.parts.jobs.resume(id);
     if (job) {
       // This process may have it still, from before another one paused it.
-      const own = this.#own.get(id);
-      own?.abort.abort();
-      await own?.done;
+      await this.#stop(id);
       this.#take(job);
     }
     return this.find(id);
@@ -119,10 +115,17 @@ export class IngestJobs {
     this.#closing = true;
     clearInterval(this.#sweeper);
     const own = [...this.#own.entries()];
-    for (const [, { abort }] of own) abort.abort();
-    await Promise.all(own.map(([, { done }]) => done));
-    const release = ([id, { epoch }]: [string, OwnJob]) => this.parts.jobs.release(id, epoch);
-    await Promise.all(own.map((job) => release(job).catch(() => undefined)));
+    await Promise.all(own.map(([id]) => this.#stop(id)));
+    await Promise.all(
+      own.map(([id, { epoch }]) => this.parts.jobs.release(id, epoch).catch(() => undefined)),
+    );
+  }
+
+  /** Stops a job of this process, if it has it, and waits until it has ended. */
+  async #stop(id: string): Promise<void> {
+    const own = this.#own.get(id);
+    own?.abort.abort();
+    await own?.done;
   }
 
   #requireRoom(): void {

@@ -6,8 +6,12 @@ import { Worker } from 'node:worker_threads';
 import { MegaNestError } from '#contracts';
 import { builtFile } from '#paths';
 import { readDocument } from '../reading/read-document.js';
-import { prepareDocument } from './prepare-document.js';
-import { readerReady, type PreparationOutcome, type PreparationTask } from './reader-messages.js';
+import {
+  prepareDocument,
+  readerReady,
+  type PreparationOutcome,
+  type PreparationTask,
+} from './prepare-document.js';
 
 async function run({ file, chunking }: PreparationTask): Promise<PreparationOutcome> {
   try {

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { SourceFile } from './parsed-document.js';
-import { unsupportedFile } from './unsupported-file.js';
+import { unsupportedFile, type SourceFile } from './parsed-document.js';
 
 /** Decoded text, and the encoding where it had to be guessed. */
 export interface DecodedText {

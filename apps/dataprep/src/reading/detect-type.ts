@@ -1,7 +1,6 @@
 import { isText } from './decode-text.js';
-import { unpackFiles, zipEntryNames } from './archives/zip-directory.js';
-import { unsupportedFile } from './unsupported-file.js';
-import type { SourceFile } from './parsed-document.js';
+import { unpackFiles, zipEntryNames } from './archives/archive.js';
+import { unsupportedFile, type SourceFile } from './parsed-document.js';
 
 export type DocumentType =
   | 'text'

@@ -1,6 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { tableRows } from './table-rows.js';
-import type { ParsedDocument } from './parsed-document.js';
+import { tableRows, type ParsedDocument } from './parsed-document.js';
 
 const delimiters = [',', ';', '\t', '|'];
 
@@ -14,8 +13,7 @@ export function readCsv(source: string): ParsedDocument {
     skip_empty_lines: true,
     trim: true,
   });
-  const [headers = [], ...body] = rows;
-  return { blocks: tableRows(headers, body) };
+  return { blocks: tableRows(rows) };
 }
 
 /** The delimiter with the most fields that occurs equally often in the first lines; a comma when none does. */

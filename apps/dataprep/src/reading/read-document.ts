@@ -1,26 +1,37 @@
 import { decodeText } from './decode-text.js';
 import { detectType, type DocumentType } from './detect-type.js';
 import { readCsv } from './read-csv.js';
-import { readDocx } from './archives/read-docx.js';
+import { readDocx, readOdt, readPptx, readXlsx } from './archives/read-office.js';
 import { readEml } from './read-eml.js';
 import { readEpub } from './archives/read-epub.js';
 import { readHtml } from './read-html.js';
 import { readJson, readJsonLines } from './read-json.js';
 import { readMarkdown } from './read-markdown.js';
-import { readOdt } from './archives/read-odt.js';
 import { readPdf } from './pdf/read-pdf.js';
 import { readPlainText } from './read-plain-text.js';
-import { readPptx } from './archives/read-pptx.js';
 import { readRtf } from './read-rtf.js';
 import { readSrt } from './read-srt.js';
-import { readXlsx } from './archives/read-xlsx.js';
-import { readingAs, unsupportedFile } from './unsupported-file.js';
 import {
+  readingAs,
+  unsupportedFile,
   defaultReadingLimits,
   type ParsedDocument,
   type ReadingLimits,
   type SourceFile,
 } from './parsed-document.js';
+
+type FileReader = (file: SourceFile, limits: ReadingLimits) => ParsedDocument | Promise<ParsedDocument>;
+
+const fileReaders: Partial<Record<DocumentType, FileReader>> = {
+  pdf: readPdf,
+  docx: readDocx,
+  xlsx: readXlsx,
+  pptx: readPptx,
+  odt: readOdt,
+  epub: readEpub,
+  eml: readEml,
+  rtf: readRtf,
+};
 
 const textReaders: Partial<Record<DocumentType, (text: string) => ParsedDocument>> = {
   text: readPlainText,
@@ -54,14 +65,8 @@ function readAs(
   file: SourceFile,
   limits: ReadingLimits,
 ): ParsedDocument | Promise<ParsedDocument> {
-  if (type === 'pdf') return readPdf(file.bytes, file.filename, limits);
-  if (type === 'docx') return readDocx(file.bytes, file.filename, limits);
-  if (type === 'xlsx') return readXlsx(file, limits);
-  if (type === 'pptx') return readPptx(file, limits);
-  if (type === 'odt') return readOdt(file, limits);
-  if (type === 'epub') return readEpub(file, limits);
-  if (type === 'eml') return readEml(file);
-  if (type === 'rtf') return readRtf(file.bytes, file.filename);
+  const readFile = fileReaders[type];
+  if (readFile) return readFile(file, limits);
   const { text, assumedEncoding } = decodeText(file);
   const document = textReaders[type]?.(text) ?? readPlainText(text);
   return { ...document, ...(assumedEncoding && { assumedEncoding }) };

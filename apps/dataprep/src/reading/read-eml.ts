@@ -1,6 +1,10 @@
 import PostalMime from 'postal-mime';
-import { collapseWhitespace } from './collapse-whitespace.js';
-import type { DocumentBlock, ParsedDocument, SourceFile } from './parsed-document.js';
+import {
+  collapseWhitespace,
+  type DocumentBlock,
+  type ParsedDocument,
+  type SourceFile,
+} from './parsed-document.js';
 import { readHtml } from './read-html.js';
 import { readPlainText } from './read-plain-text.js';
 

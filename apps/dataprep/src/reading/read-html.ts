@@ -1,7 +1,12 @@
 import { load } from 'cheerio';
-import { collapseWhitespace, tidyLines } from './collapse-whitespace.js';
-import { tableRows } from './table-rows.js';
-import type { BlockKind, DocumentBlock, ParsedDocument } from './parsed-document.js';
+import {
+  collapseWhitespace,
+  tidyLines,
+  tableRows,
+  type BlockKind,
+  type DocumentBlock,
+  type ParsedDocument,
+} from './parsed-document.js';
 
 type CheerioDocument = ReturnType<typeof load>;
 type HtmlNode = ReturnType<CheerioDocument>['0'] | NonNullable<ReturnType<CheerioDocument>['0']>['parent'];
@@ -120,7 +125,7 @@ class BlockCollector {
         .toArray()
         .map((cell) => this.textOf(cell)),
     );
-    this.blocks.push(...(isHeader ? tableRows(cells[0] ?? [], cells.slice(1)) : tableRows([], cells)));
+    this.blocks.push(...tableRows(isHeader ? cells : [[], ...cells]));
   }
 
   private textOf(node: NonNullable<HtmlNode>): string {

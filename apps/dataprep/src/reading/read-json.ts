@@ -1,5 +1,4 @@
-import { collapseWhitespace } from './collapse-whitespace.js';
-import type { DocumentBlock, ParsedDocument } from './parsed-document.js';
+import { collapseWhitespace, type DocumentBlock, type ParsedDocument } from './parsed-document.js';
 
 type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 type JsonRecord = { [key: string]: JsonValue };

@@ -1,14 +1,18 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
-import { collapseWhitespace, tidyLines } from './collapse-whitespace.js';
+import {
+  collapseWhitespace,
+  tidyLines,
+  tableRows,
+  type BlockKind,
+  type DocumentBlock,
+  type ParsedDocument,
+} from './parsed-document.js';
 import { readHtml } from './read-html.js';
-import { tableRows } from './table-rows.js';
-import type { BlockKind, DocumentBlock, ParsedDocument } from './parsed-document.js';
 
 type MarkdownRoot = ReturnType<typeof fromMarkdown>;
 type MarkdownNode = MarkdownRoot | MarkdownRoot['children'][number];
-type TableNode = Extract<MarkdownNode, { type: 'table' }>;
 
 const frontMatter = /^\uFEFF?---[^\S\n]*\n([^]*?)\n(?:---|\.\.\.)[^\S\n]*(?:\n|$)/;
 
@@ -47,7 +51,7 @@ function blocksOf(node: MarkdownNode, kind: BlockKind): DocumentBlock[] {
     case 'code':
       return [{ kind: 'code', text: tidyLines(node.value) }];
     case 'table':
-      return readTable(node);
+      return tableRows(node.children.map((row) => row.children.map(inlineText)));
     case 'html':
       return readHtml(node.value).blocks;
     case 'listItem':
@@ -55,11 +59,6 @@ function blocksOf(node: MarkdownNode, kind: BlockKind): DocumentBlock[] {
     default:
       return 'children' in node ? node.children.flatMap((child) => blocksOf(child, kind)) : [];
   }
-}
-
-function readTable(table: TableNode): DocumentBlock[] {
-  const [headers = [], ...rows] = table.children.map((row) => row.children.map((cell) => inlineText(cell)));
-  return tableRows(headers, rows);
 }
 
 function inlineText(node: MarkdownNode): string {

@@ -1,6 +1,5 @@
-import type { ParsedDocument } from './parsed-document.js';
+import { unsupportedFile, type ParsedDocument, type SourceFile } from './parsed-document.js';
 import { readPlainText } from './read-plain-text.js';
-import { unsupportedFile } from './unsupported-file.js';
 
 /** A control word with its number, a character in hex, another control symbol, a brace, or text. */
 const token = /\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^a-z])|([{}])|([^\\{}\r\n]+)|[\r\n]+/gi;
@@ -52,7 +51,7 @@ const deepest = 1_000;
  * The text of a rich-text file: its paragraphs, in its own code page and in Unicode. No library that is kept up reads RTF on Node,
  * and the text alone needs no more than this.
  */
-export function readRtf(bytes: Uint8Array, filename: string): ParsedDocument {
+export function readRtf({ bytes, filename }: SourceFile): ParsedDocument {
   return readPlainText(new RtfText(filename).read(Buffer.from(bytes).toString('latin1')));
 }
 

@@ -1,5 +1,4 @@
-import { collapseWhitespace } from './collapse-whitespace.js';
-import type { DocumentBlock, ParsedDocument } from './parsed-document.js';
+import { collapseWhitespace, type DocumentBlock, type ParsedDocument } from './parsed-document.js';
 
 /** `00:01:02,500 --> 00:01:04,000`, also with a point, with fewer digits, and with a position after it. */
 const timeLine = /^\s*(\d{1,4}):(\d{1,2}):(\d{1,2})(?:\s?[,.:]\s?\d{1,3})?\s*-->/;

@@ -1,9 +1,13 @@
 import { posix } from 'node:path';
-import { collapseWhitespace } from '../collapse-whitespace.js';
-import type { ParsedDocument, ReadingLimits, SourceFile } from '../parsed-document.js';
+import {
+  collapseWhitespace,
+  unsupportedFile,
+  type ParsedDocument,
+  type ReadingLimits,
+  type SourceFile,
+} from '../parsed-document.js';
 import { readHtml } from '../read-html.js';
-import { unsupportedFile } from '../unsupported-file.js';
-import { XmlArchive } from './xml-archive.js';
+import { XmlArchive } from './archive.js';
 
 /** A book: the pages of its spine in their order. */
 export function readEpub(file: SourceFile, limits: ReadingLimits): ParsedDocument {

@@ -1,7 +1,4 @@
-import { collapseWhitespace } from '../collapse-whitespace.js';
-import type { DocumentBlock } from '../parsed-document.js';
-import { gatherLines, type PageLine, type TextRun } from './pdf-lines.js';
-import { dropRunningLines } from './pdf-running-lines.js';
+import { collapseWhitespace, type DocumentBlock } from '../parsed-document.js';
 
 /** Dots that lead the eye from an entry of a table of contents to its page. */
 const dotLeader = /(?:\s?\.){4,}\s*/g;
@@ -78,4 +75,121 @@ function commonestSize(lines: PageLine[]): number {
   for (const line of lines)
     letters.set(line.size, (letters.get(line.size) ?? 0) + line.cells.join('').length);
   return [...letters].reduce((best, next) => (next[1] > best[1] ? next : best), [0, 0])[0];
+}
+
+/** A run of text as a page paints it. Positions and sizes in points; y grows upwards. */
+export interface TextRun {
+  text: string;
+  x: number;
+  y: number;
+  width: number;
+  size: number;
+  /** The page's text says that a line ends here. */
+  endsLine: boolean;
+}
+
+/** A line of a page. */
+interface PageLine {
+  /** Texts that a wide gap separates: more than one makes a row of a table. */
+  cells: string[];
+  x: number;
+  y: number;
+  size: number;
+  page: number;
+}
+
+/** Puts the runs of a page together to lines, in the order in which they are painted. */
+function gatherLines(runs: TextRun[], page: number): PageLine[] {
+  const lines: PageLine[] = [];
+  let end = 0;
+  let open = false;
+  for (const [index, run] of runs.entries()) {
+    const line = lines.at(-1);
+    const sameLine = open && line && Math.abs(line.y - run.y) < Math.max(run.size, line.size) * 0.5;
+    if (!run.text.trim()) {
+      if (sameLine && line.cells.length > 0) line.cells[line.cells.length - 1] += ' ';
+    } else if (sameLine) {
+      appendRun(line, run, run.x - end);
+      end = run.x + run.width;
+    } else {
+      lines.push({ cells: [run.text], x: run.x, y: run.y, size: round(run.size), page });
+      end = run.x + run.width;
+    }
+    open = !run.endsLine || isSameRow(run, runs[index + 1]);
+  }
+  return lines;
+}
+
+/** A line end between two runs at one height is the gap between two cells. */
+function isSameRow(run: TextRun, next: TextRun | undefined): boolean {
+  return next !== undefined && Math.abs(next.y - run.y) < 1;
+}
+
+function appendRun(line: PageLine, run: TextRun, gap: number): void {
+  const last = line.cells.length - 1;
+  if (gap > run.size * 1.8) line.cells.push(run.text);
+  else line.cells[last] += (gap > run.size * 0.15 ? ' ' : '') + run.text;
+  line.size = Math.max(line.size, round(run.size));
+}
+
+/** Sizes to half a point: what scaling makes of one size stays one size. */
+function round(size: number): number {
+  return Math.round(size * 2) / 2;
+}
+
+/** Lines at the top and bottom of a page that are looked at. */
+const edgeLines = 2;
+const leastPages = 3;
+const leastShare = 0.6;
+
+/** An edge line without its page number, e.g. `Chapter 2` of `Chapter 2 … 17`. */
+interface EdgeLine {
+  text: string;
+  hasNumber: boolean;
+  y: number;
+}
+
+/**
+ * Drops page headers, footers and page numbers: edge lines that come back at one height on most pages, and in a
+ * document whose pages are numbered there, the numbers and what stands beside them on more than one page.
+ */
+function dropRunningLines(pages: PageLine[][]): PageLine[][] {
+  if (pages.length < leastPages) return pages;
+  const least = Math.max(leastPages, pages.length * leastShare);
+  const edges = pages.map((lines) => lines.filter((_line, index) => isAtEdge(index, lines)).map(toEdgeLine));
+  const isNumbered = edges.filter((lines) => lines.some(({ hasNumber }) => hasNumber)).length >= least;
+  const counts = countPages(edges);
+  const isRunning = (line: EdgeLine) => {
+    const count = counts.get(keyOf(line)) ?? 0;
+    return count >= least || (isNumbered && line.hasNumber && (line.text === '' || count > 1));
+  };
+  return pages.map((lines) =>
+    lines.filter((line, index) => !isAtEdge(index, lines) || !isRunning(toEdgeLine(line))),
+  );
+}
+
+function countPages(edges: EdgeLine[][]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const lines of edges) {
+    for (const key of new Set(lines.map(keyOf))) counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function isAtEdge(index: number, lines: PageLine[]): boolean {
+  return index < edgeLines || index >= lines.length - edgeLines;
+}
+
+function toEdgeLine({ cells, y }: PageLine): EdgeLine {
+  const texts = cells.map((cell) => cell.trim()).filter((cell) => cell && !isPageNumber(cell));
+  return { text: texts.join(' '), hasNumber: cells.some((cell) => isPageNumber(cell.trim())), y };
+}
+
+function keyOf({ text, y }: EdgeLine): string {
+  return `${Math.round(y)} ${text}`;
+}
+
+/** `3`, `iv`, `Page 3 of 9`; "Question 3" is content. */
+function isPageNumber(text: string): boolean {
+  return /^\W*(?:(?:page|p\.|slide|seite)?\s*\d+(?:\s*(?:of|\/|von)\s*\d+)?|[ivxlc]+)\W*$/i.test(text);
 }

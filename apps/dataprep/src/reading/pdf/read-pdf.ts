@@ -1,8 +1,11 @@
 import { getDocumentProxy } from 'unpdf';
-import { layOutPages } from './pdf-layout.js';
-import type { TextRun } from './pdf-lines.js';
-import { unsupportedFile } from '../unsupported-file.js';
-import type { ParsedDocument, ReadingLimits } from '../parsed-document.js';
+import { layOutPages, type TextRun } from './pdf-layout.js';
+import {
+  unsupportedFile,
+  type ParsedDocument,
+  type ReadingLimits,
+  type SourceFile,
+} from '../parsed-document.js';
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 
@@ -18,8 +21,7 @@ interface PdfTextItem {
 
 /** A PDF's text in its reading order, with page numbers. Throws `unsupported_file` when locked, too long or a scan. */
 export async function readPdf(
-  bytes: Uint8Array,
-  filename: string,
+  { bytes, filename }: SourceFile,
   limits: ReadingLimits,
 ): Promise<ParsedDocument> {
   const pdf = await openPdf(bytes, filename);

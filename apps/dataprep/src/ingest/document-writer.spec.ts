@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countWords } from '../chunking/words.js';
-import { embeddingTexts, meanVector, windowsOf } from './embedding-text.js';
+import { countWords } from '../chunking/text-units.js';
+import { embeddingTexts, meanVector, windowsOf } from './document-writer.js';
 
 describe('embeddingTexts', () => {
   it('puts the headings before the text', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textOfBlocks } from './text-of-blocks.js';
+import { textOfBlocks } from './text-extractor.js';
 
 describe('textOfBlocks', () => {
   it('parts paragraphs by blank lines and keeps lists and tables together', () => {

@@ -1,0 +1,152 @@
+import mammoth from 'mammoth';
+import readWorkbook from 'read-excel-file/universal';
+import {
+  collapseWhitespace,
+  tableRows,
+  type DocumentBlock,
+  type ParsedDocument,
+  type ReadingLimits,
+  type SourceFile,
+} from '../parsed-document.js';
+import { readHtml } from '../read-html.js';
+import { XmlArchive, checkUnpackedSize, type XmlDocument } from './archive.js';
+
+/** What the converter adds behind a note to lead back to its reference. */
+const backLink = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/g;
+
+/** A Word document by way of HTML: headings, lists and tables keep their structure; pictures are left out. */
+export async function readDocx(
+  { bytes, filename }: SourceFile,
+  { maxUnpackedBytes }: ReadingLimits,
+): Promise<ParsedDocument> {
+  checkUnpackedSize(bytes, filename, maxUnpackedBytes);
+  const { value } = await mammoth.convertToHtml(
+    { buffer: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) },
+    {
+      externalFileAccess: false,
+      styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh"],
+      convertImage: mammoth.images.imgElement(() => Promise.resolve({ src: '' })),
+    },
+  );
+  return readHtml(value.replaceAll(backLink, ''));
+}
+
+/** A workbook: each sheet is a heading and its rows, with headers in the first row. */
+export async function readXlsx(
+  { bytes, filename }: SourceFile,
+  { maxUnpackedBytes }: ReadingLimits,
+): Promise<ParsedDocument> {
+  checkUnpackedSize(bytes, filename, maxUnpackedBytes);
+  const sheets = await readWorkbook(new Uint8Array(bytes).buffer);
+  const blocks = sheets.flatMap(({ sheet, data }): DocumentBlock[] => {
+    const table = tableRows(data.map((row) => row.map(cellText)));
+    return table.length > 0 ? [{ kind: 'heading', level: 1, text: sheet }, ...table] : [];
+  });
+  return { blocks };
+}
+
+function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  // Days have no time, and times of workbooks no zone.
+  if (value instanceof Date) return value.toISOString().replace(/T00:00:00\.000Z$|\.000Z$/, '');
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+const presentation = 'ppt/presentation.xml';
+
+/** A presentation: slides in their order as pages, titles as headings, tables by rows, notes behind their slide. */
+export function readPptx(file: SourceFile, limits: ReadingLimits): ParsedDocument {
+  const archive = new XmlArchive(file, limits);
+  const relations = archive.relations(presentation);
+  const $ = archive.xml(presentation);
+  const slides = $('p\\:sldId')
+    .toArray()
+    .slice(0, limits.maxPages)
+    .map((element) => relations.get($(element).attr('r:id') ?? ''));
+  const blocks = slides.flatMap((path, index) =>
+    path !== undefined && archive.has(path) ? slideBlocks(archive, path, index + 1) : [],
+  );
+  return { blocks };
+}
+
+function slideBlocks(archive: XmlArchive, path: string, page: number): DocumentBlock[] {
+  const blocks = textBlocks(archive.xml(path), page);
+  const notes = notesOf(archive, path);
+  return notes ? [...blocks, ...textBlocks(archive.xml(notes), page)] : blocks;
+}
+
+function notesOf(archive: XmlArchive, path: string): string | undefined {
+  if (!archive.has(path.replace(/([^/]+)$/, '_rels/$1.rels'))) return undefined;
+  return [...archive.relations(path).values()].find(
+    (target) => target.includes('/notesSlides/') && archive.has(target),
+  );
+}
+
+function textBlocks($: XmlDocument, page: number): DocumentBlock[] {
+  return $('p\\:sp, a\\:tbl')
+    .toArray()
+    .flatMap((element): DocumentBlock[] => {
+      const shape = $(element);
+      if (shape.is('a\\:tbl')) {
+        const rows = cellsOf($, shape.find('a\\:tr'), (cell) => paragraphsOf($, cell).join(' '));
+        return tableRows(rows).map((block) => ({ ...block, page }));
+      }
+      const placeholder = shape.find('p\\:ph').first().attr('type') ?? '';
+      if (/^(sldNum|dt|ftr|hdr|sldImg)$/.test(placeholder)) return [];
+      const isTitle = placeholder === 'title' || placeholder === 'ctrTitle';
+      return paragraphsOf($, shape).map((text) =>
+        isTitle ? { kind: 'heading', level: 1, text, page } : { kind: 'paragraph', text, page },
+      );
+    });
+}
+
+/** Line breaks and fields count as text of their paragraph. */
+function paragraphsOf($: XmlDocument, element: Selection): string[] {
+  return element
+    .find('a\\:p')
+    .toArray()
+    .map((paragraph) => {
+      const parts = $(paragraph).find('a\\:t, a\\:br').toArray();
+      return collapseWhitespace(parts.map((part) => $(part).text() || ' ').join(''));
+    })
+    .filter(Boolean);
+}
+
+/** What is no text of the document: notes of reviewers, changes that were taken out, forms, contents made of its headings. */
+const dropped = 'office\\:annotation, text\\:tracked-changes, office\\:forms, text\\:table-of-content';
+
+/** An OpenDocument text: headings with their levels, paragraphs, items of lists, tables by rows. */
+export function readOdt(file: SourceFile, limits: ReadingLimits): ParsedDocument {
+  const $ = new XmlArchive(file, limits).xml('content.xml');
+  $(dropped).remove();
+  $('text\\:s, text\\:tab, text\\:line-break').replaceWith(' ');
+  const blocks = $('text\\:h, text\\:p, table\\:table')
+    .toArray()
+    .flatMap((element): DocumentBlock[] => {
+      const node = $(element);
+      if (node.parents('table\\:table').length > 0) return [];
+      if (!node.is('table\\:table')) return [blockOf(node)];
+      return tableRows(cellsOf($, node.find('table\\:table-row'), (cell) => cell.text()));
+    });
+  const heading = blocks.find(({ level }) => level === 1)?.text;
+  return { ...(heading && { title: heading }), blocks };
+}
+
+function blockOf(node: Selection): DocumentBlock {
+  const text = collapseWhitespace(node.text());
+  if (node.is('text\\:h'))
+    return { kind: 'heading', level: Number(node.attr('text:outline-level') ?? 1) || 1, text };
+  return { kind: node.parents('text\\:list-item').length > 0 ? 'list-item' : 'paragraph', text };
+}
+
+type Selection = ReturnType<XmlDocument>;
+
+/** The texts of a table's cells, row by row. */
+function cellsOf($: XmlDocument, rows: Selection, textOf: (cell: Selection) => string): string[][] {
+  return rows.toArray().map((row) =>
+    $(row)
+      .children('a\\:tc, table\\:table-cell')
+      .toArray()
+      .map((cell) => textOf($(cell))),
+  );
+}
