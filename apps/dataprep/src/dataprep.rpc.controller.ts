@@ -22,6 +22,7 @@ import { RpcHandler, type RpcContext } from '#messaging';
 import { DocumentsRepository } from '#storage';
 import { Controller, Inject } from '@nestjs/common';
 import { TextExtractor } from './extract/text-extractor.js';
+import { thinProgress } from './ingest/thin-progress.js';
 
 /** Whoever put a request's files into the object store removes them when `ingest` has ended; a job removes its own. */
 @Controller()
@@ -35,7 +36,9 @@ export class DataprepRpcController {
   @RpcHandler(ingest)
   ingest(request: ParsedRequestOf<typeof ingest>, context: RpcContext): AsyncIterable<IngestProgress> {
     const { signal, deadline } = context;
-    return this.dataprep.ingest(request, { ...context.callOptions, signal, deadline });
+    const { progressEveryMs = 0, ...wanted } = request;
+    const progress = this.dataprep.ingest(wanted, { ...context.callOptions, signal, deadline });
+    return progressEveryMs === 0 ? progress : thinProgress(progress, progressEveryMs);
   }
 
   @RpcHandler(extract)

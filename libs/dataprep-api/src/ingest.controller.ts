@@ -23,6 +23,9 @@ const ingestAnswerSchema = z.object({
 });
 export type IngestAnswer = z.output<typeof ingestAnswerSchema>;
 
+/** For callers that wait for the end alone: each file has six events, and each event is a message. */
+const signsOfLife = { progressEveryMs: 1_000 };
+
 @Controller()
 export class IngestController {
   constructor(
@@ -51,8 +54,9 @@ export class IngestController {
     const { request, async, discard } = await this.receiver.receive(http);
     if (async) return this.#start(request, reply, discard);
     try {
-      const progress = this.dataprep.ingest(request, call);
       const { accept = '' } = http.headers;
+      const showsProgress = accept.includes('text/plain') || accept.includes('text/event-stream');
+      const progress = this.dataprep.ingest({ ...request, ...(!showsProgress && signsOfLife) }, call);
       if (accept.includes('text/plain')) {
         await sendEventStream(reply, progressLines(progress), errorLine, {
           contentType: 'text/plain; charset=utf-8',

@@ -101,6 +101,21 @@ describe('an ingest that is interrupted', () => {
     rpc.close();
   });
 
+  it('sends the result alone to a caller that shows no progress', async () => {
+    const objects = new ObjectStore(connection);
+    const rpc = new RpcClient(connection);
+    const stagesOf = async (name: string, progressEveryMs?: number) => {
+      const file = await objects.put(Buffer.from('A short text.'), { filename: name, mimeType: '' });
+      const request = { files: [file], collection: 'few', ...(progressEveryMs && { progressEveryMs }) };
+      const stages: string[] = [];
+      for await (const { stage } of rpc.stream(ingest, request)) stages.push(stage);
+      return stages;
+    };
+    expect((await stagesOf('all.txt')).length).toBeGreaterThan(4);
+    expect(await stagesOf('few.txt', 10_000)).toEqual(['done']);
+    rpc.close();
+  });
+
   it('leaves nothing half when the service is killed, and another instance goes on with the job', async () => {
     gate.shut();
     const { requests } = gate;

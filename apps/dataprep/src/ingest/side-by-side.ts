@@ -1,8 +1,10 @@
 /** Work on one item: its steps as they happen. It ends when its signal aborts. */
 export type Work<Item, Step> = (item: Item, signal: AbortSignal) => AsyncGenerator<Step, void, void>;
 
+type Running<Step> = AsyncGenerator<Step, void, void>;
+
 interface Turn<Step> {
-  running: AsyncGenerator<Step, void, void>;
+  running: Running<Step>;
   result: IteratorResult<Step, void>;
 }
 
@@ -18,33 +20,63 @@ export async function* sideBySide<Item, Step>(
   const stop = new AbortController();
   const own = AbortSignal.any([signal, stop.signal]);
   const waiting = items[Symbol.iterator]();
-  const turns = new Map<AsyncGenerator<Step, void, void>, Promise<Turn<Step>>>();
-  const advance = (running: AsyncGenerator<Step, void, void>) =>
-    turns.set(
-      running,
-      running.next().then((result) => ({ running, result })),
-    );
+  const turns = new Turns<Step>();
   const begin = () => {
     const next = waiting.next();
-    if (!next.done) advance(work(next.value, own));
+    if (!next.done) turns.advance(work(next.value, own));
   };
-  let reported: AsyncGenerator<Step, void, void> | undefined;
+  let reported: Running<Step> | undefined;
   try {
     for (let count = 0; count < width; count += 1) begin();
-    while (turns.size > 0) {
-      const { running, result } = await Promise.race(turns.values());
-      turns.delete(running);
+    for (let turn = await turns.next(); turn; turn = await turns.next()) {
+      const { running, result } = turn;
       if (result.done) begin();
       else {
         reported = running;
         yield result.value;
         reported = undefined;
-        advance(running);
+        turns.advance(running);
       }
     }
   } finally {
     stop.abort();
     await reported?.return();
-    await Promise.allSettled([...turns.values()].map(async (turn) => (await turn).running.return()));
+    await turns.end();
+  }
+}
+
+/** The next steps of several generators, in the order in which they come. */
+class Turns<Step> {
+  readonly #underWay = new Set<Running<Step>>();
+  readonly #ready: Turn<Step>[] = [];
+  #failure: { error: unknown } | undefined;
+  #wake = (): void => undefined;
+
+  /** Asks a generator for its next step. */
+  advance(running: Running<Step>): void {
+    this.#underWay.add(running);
+    void running
+      .next()
+      .then(
+        (result) => void this.#ready.push({ running, result }),
+        (error: unknown) => void (this.#failure ??= { error }),
+      )
+      .then(() => this.#wake());
+  }
+
+  /** Undefined where none is under way. Errors: the first failure of a generator. */
+  async next(): Promise<Turn<Step> | undefined> {
+    // Not a race of all of them: each race would add a handler to every step that is awaited.
+    while (this.#ready.length === 0 && this.#underWay.size > 0 && !this.#failure)
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    if (this.#failure) throw this.#failure.error;
+    const turn = this.#ready.shift();
+    if (turn) this.#underWay.delete(turn.running);
+    return turn;
+  }
+
+  /** Resolves when all have ended; each ends with its step that is under way. */
+  async end(): Promise<void> {
+    await Promise.allSettled([...this.#underWay].map((running) => running.return()));
   }
 }

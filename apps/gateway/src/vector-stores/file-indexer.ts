@@ -50,6 +50,7 @@ export class FileIngest {
       files: [reference],
       collection: task.vectorStoreId,
       owner: task.owner,
+      progressEveryMs: 1_000,
       metadata: task.attributes,
       ...chunkWordsOf(task),
     };

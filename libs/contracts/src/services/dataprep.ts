@@ -69,6 +69,8 @@ export const ingest = defineMethod({
     links: z.array(linkSchema).default([]),
     /** Owner of the vector store that `collection` is; documents without an owner are shared. */
     owner: z.string().min(1).optional(),
+    /** Least time between two events, for a caller that shows none of them. Default: every event. */
+    progressEveryMs: z.int().min(0).max(10_000).optional(),
   }),
   reply: ingestProgressSchema,
   streaming: true,

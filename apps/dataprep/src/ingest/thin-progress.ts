@@ -1,0 +1,15 @@
+import type { IngestProgress } from '#contracts';
+
+/** The events of an ingest at most once in so many milliseconds, and the last one: each is a message to the caller. */
+export async function* thinProgress(
+  progress: AsyncIterable<IngestProgress>,
+  everyMs: number,
+): AsyncGenerator<IngestProgress, void, void> {
+  let sentAt = performance.now();
+  for await (const event of progress) {
+    const now = performance.now();
+    if (event.documents === undefined && now - sentAt < everyMs) continue;
+    sentAt = now;
+    yield event;
+  }
+}
