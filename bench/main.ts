@@ -1,5 +1,5 @@
 /**
- * Runs the benchmarks: `npm run bench -- <subject> [--threads N] [--rounds N] [--requests N] [--write]`. The subjects are
+ * Runs the benchmarks: `npm run bench -- <subject> [--threads N] [--rounds N] [--requests N] [--megabytes N] [--write]`. The subjects are
  * listed below; `all` runs the main ones, each in a process of its own. `--write` writes the section into
  * docs/benchmarks.md; the machine should be idle then.
  */
@@ -22,6 +22,7 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   pipeline: () => import('./services/pipeline.js'),
   gateway: () => import('./services/gateway.js'),
   ingest: () => import('./services/ingest.js'),
+  'large-text': () => import('./services/large-text.js'),
   queueing: () => import('./queueing/subject.js'),
   growth: () => import('./services/growth.js'),
   soak: () => import('./services/soak.js'),
@@ -41,6 +42,7 @@ const { values: flags, positionals } = parseArgs({
     threads: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '3' },
     requests: { type: 'string', default: '10000' },
+    megabytes: { type: 'string', default: '1000' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -51,6 +53,7 @@ async function measure(name: string): Promise<void> {
     threads: Number(flags.threads),
     rounds: Number(flags.rounds),
     requests: Number(flags.requests),
+    megabytes: Number(flags.megabytes),
   };
   const section = `${await subject.run(options)}\n\n${machine()}; ${options.threads} thread(s), ${options.rounds} rounds.`;
   console.log(section);

@@ -6,6 +6,8 @@ export interface BenchOptions {
   readonly rounds: number;
   /** Requests of the soak. */
   readonly requests: number;
+  /** Size of the large text. */
+  readonly megabytes: number;
 }
 
 /** A benchmark. */

@@ -1,44 +1,29 @@
 /** What reading, cutting, storing and the hops between them leave of the engine's rate: `npm run bench -- ingest`. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { loadEmbedder } from '#encoders';
-import { projectRoot } from '#paths';
-import { findProgramsWithVector, startNativePostgres, startStack, type TestStack } from '#testing';
+import { startStack, type TestStack } from '#testing';
 import { interleave, type Contender, type Result } from '../harness/interleave.js';
 import { table } from '../harness/markdown.js';
+import { onNativePostgres } from '../harness/native.js';
+import { familySeconds } from '../harness/processes.js';
 import type { Subject } from '../harness/subject.js';
 import { benchFolder, bundledModel } from '../inference/models.js';
 import { atOnce } from '../inference/texts.js';
+import { drawText } from './drawn-texts.js';
 
 const wordsOfText = 60;
 /** Of one round. */
 const files = 100;
 const textsOfFile = 2;
 const texts = 400;
-/** Of Linux. */
-const ticksOfSecond = 100;
 const engineName = 'the engine alone, two workers';
 
-/** Words of this project's pages; each text is a draw of its own, so that nothing is embedded twice. */
-const vocabulary = readdirSync(join(projectRoot, 'docs'))
-  .filter((name) => name.endsWith('.md'))
-  .flatMap((name) => readFileSync(join(projectRoot, 'docs', name), 'utf8').match(/[a-z]{2,}/gi) ?? []);
-let drawn = 0;
-
-function drawText(): string {
-  drawn += 1;
-  const at = (index: number) => Math.imul(drawn * wordsOfText + index, 2_654_435_761) >>> 0;
-  return Array.from(
-    { length: wordsOfText },
-    (_unused, index) => vocabulary[at(index) % vocabulary.length],
-  ).join(' ');
-}
+let uploads = 0;
 
 async function upload(url: string, contents: readonly string[]): Promise<void> {
   const form = new FormData();
-  drawn += 1;
+  uploads += 1;
   for (const [index, content] of contents.entries())
-    form.append('files', new Blob([content]), `${drawn}-${index}.txt`);
+    form.append('files', new Blob([content]), `${uploads}-${index}.txt`);
   form.append('chunk_size', String(wordsOfText));
   form.append('chunk_overlap', '0');
   const answer = await fetch(`${url}/v1/dataprep/ingest`, { method: 'POST', body: form });
@@ -46,7 +31,7 @@ async function upload(url: string, contents: readonly string[]): Promise<void> {
   if (!answer.ok) throw new Error(`ingest: ${answer.status} ${text}`);
 }
 
-const paragraphs = (count: number) => Array.from({ length: count }, drawText).join('\n\n');
+const paragraphs = (count: number) => Array.from({ length: count }, () => drawText(wordsOfText)).join('\n\n');
 
 function contendersOf(name: string, stack: TestStack): Contender[] {
   const { url } = stack.service('gateway');
@@ -83,7 +68,7 @@ async function measureOn(name: string, rounds: number): Promise<Result[]> {
   try {
     const alone = async () => {
       const batches = Array.from({ length: Math.ceil(texts / 32) }, () =>
-        Array.from({ length: 32 }, drawText),
+        Array.from({ length: 32 }, () => drawText(wordsOfText)),
       );
       return (await atOnce(batches, 4, (inputs) => engine.embed(inputs))) * 32;
     };
@@ -113,52 +98,6 @@ async function countProcessor({ run }: Contender, used: { seconds: number; texts
   return done;
 }
 
-/** Processor time of this process and its descendants, from /proc; NaN where there is none. */
-function familySeconds(): number {
-  if (process.platform !== 'linux') return Number.NaN;
-  const processes = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => readTimes(pid));
-  const family = new Set([process.pid]);
-  // A child may have a lower number than its parent.
-  for (let size = 0; size !== family.size;) {
-    size = family.size;
-    for (const { pid, parent } of processes) if (family.has(parent)) family.add(pid);
-  }
-  const ticks = processes.filter(({ pid }) => family.has(pid)).reduce((sum, each) => sum + each.ticks, 0);
-  return ticks / ticksOfSecond;
-}
-
-/** None where the process has ended meanwhile. */
-function readTimes(pid: string): { pid: number; parent: number; ticks: number }[] {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number);
-    // User and system time, of the process and of its children that ended.
-    const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + (fields[index] ?? 0), 0);
-    return [{ pid: Number(pid), parent: fields[1] ?? 0, ticks }];
-  } catch {
-    return [];
-  }
-}
-
-/** Native Postgres where one with pgvector is at hand: a database of its own for each stack. */
-async function onNative<Value>(work: () => Promise<Value>): Promise<Value | string> {
-  const found = findProgramsWithVector();
-  if ('reason' in found) return found.reason;
-  const postgres = await startNativePostgres(found.programs);
-  process.env.DATABASE_URL = postgres.url;
-  try {
-    return await work();
-  } finally {
-    delete process.env.DATABASE_URL;
-    await postgres.stop();
-  }
-}
-
 function rowsOf(results: readonly Result[]): (string | number)[][] {
   const engine = results.find(({ name }) => name === engineName)!;
   const share = (value: number, whole: number) => `${((100 * value) / whole).toFixed(0)} %`;
@@ -173,7 +112,7 @@ function rowsOf(results: readonly Result[]): (string | number)[][] {
 
 export const subject: Subject = {
   async run({ rounds }) {
-    const native = await onNative(() => measureOn('native Postgres', rounds));
+    const native = await onNativePostgres(() => measureOn('native Postgres', rounds));
     const embedded = await measureOn('embedded Postgres', rounds);
     const head = ['', 'texts/s', 'share of the engine', 'texts per CPU second', 'share of the engine'];
     const sections = [
