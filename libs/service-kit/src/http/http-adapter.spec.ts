@@ -1,22 +1,28 @@
 import type { FastifyInstance } from 'fastify';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import pino from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { baseEnvironmentSchema } from '../config/environment.js';
+import { Drain } from '../drain.js';
 import { createLogger } from '../logger.js';
 import { aliasedPath, callerLabels, createHttpAdapter } from './http-adapter.js';
 
 describe('createHttpAdapter', () => {
   let server: FastifyInstance | undefined;
+  let drain: Drain;
+  let answerOf: (body: unknown) => unknown;
+  beforeEach(() => (answerOf = (body) => body));
   afterEach(() => server?.close());
 
   async function listen(variables: Record<string, string>): Promise<() => Promise<Socket>> {
     const environment = baseEnvironmentSchema.parse(variables);
     const adapter = createHttpAdapter(environment, createLogger('test', 'silent'));
     server = adapter.getInstance<FastifyInstance>();
-    server.post('/', (request) => request.body);
+    drain = new Drain();
+    drain.guard(server);
+    server.post('/', (request) => answerOf(request.body));
     await server.listen({ port: 0, host: '127.0.0.1' });
     const { port } = server.server.address() as AddressInfo;
     return async () => {
@@ -55,6 +61,27 @@ describe('createHttpAdapter', () => {
     await listen(variables);
     expect(server!.server).toMatchObject({ requestTimeout: receiveMs });
     expect(server!.server.maxConnections).toBe(connections);
+  });
+
+  it('says when to come again to a request that comes while it closes', async () => {
+    const open = await listen({});
+    const socket = await open();
+    const waiting = new EventEmitter();
+    answerOf = () => {
+      waiting.emit('begun');
+      return once(waiting, 'end');
+    };
+    const begun = once(waiting, 'begun');
+    socket.write(`${head}{"a":123}`);
+    await begun;
+    await drain.run({ delayMs: 0, graceMs: 0 });
+    const closed = server?.close();
+    const answers = text(socket);
+    socket.write(`${head}{"a":124}`);
+    await once(server!.server, 'request');
+    waiting.emit('end');
+    await closed;
+    expect(await answers).toMatch(/HTTP\/1.1 503 [^]*retry-after: 1\r\n[^]*this instance is being stopped/);
   });
 
   it('closes connections beyond the limit, and takes others as soon as there is room', async () => {

@@ -22,6 +22,8 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
     requestTimeout: environment.RECEIVE_TIMEOUT_MS,
     // Answers already under way are finished, idle connections are closed at once.
     forceCloseConnections: 'idle',
+    // Fastify's own answer has no Retry-After; the drain refuses with one.
+    return503OnClosing: false,
     clientErrorHandler: answerClientError,
     http: {
       // Node would answer without a body: it is checked with the other headers.
