@@ -12,7 +12,7 @@ import { loadDatasets, sampleQuestions } from '../retrieval/datasets.js';
 const passageWords = 90;
 const leastWords = 20;
 /** Passages that are embedded; chunks beyond are made of two of them. */
-const mostEmbedded = 20_000;
+const mostEmbedded = 70_000;
 /** Of each kind. */
 const queriesOfKind = 100;
 const manuals = '/usr/share/man';

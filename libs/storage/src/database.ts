@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
-import { Pool, type PoolClient } from 'pg';
+import { Pool, type PoolClient, type QueryConfig } from 'pg';
 import { isAwayError, isConnectionError, isRetryableError, toMegaNestError } from './database-errors.js';
 import { runMigrations } from './migrator.js';
 import { quoteIdentifier, type SqlValue, Transaction } from './transaction.js';
@@ -26,6 +26,7 @@ const attemptLimit = 3;
 const migrationRetryMs = 500;
 const awayRetryMs = 250;
 const backgroundLimitMs = 600_000;
+const longestStatementMs = 86_400_000;
 
 /** What became of one attempt. */
 type Attempt<Result> = { result: Result } | { error: unknown; mayRetry: boolean; isAway: boolean };
@@ -124,6 +125,36 @@ export class Database {
     });
     this.siblings.push(sibling);
     return sibling;
+  }
+
+  /**
+   * Runs a statement that Postgres refuses inside of a transaction, with settings for its time and without a limit of time. An
+   * abort cuts the connection; the server goes on to the end of the statement.
+   */
+  async runOutsideTransaction(
+    text: string,
+    { settings, signal }: { settings: Record<string, string>; signal: AbortSignal },
+  ): Promise<void> {
+    const client = await this.pool.connect();
+    const cut = () => void client.end();
+    client.on('error', ignoreLostClient);
+    signal.addEventListener('abort', cut);
+    try {
+      signal.throwIfAborted();
+      const names = Object.keys(settings);
+      for (const name of names)
+        await client.query('SELECT set_config($1, $2, false)', [name, settings[name]]);
+      const statement: QueryConfig & { query_timeout: number } = { text, query_timeout: longestStatementMs };
+      await client.query(statement);
+      for (const name of names) await client.query(`RESET ${name}`);
+      client.release();
+    } catch (error) {
+      client.release(true);
+      throw toMegaNestError(error);
+    } finally {
+      signal.removeEventListener('abort', cut);
+      client.off('error', ignoreLostClient);
+    }
   }
 
   /** Asks the database for a sign of life; answers the milliseconds it took. Errors: service_unavailable. */

@@ -11,7 +11,8 @@ const written = new WeakMap<Database, number>();
  * Refreshes the planner's statistics of `chunks` once the table has grown or shrunk by half since the last time. Called
  * with the chunks that were written just now.
  * A Postgres server does so by itself in the background, PGlite does not, and without statistics the planner sorts
- * a whole collection instead of using the vector index.
+ * a whole collection instead of using the vector index. Waits for no index that is being built: the build waits for
+ * this transaction in turn.
  */
 export async function analyzeIfGrown(database: Database, chunks: number): Promise<void> {
   const since = (written.get(database) ?? 0) + chunks;
@@ -26,7 +27,7 @@ export async function analyzeIfGrown(database: Database, chunks: number): Promis
     const stale = Math.max(known, actual) >= leastRows && (actual > known * 1.5 || known > actual * 1.5);
     if (stale)
       await transaction.query(
-        'ANALYZE chunks (document_id, collection, arrival, owner, metadata), documents',
+        'ANALYZE (SKIP_LOCKED) chunks (document_id, collection, arrival, owner, metadata), documents',
       );
   });
 }

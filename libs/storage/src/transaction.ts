@@ -1,4 +1,4 @@
-import type { PoolClient, QueryConfig, QueryResultRow } from 'pg';
+import type { PoolClient, QueryResultRow } from 'pg';
 import { toPostgresText } from './postgres-text.js';
 
 /** What a parameter may be; a Buffer travels in Postgres' binary format of the parameter's type. */
@@ -19,19 +19,7 @@ export class Transaction {
     const { rowCount } = await this.client.query(text, values.map(clean));
     return rowCount ?? 0;
   }
-
-  /**
-   * Waits until chunks may be written: while a vector index is built, which takes minutes on a busy machine, they may not. The usual
-   * limit of a statement would end a write that has to wait longer.
-   */
-  async waitToWriteChunks(): Promise<void> {
-    const text = `SET LOCAL statement_timeout = ${writePatienceMs}; LOCK TABLE chunks IN ROW EXCLUSIVE MODE`;
-    const statement: QueryConfig & { query_timeout: number } = { text, query_timeout: writePatienceMs };
-    await this.client.query(statement);
-  }
 }
-
-const writePatienceMs = 900_000;
 
 function clean(value: SqlValue): SqlValue {
   if (typeof value === 'string') return toPostgresText(value);

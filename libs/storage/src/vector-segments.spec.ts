@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { segmentsToMerge } from './vector-indexer.js';
+import { mostInMemory, segmentsToMerge } from './segment-growth.js';
 import { coverOf, quoteLiteral, segmentName, type VectorSegment } from './vector-segments.js';
 
 const segment = (from: number, to: number, isReady = true): VectorSegment => ({
@@ -51,6 +51,11 @@ describe('segmentsToMerge', () => {
     expect(segmentsToMerge(ofSizes(40, 40, 40, 10, 10, 10), 10, policy)).toHaveLength(6);
   });
 
+  it('waits until no more would fit', () => {
+    expect(segmentsToMerge(ofSizes(300), 300, policy)).toEqual([]);
+    expect(segmentsToMerge(ofSizes(300, 300), 300, policy)).toHaveLength(2);
+  });
+
   it('keeps to the largest size, and leaves large ones alone', () => {
     expect(segmentsToMerge(ofSizes(900, 800), 900, policy)).toEqual([]);
     expect(segmentsToMerge(ofSizes(1_000, 10, 10, 10), 10, policy)).toHaveLength(3);
@@ -75,6 +80,11 @@ describe('segmentsToMerge', () => {
     const embedded = { unindexed: 2_000, merged: Infinity, most: 2_500 };
     expect(segmentsToMerge(ofSizes(2_000, 2_000), 2_000, embedded)).toEqual([]);
   });
+});
+
+it('gives wide vectors smaller segments, which fit into memory', () => {
+  expect(mostInMemory(384)).toBe(126_740);
+  expect(mostInMemory(4_000)).toBe(28_709);
 });
 
 it('names a segment by its collection and its range', () => {

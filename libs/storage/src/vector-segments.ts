@@ -20,10 +20,13 @@ export interface VectorSegment extends ArrivalRange {
 
 const namePrefix = 'chunks_hnsw_';
 
-/** How the names of a collection's indexes begin. They have at most 63 bytes, so a hash represents the collection. */
+/**
+ * How the names of a collection's indexes begin. They have at most 63 bytes, so a hash represents the collection. `h` is for
+ * half precision: indexes of earlier versions, which have none, are dropped.
+ */
 export function segmentPrefix(collection: string, dimensions: number): string {
   const hash = createHash('sha256').update(collection).digest('hex').slice(0, 16);
-  return `${namePrefix}${hash}_${dimensions}_`;
+  return `${namePrefix}${hash}_h${dimensions}_`;
 }
 
 /** The name of the index of a range. It holds the range: the catalog of Postgres is the only list of segments. */
@@ -39,7 +42,7 @@ export function rangeCondition({ from, to }: ArrivalRange): string {
 
 /** Above this a graph is built with more care: its recall falls with its size otherwise. */
 const carefulAbove = 10_000;
-const construction = { usual: 64, careful: 200 };
+const construction = { usual: 'm = 16, ef_construction = 64', careful: 'm = 32, ef_construction = 200' };
 
 /**
  * What an index is made of and for which chunks, about `rows` of them. The expression has a cast, because the column takes every
@@ -52,8 +55,8 @@ export function segmentDefinition(
   rows: number,
 ): string {
   const { expression, operatorClass } = vectorIndexOf(dimensions);
-  const width = rows > carefulAbove ? construction.careful : construction.usual;
-  return `USING hnsw ((${expression}) ${operatorClass}) WITH (ef_construction = ${width})
+  const settings = rows > carefulAbove ? construction.careful : construction.usual;
+  return `USING hnsw ((${expression}) ${operatorClass}) WITH (${settings})
     WHERE collection = ${quoteLiteral(collection)} AND vector_dims(embedding) = ${dimensions} AND ${rangeCondition(range)}`;
 }
 

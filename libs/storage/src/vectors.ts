@@ -41,11 +41,11 @@ export function requireUsableVector(vector: Float32Array, param: string): void {
   throw invalidField(param, 'an embedding needs finite numbers, not all of them zero');
 }
 
-/** How vectors of one width are compared and indexed; HNSW takes `vector` to 2,000 and `halfvec` to 4,000. */
+/** How vectors of one width are indexed: in half precision, which takes half the memory. HNSW takes such vectors to 4,000. */
 export interface VectorIndex {
-  /** The indexed expression over the column `embedding`, e.g. `embedding::vector(384)`. */
+  /** The indexed expression over the column `embedding`, e.g. `embedding::halfvec(384)`. */
   expression: string;
-  /** Cast of the query parameter, e.g. `vector(384)`. */
+  /** Cast of the query parameter, e.g. `halfvec(384)`. */
   type: string;
   /** Absent where no index can hold the width; search is then exact. */
   operatorClass?: string;
@@ -54,12 +54,10 @@ export interface VectorIndex {
 /** `dimensions` must be a whole number: it becomes part of the SQL. */
 export function vectorIndexOf(dimensions: number): VectorIndex {
   const width = Math.trunc(dimensions);
-  const halved = width > 2_000;
-  const type = `${halved ? 'halfvec' : 'vector'}(${width})`;
-  const operatorClass = halved ? 'halfvec_cosine_ops' : 'vector_cosine_ops';
+  const type = `halfvec(${width})`;
   return {
     expression: `embedding::${type}`,
     type,
-    ...(width <= 4_000 && { operatorClass }),
+    ...(width <= 4_000 && { operatorClass: 'halfvec_cosine_ops' }),
   };
 }

@@ -129,8 +129,11 @@ async function ownerOf(): Promise<{ uid: number; gid: number } | undefined> {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Starts a server of the programs in `programs`, in a temporary directory. Errors: its last words. */
-export async function startNativePostgres(programs: string): Promise<NativePostgres> {
+/** Starts a server of the programs in `programs`, in a temporary directory; `settings` are further ones. Errors: its last words. */
+export async function startNativePostgres(
+  programs: string,
+  settings: Record<string, string> = {},
+): Promise<NativePostgres> {
   const directory = await createTemporaryDirectory();
   const data = join(directory.path, 'data');
   const password = randomBytes(16).toString('hex');
@@ -167,6 +170,7 @@ export async function startNativePostgres(programs: string): Promise<NativePostg
       ssl_cert_file: fixture('server.crt'),
       ssl_key_file: join(directory.path, 'server.key'),
       data_directory: data,
+      ...settings,
     });
   let end = await start();
   const url = new URL(`postgres://meganest:${password}@127.0.0.1:${port}/postgres`);

@@ -1,48 +1,80 @@
-import { DocumentsRepository, openMigratedDatabase, type Database } from '#storage';
+import { ChunksRepository, DocumentsRepository, openMigratedDatabase, type Database } from '#storage';
 import { findProgramsWithVector, startNativePostgres, type NativePostgres } from '#testing';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { document, vector } from './storage-fixture.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { document, search } from './storage-fixture.js';
 
 const found = findProgramsWithVector();
 
-describe.skipIf('reason' in found)('a Postgres server', () => {
+describe.skipIf('reason' in found)('an index that a Postgres server builds', () => {
   let postgres: NativePostgres;
   let database: Database;
+  /** A transaction that has written a chunk: building an index waits for its end. */
+  let writer: Client;
 
   beforeAll(async () => {
     postgres = await startNativePostgres('programs' in found ? found.programs : '');
-    database = await openMigratedDatabase({ connectionString: postgres.url, statementTimeoutMs: 500 });
+    database = await openMigratedDatabase({ connectionString: postgres.url });
   });
-
+  beforeEach(async () => {
+    writer = new Client({ connectionString: postgres.url });
+    await writer.connect();
+    await writer.query('BEGIN; LOCK TABLE chunks IN ROW EXCLUSIVE MODE');
+  });
+  afterEach(() => writer.end());
   afterAll(async () => {
     await database?.close();
     await postgres?.stop();
   });
 
-  it('lets writers wait for an index that is built longer than a statement may take', async () => {
-    const builder = new Client({ connectionString: postgres.url });
-    await builder.connect();
-    // The lock of CREATE INDEX.
-    await builder.query('BEGIN; LOCK TABLE chunks IN SHARE MODE');
-    const documents = new DocumentsRepository(database);
-    const chunksOf = (length: number) =>
-      Array.from({ length }, (_unused, index) => ({ text: `chunk ${index}`, embedding: vector(1, index) }));
-    const [small, large] = [chunksOf(2), chunksOf(120)].map((chunks, index) =>
-      documents.replaceDocument(document(`${index}.txt`), chunks),
+  /** Another direction for each. */
+  const vectorOf = (index: number) =>
+    new Float32Array(16).map((_unused, at) => Math.sin((index + 1) * (at + 1) * 78.233));
+
+  async function* batchesOf(length: number) {
+    for (let first = 0; first < length; first += 500)
+      yield Array.from({ length: Math.min(500, length - first) }, (_unused, index) => ({
+        text: `chunk ${first + index}`,
+        embedding: vectorOf(first + index),
+      }));
+  }
+
+  const store = (documents: DocumentsRepository, name: string, length: number) =>
+    documents.replaceDocument({ ...document(name), collection: name }, batchesOf(length));
+
+  /** Indexes of vectors, and whether searches read them. */
+  async function indexes(): Promise<boolean[]> {
+    const { rows } = await writer.query<{ valid: boolean }>(
+      `SELECT indisvalid AS valid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+       WHERE starts_with(relname::text, 'chunks_hnsw_') ORDER BY 1`,
     );
-    const waiting = async () => {
-      await builder.query('SELECT pg_stat_clear_snapshot()');
-      const { rows } = await builder.query<{ waiting: string }>(
-        `SELECT count(*) AS waiting FROM pg_stat_activity
-         WHERE wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '1 second'`,
-      );
-      return Number(rows[0]?.waiting);
-    };
-    await expect.poll(waiting).toBe(2);
-    await builder.query('COMMIT');
-    expect(await small).toMatchObject({ outcome: 'added', chunks: 2 });
-    expect(await large).toMatchObject({ outcome: 'added', chunks: 120 });
-    await builder.end();
+    return rows.map(({ valid }) => valid);
+  }
+
+  it('lets writers, statistics, searches and other processes go on', async () => {
+    const documents = new DocumentsRepository(database);
+    await store(documents, 'large', 5_000);
+    await expect.poll(indexes).toEqual([false]);
+    // More than half as many again: the planner's statistics are due.
+    expect(await store(documents, 'beside', 3_000)).toMatchObject({ outcome: 'added', chunks: 3_000 });
+    const one = search({ embedding: vectorOf(6), k: 1, collection: 'large' });
+    expect(await new ChunksRepository(database).search(one)).toMatchObject([{ text: 'chunk 6' }]);
+    await new DocumentsRepository(database).indexer.catchUp();
+    expect(await indexes()).toEqual([false]);
+    await writer.query('COMMIT');
+    await documents.indexer.settled();
+    expect(await indexes()).toEqual([true]);
+    expect(await new ChunksRepository(database).search(one)).toMatchObject([{ text: 'chunk 6' }]);
+  });
+
+  it('is finished by the server where the process ends', async () => {
+    const documents = new DocumentsRepository(database);
+    await store(documents, 'ends', 5_000);
+    await expect.poll(indexes).toEqual([false, true]);
+    documents.indexer.stop();
+    await documents.indexer.settled();
+    expect(await indexes()).toEqual([false, true]);
+    await writer.query('COMMIT');
+    await expect.poll(indexes).toEqual([true, true]);
   });
 });

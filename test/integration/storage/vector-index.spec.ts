@@ -88,12 +88,29 @@ describe('the vector index', () => {
     return (await indexScans()) - before;
   }
 
-  async function recall(k: number, filter?: { bucket: number }): Promise<{ recall: number; short: number }> {
+  /** How often the index of metadata was read so far, and how many chunks by scans of the whole table. */
+  async function readPlan(): Promise<{ byMetadata: number; scanned: number }> {
+    await indexScans();
+    const [row] = await storage.database.transaction((transaction) =>
+      transaction.query<{ scans: string; scanned: string }>(
+        `SELECT idx_scan AS scans, (SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'chunks') AS scanned
+         FROM pg_stat_user_indexes WHERE indexrelname = 'chunks_metadata'`,
+      ),
+    );
+    return { byMetadata: Number(row?.scans), scanned: Number(row?.scanned) };
+  }
+
+  async function recall(
+    k: number,
+    filter?: { bucket: number | number[] },
+  ): Promise<{ recall: number; short: number }> {
     let [found, short] = [0, 0];
     for (const query of queries) {
       const hits = await storage.chunks.search(search({ embedding: query, k, filter }));
       if (hits.length < k) short += 1;
-      const truth = new Set(exactNearest(query, k, (index) => !filter || index % buckets === filter.bucket));
+      const truth = new Set(
+        exactNearest(query, k, (index) => !filter || [filter.bucket].flat().includes(index % buckets)),
+      );
       found += hits.filter((hit) => truth.has(indexOf(hit))).length;
       expect(hits.map((hit) => hit.score)).toEqual(hits.map((hit) => hit.score).toSorted((a, b) => b - a));
     }
@@ -115,6 +132,26 @@ describe('the vector index', () => {
     });
     // So few are compared one by one: the index would have to pass over all others.
     expect(scans).toBe(0);
+  });
+
+  it('finds few chunks by the index of their metadata, and reads none but them', async () => {
+    const before = await readPlan();
+    await storage.chunks.search(search({ embedding: queries[0], k: 10, filter: { bucket: 9 } }));
+    const after = await readPlan();
+    // They are counted, then compared; a value is looked for alone and in lists.
+    expect(after.byMetadata - before.byMetadata).toBe(4);
+    expect(after.scanned).toBe(before.scanned);
+  });
+
+  it('looks through the indexes for the half of the rows that a filter keeps', async () => {
+    const { indexes } = await readCounters();
+    const filter = { bucket: Array.from({ length: buckets / 2 }, (_unused, index) => 2 * index) };
+    const scans = await scansDuring(async () => {
+      const result = await recall(10, filter);
+      expect(result.short).toBe(0);
+      expect(result.recall).toBeGreaterThanOrEqual(0.97);
+    });
+    expect(scans).toBe(queries.length * indexes);
   });
 
   it('is exact under a filter that fits documents of one index alone', async () => {
@@ -239,6 +276,20 @@ describe('the vector indexes of a collection that grows', () => {
       ),
     );
     expect(counts).toEqual({ one: unindexed, two: unindexed });
+  });
+
+  it('tell chunks apart that are alike in half precision', async () => {
+    const query = unit(new Float32Array(16).map(gaussian));
+    const others = chunksOf(unindexed, 16);
+    const [aside] = others;
+    const alike = [3, 9, 0, 6, 11, 1, 8, 4, 10, 2, 7, 5].map((nearer) => ({
+      text: `nearer by ${nearer}`,
+      embedding: aside!.embedding.map((value, at) => value + query[at]! * (3 + nearer * 1e-4)),
+    }));
+    await store('alike', 'first', [...alike, ...others]);
+    expect(await indexesOf('alike')).toHaveLength(1);
+    const hits = await storage.chunks.search(search({ embedding: query, k: 3, collection: 'alike' }));
+    expect(hits.map(({ text }) => text)).toEqual(['nearer by 11', 'nearer by 10', 'nearer by 9']);
   });
 
   it('are built after a restart where a process died before', async () => {

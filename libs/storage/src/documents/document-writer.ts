@@ -56,7 +56,6 @@ export async function writeInParts(
   try {
     for await (const part of parts) {
       await database.transaction(async (transaction) => {
-        await transaction.waitToWriteChunks();
         await document.room.require(transaction, document, bytesOf(part));
         if (written === 0) await insertPending(transaction, document, part);
         else await growPending(transaction, document, part);
@@ -65,7 +64,6 @@ export async function writeInParts(
       written += part.length;
     }
     return await database.transaction(async (transaction) => {
-      await transaction.waitToWriteChunks();
       const present = await findLocked(transaction, document);
       if (!present || !isSame(present, document)) return publish(transaction, document, present);
       await remove(transaction, document.id);
@@ -103,9 +101,24 @@ async function publish(
   return { documentId: id, chunks: row?.chunks ?? 0, outcome: present ? 'replaced' : 'added' };
 }
 
-/** What {@link documentValues} are written to. */
-export const documentColumns = `id, collection, filename, source, content_hash, mime_type, bytes, metadata,
-  embedding_model, embedding_dimensions, owner, stored_bytes`;
+const documentTypes = {
+  id: 'uuid',
+  collection: 'text',
+  filename: 'text',
+  source: 'text',
+  content_hash: 'text',
+  mime_type: 'text',
+  bytes: 'bigint',
+  metadata: 'jsonb',
+  embedding_model: 'text',
+  embedding_dimensions: 'integer',
+  owner: 'text',
+  stored_bytes: 'bigint',
+};
+/** The columns that {@link documentValues} are written to, in their order. */
+export const documentColumns = Object.keys(documentTypes).join(', ');
+/** Their types. */
+export const documentColumnTypes = Object.values(documentTypes);
 
 /** The columns of a document with these chunks; a pending one gets more of them later. */
 export function documentValues(document: WrittenDocument, chunks: readonly NewChunk[]): SqlValue[] {

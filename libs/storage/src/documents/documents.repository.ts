@@ -14,7 +14,7 @@ import { GroupedCalls } from './grouped-calls.js';
 import { smallDocuments } from './small-documents.js';
 import { analyzeIfGrown } from '../statistics.js';
 import type { SqlValue } from '../transaction.js';
-import { VectorIndexer } from '../vector-indexer.js';
+import { BackgroundIndexer } from '../background-indexer.js';
 
 export interface DocumentCounts {
   documents: number;
@@ -50,8 +50,8 @@ export class DocumentsRepository {
   readonly #room: DocumentRoom;
   readonly #small: ReturnType<typeof smallDocuments>;
   readonly #versions: GroupedCalls<DocumentName, DocumentVersion | undefined>;
-  /** Builds the vector indexes of what is stored, in the background. */
-  readonly indexer: VectorIndexer;
+  /** Indexes what is stored, in the background. */
+  readonly indexer: BackgroundIndexer;
 
   /** `maxBytes`: of the passages and vectors of one owner, or of those that all share; 0: no bound. */
   constructor(
@@ -59,7 +59,7 @@ export class DocumentsRepository {
     maxBytes = 0,
   ) {
     this.#room = new DocumentRoom(maxBytes);
-    this.indexer = new VectorIndexer(database);
+    this.indexer = new BackgroundIndexer(database);
     this.#small = smallDocuments(database);
     this.#versions = new GroupedCalls({
       maxRunning: 2,

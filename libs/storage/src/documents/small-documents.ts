@@ -5,6 +5,7 @@ import type { DocumentVersion, ReplaceOutcome } from './document.js';
 import {
   bytesOf,
   documentColumns,
+  documentColumnTypes,
   documentValues,
   findVersions,
   isSame,
@@ -52,7 +53,6 @@ async function writeTogether(
   transaction: Transaction,
   given: readonly Small[],
 ): Promise<(ReplaceOutcome | MegaNestError)[]> {
-  await transaction.waitToWriteChunks();
   const present = await findLocked(transaction, given);
   const outcomes: (ReplaceOutcome | MegaNestError)[] = [];
   const written: Small[] = [];
@@ -100,13 +100,11 @@ async function findLocked(
   );
 }
 
-const columnTypes = 'uuid text text text text text bigint jsonb text integer text bigint'.split(' ');
-
 /** The documents, their chunks and the counts of these in one statement. */
 async function insert(transaction: Transaction, written: readonly Small[]): Promise<void> {
   const parameters = new SqlParameters();
   const rows = written.map(({ document, chunks }) => documentValues(document, chunks));
-  const columns = columnTypes.map((type, column) => {
+  const columns = documentColumnTypes.map((type, column) => {
     const values = rows.map((row) => row[column] as string | number | null);
     return `${parameters.add(values)}::${type}[]`;
   });

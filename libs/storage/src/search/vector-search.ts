@@ -104,11 +104,14 @@ const maxSearchWidth = 1_000;
 const widthPerRoot = 3;
 
 /**
- * Returns the number of candidates of the index scan (`hnsw.ef_search`): a higher number is slower and misses less.
+ * Returns the number of candidates of each index scan (`hnsw.ef_search`): a higher number is slower and misses less. `chunks` are
+ * those of each segment. Of many segments each has few of the nearest, and misses the very first of its own less often.
  */
-export function searchWidth(limit: number, indexedChunks: number): number {
-  const wanted = Math.max(minSearchWidth, limit * 2, Math.round(widthPerRoot * Math.sqrt(indexedChunks)));
-  return Math.min(wanted, maxSearchWidth);
+export function searchWidth(limit: number, chunks: readonly number[]): number {
+  const largest = Math.max(...chunks, 1);
+  const all = chunks.reduce((sum, each) => sum + each, 1);
+  const wanted = Math.round(widthPerRoot * Math.sqrt(largest) * Math.cbrt(largest / all));
+  return Math.min(Math.max(minSearchWidth, limit * 2, wanted), maxSearchWidth);
 }
 
 /**
@@ -122,6 +125,9 @@ const scanSettings = [
   'SET LOCAL enable_sort = off',
 ];
 
+/** Half precision cannot tell which of very similar vectors is the nearest: so many more are compared as they are stored. */
+const spareCandidates = 20;
+
 /** The nearest candidates of each segment, in the order of the segments. */
 async function searchSegments(
   transaction: Transaction,
@@ -129,15 +135,21 @@ async function searchSegments(
   segments: readonly VectorSegment[],
   limit: number,
 ): Promise<Candidate[][]> {
-  const width = searchWidth(limit, Math.max(...segments.map(({ rows }) => rows)));
+  const width = searchWidth(
+    limit,
+    segments.map(({ rows }) => rows),
+  );
   await transaction.query([...scanSettings, `SET LOCAL hnsw.ef_search = ${width}`].join('; '));
-  const { text, parameters } = segmentsStatement(query, segments, limit);
+  const { text, parameters } = segmentsStatement(query, segments, limit + spareCandidates);
   const rows = await transaction.query<Candidate & { part: number }>(text, parameters.values);
   await transaction.query('SET LOCAL enable_sort = on');
   return segments.map((_segment, index) => rows.filter(({ part }) => part === index));
 }
 
-/** Returns the statement and its parameters; exported for the test of its plan. */
+/**
+ * Each segment gives the nearest by its index, in half precision; their distances are then those of the stored vectors.
+ * Exported for the test of its plan.
+ */
 export function segmentsStatement(
   query: VectorQuery,
   segments: readonly ArrivalRange[],
@@ -146,15 +158,17 @@ export function segmentsStatement(
   const { embedding, collection } = query;
   const parameters = new SqlParameters();
   const { expression, type } = vectorIndexOf(embedding.length);
-  const target = `${parameters.add(encodeVectorParameter(embedding))}::vector::${type}`;
+  const target = `${parameters.add(encodeVectorParameter(embedding))}::vector`;
   const condition = chunkCondition(query, parameters);
   const count = parameters.add(limit);
   const parts = segments.map(
     (segment, index) => `
-      (SELECT id, ${index} AS part, ${expression} <=> ${target} AS distance FROM chunks
-       WHERE vector_dims(embedding) = ${embedding.length} AND collection = ${quoteLiteral(collection)}
-         AND ${rangeCondition(segment)} AND ${condition}
-       ORDER BY ${expression} <=> ${target} LIMIT ${count})`,
+      SELECT id, ${index} AS part, embedding <=> ${target} AS distance FROM (
+        SELECT id, embedding FROM chunks
+        WHERE vector_dims(embedding) = ${embedding.length} AND collection = ${quoteLiteral(collection)}
+          AND ${rangeCondition(segment)} AND ${condition}
+        ORDER BY ${expression} <=> ${target}::${type} LIMIT ${count}
+      ) AS nearest`,
   );
   return { text: parts.join(' UNION ALL '), parameters };
 }
@@ -176,8 +190,7 @@ function nearestStatement(
 ): { text: string; parameters: SqlParameters } {
   const { embedding, collection } = query;
   const parameters = new SqlParameters();
-  const { expression, type } = vectorIndexOf(embedding.length);
-  const target = `${parameters.add(encodeVectorParameter(embedding))}::vector::${type}`;
+  const target = `${parameters.add(encodeVectorParameter(embedding))}::vector`;
   const ids = parameters.add(candidates.map(({ id }) => id));
   const distances = parameters.add(candidates.map(({ distance }) => distance));
   const count = parameters.add(limit);
@@ -186,7 +199,7 @@ function nearestStatement(
   const text = `
     WITH compared AS (
       SELECT id, distance FROM (
-        SELECT id, ${expression} <=> ${target} AS distance FROM chunks
+        SELECT id, embedding <=> ${target} AS distance FROM chunks
         WHERE vector_dims(embedding) = ${embedding.length} AND collection = ${parameters.add(collection)}
           AND (${ranges}) AND ${chunkCondition(query, parameters)} OFFSET 0
       ) AS each ORDER BY distance, id LIMIT ${count}
