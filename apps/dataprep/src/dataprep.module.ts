@@ -6,22 +6,31 @@ import {
   uploadLimits,
   uploadLimitsOf,
 } from '#dataprep-api';
-import { MessagingModule, ObjectStore, RpcClient } from '#messaging';
+import { MessagingModule, ObjectStore, RpcClient, MessagingConnection } from '#messaging';
 import {
   messagingOptions,
   loadProfile,
   Metrics,
   ServiceKitModule,
   databaseOptions,
+  Drain,
+  HealthRegistry,
   type ServiceIdentity,
 } from '#service-kit';
 import { Database, DocumentsRepository, JobsRepository, openMigratedDatabase } from '#storage';
-import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import {
+  Module,
+  Inject,
+  Injectable,
+  type DynamicModule,
+  type Provider,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import type { DataprepEnvironment } from './dataprep.environment.js';
-import { DataprepHealth } from './dataprep.health.js';
 import { DataprepRpcController } from './dataprep.rpc.controller.js';
 import { TextExtractor } from './extract/text-extractor.js';
-import { LocalDataprep } from './local-dataprep.js';
 import { DocumentLoader } from './ingest/document-loader.js';
 import { DocumentPreparer } from './ingest/document-preparer.js';
 import { DocumentWriter } from './ingest/document-writer.js';
@@ -29,6 +38,7 @@ import { EmbeddingClient } from './ingest/embedding.client.js';
 import { IngestJobs, type JobProgress } from './ingest/ingest-jobs.js';
 import { IngestService } from './ingest/ingest.service.js';
 import { SourceReader, type IngestRequest } from './ingest/sources.js';
+import { LocalDataprep } from './local-dataprep.js';
 
 export const identity: ServiceIdentity = {
   service: 'dataprep',
@@ -113,4 +123,46 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
       },
     },
   ];
+}
+
+/** How often indexes of collections that are gone are dropped. */
+const tidyEveryMs = 3_600_000;
+
+/** Watches what the service depends on, and ends its work in the right order: jobs first, the database last. */
+@Injectable()
+class DataprepHealth implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
+  @Inject(DocumentsRepository)
+  private readonly documents!: DocumentsRepository;
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(IngestJobs) private readonly jobs: IngestJobs,
+    @Inject(MessagingConnection) connection: MessagingConnection,
+    @Inject(HealthRegistry) health: HealthRegistry,
+    @Inject(Drain) drain: Drain,
+  ) {
+    drain.onBegin((over) => jobs.idle(over));
+    health.register('postgres', async () => {
+      const counts = await this.documents.count();
+      return `${counts.documents} documents, ${counts.chunks} chunks`;
+    });
+    health.register('nats', async () => void (await connection.ping()));
+    jobs.watchAbandoned();
+  }
+
+  onApplicationBootstrap(): void {
+    const { indexer } = this.documents;
+    const catchUp = () => void indexer.catchUp().catch(() => undefined);
+    catchUp();
+    setInterval(catchUp, tidyEveryMs).unref();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.documents.indexer.stop();
+    await this.jobs.close();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.database.close();
+  }
 }

@@ -48,27 +48,27 @@ export class DataprepRpcController {
 
   @RpcHandler(startIngestJob)
   startJob(request: ParsedRequestOf<typeof startIngestJob>): Promise<IngestJob> {
-    return this.dataprep.startJob(request);
+    return this.dataprep.jobs.start(request);
   }
 
   @RpcHandler(findIngestJob)
   job({ id }: ParsedRequestOf<typeof findIngestJob>): Promise<IngestJob> {
-    return this.dataprep.findJob(id);
+    return this.dataprep.jobs.find(id);
   }
 
   @RpcHandler(cancelIngestJob)
   cancelJob({ id }: ParsedRequestOf<typeof cancelIngestJob>): Promise<IngestJob> {
-    return this.dataprep.cancelJob(id);
+    return this.dataprep.jobs.cancel(id);
   }
 
   @RpcHandler(pauseIngestJob)
   pauseJob({ id }: ParsedRequestOf<typeof pauseIngestJob>): Promise<IngestJob> {
-    return this.dataprep.pauseJob(id);
+    return this.dataprep.jobs.pause(id);
   }
 
   @RpcHandler(resumeIngestJob)
   resumeJob({ id }: ParsedRequestOf<typeof resumeIngestJob>): Promise<IngestJob> {
-    return this.dataprep.resumeJob(id);
+    return this.dataprep.jobs.resume(id);
   }
 
   @RpcHandler(listDocuments)

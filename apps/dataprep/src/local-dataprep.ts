@@ -3,7 +3,6 @@ import {
   maxExtractedCharacters,
   MegaNestError,
   type DocumentChunks,
-  type IngestJob,
   type IngestProgress,
   type StoredDocument,
 } from '#contracts';
@@ -19,7 +18,7 @@ import { nameOfLink } from './ingest/sources.js';
 export class LocalDataprep extends Dataprep {
   constructor(
     @Inject(IngestService) private readonly ingests: IngestService,
-    @Inject(IngestJobs) private readonly jobs: IngestJobs,
+    @Inject(IngestJobs) override readonly jobs: IngestJobs,
     @Inject(DocumentsRepository) private readonly documents: DocumentsRepository,
   ) {
     super();
@@ -27,26 +26,6 @@ export class LocalDataprep extends Dataprep {
 
   override ingest(request: IngestRequest, call: IngestCall): AsyncIterable<IngestProgress> {
     return this.ingests.ingest(request, call);
-  }
-
-  override startJob(request: IngestRequest): Promise<IngestJob> {
-    return this.jobs.start(request);
-  }
-
-  override findJob(id: string): Promise<IngestJob> {
-    return this.jobs.find(id);
-  }
-
-  override cancelJob(id: string): Promise<IngestJob> {
-    return this.jobs.cancel(id);
-  }
-
-  override pauseJob(id: string): Promise<IngestJob> {
-    return this.jobs.pause(id);
-  }
-
-  override resumeJob(id: string): Promise<IngestJob> {
-    return this.jobs.resume(id);
   }
 
   /** Newest first; of all collections where none is named. */

@@ -46,8 +46,6 @@ const ownOfServices = [
   'TEI_API_KEY',
   'ASR_API_KEY',
   'TTS_API_KEY',
-  'READER_MODEL_ID',
-  'MEGA_SERVICES_ONLY',
   'TTS_MODEL_ID',
   'TTS_VOICE',
   'TTS_WORKERS',

@@ -12,9 +12,8 @@ import {
   type LauncherEnvironment,
 } from './environment.js';
 import { Launcher } from './launcher.js';
-import { describeConfiguration } from './print-config.js';
+import { describeConfiguration, describeReady } from './summary.js';
 import { ingestSampleDocuments } from './sample-documents.js';
-import { describeReady } from './summary.js';
 
 const ports = services.map(({ portVariable, defaultPort }) => `${portVariable}=${defaultPort}`).join(' ');
 

@@ -6,7 +6,8 @@ interface RegisteredProcess extends ProcessIdentity {
   name: string;
 }
 
-function readRegister(path: string): RegisteredProcess[] {
+/** The processes that a launcher noted at a path; none where the file is not there or not whole. */
+export function readRegister(path: string): RegisteredProcess[] {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as RegisteredProcess[];
   } catch {

@@ -2,7 +2,7 @@ import { documentChunksSchema, nameSchema, storedDocumentSchema, type StoredDocu
 import { ApiOperation, SchemaPipe } from '#service-kit';
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { z } from 'zod';
-import { collectionField } from './ingest-fields.js';
+import { collectionField } from './ingest-request.js';
 import { Dataprep } from './dataprep.js';
 
 const collection = collectionField;

@@ -19,6 +19,16 @@ export interface ListedDocuments {
 
 export type IngestRequest = ParsedRequestOf<typeof ingest>;
 
+/** Ingests in the background. */
+export interface DataprepJobs {
+  /** The job removes the request's files when it has ended. */
+  start(request: IngestRequest): Promise<IngestJob>;
+  find(id: string): Promise<IngestJob>;
+  cancel(id: string): Promise<IngestJob>;
+  pause(id: string): Promise<IngestJob>;
+  resume(id: string): Promise<IngestJob>;
+}
+
 /**
  * What the HTTP API of data preparation stands on: in the dataprep service its own classes, in the gateway calls over
  * NATS. Also the injection token. Errors are those of the methods in #contracts.
@@ -29,12 +39,7 @@ export abstract class Dataprep {
     request: IngestRequest,
     call: CallOptions & { signal: AbortSignal; deadline: number },
   ): AsyncIterable<IngestProgress>;
-  /** Starts the same in the background; the job removes the request's files when it has ended. */
-  abstract startJob(request: IngestRequest): Promise<IngestJob>;
-  abstract findJob(id: string): Promise<IngestJob>;
-  abstract cancelJob(id: string): Promise<IngestJob>;
-  abstract pauseJob(id: string): Promise<IngestJob>;
-  abstract resumeJob(id: string): Promise<IngestJob>;
+  abstract readonly jobs: DataprepJobs;
   /** Newest first; every document that fits where there is no limit. */
   abstract list(which: ListedDocuments): Promise<StoredDocument[]>;
   /** Chunks of a document from a position on. */

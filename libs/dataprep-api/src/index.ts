@@ -1,5 +1,5 @@
 export { CatalogueController } from './catalogue.controller.js';
-export { Dataprep, type IngestRequest, type ListedDocuments } from './dataprep.js';
+export { Dataprep, type DataprepJobs, type IngestRequest, type ListedDocuments } from './dataprep.js';
 export { IngestController, type IngestAnswer } from './ingest.controller.js';
 export {
   cleanFilename,
@@ -10,4 +10,4 @@ export {
   type ReceivedForm,
   type UploadLimits,
 } from './multipart-form.js';
-export { IngestReceiver } from './ingest-receiver.js';
+export { IngestReceiver } from './ingest-request.js';

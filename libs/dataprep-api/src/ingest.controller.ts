@@ -11,8 +11,7 @@ import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Dataprep, type IngestRequest } from './dataprep.js';
-import { fieldsSchema } from './ingest-fields.js';
-import { IngestReceiver } from './ingest-receiver.js';
+import { fieldsSchema, IngestReceiver } from './ingest-request.js';
 
 /** The reference's answer to a finished ingest, and beside it what became of each document. */
 const ingestAnswerSchema = z.object({
@@ -71,7 +70,7 @@ export class IngestController {
 
   async #start(request: IngestRequest, reply: FastifyReply, discard: () => Promise<void>): Promise<void> {
     try {
-      const job = await this.dataprep.startJob(request);
+      const job = await this.dataprep.jobs.start(request);
       await reply.status(202).header('location', `/v1/dataprep/jobs/${job.id}`).send(job);
     } catch (error) {
       await discard();
@@ -82,14 +81,14 @@ export class IngestController {
   @Get('v1/dataprep/jobs/:id')
   @ApiOperation({ summary: 'How far a job is', answer: ingestJobSchema })
   job(@Param('id') id: string) {
-    return this.dataprep.findJob(id);
+    return this.dataprep.jobs.find(id);
   }
 
   /** Cancels the job; what it has stored so far stays, document by document whole. */
   @Delete('v1/dataprep/jobs/:id')
   @ApiOperation({ summary: 'Cancel a job', answer: ingestJobSchema })
   cancel(@Param('id') id: string) {
-    return this.dataprep.cancelJob(id);
+    return this.dataprep.jobs.cancel(id);
   }
 
   /** Documents that are stored stay; one that is half done begins again later. */
@@ -97,14 +96,14 @@ export class IngestController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Set a job aside', answer: ingestJobSchema })
   pause(@Param('id') id: string) {
-    return this.dataprep.pauseJob(id);
+    return this.dataprep.jobs.pause(id);
   }
 
   @Post('v1/dataprep/jobs/:id/resume')
   @HttpCode(200)
   @ApiOperation({ summary: 'Go on with a paused job', answer: ingestJobSchema })
   resume(@Param('id') id: string) {
-    return this.dataprep.resumeJob(id);
+    return this.dataprep.jobs.resume(id);
   }
 }
 

@@ -24,6 +24,8 @@ export {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
+  databaseCopy,
+  embeddedLock,
 } from './postgres/start-embedded-postgres.js';
 export type { ChildExit, OutputLine } from './processes/child.js';
 export {
@@ -43,7 +45,6 @@ export {
   type Readiness,
   type StartingProcess,
 } from './processes/readiness.js';
-export { databaseCopy, embeddedLock } from './postgres/file-names.js';
 export {
   portVariable,
   services,

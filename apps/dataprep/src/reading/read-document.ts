@@ -1,9 +1,8 @@
 import { decodeText } from './decode-text.js';
 import { detectType, type DocumentType } from './detect-type.js';
 import { readCsv } from './read-csv.js';
-import { readDocx, readOdt, readPptx, readXlsx } from './archives/read-office.js';
+import { readDocx, readOdt, readPptx, readXlsx, readEpub } from './archives/read-office.js';
 import { readEml } from './read-eml.js';
-import { readEpub } from './archives/read-epub.js';
 import { readHtml } from './read-html.js';
 import { readJson, readJsonLines } from './read-json.js';
 import { readMarkdown } from './read-markdown.js';

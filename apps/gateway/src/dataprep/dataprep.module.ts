@@ -1,11 +1,8 @@
 import {
   cancelIngestJob,
   deleteDocuments,
-  type DocumentChunks,
   findIngestJob,
   ingest,
-  type IngestJob,
-  type IngestProgress,
   listCollections,
   listDocuments,
   mostListedDocuments,
@@ -13,6 +10,8 @@ import {
   pauseIngestJob,
   resumeIngestJob,
   startIngestJob,
+  type DocumentChunks,
+  type IngestProgress,
   type StoredDocument,
 } from '#contracts';
 import {
@@ -20,41 +19,30 @@ import {
   Dataprep,
   IngestController,
   IngestReceiver,
+  type DataprepJobs,
   type IngestRequest,
   type ListedDocuments,
 } from '#dataprep-api';
-import { type CallOptions, RpcClient } from '#messaging';
+import { RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable, Module } from '@nestjs/common';
 
 /** Data preparation by the dataprep service, over NATS. */
 @Injectable()
 class RemoteDataprep extends Dataprep {
+  override readonly jobs: DataprepJobs = {
+    start: (request) => this.client.request(startIngestJob, request),
+    find: (id) => this.client.request(findIngestJob, { id }),
+    cancel: (id) => this.client.request(cancelIngestJob, { id }),
+    pause: (id) => this.client.request(pauseIngestJob, { id }),
+    resume: (id) => this.client.request(resumeIngestJob, { id }),
+  };
+
   constructor(@Inject(RpcClient) private readonly client: RpcClient) {
     super();
   }
 
   override ingest(request: IngestRequest, call: CallOptions): AsyncIterable<IngestProgress> {
     return this.client.stream(ingest, request, call);
-  }
-
-  override startJob(request: IngestRequest): Promise<IngestJob> {
-    return this.client.request(startIngestJob, request);
-  }
-
-  override findJob(id: string): Promise<IngestJob> {
-    return this.client.request(findIngestJob, { id });
-  }
-
-  override cancelJob(id: string): Promise<IngestJob> {
-    return this.client.request(cancelIngestJob, { id });
-  }
-
-  override pauseJob(id: string): Promise<IngestJob> {
-    return this.client.request(pauseIngestJob, { id });
-  }
-
-  override resumeJob(id: string): Promise<IngestJob> {
-    return this.client.request(resumeIngestJob, { id });
   }
 
   /** A message holds a few hundred documents: a longer list is read in pages. */

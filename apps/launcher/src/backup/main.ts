@@ -1,25 +1,18 @@
 /** `npm run backup -- <directory>`: copies the embedded database, running or not, to a new data directory. */
 import { acquireFileLock, databaseCopy, embeddedLock, isRunning, type ProcessIdentity } from '#local-stack';
-import { existsSync, readFileSync, watch } from 'node:fs';
+import { existsSync, watch } from 'node:fs';
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { readLauncherEnvironment } from '../environment.js';
+import { readRegister } from '../process-register.js';
 
 /** Longest wait for the running database to copy itself. */
 const patienceMs = 600_000;
 
 /** The running database's process, as the launcher noted it. */
 function runningDatabase(dataDirectory: string): ProcessIdentity | undefined {
-  try {
-    const noted = JSON.parse(
-      readFileSync(join(dataDirectory, 'processes.json'), 'utf8'),
-    ) as (ProcessIdentity & {
-      name: string;
-    })[];
-    return noted.find((one) => one.name === 'postgres' && isRunning(one));
-  } catch {
-    return undefined;
-  }
+  const noted = readRegister(join(dataDirectory, 'processes.json'));
+  return noted.find((one) => one.name === 'postgres' && isRunning(one));
 }
 
 /** Asks the running database for a copy, and waits until it lies there as a whole. */

@@ -5,7 +5,7 @@ import type { DatabaseFacts } from '#storage';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { LauncherEnvironment } from '../environment.js';
-import { maskUrl } from '../print-config.js';
+import { maskUrl } from '../summary.js';
 import { reachableHost } from '../service-ports.js';
 import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
 

@@ -3,7 +3,7 @@ import { inspectNats } from '#messaging';
 import { natsAccess } from '#service-kit';
 import { inspectDatabase, type DatabaseFacts } from '#storage';
 import type { LauncherEnvironment } from '../environment.js';
-import { maskUrl } from '../print-config.js';
+import { maskUrl } from '../summary.js';
 import { checkNatsProgram } from './check-machine.js';
 import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
 

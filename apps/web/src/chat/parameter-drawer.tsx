@@ -25,10 +25,11 @@ export default function ParameterDrawer({
   const nodes = [...new Set(listed.map(({ node }) => node))];
   const { parameters } = useStored(settings);
   const values = parameters[model] ?? {};
+  const setValues = (changed: Record<string, unknown>) =>
+    settings.update((current) => ({ ...current, parameters: { ...current.parameters, [model]: changed } }));
   const change = (name: string, value: unknown) => {
     const { [name]: _before, ...others } = values;
-    const changed = value === undefined ? others : { ...others, [name]: value };
-    settings.update((current) => ({ ...current, parameters: { ...current.parameters, [model]: changed } }));
+    setValues(value === undefined ? others : { ...others, [name]: value });
   };
   return (
     <Drawer
@@ -46,9 +47,7 @@ export default function ParameterDrawer({
           variant="default"
           size="xs"
           disabled={Object.keys(values).length === 0}
-          onClick={() =>
-            settings.update((current) => ({ ...current, parameters: { ...current.parameters, [model]: {} } }))
-          }
+          onClick={() => setValues({})}
         >
           {t('defaults')}
         </Button>

@@ -52,18 +52,14 @@ class Runs {
 
   /** Asks a question in a conversation and follows the answer. */
   async start(conversation: string, question: string, after: string, ask: Ask): Promise<void> {
-    const turn: Turn = { id: `run-${conversation}`, question, itemIds: [], output: [], state: 'queued' };
-    this.#set(conversation, { turn, after });
-    const tools = ask.store
-      ? { tools: [{ type: 'file_search' as const, vector_store_ids: [ask.store] }] }
-      : {};
+    this.#set(conversation, { turn: queuedTurn(conversation, question), after });
     await this.#follow(conversation, () =>
       openai().responses.create({
         ...ask.parameters,
         model: ask.model,
         input: question,
         conversation,
-        ...tools,
+        ...(ask.store && { tools: [{ type: 'file_search', vector_store_ids: [ask.store] }] }),
         include: ['file_search_call.results'],
         background: true,
         stream: true,
@@ -76,8 +72,7 @@ class Runs {
     const run = kept.get()[conversation];
     if (!run || this.#runs.has(conversation)) return;
     const { question, after, responseId } = run;
-    const turn: Turn = { id: `run-${conversation}`, question, itemIds: [], output: [], state: 'queued' };
-    this.#set(conversation, { turn, after, responseId });
+    this.#set(conversation, { turn: queuedTurn(conversation, question), after, responseId });
     await this.#follow(conversation, () =>
       openai().responses.retrieve(responseId, { stream: true, include: ['file_search_call.results'] }),
     );
@@ -160,6 +155,10 @@ class Runs {
       for (const notify of this.#listeners) notify();
     });
   }
+}
+
+function queuedTurn(conversation: string, question: string): Turn {
+  return { id: `run-${conversation}`, question, itemIds: [], output: [], state: 'queued' };
 }
 
 /** A conversation has no items of a cancelled response: the question and what was written of the answer are added. */

@@ -12,10 +12,14 @@ const architectures: Partial<Record<NodeJS.Architecture, string>> = {
   arm: 'arm7',
 };
 
-async function fetchBytes(url: string): Promise<Buffer> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(300_000) });
+async function fetchBytes(url: string, timeoutMs = 300_000): Promise<Buffer> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
   if (!response.ok) throw new Error(`${url} answered ${response.status}`);
   return Buffer.from(await response.arrayBuffer());
+}
+
+function sha256Of(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** The checksum of `archive` in a file of `<sha256>  <name>` lines. */
@@ -38,7 +42,7 @@ export async function fetchOfficialRelease(directory: string, baseUrl = releaseU
   const archive = `${stem}.tar.gz`;
   const expected = selectChecksum((await fetchBytes(`${baseUrl}/SHA256SUMS`)).toString('utf8'), archive);
   const bytes = await fetchBytes(`${baseUrl}/${archive}`);
-  const actual = createHash('sha256').update(bytes).digest('hex');
+  const actual = sha256Of(bytes);
   if (actual !== expected) throw new Error(`${archive} has checksum ${actual}, the release says ${expected}`);
   await writeFile(join(directory, archive), bytes);
   await runCommand('tar', ['-xzf', archive], directory);
@@ -79,10 +83,8 @@ export async function fetchPinnedPackage(directory: string, baseUrl = pool): Pro
   const wanted = process.platform === 'linux' ? pinned[process.arch] : undefined;
   if (wanted === undefined) throw new Error(`no package is known for ${process.platform} ${process.arch}`);
   await access('/usr/bin/dpkg-deb');
-  const response = await fetch(`${baseUrl}/${wanted.file}`, { signal: AbortSignal.timeout(120_000) });
-  if (!response.ok) throw new Error(`${baseUrl}/${wanted.file} answered ${response.status}`);
-  const bytes = Buffer.from(await response.arrayBuffer());
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const bytes = await fetchBytes(`${baseUrl}/${wanted.file}`, 120_000);
+  const sha256 = sha256Of(bytes);
   if (sha256 !== wanted.sha256)
     throw new Error(`${wanted.file} has the SHA-256 ${sha256}, expected ${wanted.sha256}`);
   await writeFile(join(directory, wanted.file), bytes);

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { acquireFileLock } from '../processes/file-lock.js';
 import '../processes/exit-with-parent.js';
 import { ensureDatabaseFiles, openDatabase } from './database-files.js';
-import { databaseCopy, embeddedLock } from './file-names.js';
+import { databaseCopy, embeddedLock } from './start-embedded-postgres.js';
 import { Housekeeping } from './housekeeping.js';
 import { startWireServer } from './wire-server.js';
 

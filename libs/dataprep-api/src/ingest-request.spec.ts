@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseIngestFields } from './ingest-fields.js';
+import { parseIngestFields } from './ingest-request.js';
 
 describe('parseIngestFields', () => {
   it('reads form fields, which are all text', () => {

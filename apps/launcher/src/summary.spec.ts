@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readLauncherEnvironment } from './environment.js';
-import { describeConfiguration, showValue } from './print-config.js';
+import { describeConfiguration, showValue } from './summary.js';
 
 it('shows every variable, also those that are unset', () => {
   const lines = describeConfiguration(readLauncherEnvironment({})).split('\n');
