@@ -33,7 +33,6 @@ import { DataprepRpcController } from './dataprep.rpc.controller.js';
 import { TextExtractor } from './extract/text-extractor.js';
 import { DocumentLoader } from './ingest/document-loader.js';
 import { DocumentPreparer } from './ingest/document-preparer.js';
-import { DocumentWriter } from './ingest/document-writer.js';
 import { EmbeddingClient } from './ingest/embedding.client.js';
 import { IngestJobs, type JobProgress } from './ingest/ingest-jobs.js';
 import { IngestService } from './ingest/ingest.service.js';
@@ -89,7 +88,7 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     const parts = {
       sources: new SourceReader(objects, sourceLimits),
       loader: new DocumentLoader(preparer, documents),
-      writer: new DocumentWriter(documents),
+      documents,
       embedding,
     };
     return new IngestService(parts, chunking, metrics);

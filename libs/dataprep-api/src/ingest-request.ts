@@ -15,6 +15,7 @@ import type { IngestRequest } from './dataprep.js';
 import {
   cleanPath,
   receiveForm,
+  tooLarge,
   uploadLimits,
   type ReceivedForm,
   type UploadLimits,
@@ -118,13 +119,7 @@ export function parseIngestFields(fields: Record<string, unknown>, maxLinks: num
   const present = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
   const parsed = parseOrThrow(fieldsSchema, present);
   const { link_list: links = [], index_name, async = false, filename = 'text.txt', ...rest } = parsed;
-  if (links.length > maxLinks) {
-    throw new MegaNestError('payload_too_large', {
-      what: 'The number of links',
-      limit: String(maxLinks),
-      param: 'link_list',
-    });
-  }
+  if (links.length > maxLinks) throw tooLarge('The number of links', `${maxLinks}`, 'link_list');
   const { process_table: _always, table_strategy: _fast, ...wanted } = rest;
   return { ...wanted, collection: wanted.collection ?? index_name, links, async, filename };
 }

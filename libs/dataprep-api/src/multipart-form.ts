@@ -199,13 +199,8 @@ class UploadCounter {
 
   addFile(param: string): void {
     this.#files += 1;
-    if (this.#files > this.limits.maxFiles) {
-      throw new MegaNestError('payload_too_large', {
-        what: 'The number of files',
-        limit: String(this.limits.maxFiles),
-        param,
-      });
-    }
+    const { maxFiles } = this.limits;
+    if (this.#files > maxFiles) throw tooLarge('The number of files', `${maxFiles}`, param);
   }
 
   async *count(
@@ -218,15 +213,16 @@ class UploadCounter {
     for await (const piece of pieces) {
       size += piece.length;
       this.#bytes += piece.length;
-      if (size > maxFileBytes) throw tooLarge(`The file ${filename}`, maxFileBytes, param);
-      if (this.#bytes > maxBytes) throw tooLarge('The upload', maxBytes, param);
+      if (size > maxFileBytes) throw tooLarge(`The file ${filename}`, `${maxFileBytes} bytes`, param);
+      if (this.#bytes > maxBytes) throw tooLarge('The upload', `${maxBytes} bytes`, param);
       yield piece;
     }
   }
 }
 
-function tooLarge(what: string, bytes: number, param: string): MegaNestError {
-  return new MegaNestError('payload_too_large', { what, limit: `${bytes} bytes`, param });
+/** The error for a request of which something goes beyond a limit. */
+export function tooLarge(what: string, limit: string, param: string): MegaNestError {
+  return new MegaNestError('payload_too_large', { what, limit, param });
 }
 
 /** Bounds of one request. */

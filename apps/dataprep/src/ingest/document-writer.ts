@@ -10,67 +10,66 @@ import type { PreparedDocument } from './prepare-document.js';
 
 type PassedOn = CallOptions & { signal: AbortSignal; deadline: number };
 
-/** Embeds a prepared document and stores it; a large one is written while its later chunks are embedded. It shows whole. */
-export class DocumentWriter {
-  constructor(private readonly documents: Pick<DocumentsRepository, 'replaceDocument'>) {}
-
-  /** Streams progress; returns what became of the document. Errors: of embedding and storing, cancelled. */
-  async *write(
-    loaded: LoadedDocument,
-    context: IngestContext,
-    call: PassedOn,
-  ): AsyncGenerator<IngestProgress, IngestedDocument, void> {
-    const { filename, link, mimeType, bytes, contentHash, content } = loaded;
-    if ('unchanged' in content) {
-      const { id, chunks } = content.unchanged;
-      return { documentId: id, filename, chunks, outcome: 'unchanged' };
-    }
-    const { collection, owner, metadata, embeddingModel } = context;
-    const facts = {
-      collection,
-      owner,
-      filename,
-      source: link,
-      contentHash,
-      mimeType,
-      bytes,
-      metadata,
-      embeddingModel,
-    };
-    let total = 0;
-    const store = async (onEvent: (event: IngestProgress) => void, signal: AbortSignal) => {
-      const progress = (stage: 'embedding' | 'storing', completed: number) =>
-        onEvent({ stage, filename, completed, total });
-      let done = 0;
-      const embedded = async function* () {
-        for await (const part of 'prepared' in content ? [content.prepared] : content.sections) {
-          const before = done;
-          // Of a text in sections it grows with each of them.
-          total += part.chunks.length;
-          yield* embedChunks(part, context, signal, (completed) =>
-            progress('embedding', (done = before + completed)),
-          );
-        }
-      };
-      const chunks = embedded();
-      const outcome = await this.documents.replaceDocument(
-        facts,
-        thenCall(chunks, () => progress('storing', 0)),
-      );
-      progress('storing', total);
-      return outcome;
-    };
-    let storing: Promise<ReplaceOutcome> | undefined;
-    try {
-      yield* eventsOf<IngestProgress>((...given) => (storing = store(...given)), call.signal);
-    } finally {
-      // Work that is left early has to clean up before the next begins.
-      await storing?.catch(() => undefined);
-    }
-    const stored = await storing;
-    if (!stored) throw new MegaNestError('cancelled');
-    return { ...stored, filename };
+/**
+ * Embeds a prepared document and stores it; a large one is written while its later chunks are embedded. It shows whole.
+ * Streams progress; returns what became of the document. Errors: of embedding and storing, cancelled.
+ */
+export async function* writeDocument(
+  documents: Pick<DocumentsRepository, 'replaceDocument'>,
+  loaded: LoadedDocument,
+  context: IngestContext,
+  call: PassedOn,
+): AsyncGenerator<IngestProgress, IngestedDocument, void> {
+  const { filename, link, mimeType, bytes, contentHash, content } = loaded;
+  if ('unchanged' in content) {
+    const { id, chunks } = content.unchanged;
+    return { documentId: id, filename, chunks, outcome: 'unchanged' };
   }
+  const { collection, owner, metadata, embeddingModel } = context;
+  const facts = {
+    collection,
+    owner,
+    filename,
+    source: link,
+    contentHash,
+    mimeType,
+    bytes,
+    metadata,
+    embeddingModel,
+  };
+  let total = 0;
+  const store = async (onEvent: (event: IngestProgress) => void, signal: AbortSignal) => {
+    const progress = (stage: 'embedding' | 'storing', completed: number) =>
+      onEvent({ stage, filename, completed, total });
+    let done = 0;
+    const embedded = async function* () {
+      for await (const part of 'prepared' in content ? [content.prepared] : content.sections) {
+        const before = done;
+        // Of a text in sections it grows with each of them.
+        total += part.chunks.length;
+        yield* embedChunks(part, context, signal, (completed) =>
+          progress('embedding', (done = before + completed)),
+        );
+      }
+    };
+    const chunks = embedded();
+    const outcome = await documents.replaceDocument(
+      facts,
+      thenCall(chunks, () => progress('storing', 0)),
+    );
+    progress('storing', total);
+    return outcome;
+  };
+  let storing: Promise<ReplaceOutcome> | undefined;
+  try {
+    yield* eventsOf<IngestProgress>((...given) => (storing = store(...given)), call.signal);
+  } finally {
+    // Work that is left early has to clean up before the next begins.
+    await storing?.catch(() => undefined);
+  }
+  const stored = await storing;
+  if (!stored) throw new MegaNestError('cancelled');
+  return { ...stored, filename };
 }
 
 /** The chunks with their vectors, batch by batch; `onProgress` hears how many are ready. */

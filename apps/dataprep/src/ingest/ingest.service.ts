@@ -1,9 +1,10 @@
 import { MegaNestError, type FailedDocument, type IngestedDocument, type IngestProgress } from '#contracts';
 import type { CallOptions } from '#messaging';
 import type { Metrics } from '#service-kit';
+import type { DocumentsRepository } from '#storage';
 import type { ChunkingOptions } from '../chunking/chunk-document.js';
 import type { DocumentLoader, LoadedDocument } from './document-loader.js';
-import type { DocumentWriter } from './document-writer.js';
+import { writeDocument } from './document-writer.js';
 import type { EmbeddingClient } from './embedding.client.js';
 import { chunkingOf, ingestContext, type IngestContext } from './ingest-context.js';
 import { sideBySide } from './side-by-side.js';
@@ -29,7 +30,7 @@ export interface IngestParts {
   sources: SourceReader;
   loader: DocumentLoader;
   embedding: EmbeddingClient;
-  writer: DocumentWriter;
+  documents: Pick<DocumentsRepository, 'replaceDocument'>;
 }
 
 /**
@@ -101,7 +102,7 @@ export class IngestService {
     yield { stage: 'reading', filename: source.filename, completed: index, total: sources.length };
     try {
       const loaded = yield* this.#load(source, context, call);
-      outcomes[index] = yield* this.parts.writer.write(loaded, context, call);
+      outcomes[index] = yield* writeDocument(this.parts.documents, loaded, context, call);
     } catch (error) {
       if (!isOfDocument(error, call.signal)) throw error;
       outcomes[index] = error;

@@ -5,12 +5,11 @@ import { inspectDatabase, type DatabaseFacts } from '#storage';
 import type { LauncherEnvironment } from '../environment.js';
 import { maskUrl } from '../summary.js';
 import { checkNatsProgram } from './check-machine.js';
-import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
+import { checkClock, fail, ok, reasonOf, warn, type Finding } from './finding.js';
 
 const usualPayloadBytes = 1024 * 1024;
 const leastPostgres = 150_000;
 const leastVector = '0.8.0';
-const clockToleranceMs = 5_000;
 
 /** NATS: reachable, large enough messages, an object store. */
 export async function checkNats(environment: LauncherEnvironment): Promise<Finding[]> {
@@ -99,15 +98,7 @@ function describeDatabase({ serverVersion, vector, mayCreate, now }: DatabaseFac
         'GRANT CREATE ON SCHEMA public TO the user of DATABASE_URL',
       ),
     );
-  if (skewMs > clockToleranceMs)
-    findings.push(
-      warn(
-        'clock',
-        `the database is ${Math.round(skewMs / 1000)} s off this machine`,
-        'synchronise both by NTP',
-      ),
-    );
-  return findings;
+  return [...findings, ...checkClock('the database', skewMs)];
 }
 
 function describeMigrations({ pendingMigrations, unknownMigrations }: DatabaseFacts): Finding[] {

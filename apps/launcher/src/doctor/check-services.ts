@@ -4,10 +4,9 @@ import { request } from 'undici';
 import { z } from 'zod';
 import type { LauncherEnvironment } from '../environment.js';
 import { hostOf, reachableHost } from '../service-ports.js';
-import { fail, ok, warn, type Finding } from './finding.js';
+import { checkClock, fail, ok, warn, type Finding } from './finding.js';
 
 const timeoutMs = 5_000;
-const clockToleranceMs = 5_000;
 
 const healthSchema = z.looseObject({
   'Service Title': z.string(),
@@ -70,7 +69,9 @@ async function checkService(
     const fix = `stop what listens there, or set ${portVariable}`;
     return [fail('ports', `${name} needs port ${port}, which another program has`, fix)];
   }
-  return [...describeHealth(name, health.data), ...describeClock(name, answer?.headers['date'])];
+  const { date } = answer?.headers ?? {};
+  const skewMs = typeof date === 'string' ? Math.abs(Date.parse(date) - Date.now()) : 0;
+  return [...describeHealth(name, health.data), ...checkClock(name, skewMs)];
 }
 
 function describeHealth(name: string, health: z.output<typeof healthSchema>): Finding[] {
@@ -82,12 +83,4 @@ function describeHealth(name: string, health: z.output<typeof healthSchema>): Fi
   if (health['Service Version'] !== version)
     findings.push(warn(name, `is version ${health['Service Version']}, this is ${version}`, 'restart it'));
   return findings.length > 0 ? findings : [ok(name, 'healthy')];
-}
-
-function describeClock(name: string, date: string | string[] | undefined): Finding[] {
-  const skewMs = typeof date === 'string' ? Math.abs(Date.parse(date) - Date.now()) : 0;
-  if (skewMs <= clockToleranceMs) return [];
-  return [
-    warn('clock', `${name} is ${Math.round(skewMs / 1000)} s off this machine`, 'synchronise both by NTP'),
-  ];
 }

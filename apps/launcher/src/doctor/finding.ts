@@ -35,3 +35,12 @@ export function reasonOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && !thrown.message) return thrown.errors.map(reasonOf).join(', ');
   return thrown.message || (typeof code === 'string' ? code : thrown.name);
 }
+
+const clockToleranceMs = 5_000;
+
+/** What to do where the clock of another machine differs from this one's by milliseconds. */
+export function checkClock(other: string, skewMs: number): Finding[] {
+  if (skewMs <= clockToleranceMs) return [];
+  const message = `${other} is ${Math.round(skewMs / 1000)} s off this machine`;
+  return [warn('clock', message, 'synchronise both by NTP')];
+}

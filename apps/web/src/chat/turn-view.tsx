@@ -84,16 +84,10 @@ export const TurnView = memo(function TurnView(props: TurnProps): ReactElement {
 /** Says how an answer ended that is not whole. */
 function Ending({ turn, busy, again }: TurnProps): ReactNode {
   const t = useText();
-  if (turn.state === 'cancelled')
+  if (turn.state === 'cancelled' || turn.state === 'incomplete')
     return (
-      <Alert mt="xs" color="gray" p="xs">
-        {t('stopped')}
-      </Alert>
-    );
-  if (turn.state === 'incomplete')
-    return (
-      <Alert mt="xs" color="yellow" p="xs">
-        {t('cutOff')}
+      <Alert mt="xs" color={turn.state === 'cancelled' ? 'gray' : 'yellow'} p="xs">
+        {turn.state === 'cancelled' ? t('stopped') : t('cutOff')}
       </Alert>
     );
   if (turn.state !== 'failed') return null;

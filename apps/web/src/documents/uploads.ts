@@ -40,20 +40,12 @@ window.addEventListener('beforeunload', () => {
 
 /** Sends files, a few at a time, each as a job of its own. */
 export function uploadFiles(files: readonly File[], collection: string): void {
-  for (const file of files) {
-    const form = new FormData();
-    if (collection) form.append('collection', collection);
-    form.append('files', file, file.name);
-    add(file.name, collection, form);
-  }
+  for (const file of files) add(file.name, collection, (form) => form.append('files', file, file.name));
 }
 
 /** Has the gateway fetch a page or a file of the web. */
 export function uploadLink(link: string, collection: string): void {
-  const form = new FormData();
-  if (collection) form.append('collection', collection);
-  form.append('link_list', JSON.stringify([link]));
-  add(link, collection, form);
+  add(link, collection, (form) => form.append('link_list', JSON.stringify([link])));
 }
 
 /** Takes an upload off the list; one that still runs is cancelled. */
@@ -72,7 +64,10 @@ export function resumeUploads(): void {
   }
 }
 
-function add(name: string, collection: string, form: FormData): void {
+function add(name: string, collection: string, fill: (form: FormData) => void): void {
+  const form = new FormData();
+  if (collection) form.append('collection', collection);
+  fill(form);
   const upload: Upload = { id: crypto.randomUUID(), name, collection, state: 'waiting', share: 0 };
   uploads.update((list) => [upload, ...list]);
   waiting.push({ upload, form });

@@ -71,25 +71,21 @@ function describeFailure(error: unknown): string {
   return cause instanceof Error && message === 'fetch failed' ? `${message}: ${cause.message}` : message;
 }
 
-interface Attempts {
-  failures: string[];
-  try(label: string, find: () => Promise<FoundNatsServer | undefined>): Promise<FoundNatsServer | undefined>;
-}
-
 /** Tries in turn; what failed, and why, is told when nothing works. */
-function startAttempts(): Attempts {
-  const failures: string[] = [];
-  return {
-    failures,
-    try: async (label, find) => {
-      try {
-        return await find();
-      } catch (error) {
-        failures.push(`${label}: ${describeFailure(error)}`);
-        return undefined;
-      }
-    },
-  };
+class Attempts {
+  readonly failures: string[] = [];
+
+  async try(
+    label: string,
+    find: () => Promise<FoundNatsServer | undefined>,
+  ): Promise<FoundNatsServer | undefined> {
+    try {
+      return await find();
+    } catch (error) {
+      this.failures.push(`${label}: ${describeFailure(error)}`);
+      return undefined;
+    }
+  }
 }
 
 /** Fetches into a folder of its own, checks that the program runs, then renames it into place in one step. */
@@ -110,21 +106,6 @@ async function fetchInto(
   }
 }
 
-async function fetchLocked(
-  cached: string,
-  options: FindNatsServerOptions,
-  attempts: Attempts,
-): Promise<FoundNatsServer | undefined> {
-  const fetchedMeanwhile = await inspect(cached, 'cache').catch(() => undefined);
-  if (fetchedMeanwhile) return fetchedMeanwhile;
-  for (const { label, source, fetch } of fetchers) {
-    options.onProgress?.(`fetching nats-server (${label})`);
-    const found = await attempts.try(label, () => fetchInto(cached, source, fetch));
-    if (found) return found;
-  }
-  return undefined;
-}
-
 interface Fetcher {
   label: string;
   source: NatsServerSource;
@@ -134,10 +115,10 @@ interface Fetcher {
 
 /** In the order in which they are tried: a file whose hash is known here, what apt verifies, what HTTPS alone protects. */
 const fetchers: readonly Fetcher[] = [
-  { label: 'pinned package', source: 'pinned', fetch: (directory) => fetchPinnedPackage(directory) },
+  { label: 'pinned package', source: 'pinned', fetch: fetchPinnedPackage },
   { label: 'package manager', source: 'package', fetch: fetchDistributionPackage },
   { label: "Debian 13's package", source: 'package', fetch: fetchStablePackage },
-  { label: 'official release', source: 'release', fetch: (directory) => fetchOfficialRelease(directory) },
+  { label: 'official release', source: 'release', fetch: fetchOfficialRelease },
 ];
 
 /** Of several processes that need the program, one fetches it and the others wait. */
@@ -149,7 +130,14 @@ async function fetchOnce(
   await mkdir(options.cacheDirectory, { recursive: true });
   const lock = await acquireFileLock(`${cached}.lock`, { holder: 'another start', waitMs: 300_000 });
   try {
-    return await fetchLocked(cached, options, attempts);
+    const fetchedMeanwhile = await inspect(cached, 'cache').catch(() => undefined);
+    if (fetchedMeanwhile) return fetchedMeanwhile;
+    for (const { label, source, fetch } of fetchers) {
+      options.onProgress?.(`fetching nats-server (${label})`);
+      const found = await attempts.try(label, () => fetchInto(cached, source, fetch));
+      if (found) return found;
+    }
+    return undefined;
   } finally {
     await lock.release();
   }
@@ -177,7 +165,7 @@ async function findOnPath(
  * Errors: NatsServerNotFoundError with everything that was tried.
  */
 export async function findNatsServer(options: FindNatsServerOptions): Promise<FoundNatsServer> {
-  const attempts = startAttempts();
+  const attempts = new Attempts();
   const { explicitPath } = options;
   if (explicitPath !== undefined) {
     const found = await attempts.try(explicitPath, () => inspect(explicitPath, 'explicit'));

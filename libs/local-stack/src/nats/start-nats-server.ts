@@ -1,39 +1,22 @@
 import { createConnection } from 'node:net';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  superviseProcess,
-  whenReadyOrStopped,
-  type SupervisedProcess,
-  type SupervisionOptions,
-} from '../processes/supervise.js';
+import { startServer, type RunningServer, type ServerOptions } from '../processes/supervise.js';
 import { liveByGreeting, waitForLine, type StartingProcess } from '../processes/readiness.js';
-import type { ChildExit } from '../processes/child.js';
 
-export interface NatsServerOptions {
+export interface NatsServerOptions extends ServerOptions {
   /** The program, as findNatsServer found it. */
   program: string;
   /** JetStream's files lie in `jetstream` below it. */
   dataDirectory: string;
-  /** Default 0: a free one, chosen by the server; a restart keeps it. */
-  port?: number;
   /** The text of a configuration file, for its owner's eyes only; what is given beside it counts more. */
   configuration?: string;
   /** Default true. */
   jetStream?: boolean;
-  /** Ends a start that is not needed any more. */
-  signal?: AbortSignal;
-  restart?: SupervisionOptions['restart'];
-  onLine?: SupervisionOptions['onLine'];
-  onEvent?: SupervisionOptions['onEvent'];
 }
 
-export interface NatsServer {
+export interface NatsServer extends RunningServer {
   url: string;
-  process: SupervisedProcess;
-  /** Resolves when the server is gone for good. */
-  exited: Promise<ChildExit>;
-  stop(): Promise<void>;
 }
 
 /** What a server says first on every connection. */
@@ -74,7 +57,7 @@ async function awaitPort(child: StartingProcess, jetStream: boolean): Promise<nu
 
 /** Starts nats-server on loopback and waits until it answers. Errors: StartFailedError with the server's last lines. */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
-  const { jetStream = true, restart = false } = options;
+  const { jetStream = true } = options;
   const storeDirectory = join(options.dataDirectory, 'jetstream');
   await mkdir(storeDirectory, { recursive: true });
   const configurationFile = join(options.dataDirectory, 'nats.conf');
@@ -82,7 +65,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   if (options.configuration !== undefined)
     await writeFile(configurationFile, options.configuration, { mode: 0o600, flag: 'wx' });
   let port = options.port ?? 0;
-  const server = superviseProcess({
+  const server = await startServer(options, {
     name: 'nats',
     command: options.program,
     args: () => [
@@ -100,15 +83,6 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
     },
     liveness: liveByGreeting((signal) => readServerInfo(port, signal)),
     startTimeoutMs: 30_000,
-    restart,
-    onLine: options.onLine,
-    onEvent: options.onEvent,
   });
-  await whenReadyOrStopped(server, options.signal);
-  return {
-    url: `nats://127.0.0.1:${port}`,
-    process: server,
-    exited: server.whenFinished(),
-    stop: () => server.stop(),
-  };
+  return { url: `nats://127.0.0.1:${port}`, ...server };
 }

@@ -1,35 +1,18 @@
 import { builtFile } from '#paths';
-import type { ChildExit } from '../processes/child.js';
 import { waitForListeningUrl } from '../processes/readiness.js';
-import {
-  superviseProcess,
-  whenReadyOrStopped,
-  type SupervisedProcess,
-  type SupervisionOptions,
-} from '../processes/supervise.js';
+import { startServer, type RunningServer, type ServerOptions } from '../processes/supervise.js';
 
-export interface EmbeddedPostgresOptions {
+export interface EmbeddedPostgresOptions extends ServerOptions {
   /** The database's files lie in `pgdata` below it; one process at a time. */
   dataDirectory: string;
-  /** Default 0: a free one; a restart keeps it. */
-  port?: number;
   /** An empty database to copy instead of creating one; made on first use. For tests, which need many. */
   template?: string;
   /** Milliseconds between two looks whether space is worth being taken back. Default 300,000. */
   vacuumEveryMs?: number;
-  /** Ends a start that is not needed any more. */
-  signal?: AbortSignal;
-  restart?: SupervisionOptions['restart'];
-  onLine?: SupervisionOptions['onLine'];
-  onEvent?: SupervisionOptions['onEvent'];
 }
 
-export interface EmbeddedPostgres {
+export interface EmbeddedPostgres extends RunningServer {
   connectionString: string;
-  process: SupervisedProcess;
-  /** Resolves when the database is gone for good. */
-  exited: Promise<ChildExit>;
-  stop(): Promise<void>;
 }
 
 /**
@@ -39,7 +22,7 @@ export interface EmbeddedPostgres {
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   let connectionString = '';
   let port = options.port ?? 0;
-  const database = superviseProcess({
+  const server = await startServer(options, {
     name: 'postgres',
     command: process.execPath,
     args: () => [
@@ -56,17 +39,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     },
     // Creating a database takes seconds, on a busy machine many.
     startTimeoutMs: 180_000,
-    restart: options.restart ?? false,
-    onLine: options.onLine,
-    onEvent: options.onEvent,
   });
-  await whenReadyOrStopped(database, options.signal);
-  return {
-    connectionString,
-    process: database,
-    exited: database.whenFinished(),
-    stop: () => database.stop(),
-  };
+  return { connectionString, ...server };
 }
 
 /** Name of a copy of the database, beside its files. */

@@ -228,6 +228,33 @@ export async function whenReadyOrStopped(child: SupervisedProcess, signal?: Abor
   }
 }
 
+/** What the starts of a NATS server and of the embedded Postgres have in common. */
+export interface ServerOptions
+  extends Pick<SupervisionOptions, 'onLine' | 'onEvent'>, Partial<Pick<SupervisionOptions, 'restart'>> {
+  /** Default 0: a free one; a restart keeps it. */
+  port?: number;
+  /** Ends a start that is not needed any more. */
+  signal?: AbortSignal;
+}
+
+/** A server that was started and serves. */
+export interface RunningServer {
+  process: SupervisedProcess;
+  /** Resolves when the server is gone for good. */
+  exited: Promise<ChildExit>;
+  stop(): Promise<void>;
+}
+
+/** Starts a server and waits until it serves. Errors: StartFailedError. */
+export async function startServer(
+  { restart = false, signal, onLine, onEvent }: ServerOptions,
+  program: Omit<SupervisionOptions, keyof ServerOptions>,
+): Promise<RunningServer> {
+  const server = superviseProcess({ ...program, restart, onLine, onEvent });
+  await whenReadyOrStopped(server, signal);
+  return { process: server, exited: server.whenFinished(), stop: () => server.stop() };
+}
+
 /**
  * Variables of every Node process that is started here, below what the user set. glibc asks for huge pages then, where the
  * kernel leaves that to programs: a model's weights are read whole for each token, and looking their pages up takes time.

@@ -24,12 +24,15 @@ export function zipEntryNames(bytes: Uint8Array, filename: string): string[] {
  * Refuses a zip bomb: unpacks every entry under one common budget and throws the result away, since the sizes that
  * an archive declares may lie. Throws `unsupported_file`.
  */
-export function checkUnpackedSize(bytes: Uint8Array, filename: string, maxUnpackedBytes: number): void {
-  let left = maxUnpackedBytes;
-  for (const entry of readDirectory(bytes, filename)) {
-    left -= unpackedSize(bytes, entry, filename, left);
-    if (left < 0) throw tooLarge(filename, maxUnpackedBytes);
-  }
+export function checkUnpackedSize(bytes: Uint8Array, filename: string, maxBytes: number): void {
+  const files = unpackEach(bytes, filename, { maxBytes, isWanted: () => true });
+  while (!files.next().done) continue;
+}
+
+/** Which files of an archive to unpack, and their common budget. */
+interface Unpacking {
+  maxBytes: number;
+  isWanted: (name: string) => boolean;
 }
 
 /**
@@ -39,23 +42,24 @@ export function checkUnpackedSize(bytes: Uint8Array, filename: string, maxUnpack
 export function unpackFiles(
   bytes: Uint8Array,
   filename: string,
-  { maxBytes, isWanted }: { maxBytes: number; isWanted: (name: string) => boolean },
+  options: Unpacking,
 ): Map<string, Uint8Array> {
+  return new Map(unpackEach(bytes, filename, options));
+}
+
+function* unpackEach(
+  bytes: Uint8Array,
+  filename: string,
+  { maxBytes, isWanted }: Unpacking,
+): Generator<[name: string, content: Uint8Array]> {
   let left = maxBytes;
-  const files = new Map<string, Uint8Array>();
   for (const entry of readDirectory(bytes, filename)) {
     if (!isWanted(entry.name)) continue;
     const content = unpack(bytes, entry, filename, left);
     left -= content?.length ?? left + 1;
     if (!content || left < 0) throw tooLarge(filename, maxBytes);
-    files.set(entry.name, content);
+    yield [entry.name, content];
   }
-  return files;
-}
-
-function unpackedSize(bytes: Uint8Array, entry: ZipEntry, filename: string, budget: number): number {
-  if (entry.method === 0) return entry.packedBytes;
-  return unpack(bytes, entry, filename, budget)?.length ?? budget + 1;
 }
 
 /** Undefined where the content is larger than the budget. */

@@ -1,13 +1,25 @@
 import { HoverCard, Text } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
 import type * as Hast from 'hast';
-import { createContext, memo, useContext, useMemo, type ReactElement } from 'react';
-import Markdown, { type Components } from 'react-markdown';
+import {
+  createContext,
+  memo,
+  useContext,
+  useMemo,
+  useRef,
+  useEffect,
+  useState,
+  type ReactElement,
+  type ReactNode,
+} from 'react';
+import Markdown, { type Components, type Options } from 'react-markdown';
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
 import { MarkedText, type Opened } from '../../documents/document-view';
 import { citedSentence, findQuote } from '../../documents/quote';
 import { useText } from '../../i18n/text';
-import { CodeBlock, hasCode, useHighlighter } from '../code/code-block';
+import { IconButton } from '../../shared/components';
+import { IconCheck, IconCopy } from '../../shared/icons';
 import { pageAt, type CitedPage, type Passage } from '../turns';
 
 /** Images come from elsewhere, so that an answer has none; links lead to the web by http, https and mail alone. */
@@ -163,4 +175,60 @@ interface Processor {
 function plainHtml(this: unknown): void {
   const data = (this as Processor).data();
   (data.micromarkExtensions ??= []).push({ disable: { null: ['htmlFlow', 'htmlText'] } });
+}
+
+/** A block of code that can be copied. */
+function CodeBlock({ children }: { children?: ReactNode }): ReactElement {
+  const t = useText();
+  const block = useRef<HTMLPreElement>(null);
+  const { copied, copy } = useClipboard();
+  const label = copied ? t('copied') : t('copyCode');
+  return (
+    <div className="code-block">
+      <pre ref={block} tabIndex={0}>
+        {children}
+      </pre>
+      <IconButton
+        className="code-copy"
+        variant="default"
+        size="sm"
+        label={label}
+        onClick={() => copy(block.current?.textContent ?? '')}
+      >
+        {copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+      </IconButton>
+    </div>
+  );
+}
+
+type Plugins = NonNullable<Options['rehypePlugins']>;
+
+const none: Plugins = [];
+
+/** The plugin, once it is loaded; answers without code never want it. */
+let loaded: Plugins | undefined;
+
+/** Whether an answer has a block of code that names its language. */
+function hasCode(answer: string): boolean {
+  return /^\s*(```|~~~)\s*\w/m.test(answer);
+}
+
+/** The plugins that color code: none until their file has come. Colors alone change then, so that nothing moves. */
+function useHighlighter(wanted: boolean): Plugins {
+  const [plugins, setPlugins] = useState(loaded);
+  useEffect(() => {
+    if (!wanted || plugins) return undefined;
+    let gone = false;
+    const load = async () => {
+      const { highlightCode } = await import('./highlight-code');
+      loaded = highlightCode;
+      if (!gone) setPlugins(highlightCode);
+    };
+    // Code without colors can be read too.
+    void load().catch(() => undefined);
+    return () => {
+      gone = true;
+    };
+  }, [wanted, plugins]);
+  return plugins ?? none;
 }
