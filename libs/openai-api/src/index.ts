@@ -33,6 +33,7 @@ export {
   type EmbeddingRequest,
   type EmbeddingResponse,
 } from './embeddings.js';
+export { listOf, listSchemaOf, pageShape } from './lists.js';
 export { codexModel, modelList, modelObject, type Model } from './models.js';
 export { dataFrame, doneFrame, errorFrame } from './server-sent-events.js';
 export {

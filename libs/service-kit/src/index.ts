@@ -27,6 +27,7 @@ export {
   callOf,
   ignoredHeader,
   ignoredHeaderName,
+  Owner,
   probePaths,
   setDegraded,
   setIgnored,

@@ -5,11 +5,10 @@ import {
   type ChatCompletionRequest,
 } from '#openai-api';
 import { Synthesis } from '#audio-api';
-import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
+import { ApiOperation, Call, Owner, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, Headers, Inject, Post, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AudioPartsGuard } from '../audio/audio-parts.guard.js';
-import { Owner } from '../auth/owner.js';
 import { FilePartsGuard } from '../input-files/file-parts.guard.js';
 import { StoredCompletionsService, takeKeepWish } from './stored/stored-completions.service.js';
 import { speakAlong, speakWhole, takeSpokenWish } from './speak-along.js';

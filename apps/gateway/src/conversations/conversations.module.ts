@@ -1,12 +1,11 @@
-import { ApiOperation, SchemaPipe } from '#service-kit';
+import { listOf } from '#openai-api';
+import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Module, Param, Post, Query } from '@nestjs/common';
-import { Owner } from '../auth/owner.js';
 import {
   conversationAnswer,
   conversationListAnswer,
   deletedAnswer,
   itemAnswer,
-  itemList,
   itemListAnswer,
   pageQuerySchema,
   type PageQuery,
@@ -72,7 +71,8 @@ export class ConversationsController {
     @Query(new SchemaPipe(pageQuerySchema)) page: PageQuery,
     @Owner() owner: string,
   ) {
-    return itemList(await this.conversations.page(owner, id, page));
+    const { items, hasMore } = await this.conversations.page(owner, id, page);
+    return listOf(items, hasMore);
   }
 
   @Post(':id/items')
@@ -83,7 +83,7 @@ export class ConversationsController {
     @Body(new SchemaPipe(createItemsSchema)) { items }: CreateItems,
     @Owner() owner: string,
   ) {
-    return itemList({ items: await this.conversations.addItems(owner, id, items), hasMore: false });
+    return listOf(await this.conversations.addItems(owner, id, items), false);
   }
 
   @Get(':id/items/:itemId')

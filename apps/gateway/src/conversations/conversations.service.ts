@@ -1,9 +1,10 @@
 import { MegaNestError, parseOrThrow } from '#contracts';
+import { listOf, pageShape } from '#openai-api';
 import { type InputItem, inputItemSchema, type Metadata, metadataSchema, newId } from '#responses';
 import { ConversationsRepository, type ItemPage, type ItemRecord, type StoredConversation } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { itemList, type PageQuery } from '../responses/api/response-answers.js';
+import type { PageQuery } from '../responses/api/response-answers.js';
 import { ContextLoader } from '../responses/context/context-reader.js';
 
 /** More than OpenAI's 20: the Agents SDK's sessions send more at once. */
@@ -29,10 +30,7 @@ export const createItemsSchema = z.object({ items });
 export type CreateItems = z.output<typeof createItemsSchema>;
 
 /** Latest first: the API of OpenAI has no such list, its lists look like this. */
-export const listConversationsSchema = z.object({
-  limit: z.coerce.number().int().min(1).max(100).default(20),
-  after: z.string().optional(),
-});
+export const listConversationsSchema = z.object(pageShape);
 export type ListConversations = z.output<typeof listConversationsSchema>;
 
 /** OpenAI's conversation object. */
@@ -61,7 +59,7 @@ export class ConversationsService {
 
   async list(owner: string, page: ListConversations) {
     const { conversations, hasMore } = await this.conversations.list(owner, page);
-    return itemList({ items: conversations.map(toConversation), hasMore });
+    return listOf(conversations.map(toConversation), hasMore);
   }
 
   async find(owner: string, id: string): Promise<Conversation> {

@@ -27,27 +27,6 @@ export const deletedFileSchema = z.object({
   deleted: z.literal(true),
 });
 
-/** A list as OpenAI pages it; ids of an empty one are empty. */
-export function listSchemaOf<Item extends z.ZodType>(item: Item) {
-  return z.object({
-    object: z.literal('list'),
-    data: z.array(item),
-    first_id: z.string(),
-    last_id: z.string(),
-    has_more: z.boolean(),
-  });
-}
-
-export function listOf<Item extends { id: string }>(data: Item[], hasMore: boolean) {
-  return {
-    object: 'list' as const,
-    data,
-    first_id: data[0]?.id ?? '',
-    last_id: data.at(-1)?.id ?? '',
-    has_more: hasMore,
-  };
-}
-
 export function toFileObject(file: StoredFile): FileObject {
   const { id, bytes, createdAt, expiresAt, filename, purpose } = file;
   return {

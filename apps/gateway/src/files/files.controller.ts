@@ -1,6 +1,7 @@
 import { MegaNestError, parseOrThrow } from '#contracts';
+import { listOf, listSchemaOf } from '#openai-api';
 import { newId } from '#responses';
-import { ApiOperation, SchemaPipe } from '#service-kit';
+import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
 import { type CursorPage, FilesRepository, type StoredFile } from '#storage';
 import {
   Controller,
@@ -17,16 +18,8 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
-import { Owner } from '../auth/owner.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
-import {
-  deletedFileSchema,
-  FileContents,
-  fileObjectSchema,
-  listOf,
-  listSchemaOf,
-  toFileObject,
-} from './file-objects.js';
+import { deletedFileSchema, FileContents, fileObjectSchema, toFileObject } from './file-objects.js';
 import {
   expirySeconds,
   fileFieldsSchema,

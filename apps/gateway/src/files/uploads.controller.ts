@@ -1,12 +1,11 @@
 import { invalidField, MegaNestError } from '#contracts';
 import { cleanFilename } from '#dataprep-api';
 import { newId } from '#responses';
-import { ApiOperation, SchemaPipe } from '#service-kit';
+import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
 import { FilesRepository, type StoredFile, type StoredUpload, UploadsRepository } from '#storage';
 import { Body, Controller, HttpCode, Inject, Injectable, Param, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
-import { Owner } from '../auth/owner.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import {
   type CompleteUpload,

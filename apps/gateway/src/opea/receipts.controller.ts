@@ -1,13 +1,12 @@
 import { MegaNestError } from '#contracts';
 import type { MegaServiceDefinition } from '#dag';
 import { ServiceDirectory } from '#messaging';
-import { ApiOperation, SchemaPipe } from '#service-kit';
+import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
 import { Body, Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { z } from 'zod';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { ReceiptStore, type StoredReceipt } from '../mega-services/receipt-store.js';
 import { Cluster } from './cluster.js';
-import { Owner } from '../auth/owner.js';
 import {
   instancesAnswer,
   megaServiceAnswer,

@@ -1,5 +1,5 @@
 import { inputItemSchema, newId, newItemId, toChatMessages, type StoredItem } from '#responses';
-import { ApiOperation, SchemaPipe } from '#service-kit';
+import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
 import {
   ConversationsRepository,
   Database,
@@ -8,7 +8,6 @@ import {
   type RecordScope,
 } from '#storage';
 import { Body, Controller, Header, HttpCode, Inject, Injectable, Post } from '@nestjs/common';
-import { Owner } from '../auth/owner.js';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import {
   chatHistoryAnswer,

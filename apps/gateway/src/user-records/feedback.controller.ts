@@ -1,9 +1,8 @@
 import { newId } from '#responses';
-import { ApiOperation, SchemaPipe } from '#service-kit';
+import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
 import { Database, UserRecordsRepository } from '#storage';
 import { Body, Controller, Header, HttpCode, Inject, Post } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
-import { Owner } from '../auth/owner.js';
 import {
   createFeedbackSchema,
   deletedAnswer,

@@ -1,10 +1,8 @@
-import { pollAfter } from '#openai-api';
-import { ApiOperation, SchemaPipe } from '#service-kit';
+import { listOf, listSchemaOf, pollAfter } from '#openai-api';
+import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Owner } from '../auth/owner.js';
-import { listOf, listSchemaOf } from '../files/file-objects.js';
 import { AttachedFilesService } from './attached-files.service.js';
 import {
   deletedSchemaOf,

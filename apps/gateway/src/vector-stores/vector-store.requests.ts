@@ -1,4 +1,5 @@
 import { attributeFilterSchema } from '#contracts';
+import { pageShape } from '#openai-api';
 import { metadataSchema } from '#responses';
 import { z } from 'zod';
 
@@ -89,9 +90,8 @@ export const updateVectorStoreSchema = z.strictObject({
 export type UpdateVectorStore = z.output<typeof updateVectorStoreSchema>;
 
 const page = {
-  limit: z.coerce.number().int().min(1).max(100).default(20),
+  ...pageShape,
   order: z.enum(['asc', 'desc']).default('desc'),
-  after: z.string().optional(),
   before: z.string().optional(),
 };
 export const storeListQuerySchema = z.object(page);

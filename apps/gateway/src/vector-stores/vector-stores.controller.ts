@@ -1,10 +1,8 @@
-import { pollAfter } from '#openai-api';
-import { ApiOperation, Call, SchemaPipe, type HttpCall } from '#service-kit';
+import { listOf, listSchemaOf, pollAfter } from '#openai-api';
+import { ApiOperation, Call, Owner, SchemaPipe, type HttpCall } from '#service-kit';
 import { VectorStoresRepository } from '#storage';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { listOf, listSchemaOf } from '../files/file-objects.js';
-import { Owner } from '../auth/owner.js';
 import { rewriteQuery, VectorStoreSearch } from './vector-store-search.js';
 import { requireStore } from './expiry.js';
 import {

@@ -34,6 +34,11 @@ export const Call = createParamDecorator((_data: unknown, context: ExecutionCont
   return callOf(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
 });
 
+/** Injects whose request it is, by its API key. What one owner stores does not exist for another. */
+export const Owner = createParamDecorator((_data: unknown, context: ExecutionContext): string =>
+  ownerOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);
+
 /** The request's call; made at the first use, the same one afterwards. */
 export function callOf(request: FastifyRequest, reply: FastifyReply): HttpCall {
   request.meganestCall ??= createCall(request, reply);

@@ -1,9 +1,8 @@
-import { chatCompletionSchema } from '#openai-api';
+import { chatCompletionSchema, listSchemaOf } from '#openai-api';
 import { metadataSchema } from '#responses';
-import { ApiOperation, SchemaPipe } from '#service-kit';
+import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { z } from 'zod';
-import { Owner } from '../../auth/owner.js';
 import {
   type CompletionListQuery,
   completionListQuerySchema,
@@ -17,17 +16,7 @@ import {
 /** A completion as it is kept. */
 const storedCompletionAnswer = chatCompletionSchema.extend({ metadata: metadataSchema });
 
-const listOf = (item: z.ZodType) =>
-  z.object({
-    object: z.literal('list'),
-    data: z.array(item),
-    first_id: z.string(),
-    last_id: z.string(),
-    has_more: z.boolean(),
-  });
-
-const completionListAnswer = listOf(storedCompletionAnswer);
-const messageListAnswer = listOf(z.looseObject({ id: z.string(), role: z.string() }));
+const messageAnswer = z.looseObject({ id: z.string(), role: z.string() });
 const deletedCompletionAnswer = z.object({
   id: z.string(),
   object: z.literal('chat.completion.deleted'),
@@ -39,7 +28,10 @@ export class StoredCompletionsController {
   constructor(@Inject(StoredCompletionsService) private readonly completions: StoredCompletionsService) {}
 
   @Get()
-  @ApiOperation({ summary: 'List the completions that were kept', answer: completionListAnswer })
+  @ApiOperation({
+    summary: 'List the completions that were kept',
+    answer: listSchemaOf(storedCompletionAnswer),
+  })
   list(@Query(new SchemaPipe(completionListQuerySchema)) query: CompletionListQuery, @Owner() owner: string) {
     return this.completions.list(owner, query);
   }
@@ -69,7 +61,7 @@ export class StoredCompletionsController {
   }
 
   @Get(':id/messages')
-  @ApiOperation({ summary: 'The messages that it answered', answer: messageListAnswer })
+  @ApiOperation({ summary: 'The messages that it answered', answer: listSchemaOf(messageAnswer) })
   messages(
     @Param('id') id: string,
     @Query(new SchemaPipe(messageListQuerySchema)) query: MessageListQuery,

@@ -1,17 +1,22 @@
 import { type GenerationChunk, invalidField, MegaNestError, parseOrThrow } from '#contracts';
-import { type ChatCompletionRequest, collectChatCompletion, wireMessage } from '#openai-api';
+import {
+  type ChatCompletionRequest,
+  collectChatCompletion,
+  listOf,
+  pageShape,
+  wireMessage,
+} from '#openai-api';
 import { metadataSchema } from '#responses';
 import { type JsonObject, type StoredCompletion, StoredCompletionsRepository } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { ChatRun } from '../chat-model.js';
 
-const page = { limit: z.coerce.number().int().min(1).max(100).default(20), after: z.string().optional() };
 const order = z.enum(['asc', 'desc']).default('asc');
 
 /** Query of the list; metadata comes as `metadata[name]=value`. */
 export const completionListQuerySchema = z
-  .looseObject({ ...page, order, model: z.string().optional() })
+  .looseObject({ ...pageShape, order, model: z.string().optional() })
   .transform(({ limit, after, order: direction, model, ...rest }) => ({
     limit,
     after,
@@ -26,7 +31,7 @@ export const completionListQuerySchema = z
   }));
 export type CompletionListQuery = z.output<typeof completionListQuerySchema>;
 
-export const messageListQuerySchema = z.object({ ...page, order });
+export const messageListQuerySchema = z.object({ ...pageShape, order });
 export type MessageListQuery = z.output<typeof messageListQuerySchema>;
 
 export const updateCompletionSchema = z.object({
@@ -96,7 +101,7 @@ export class StoredCompletionsService {
 
   async list(owner: string, query: CompletionListQuery) {
     const { completions, hasMore } = await this.completions.list(owner, query);
-    return listObject(completions.map(toObject), hasMore);
+    return listOf(completions.map(toObject), hasMore);
   }
 
   /** The messages that a completion answered. Errors: not_found; invalid_request for an unknown cursor. */
@@ -106,26 +111,12 @@ export class StoredCompletionsService {
     const ordered = order === 'asc' ? numbered : numbered.toReversed();
     const start = after === undefined ? 0 : ordered.findIndex((message) => message.id === after) + 1;
     if (after !== undefined && start === 0) throw invalidField('after', `${after} is not in this list`);
-    return listObject(ordered.slice(start, start + limit), start + limit < ordered.length);
+    return listOf(ordered.slice(start, start + limit), start + limit < ordered.length);
   }
 }
 
 function toObject({ completion, metadata }: StoredCompletion): JsonObject {
   return { ...completion, metadata };
-}
-
-function idOf(item: JsonObject | undefined): string {
-  return typeof item?.['id'] === 'string' ? item['id'] : '';
-}
-
-function listObject(data: JsonObject[], hasMore: boolean) {
-  return {
-    object: 'list' as const,
-    data,
-    first_id: idOf(data[0]),
-    last_id: idOf(data.at(-1)),
-    has_more: hasMore,
-  };
 }
 
 /** Hands chunks on and gives all of them to `done` before it ends. */

@@ -6,13 +6,12 @@ import {
   responseUsage,
   type CompactRequest,
 } from '#responses';
-import { ApiOperation, Call, SchemaPipe, type HttpCall, setIgnored } from '#service-kit';
+import { ApiOperation, Call, Owner, SchemaPipe, type HttpCall, setIgnored } from '#service-kit';
 import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ChatService } from '../../chat/chat.service.js';
 import { ContextLoader, ContextReader, missingInput } from '../context/context-reader.js';
 import { compactionAnswer } from './response-answers.js';
-import { Owner } from '../../auth/owner.js';
 import { Compactor } from '../compaction/compactor.js';
 
 /** `POST /v1/responses/compact`: a conversation in, what it can go on from out. */

@@ -1,3 +1,4 @@
+import { listSchemaOf, pageShape } from '#openai-api';
 import { includeSchema, metadataSchema } from '#responses';
 import { z } from 'zod';
 
@@ -23,13 +24,7 @@ export const responseAnswer = z.looseObject({
 export const responseEvent = z.looseObject({ type: z.string(), sequence_number: z.int() });
 
 /** A page of items. */
-export const itemListAnswer = z.object({
-  object: z.literal('list'),
-  data: z.array(item),
-  first_id: z.string(),
-  last_id: z.string(),
-  has_more: z.boolean(),
-});
+export const itemListAnswer = listSchemaOf(item);
 
 /** What a delete answers; `object` tells of what kind it was. */
 export const deletedAnswer = z.object({ id: z.string(), object: z.string(), deleted: z.boolean() });
@@ -58,13 +53,7 @@ export const compactionAnswer = z.object({
 });
 
 /** A page of conversations. */
-export const conversationListAnswer = z.object({
-  object: z.literal('list'),
-  data: z.array(conversationAnswer),
-  first_id: z.string(),
-  last_id: z.string(),
-  has_more: z.boolean(),
-});
+export const conversationListAnswer = listSchemaOf(conversationAnswer);
 
 /** A repeated query parameter comes as an array, a single one as a string; some clients write `include[]`. */
 const include = z
@@ -72,11 +61,10 @@ const include = z
   .pipe(includeSchema)
   .default([]);
 
-/** Query of a list: 1 to 100 items, 20 where it does not say. */
+/** Query of a list of items. */
 export const pageQuerySchema = z.object({
-  limit: z.coerce.number().int().min(1).max(100).default(20),
+  ...pageShape,
   order: z.enum(['asc', 'desc']).default('desc'),
-  after: z.string().optional(),
   before: z.string().optional(),
   include,
 });
@@ -92,20 +80,3 @@ export const retrieveQuerySchema = z.object({
   include,
 });
 export type RetrieveQuery = z.output<typeof retrieveQuerySchema>;
-
-/** OpenAI's list of objects with ids; an empty one has empty ids. */
-export function itemList<Item extends { id?: string }>({
-  items,
-  hasMore,
-}: {
-  items: Item[];
-  hasMore: boolean;
-}) {
-  return {
-    object: 'list' as const,
-    data: items,
-    first_id: items[0]?.id ?? '',
-    last_id: items.at(-1)?.id ?? '',
-    has_more: hasMore,
-  };
-}

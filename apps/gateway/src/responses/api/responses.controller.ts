@@ -1,5 +1,5 @@
 import type { MegaNestError } from '#contracts';
-import { pollAfter } from '#openai-api';
+import { listOf, pollAfter } from '#openai-api';
 import {
   createResponseSchema,
   eventFrames,
@@ -8,7 +8,15 @@ import {
   type ResponseObject,
   type ResponseRequest,
 } from '#responses';
-import { ApiOperation, Call, SchemaPipe, sendEventStream, setIgnored, type HttpCall } from '#service-kit';
+import {
+  ApiOperation,
+  Call,
+  Owner,
+  SchemaPipe,
+  sendEventStream,
+  setIgnored,
+  type HttpCall,
+} from '#service-kit';
 import { ResponseItemsRepository } from '#storage';
 import {
   Body,
@@ -24,7 +32,6 @@ import {
   Res,
 } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Owner } from '../../auth/owner.js';
 import { setReceiptHeaders } from '../../chat/chat-reply.js';
 import { ContextWindow } from '../context/context-window.js';
 import type { ResponsePlan } from '../context/response-plan.js';
@@ -34,7 +41,6 @@ import type { ResponseRun } from '../execution/response-run.js';
 import {
   deletedAnswer,
   inputTokensAnswer,
-  itemList,
   itemListAnswer,
   pageQuerySchema,
   responseAnswer,
@@ -118,7 +124,8 @@ export class ResponsesController {
     @Owner() owner: string,
   ) {
     await this.reader.stored(owner, id);
-    return itemList(await this.items.inputPage(id, page));
+    const { items, hasMore } = await this.items.inputPage(id, page);
+    return listOf(items, hasMore);
   }
 
   @Post('input_tokens')
