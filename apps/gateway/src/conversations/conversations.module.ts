@@ -1,6 +1,10 @@
-import { listOf } from '#openai-api';
+import { MegaNestError, parseOrThrow } from '#contracts';
+import { listOf, pageShape } from '#openai-api';
+import { inputItemSchema, type Metadata, metadataSchema, newId } from '#responses';
 import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
+import { ConversationsRepository, type StoredConversation } from '#storage';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Module, Param, Post, Query } from '@nestjs/common';
+import { z } from 'zod';
 import {
   conversationAnswer,
   conversationListAnswer,
@@ -10,57 +14,92 @@ import {
   pageQuerySchema,
   type PageQuery,
 } from '../responses/api/response-answers.js';
+import { ContextLoader } from '../responses/context/context-reader.js';
 import { ResponsesModule } from '../responses/responses.module.js';
-import {
-  ConversationsService,
-  type CreateConversation,
-  createConversationSchema,
-  type CreateItems,
-  createItemsSchema,
-  type ListConversations,
-  listConversationsSchema,
-  type UpdateConversation,
-  updateConversationSchema,
-} from './conversations.service.js';
 
+/** More than OpenAI's 20: the Agents SDK's sessions send more at once. */
+const mostItems = 1_000;
+const items = z.array(inputItemSchema).max(mostItems);
+
+const createConversationSchema = z.object({
+  items: items.nullish().transform((value) => value ?? []),
+  metadata: metadataSchema.nullish().transform((value) => value ?? {}),
+});
+type CreateConversation = z.output<typeof createConversationSchema>;
+
+/** Metadata is merged: a value of null removes its entry. */
+const updateConversationSchema = z.object({
+  metadata: z
+    .record(z.string().max(64), z.string().max(512).nullable())
+    .nullable()
+    .transform((value) => value ?? {}),
+});
+type UpdateConversation = z.output<typeof updateConversationSchema>;
+
+const createItemsSchema = z.object({ items });
+type CreateItems = z.output<typeof createItemsSchema>;
+
+/** Latest first: the API of OpenAI has no such list, its lists look like this. */
+const listConversationsSchema = z.object(pageShape);
+type ListConversations = z.output<typeof listConversationsSchema>;
+
+/** Conversations of an owner; `not_found` for everybody else's. */
 @Controller(['v1/conversations', 'conversations'])
 export class ConversationsController {
-  constructor(@Inject(ConversationsService) private readonly conversations: ConversationsService) {}
+  constructor(
+    @Inject(ConversationsRepository) private readonly conversations: ConversationsRepository,
+    @Inject(ContextLoader) private readonly context: ContextLoader,
+  ) {}
 
   @Post()
   @ApiOperation({ summary: 'Create a conversation', answer: conversationAnswer })
   @HttpCode(200)
-  create(@Body(new SchemaPipe(createConversationSchema)) body: CreateConversation, @Owner() owner: string) {
-    return this.conversations.create(owner, body);
+  async create(
+    @Body(new SchemaPipe(createConversationSchema)) { items, metadata }: CreateConversation,
+    @Owner() owner: string,
+  ) {
+    const resolved = await this.context.resolve(owner, items, { path: 'items' });
+    const conversation = { id: newId('conv'), metadata, items: resolved };
+    return toConversation(await this.conversations.create(owner, conversation));
   }
 
   @Get()
   @ApiOperation({ summary: 'List the conversations, latest first', answer: conversationListAnswer })
-  list(@Query(new SchemaPipe(listConversationsSchema)) page: ListConversations, @Owner() owner: string) {
-    return this.conversations.list(owner, page);
+  async list(
+    @Query(new SchemaPipe(listConversationsSchema)) page: ListConversations,
+    @Owner() owner: string,
+  ) {
+    const { conversations, hasMore } = await this.conversations.list(owner, page);
+    return listOf(conversations.map(toConversation), hasMore);
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'A conversation', answer: conversationAnswer })
-  find(@Param('id') id: string, @Owner() owner: string) {
-    return this.conversations.find(owner, id);
+  async find(@Param('id') id: string, @Owner() owner: string) {
+    return toConversation((await this.conversations.find(owner, id)) ?? unknownConversation(id));
   }
 
+  /** Merges metadata; null removes an entry. Errors: invalid_request where it grows beyond its limits. */
   @Post(':id')
   @ApiOperation({ summary: 'Change its metadata', answer: conversationAnswer })
   @HttpCode(200)
-  update(
+  async update(
     @Param('id') id: string,
-    @Body(new SchemaPipe(updateConversationSchema)) { metadata }: UpdateConversation,
+    @Body(new SchemaPipe(updateConversationSchema)) { metadata: changes }: UpdateConversation,
     @Owner() owner: string,
   ) {
-    return this.conversations.update(owner, id, metadata);
+    const merge = (metadata: Metadata) => {
+      const merged = Object.entries({ ...metadata, ...changes }).filter(([, value]) => value !== null);
+      return parseOrThrow(metadataSchema, Object.fromEntries(merged));
+    };
+    const updated = await this.conversations.updateMetadata(owner, id, merge);
+    return toConversation(updated ?? unknownConversation(id));
   }
 
   @Delete(':id')
   @ApiOperation({ summary: 'Delete a conversation', answer: deletedAnswer })
   async delete(@Param('id') id: string, @Owner() owner: string) {
-    await this.conversations.delete(owner, id);
+    if (!(await this.conversations.delete(owner, id))) unknownConversation(id);
     return { id, object: 'conversation.deleted' as const, deleted: true };
   }
 
@@ -71,10 +110,12 @@ export class ConversationsController {
     @Query(new SchemaPipe(pageQuerySchema)) page: PageQuery,
     @Owner() owner: string,
   ) {
-    const { items, hasMore } = await this.conversations.page(owner, id, page);
+    await this.find(id, owner);
+    const { items, hasMore } = await this.conversations.itemPage(id, page);
     return listOf(items, hasMore);
   }
 
+  /** Appends items and answers them as they are kept. */
   @Post(':id/items')
   @ApiOperation({ summary: 'Add items', answer: itemListAnswer })
   @HttpCode(200)
@@ -83,26 +124,45 @@ export class ConversationsController {
     @Body(new SchemaPipe(createItemsSchema)) { items }: CreateItems,
     @Owner() owner: string,
   ) {
-    return listOf(await this.conversations.addItems(owner, id, items), false);
+    await this.find(id, owner);
+    const resolved = await this.context.resolve(owner, items, { path: 'items' });
+    await this.conversations.addItems(owner, id, resolved);
+    return listOf(resolved, false);
   }
 
   @Get(':id/items/:itemId')
   @ApiOperation({ summary: 'An item', answer: itemAnswer })
-  findItem(@Param('id') id: string, @Param('itemId') itemId: string, @Owner() owner: string) {
-    return this.conversations.findItem(owner, id, itemId);
+  async findItem(@Param('id') id: string, @Param('itemId') itemId: string, @Owner() owner: string) {
+    await this.find(id, owner);
+    return (await this.conversations.findItem(id, itemId)) ?? unknownItem(itemId);
   }
 
+  /** Removes an item and answers its conversation. */
   @Delete(':id/items/:itemId')
   @ApiOperation({ summary: 'Delete an item', answer: conversationAnswer })
-  deleteItem(@Param('id') id: string, @Param('itemId') itemId: string, @Owner() owner: string) {
-    return this.conversations.deleteItem(owner, id, itemId);
+  async deleteItem(@Param('id') id: string, @Param('itemId') itemId: string, @Owner() owner: string) {
+    const conversation = await this.find(id, owner);
+    if (!(await this.conversations.deleteItem(id, itemId))) unknownItem(itemId);
+    return conversation;
   }
+}
+
+function toConversation({ id, createdAt, metadata }: StoredConversation) {
+  const created_at = Math.floor(createdAt.getTime() / 1000);
+  return { id, object: 'conversation' as const, created_at, metadata };
+}
+
+function unknownConversation(id: string): never {
+  throw new MegaNestError('not_found', { what: `The conversation ${id}`, param: 'conversation_id' });
+}
+
+function unknownItem(id: string): never {
+  throw new MegaNestError('not_found', { what: `The item ${id}`, param: 'item_id' });
 }
 
 /** Conversations that responses are added to. */
 @Module({
   imports: [ResponsesModule],
   controllers: [ConversationsController],
-  providers: [ConversationsService],
 })
 export class ConversationsModule {}

@@ -1,7 +1,11 @@
-import { MegaNestError } from '#contracts';
-import { FilesRepository, type StoredFile, type StoredUpload } from '#storage';
-import { Inject, Injectable } from '@nestjs/common';
+import { invalidField, MegaNestError } from '#contracts';
+import { cleanFilename } from '#dataprep-api';
+import { newId } from '#responses';
+import { readFormParts } from '#service-kit';
+import type { StoredFile, StoredUpload } from '#storage';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { GatewayEnvironment } from '../config/gateway.environment.js';
 
 /** Unix seconds. */
 export function secondsOf(date: Date): number {
@@ -19,7 +23,7 @@ export const fileObjectSchema = z.object({
   purpose: z.string(),
   status: z.literal('processed'),
 });
-export type FileObject = z.infer<typeof fileObjectSchema>;
+type FileObject = z.infer<typeof fileObjectSchema>;
 
 export const deletedFileSchema = z.object({
   id: z.string(),
@@ -54,7 +58,7 @@ export const uploadObjectSchema = z.object({
   /** Once it is completed. */
   file: fileObjectSchema.nullable(),
 });
-export type UploadObject = z.infer<typeof uploadObjectSchema>;
+type UploadObject = z.infer<typeof uploadObjectSchema>;
 
 export const uploadPartSchema = z.object({
   id: z.string(),
@@ -78,37 +82,122 @@ export function toUploadObject(upload: StoredUpload, file?: StoredFile): UploadO
   };
 }
 
-/** A file with its content, read as it is asked for. */
-export interface OpenedFile {
-  file: StoredFile;
-  content: AsyncGenerator<Uint8Array, void, void>;
+/** What the files of one owner may have together. */
+export function boundsOf({ FILES_LIMIT_BYTES: maxBytes, FILES_LIMIT_COUNT: maxCount }: GatewayEnvironment) {
+  return { maxBytes, maxCount };
 }
 
-/** Reads stored files for whoever works with them: inputs of responses, vector stores. */
-@Injectable()
-export class FileContents {
-  constructor(@Inject(FilesRepository) private readonly files: FilesRepository) {}
+/** A fresh id of a file, as OpenAI writes them. */
+export function newFileId(): string {
+  return newId('file').replace('_', '-');
+}
 
-  /** Errors: not_found with `param` where the owner has no such file; also in mid-read where it is deleted. */
-  async open(owner: string, id: string, param = 'file_id'): Promise<OpenedFile> {
-    const file = await this.files.find(owner, id);
-    if (!file) throw new MegaNestError('not_found', { what: `The file ${id}`, param });
-    return { file, content: this.files.content(file) };
-  }
+const purpose = z.enum(['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals']);
+const expiresAfter = z.strictObject({
+  anchor: z.literal('created_at'),
+  seconds: z.coerce.number().int().min(3_600).max(2_592_000),
+});
+const filename = z.string().min(1).max(255);
 
-  /** The whole content. Errors: as {@link open}; payload_too_large, before anything is read. */
-  async read(
-    owner: string,
-    id: string,
-    { maxBytes, param = 'file_id' }: { maxBytes: number; param?: string },
-  ): Promise<{ file: StoredFile; bytes: Uint8Array }> {
-    const { file, content } = await this.open(owner, id, param);
-    if (file.bytes > maxBytes) {
-      const what = `The file ${file.filename}`;
-      throw new MegaNestError('payload_too_large', { what, limit: `${maxBytes} bytes`, param });
+/** The fields of the form beside the file. */
+export const fileFieldsSchema = z.strictObject({ purpose, expires_after: expiresAfter.optional() });
+type FileFields = z.output<typeof fileFieldsSchema>;
+
+/** The whole form, for the document. */
+export const fileFormSchema = fileFieldsSchema.extend({
+  file: z.string().describe('The file').meta({ format: 'binary' }),
+});
+export const partFormSchema = z.strictObject({
+  data: z.string().describe('The bytes of the part').meta({ format: 'binary' }),
+});
+
+export const fileListQuerySchema = z.object({
+  limit: z.coerce.number().int().min(1).max(10_000).default(10_000),
+  order: z.enum(['asc', 'desc']).default('desc'),
+  after: z.string().optional(),
+  purpose: z.string().optional(),
+});
+export type FileListQuery = z.output<typeof fileListQuerySchema>;
+
+export const createUploadSchema = z.strictObject({
+  filename,
+  purpose,
+  bytes: z.int().min(1),
+  mime_type: z.string().min(1).max(255),
+  expires_after: expiresAfter.optional(),
+});
+export type CreateUpload = z.output<typeof createUploadSchema>;
+
+export const completeUploadSchema = z.strictObject({
+  part_ids: z.array(z.string()).min(1).max(10_000),
+  md5: z
+    .string()
+    .regex(/^[0-9a-fA-F]{32}$/, 'is no MD5 in hex')
+    .optional(),
+});
+export type CompleteUpload = z.output<typeof completeUploadSchema>;
+
+/** Files of this purpose go by themselves, as OpenAI's do. */
+const batchFileSeconds = 30 * 24 * 60 * 60;
+
+export function expirySeconds({ purpose: wanted, expires_after: after }: FileFields): number | undefined {
+  return after?.seconds ?? (wanted === 'batch' ? batchFileSeconds : undefined);
+}
+
+/** The file of a form while it comes in. */
+interface IncomingFile {
+  filename: string;
+  mimeType: string;
+  content: AsyncIterable<Uint8Array>;
+}
+
+const maxFieldBytes = 64 * 1024;
+
+/**
+ * Reads a form of one file, handing the file on as it comes in; fields may stand before or behind it. `name[part]` is
+ * part of an object. Errors: invalid_request that names the field, payload_too_large, and what `consume` throws.
+ */
+export async function receiveFileForm<Result>(
+  http: FastifyRequest,
+  { field, maxBytes }: { field: string; maxBytes: number },
+  consume: (file: IncomingFile) => Promise<Result>,
+): Promise<{ result: Result; fields: Record<string, unknown> }> {
+  if (!http.isMultipart()) throw invalidField(field, 'send it in a multipart form');
+  const fields: Record<string, unknown> = {};
+  const results: Result[] = [];
+  const limits = { files: 2, fields: 20, fieldSize: maxFieldBytes };
+  await readFormParts(http, limits, async (part) => {
+    if (part.type === 'field') {
+      if (part.valueTruncated) throw invalidField(part.fieldname, 'is too long');
+      addField(fields, part.fieldname, part.value);
+    } else if (part.fieldname !== field || results.length > 0)
+      throw invalidField(part.fieldname, `one file in the field "${field}" is expected`);
+    else {
+      const filename = cleanFilename(part.filename) || 'file';
+      const content = within(maxBytes, part.file, field);
+      results.push(await consume({ filename, mimeType: part.mimetype, content }));
     }
-    const pieces: Uint8Array[] = [];
-    for await (const piece of content) pieces.push(piece);
-    return { file, bytes: Buffer.concat(pieces) };
+  });
+  if (results.length === 0) throw invalidField(field, 'is required');
+  return { result: results[0] as Result, fields };
+}
+
+function addField(fields: Record<string, unknown>, name: string, value: unknown): void {
+  const [, outer, inner] = /^(\w+)\[(\w+)\]$/.exec(name) ?? [];
+  if (outer === undefined || inner === undefined) fields[name] = value;
+  else fields[outer] = { ...(fields[outer] as object | undefined), [inner]: value };
+}
+
+async function* within(
+  maxBytes: number,
+  content: AsyncIterable<Uint8Array>,
+  param: string,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of content) {
+    bytes += piece.length;
+    if (bytes > maxBytes)
+      throw new MegaNestError('payload_too_large', { what: 'The file', limit: `${maxBytes} bytes`, param });
+    yield piece;
   }
 }

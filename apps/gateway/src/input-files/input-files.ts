@@ -5,8 +5,7 @@ import { guardedFetch, type HttpCall } from '#service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
-import { FileContents } from '../files/file-objects.js';
-import { FilesModule } from '../files/files.module.js';
+import { FileContents, FilesModule } from '../files/files.module.js';
 import { imageTypeOf } from './image-bytes.js';
 
 interface LoadedFile {

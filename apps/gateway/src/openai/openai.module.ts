@@ -1,9 +1,150 @@
-import { Module } from '@nestjs/common';
+import { assertServedModel, embed, type ReplyOf, MegaNestError, rerank } from '#contracts';
+import { RpcClient } from '#messaging';
+import {
+  embeddingRequestSchema,
+  embeddingResponse,
+  embeddingResponseSchema,
+  type EmbeddingRequest,
+  type EmbeddingResponse,
+  codexModel,
+  modelCatalogueSchema,
+  modelList,
+  modelObject,
+  modelSchema,
+  type Model,
+  plainRerankOperation,
+  plainRerankSchema,
+  rerankCall,
+  rerankRequestSchema,
+  rerankResponse,
+  rerankResponseSchema,
+  teiRerankCall,
+  teiRerankResponse,
+  type PlainRerankRequest,
+  type RerankRequest,
+  type RerankResponse,
+} from '#openai-api';
+import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
+import { Module, Body, Controller, HttpCode, Inject, Post, Get, Param } from '@nestjs/common';
+import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
+import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
+import { MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
-import { ModelsModule } from '../models/model-catalog.js';
-import { EmbeddingsController } from './embeddings.controller.js';
-import { ModelsController } from './models.controller.js';
-import { RerankController } from './rerank.controller.js';
+import { outputKindOf, givesAnswers } from '../mega-services/nodes/output-kind.js';
+import { ModelsModule, ModelCatalog, type ServedModel } from '../models/model-catalog.js';
+
+@Controller()
+export class EmbeddingsController {
+  constructor(
+    @Inject(RpcClient) private readonly client: RpcClient,
+    @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
+    @Inject(MegaServiceOutputs) private readonly outputs: MegaServiceOutputs,
+    @Inject(ModelCatalog) private readonly models: ModelCatalog,
+    @Inject(Metrics) private readonly metrics: Metrics,
+  ) {}
+
+  @Post(['v1/embeddings', 'embeddings'])
+  @ApiOperation({ summary: 'Turn texts into vectors', answer: embeddingResponseSchema })
+  @HttpCode(200)
+  create(
+    @Body(new SchemaPipe(embeddingRequestSchema)) body: EmbeddingRequest,
+    @Call() call: HttpCall,
+  ): Promise<EmbeddingResponse> {
+    return this.metrics.measure('embeddings', async () => {
+      const model = await this.models.named(body.model, 'vectors', call);
+      return embeddingResponse(await this.#embed({ ...body, model }, call), body.encoding_format);
+    });
+  }
+
+  /** Through the mega service of this path, which may be taken away. Errors: model_not_found for any model but the served one. */
+  async #embed(body: EmbeddingRequest, call: HttpCall): Promise<ReplyOf<typeof embed>> {
+    const { inputs, dimensions, model } = body;
+    const definition = this.megaServices.findByPath('/v1/embeddings');
+    const isService = definition && outputKindOf(definition) === 'vectors';
+    const reply = isService
+      ? await this.outputs.vectors(definition, body, call)
+      : await this.client.request(embed, { inputs, dimensions, model }, call);
+    if (!isService || model !== definition.name) assertServedModel(model, reply.model);
+    return reply;
+  }
+}
+
+@Controller()
+export class ModelsController {
+  constructor(
+    @Inject(ModelCatalog) private readonly models: ModelCatalog,
+    @Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog,
+    @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {}
+
+  @Get(['v1/models', 'models'])
+  @ApiOperation({ summary: 'Mega services and models', answer: modelCatalogueSchema })
+  async list() {
+    const served = await this.#served();
+    const languageModels = served.filter(({ service }) => service === 'llm');
+    return { ...modelList(this.#all(served)), models: languageModels.map(codexModel) };
+  }
+
+  /** Hub ids hold a slash, so the rest of the path is the id. */
+  @Get(['v1/models/*', 'models/*'])
+  @ApiOperation({ summary: 'A mega service or model', answer: modelSchema, wildcard: 'id' })
+  async find(@Param('*') id: string): Promise<Model> {
+    const all = this.#all(await this.#served());
+    const found = all.find((model) => model.id === decodeURIComponent(id));
+    if (found) return found;
+    throw new MegaNestError('model_not_found', {
+      model: id,
+      available: all.map((model) => model.id).join(', '),
+      param: 'model',
+    });
+  }
+
+  async #served(): Promise<ServedModel[]> {
+    const models = await this.models.list();
+    return this.environment.MEGA_SERVICES_ONLY ? models.filter(({ service }) => service !== 'llm') : models;
+  }
+
+  #all(served: readonly ServedModel[]): Model[] {
+    const megaServices = this.megaServices
+      .list()
+      .filter(givesAnswers)
+      .map(({ name }) => modelObject({ id: name }));
+    return [...megaServices, ...served.map(modelObject)];
+  }
+}
+
+@Controller()
+export class RerankController {
+  constructor(
+    @Inject(RpcClient) private readonly client: RpcClient,
+    @Inject(ModelCatalog) private readonly models: ModelCatalog,
+    @Inject(Metrics) private readonly metrics: Metrics,
+  ) {}
+
+  @Post(['v1/rerank', 'v2/rerank'])
+  @ApiOperation({ summary: 'Order documents by how well they answer a query', answer: rerankResponseSchema })
+  @HttpCode(200)
+  rerank(
+    @Body(new SchemaPipe(rerankRequestSchema)) body: RerankRequest,
+    @Call() call: HttpCall,
+  ): Promise<RerankResponse> {
+    return this.metrics.measure('rerank', async () => {
+      const model = await this.models.named(body.model ?? undefined, 'ranking', call);
+      const reply = await this.client.request(rerank, rerankCall({ ...body, model }), call);
+      return rerankResponse(reply, body, call.requestId);
+    });
+  }
+
+  @Post('rerank')
+  @ApiOperation(plainRerankOperation)
+  @HttpCode(200)
+  async plain(@Body(new SchemaPipe(plainRerankSchema)) body: PlainRerankRequest, @Call() call: HttpCall) {
+    if ('documents' in body) return this.rerank(body, call);
+    return this.metrics.measure('rerank', async () => {
+      return teiRerankResponse(await this.client.request(rerank, teiRerankCall(body), call), body);
+    });
+  }
+}
 
 /** Embeddings, reranking and the list of models. */
 @Module({

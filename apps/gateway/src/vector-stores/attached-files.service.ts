@@ -8,6 +8,7 @@ import {
   type CursorPage,
   type NewVectorStoreFile,
   type StoredFileBatch,
+  type StoredVectorStore,
   type StoredVectorStoreFile,
 } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
@@ -20,7 +21,6 @@ import {
   type CreateBatch,
 } from './vector-store.requests.js';
 import { FileIndexer } from './file-indexer.js';
-import { requireStore } from './expiry.js';
 
 /** Passages of a page of a file's content. */
 const passagesPerPage = 1_000;
@@ -152,4 +152,19 @@ export class AttachedFilesService {
 
 function unknownFile(id: string): never {
   throw new MegaNestError('not_found', { what: `The file ${id} in this vector store`, param: 'file_id' });
+}
+
+/** The owner's store. Errors: not_found; conflict where it has expired, unless that does not matter. */
+export async function requireStore(
+  stores: VectorStoresRepository,
+  owner: string,
+  id: string,
+  living: 'living' | 'also expired' = 'living',
+  param = 'vector_store_id',
+): Promise<StoredVectorStore> {
+  const store = await stores.find(owner, id);
+  if (!store) throw new MegaNestError('not_found', { what: `The vector store ${id}`, param });
+  if (living === 'living' && store.status === 'expired')
+    throw new MegaNestError('conflict', { detail: `The vector store ${id} has expired.`, param });
+  return store;
 }

@@ -1,16 +1,18 @@
+import { MegaNestError, parseOrThrow } from '#contracts';
 import { listOf, listSchemaOf, pollAfter } from '#openai-api';
+import { metadataSchema, newId } from '#responses';
 import { ApiOperation, Call, Owner, SchemaPipe, type HttpCall } from '#service-kit';
-import { VectorStoresRepository } from '#storage';
+import { VectorStoresRepository, type VectorStoreFields } from '#storage';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { rewriteQuery, VectorStoreSearch } from './vector-store-search.js';
-import { requireStore } from './expiry.js';
+import { AttachedFilesService, requireStore } from './attached-files.service.js';
 import {
   deletedSchemaOf,
   searchResultsSchema,
   toVectorStore,
   vectorStoreSchema,
 } from './vector-store-objects.js';
+import { rewriteQuery, VectorStoreSearch } from './vector-store-search.js';
 import {
   createVectorStoreSchema,
   searchSchema,
@@ -21,16 +23,17 @@ import {
   type StoreListQuery,
   type UpdateVectorStore,
 } from './vector-store.requests.js';
-import { VectorStoresService } from './vector-stores.service.js';
 
+/** Vector stores of an owner; `not_found` for everybody else's. */
 @Controller(['v1/vector_stores', 'vector_stores'])
 export class VectorStoresController {
   constructor(
-    @Inject(VectorStoresService) private readonly stores: VectorStoresService,
+    @Inject(VectorStoresRepository) private readonly stores: VectorStoresRepository,
+    @Inject(AttachedFilesService) private readonly attached: AttachedFilesService,
     @Inject(VectorStoreSearch) private readonly searches: VectorStoreSearch,
-    @Inject(VectorStoresRepository) private readonly repository: VectorStoresRepository,
   ) {}
 
+  /** Errors: not_found at `file_ids.N`, and then no store is made. */
   @Post()
   @ApiOperation({ summary: 'Create a vector store', answer: vectorStoreSchema })
   @HttpCode(200)
@@ -38,7 +41,22 @@ export class VectorStoresController {
     @Body(new SchemaPipe(createVectorStoreSchema)) body: CreateVectorStore,
     @Owner() owner: string,
   ) {
-    return toVectorStore(await this.stores.create(owner, body));
+    const { file_ids: fileIds, chunking_strategy, name, description, metadata, expires_after } = body;
+    const files = await this.attached.resolve(
+      owner,
+      fileIds.map((file_id) => ({ file_id, attributes: {}, chunking_strategy })),
+      (index) => `file_ids[${index}]`,
+    );
+    const fields = {
+      name: name ?? '',
+      description: description ?? null,
+      metadata,
+      expiresDays: expires_after?.days ?? null,
+    };
+    const store = await this.stores.create(owner, newId('vs'), fields);
+    if (files.length === 0) return toVectorStore(store);
+    await this.attached.attachResolved(store.id, files);
+    return toVectorStore(await requireStore(this.stores, owner, store.id, 'also expired'));
   }
 
   @Get()
@@ -55,20 +73,23 @@ export class VectorStoresController {
     @Owner() owner: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const found = toVectorStore(await this.stores.find(owner, id));
+    const found = toVectorStore(await requireStore(this.stores, owner, id, 'also expired'));
     void reply.headers(pollAfter(found));
     return found;
   }
 
+  /** Errors: not_found; conflict for an expired store; invalid_request where metadata grow beyond their limits. */
   @Post(':id')
   @ApiOperation({ summary: 'Change a vector store', answer: vectorStoreSchema })
   @HttpCode(200)
   async update(
     @Param('id') id: string,
-    @Body(new SchemaPipe(updateVectorStoreSchema)) body: UpdateVectorStore,
+    @Body(new SchemaPipe(updateVectorStoreSchema)) changes: UpdateVectorStore,
     @Owner() owner: string,
   ) {
-    return toVectorStore(await this.stores.update(owner, id, body));
+    await requireStore(this.stores, owner, id);
+    const updated = await this.stores.update(owner, id, (fields) => merged(fields, changes));
+    return toVectorStore(updated ?? unknownStore(id));
   }
 
   @Delete(':id')
@@ -77,7 +98,7 @@ export class VectorStoresController {
     answer: deletedSchemaOf('vector_store.deleted'),
   })
   async delete(@Param('id') id: string, @Owner() owner: string) {
-    await this.stores.delete(owner, id);
+    if (!(await this.stores.delete(owner, id))) unknownStore(id);
     return { id, object: 'vector_store.deleted' as const, deleted: true };
   }
 
@@ -91,7 +112,7 @@ export class VectorStoresController {
     @Owner() owner: string,
     @Call() call: HttpCall,
   ) {
-    await requireStore(this.repository, owner, id);
+    await requireStore(this.stores, owner, id);
     const queries = body.rewrite_query ? body.query.map(rewriteQuery) : body.query;
     const search = {
       owner,
@@ -116,4 +137,23 @@ export class VectorStoresController {
       next_page: null,
     };
   }
+}
+
+function merged(fields: VectorStoreFields, changes: UpdateVectorStore): VectorStoreFields {
+  const { name, expires_after: expiresAfter, metadata } = changes;
+  return {
+    ...fields,
+    ...(name !== undefined && { name: name ?? '' }),
+    ...(expiresAfter !== undefined && { expiresDays: expiresAfter?.days ?? null }),
+    ...(metadata !== undefined && { metadata: mergedMetadata(fields.metadata, metadata) }),
+  };
+}
+
+function mergedMetadata(present: Record<string, string>, changes: Record<string, string | null> | null) {
+  const entries = changes === null ? [] : Object.entries({ ...present, ...changes });
+  return parseOrThrow(metadataSchema, Object.fromEntries(entries.filter(([, value]) => value !== null)));
+}
+
+function unknownStore(id: string): never {
+  throw new MegaNestError('not_found', { what: `The vector store ${id}`, param: 'vector_store_id' });
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ImageBudget } from '#contracts';
 import { Sealer } from '#responses';
 import { describe, expect, it, vi } from 'vitest';
-import { FileContents } from '../../files/file-objects.js';
+import { FileContents } from '../../files/files.module.js';
 import { ContextReader } from './context-reader.js';
 import { InputFiles } from '../../input-files/input-files.js';
 

@@ -18,7 +18,7 @@ import {
 import { VectorStoresRepository } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { requireStore } from '../../vector-stores/expiry.js';
+import { requireStore } from '../../vector-stores/attached-files.service.js';
 import { VectorStoreSearch, type FoundPassage } from '../../vector-stores/vector-store-search.js';
 import { rankingOptionsSchema } from '../../vector-stores/vector-store.requests.js';
 import type { OpenedTools, ServerTool, ServerToolSource, ToolContext, ToolOutcome } from './server-tool.js';
