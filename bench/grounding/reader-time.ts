@@ -1,7 +1,6 @@
 import { loadProfile } from '#service-kit';
 import { loadReader } from '#encoders';
-import { readFusion } from '../../apps/llm/src/reading/fusion.js';
-import { rankSentences } from '../../apps/llm/src/reading/rank-sentences.js';
+import { readFusion, rankSentences } from '../../apps/llm/src/reading/rank-sentences.js';
 import { readPassages } from '../../apps/llm/src/reading/sentence.js';
 import { quantile } from '../harness/interleave.js';
 import type { Question } from './ask.js';

@@ -1,14 +1,87 @@
-import { MessagingModule } from '#messaging';
-import { messagingOptions, loadProfile, ServiceKitModule, type ServiceIdentity } from '#service-kit';
-import { Module, type DynamicModule } from '@nestjs/common';
-import { generatorToken, openGenerator, type LlmGenerator } from './open-generator.js';
+import {
+  condense,
+  countPromptTokens,
+  describeLlmModel,
+  generate,
+  summarise,
+  writeFaq,
+  type GenerationChunk,
+  type ModelInfo,
+  type ParsedRequestOf,
+  type ReplyOf,
+} from '#contracts';
+import { MessagingModule, ObjectStore, RpcHandler, RpcServer, type RpcContext } from '#messaging';
+import { loadProfile, messagingOptions, ServiceKitModule, type ServiceIdentity } from '#service-kit';
+import { Controller, Inject, Module, type DynamicModule } from '@nestjs/common';
 import { LlmController } from './llm.controller.js';
 import { llmSettings, selectSettings, type LlmEnvironment } from './llm.environment.js';
-import { LlmRpcController } from './llm.rpc.controller.js';
 import { LlmService } from './llm.service.js';
-import { answererToken, Library, openAnswerer } from './reading/index.js';
-import { WritingRpcController } from './writing/writing.rpc.controller.js';
+import { loadImages } from './load-images.js';
+import { generatorToken, openGenerator, type LlmGenerator } from './open-generator.js';
+import { answererToken, openAnswerer } from './reading/extractive-answerer.js';
+import { Library } from './reading/small-talk.js';
 import { WritingService } from './writing/writing.service.js';
+
+@Controller()
+export class LlmRpcController {
+  constructor(
+    @Inject(LlmService) private readonly llm: LlmService,
+    @Inject(ObjectStore) private readonly objects: ObjectStore,
+    @Inject(RpcServer) server: RpcServer,
+  ) {
+    server.announceModels(() => [llm.model.id]);
+  }
+
+  @RpcHandler(generate)
+  async generate(
+    request: ParsedRequestOf<typeof generate>,
+    context: RpcContext,
+  ): Promise<AsyncIterable<GenerationChunk>> {
+    const messages = await loadImages(request.messages, this.objects);
+    return this.llm.generate({ ...request, messages }, context.signal, context.callOptions.traceparent);
+  }
+
+  @RpcHandler(countPromptTokens)
+  countTokens(
+    request: ParsedRequestOf<typeof countPromptTokens>,
+  ): Promise<ReplyOf<typeof countPromptTokens>> {
+    return this.llm.countTokens(request);
+  }
+
+  @RpcHandler(describeLlmModel)
+  describe(): ModelInfo {
+    return this.llm.model;
+  }
+}
+
+@Controller()
+export class WritingRpcController {
+  constructor(@Inject(WritingService) private readonly writing: WritingService) {}
+
+  @RpcHandler(summarise)
+  summarise(
+    request: ParsedRequestOf<typeof summarise>,
+    { callOptions, signal }: RpcContext,
+  ): AsyncIterable<GenerationChunk> {
+    return this.writing.summarise(request, { ...callOptions, signal });
+  }
+
+  @RpcHandler(writeFaq)
+  faq(
+    request: ParsedRequestOf<typeof writeFaq>,
+    { callOptions, signal }: RpcContext,
+  ): AsyncIterable<GenerationChunk> {
+    return this.writing.writeFaq(request, { ...callOptions, signal });
+  }
+
+  @RpcHandler(condense)
+  condense(
+    { messages }: ParsedRequestOf<typeof condense>,
+    { signal }: RpcContext,
+  ): Promise<ReplyOf<typeof condense>> {
+    return this.writing.condense(messages, signal);
+  }
+}
 
 export const identity: ServiceIdentity = {
   service: 'llm',

@@ -19,7 +19,7 @@ import { llmSettings, type LlmSettings } from './llm.environment.js';
 import { assertImages } from './load-images.js';
 import { generatorToken, type LlmGenerator } from './open-generator.js';
 import { planAnswer, withoutUndefined } from './plan-answer.js';
-import { answererToken, type ExtractiveAnswerer } from './reading/index.js';
+import { answererToken, type ExtractiveAnswerer } from './reading/extractive-answerer.js';
 import { ThreadCheck } from './thread-check.js';
 import { templateVariables } from './tools/plan-calls.js';
 

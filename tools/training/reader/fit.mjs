@@ -14,7 +14,7 @@ import {
   lexicalEvidence,
   readerEvidence,
 } from '../../../apps/llm/src/reading/evidence.ts';
-import { confidenceEvidence, regress, sigmoid } from '../../../apps/llm/src/reading/fusion.ts';
+import { confidenceEvidence, regress, sigmoid } from '../../../apps/llm/src/reading/rank-sentences.ts';
 import { mostRead, quotesFor, worth } from '../../../apps/llm/src/reading/rank-sentences.ts';
 import { readPassages } from '../../../apps/llm/src/reading/sentence.ts';
 import { holdsLiterally, holdsWords } from '../../../bench/grounding/judge.ts';

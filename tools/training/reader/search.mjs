@@ -7,7 +7,7 @@ import { firstWords } from '#text';
 import { chunkMetadata } from '../../../apps/dataprep/src/ingest/document-writer.ts';
 import { embeddingTexts, meanVector } from '../../../apps/dataprep/src/ingest/document-writer.ts';
 import { prepareDocument } from '../../../apps/dataprep/src/ingest/prepare-document.ts';
-import { behindHeading } from '../../../apps/gateway/src/mega-services/nodes/documents.ts';
+import { behindHeading } from '../../../apps/gateway/src/mega-services/nodes/service-calls.ts';
 import { rankByScore, rankFusion } from '../../../apps/reranking/src/rank-by-score.ts';
 
 /** Passages that are reranked, as in megaservices/chatqna.yaml, and the words of one that are embedded. */

@@ -3,7 +3,7 @@ import type { Reader } from '#encoders';
 import { describe, expect, it } from 'vitest';
 import { evidenceNames } from './evidence.js';
 import { ExtractiveAnswerer } from './extractive-answerer.js';
-import type { Fusion, Judgement } from './fusion.js';
+import type { Fusion, Judgement } from './rank-sentences.js';
 
 const question = 'Where did the ferry stop?';
 

@@ -1,14 +1,51 @@
 import type { ChatMessage, Citation, GenerationChunk, RetrievedDocument } from '#contracts';
-import type { Reader } from '#encoders';
+import { loadReader, type Reader } from '#encoders';
 import type { Generator } from '#generation';
+import { announceModel, modelOptions, type Profile } from '#service-kit';
 import { questionWithNames } from '#text';
+import type { LlmEnvironment } from '../llm.environment.js';
+import type { LlmGenerator } from '../open-generator.js';
 import type { GenerateRequest } from '../tools/tool-format.js';
 import { quoteOf, quoteOfSeveral, type Quote } from './compose-answer.js';
-import type { Fusion } from './fusion.js';
-import { severalOf } from './list-question.js';
-import { rankSentences, type RankedSentence, type Ranking } from './rank-sentences.js';
+import {
+  rankSentences,
+  readFusion,
+  type Fusion,
+  type RankedSentence,
+  type Ranking,
+} from './rank-sentences.js';
 import { readPassages, type Candidate, type ReadPassage } from './sentence.js';
+import { answerSmallTalk, type Library } from './small-talk.js';
 import { limitAnswer, writeAnswer, type Answer } from './written-answer.js';
+
+/** Questions that more than one row or item may answer. */
+const asksForSeveral =
+  /^(?:and )?(?:which|what)(?: [\p{L}-]+){0,2} [\p{L}-]+s(?: (?:of|in|for|on|from|with)(?: [\p{L}-]+){1,3})? (?:are|do|does|can|have|were|is|must|may|should|exist)\b|^what are\b|^(?:list|name|enumerate)\b|\b(?:all|every|each of) the\b/iu;
+/** Rows and items that are quoted at most. */
+const mostQuoted = 8;
+/** How far behind the first, in logits, another row or item may be. */
+const farBehind = 2.5;
+
+/**
+ * Where the question asks for several things and the first of the ranking is a row or an item: that and its kin in the same
+ * passage that answer nearly as well, in the passage's order. Otherwise undefined.
+ */
+function severalOf(question: string, ranked: readonly RankedSentence[]): RankedSentence[] | undefined {
+  const [first] = ranked;
+  const kind = first?.candidate.sentence.kind;
+  if (!first || (kind !== 'row' && kind !== 'item') || !asksForSeveral.test(question.trim()))
+    return undefined;
+  const kin = ranked.filter(
+    ({ candidate: { sentence }, logit }) =>
+      sentence.kind === kind &&
+      sentence.passage === first.candidate.sentence.passage &&
+      logit > first.logit - farBehind,
+  );
+  if (kin.length < 2) return undefined;
+  return kin
+    .slice(0, mostQuoted)
+    .toSorted((left, right) => left.candidate.sentence.index - right.candidate.sentence.index);
+}
 
 /** Questions of the conversation, counted from the last, whose repetition is no answer. */
 const questionsKept = 4;
@@ -16,7 +53,7 @@ const questionsKept = 4;
 const nearestDocuments = 3;
 const unsureOpening = 'I am not sure, but the documents say:';
 
-export interface AnswererOptions {
+interface AnswererOptions {
   readonly reader: Reader;
   readonly fusion: Fusion;
   /** What is said where nothing answers. */
@@ -156,4 +193,32 @@ function likeliest(
 /** The headings above a sentence in its passage, or empty where there is none but the document's title. */
 function sectionOf({ heading, sentence }: Candidate): string {
   return heading.includes(' > ') ? `${sentence.passage} ${heading}` : '';
+}
+
+/** Injection token of the {@link ExtractiveAnswerer}; undefined where the language model answers from documents itself. */
+export const answererToken = Symbol('answerer');
+
+/**
+ * Loads the configured reader. Where the user names a language model or an engine of their own, that writes the answers,
+ * unless a reader is named too. Errors: says which model failed, and why.
+ */
+export async function openAnswerer(
+  environment: LlmEnvironment,
+  profile: Profile,
+  { generator, library }: { generator: LlmGenerator; library: Library },
+): Promise<ExtractiveAnswerer | undefined> {
+  const { LLM_ENDPOINT, LLM_MODEL_ID = profile.llm.model, READER_MODEL_ID } = environment;
+  const isOwn = LLM_ENDPOINT === undefined && LLM_MODEL_ID === profile.llm.model;
+  const model = READER_MODEL_ID ?? (isOwn ? profile.llm.reader : undefined);
+  if (model === undefined || model === 'none') return undefined;
+  if (!generator.tokenise) return undefined;
+  const reader = announceModel(await loadReader(model, modelOptions(environment, profile)));
+  return new ExtractiveAnswerer({
+    reader,
+    fusion: readFusion(reader.directory),
+    noAnswer: profile.llm.grounding.noAnswer,
+    maxPassages: profile.llm.grounding.maxPassages,
+    tokenise: generator.tokenise.bind(generator),
+    smallTalk: (message) => answerSmallTalk(message, () => library.describe()),
+  });
 }

@@ -1,13 +1,19 @@
 import { invalidField, MegaNestError, type ChatMessage, type OutputConstraint, type Tool } from '#contracts';
 import type { ChatTemplate, GenerationEvent, GenerateRequest as ModelRequest } from '#generation';
 import { createHash, randomBytes } from 'node:crypto';
-import { detectToolFormat, type GenerateRequest, type ToolFormat } from './tool-format.js';
-import { AnswerReader, readAnswers } from './answer-reader.js';
-import { answerMarks, callConstraint, describeTools, templateTool } from './call-constraint.js';
+import {
+  answerMarks,
+  callConstraint,
+  describeTools,
+  detectToolFormat,
+  templateTool,
+  type GenerateRequest,
+  type ToolFormat,
+} from './tool-format.js';
+import { AnswerReader, readAnswers, ThinkSplitter } from './answer-reader.js';
 import { CallParser } from './call-parser.js';
 import type { CallReader, CallReaderOptions } from './call-stream.js';
 import { readNativeCalls, type NativeCallOptions } from './native-calls.js';
-import { ThinkSplitter } from './think-splitter.js';
 import { XmlCallParser } from './xml-call-parser.js';
 
 /** What of a request concerns tools and thinking. */

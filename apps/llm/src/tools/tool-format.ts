@@ -1,4 +1,5 @@
-import type { generate, ParsedRequestOf } from '#contracts';
+import type { ChatMessage, OutputConstraint, Tool, generate, ParsedRequestOf } from '#contracts';
+import { rawInputName } from './raw-input.js';
 
 /** How a model writes calls. */
 export interface ToolFormat {
@@ -86,3 +87,118 @@ export function callClosing({ name: format, close }: ToolFormat): string {
 
 /** A validated request of `llm.generate`. */
 export type GenerateRequest = ParsedRequestOf<typeof generate>;
+
+/** Marks around an answer in a form of its own, where the model may call tools in its place; the reader removes them. */
+export const answerMarks = { open: '<answer>', close: '</answer>' };
+
+interface CallConstraintOptions {
+  format: ToolFormat;
+  /** The tools that may be called. */
+  tools: readonly Tool[];
+  /** There must be a call. */
+  required: boolean;
+  /** At most one call. */
+  single: boolean;
+  /** JSON schema of an answer without a call. */
+  answerSchema?: OutputConstraint & { type: 'json_schema' | 'json_object' };
+}
+
+/**
+ * Constrains calls to the names and arguments of their tools: those of strict functions to their schema, those of others to
+ * any object. The text around the calls is free.
+ */
+export function callConstraint({
+  format,
+  tools,
+  required,
+  single,
+  answerSchema,
+}: CallConstraintOptions): OutputConstraint {
+  const tags = tools.map((tool) => callTag(format, tool));
+  const trigger = format.name === 'llama' ? '{"name": "' : format.marker;
+  if (!answerSchema || required)
+    return { type: 'structural_tag', triggers: [trigger], tags, required, single };
+  const schema = answerSchema.type === 'json_schema' ? answerSchema.schema : { type: 'object' };
+  return {
+    type: 'structural_tag',
+    triggers: [trigger, answerMarks.open],
+    tags: [...tags, { begin: answerMarks.open, end: answerMarks.close, schema }],
+    required: true,
+    single,
+  };
+}
+
+type CallTag = Extract<OutputConstraint, { type: 'structural_tag' }>['tags'][number];
+
+function callTag(format: ToolFormat, tool: Tool): CallTag {
+  const [begin, end] = [callOpening(format, tool.name), callClosing(format)];
+  const lark =
+    tool.type === 'custom' && tool.grammar?.syntax === 'lark' ? tool.grammar.definition : undefined;
+  if (format.name === 'qwen-xml') {
+    if (lark === undefined) return { begin, end, parameters: schemaOf(tool) };
+    const [open, close] = [`<parameter=${rawInputName}>\n`, '\n</parameter>\n'];
+    return { begin: begin + open, end: close + end, lark, raw: true };
+  }
+  if (lark !== undefined)
+    return { begin: `${begin}{${JSON.stringify(rawInputName)}: "`, end: `"}${end}`, lark };
+  return { begin, end, schema: schemaOf(tool) };
+}
+
+function schemaOf(tool: Tool): Record<string, unknown> {
+  if (tool.type === 'function') return tool.strict ? argumentsSchema(tool) : { type: 'object' };
+  const schema = argumentsSchema(tool);
+  if (tool.grammar?.syntax !== 'regex') return schema;
+  const input = { type: 'string', pattern: `^(?:${tool.grammar.definition})$` };
+  return { ...schema, properties: { [rawInputName]: input } };
+}
+
+/** JSON Schema of a tool's arguments, as the model gets it. */
+function argumentsSchema(tool: Tool): Record<string, unknown> {
+  if (tool.type === 'function') return tool.parameters ?? { type: 'object', properties: {} };
+  return {
+    type: 'object',
+    properties: { [rawInputName]: { type: 'string' } },
+    required: [rawInputName],
+    additionalProperties: false,
+  };
+}
+
+/** A tool as chat templates take it. */
+export function templateTool(tool: Tool) {
+  const { name, description = '' } = tool;
+  return { type: 'function', function: { name, description, parameters: argumentsSchema(tool) } };
+}
+
+/** The conversation for a template that knows no tools: described in the system turn, calls and results as text. */
+export function describeTools(
+  messages: readonly ChatMessage[],
+  tools: readonly Tool[],
+  format: ToolFormat,
+): ChatMessage[] {
+  const turns = messages.map((message) => plainTurn(message, format));
+  if (tools.length === 0) return turns;
+  const lines = tools.map((tool) => JSON.stringify(templateTool(tool).function));
+  const example = `${callOpening(format, 'the tool')}{…}${callClosing(format)}`;
+  const description = [
+    'You have access to the following tools:',
+    ...lines,
+    `Call a tool by writing ${example}. Its result comes in the next turn.`,
+  ].join('\n');
+  const [first, ...rest] = turns;
+  if (first?.role !== 'system') return [{ role: 'system', content: description }, ...turns];
+  return [{ ...first, content: `${first.content}\n\n${description}` }, ...rest];
+}
+
+function plainTurn(
+  { toolCalls = [], toolCallId: _id, ...message }: ChatMessage,
+  format: ToolFormat,
+): ChatMessage {
+  if (message.role === 'tool') {
+    const content = `<tool_response>\n${message.content}\n</tool_response>`;
+    return { role: 'user', content };
+  }
+  const calls = toolCalls.map(
+    ({ name, input }) => `${callOpening(format, name)}${input || '{}'}${callClosing(format)}`,
+  );
+  return { ...message, content: [message.content, ...calls].filter((text) => text !== '').join('\n') };
+}

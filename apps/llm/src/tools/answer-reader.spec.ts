@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ThinkSplitter } from './think-splitter.js';
+import { ThinkSplitter } from './answer-reader.js';
 
 function split(pieces: readonly string[], opened = false) {
   const splitter = new ThinkSplitter(opened);
