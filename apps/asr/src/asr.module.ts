@@ -29,8 +29,7 @@ import {
   type ServiceIdentity,
 } from '#service-kit';
 import { Controller, Get, Inject, Injectable, Module, type DynamicModule } from '@nestjs/common';
-import type { AsrEnvironment } from './asr.environment.js';
-import { AsrService, openTranscriber, transcriberToken } from './asr.service.js';
+import { type AsrEnvironment, AsrService, openTranscriber, transcriberToken } from './asr.service.js';
 
 @Controller()
 export class AsrRpcController {

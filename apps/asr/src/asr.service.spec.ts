@@ -2,8 +2,7 @@ import { loadProfile, readEnvironment } from '#service-kit';
 import { createTemporaryDirectory } from '#testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HubServer } from '../../../test/support/hub-server.js';
-import { asrEnvironmentSchema } from './asr.environment.js';
-import { openTranscriber } from './asr.service.js';
+import { asrEnvironmentSchema, openTranscriber } from './asr.service.js';
 
 let folder: { path: string; remove(): Promise<void> };
 let hub: HubServer;

@@ -1,11 +1,44 @@
-import type { TranscriptionRequest } from '#audio-api';
+import { audioEnvironmentShape, liveEnvironmentShape, type TranscriptionRequest } from '#audio-api';
 import { assertServedModel, type ModelInfo, type TranscriptChunk } from '#contracts';
 import { ModelNotFoundError } from '#models';
 import { openRemoteTranscriber } from '#remote-engines';
-import { announceModel, HealthRegistry, Metrics, modelOptions, type Profile } from '#service-kit';
+import {
+  announceModel,
+  baseEnvironmentSchema,
+  count,
+  HealthRegistry,
+  Metrics,
+  modelOptions,
+  portSchema,
+  seconds,
+  type Profile,
+} from '#service-kit';
 import { loadTranscriber, type Transcriber } from '#speech';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { AsrEnvironment } from './asr.environment.js';
+import { z } from 'zod';
+
+export const asrEnvironmentSchema = baseEnvironmentSchema.extend({
+  ASR_PORT: portSchema.default(9099),
+  /** A bundled name, a local directory or a hub id; the profile's model otherwise. One of the engine's with ASR_ENDPOINT. */
+  ASR_MODEL_ID: z.string().optional(),
+  /** A server with OpenAI's audio API to use in place of a local model. */
+  ASR_ENDPOINT: z.url().optional(),
+  /** Sent to that server as a bearer token. */
+  ASR_API_KEY: z.string().optional(),
+  /** Silero's `silero_vad.onnx`, or a folder that holds it; without it loudness tells speech from pauses. */
+  ASR_VAD_MODEL: z.string().optional(),
+  /** Threads, each with the model; a CTC model hears a file in each. */
+  ASR_WORKERS: count(1, 64).default(2),
+  /** Windows of 30 seconds that a Whisper model decodes together in each thread, of one file or of several. */
+  ASR_WINDOWS: count(1, 64).default(4),
+  /** Beginnings that the search of a CTC model keeps; 1 takes the best unit of each step. */
+  ASR_BEAMS: count(1, 256).default(32),
+  /** Longer audio is refused. */
+  ASR_MAX_SECONDS: seconds(1).default(7_200),
+  ...audioEnvironmentShape,
+  ...liveEnvironmentShape,
+});
+export type AsrEnvironment = z.infer<typeof asrEnvironmentSchema>;
 
 /** Injection token of the transcriber. */
 export const transcriberToken = Symbol('transcriber');

@@ -2,7 +2,7 @@ import { serveLiveAudio } from '#audio-api';
 import { RpcServer } from '#messaging';
 import { readEnvironment, runMain, startService } from '#service-kit';
 import multipart from '@fastify/multipart';
-import { asrEnvironmentSchema } from './asr.environment.js';
+import { asrEnvironmentSchema } from './asr.service.js';
 import { AsrModule, identity } from './asr.module.js';
 
 await runMain(() => {

@@ -25,8 +25,12 @@ import {
 } from '#service-kit';
 import { Body, Controller, HttpCode, Inject, Module, Post, type DynamicModule } from '@nestjs/common';
 import { z } from 'zod';
-import type { EmbeddingEnvironment } from './embedding.environment.js';
-import { embedderToken, EmbeddingService, openEmbedder } from './embedding.service.js';
+import {
+  embedderToken,
+  EmbeddingService,
+  openEmbedder,
+  type EmbeddingEnvironment,
+} from './embedding.service.js';
 
 @Controller()
 export class EmbeddingRpcController {

@@ -8,9 +8,28 @@ import {
 } from '#contracts';
 import { loadEmbedder, type Embedder } from '#encoders';
 import { openRemoteEmbedder } from '#remote-engines';
-import { announceModel, HealthRegistry, loadProfile, Metrics, modelOptions } from '#service-kit';
+import {
+  announceModel,
+  baseEnvironmentSchema,
+  HealthRegistry,
+  loadProfile,
+  Metrics,
+  modelOptions,
+  portSchema,
+} from '#service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { EmbeddingEnvironment } from './embedding.environment.js';
+import { z } from 'zod';
+
+export const embeddingEnvironmentSchema = baseEnvironmentSchema.extend({
+  EMBEDDING_PORT: portSchema.default(6000),
+  /** A bundled name, a local directory or a hub id; the profile's model otherwise. */
+  EMBEDDING_MODEL_ID: z.string().optional(),
+  /** A Text Embeddings Inference server to use in place of a local model. */
+  TEI_EMBEDDING_ENDPOINT: z.url().optional(),
+  /** Sent to that server as a bearer token. */
+  TEI_API_KEY: z.string().optional(),
+});
+export type EmbeddingEnvironment = z.infer<typeof embeddingEnvironmentSchema>;
 
 /** Injection token of the loaded model. */
 export const embedderToken = Symbol('embedder');

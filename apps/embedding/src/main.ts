@@ -1,6 +1,6 @@
 import { RpcServer } from '#messaging';
 import { readEnvironment, runMain, startService } from '#service-kit';
-import { embeddingEnvironmentSchema } from './embedding.environment.js';
+import { embeddingEnvironmentSchema } from './embedding.service.js';
 import { EmbeddingModule, identity } from './embedding.module.js';
 
 await runMain(() => {

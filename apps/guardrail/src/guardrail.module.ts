@@ -20,9 +20,13 @@ import {
 import { Body, Controller, HttpCode, Inject, Module, Post, type DynamicModule } from '@nestjs/common';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { GuardrailEnvironment } from './guardrail.environment.js';
-import { GuardrailService } from './guardrail.service.js';
-import { checkLabels, classifierToken, openClassifier } from './model/judge-scores.js';
+import {
+  classifierToken,
+  type GuardrailEnvironment,
+  GuardrailService,
+  openClassifier,
+} from './guardrail.service.js';
+import { checkLabels } from './model/judge-scores.js';
 import { RuleFile } from './rules/rule-file.js';
 
 @Controller()

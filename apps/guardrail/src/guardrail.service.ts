@@ -6,13 +6,38 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
-import { HealthRegistry, Metrics } from '#service-kit';
+import { loadClassifier, type Classifier } from '#encoders';
+import { openRemoteClassifier } from '#remote-engines';
+import {
+  announceModel,
+  baseEnvironmentSchema,
+  HealthRegistry,
+  loadProfile,
+  Metrics,
+  modelOptions,
+  portSchema,
+} from '#service-kit';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { Classifier } from '#encoders';
-import { classifierToken, judgeScores } from './model/judge-scores.js';
+import { z } from 'zod';
+import { judgeScores } from './model/judge-scores.js';
 import type { LabelRule } from './rules/compile-rules.js';
 import { judgeText, withoutDisguise } from './rules/judge-text.js';
 import { RuleFile } from './rules/rule-file.js';
+
+/** Injection token of the loaded classifier; undefined where none is configured. */
+export const classifierToken = Symbol('classifier');
+
+/**
+ * Loads the configured classifier, or connects to the engine that has it; undefined where none is configured. Errors: says
+ * which one failed, and why.
+ */
+export async function openClassifier(environment: GuardrailEnvironment): Promise<Classifier | undefined> {
+  const { TEI_GUARDRAIL_ENDPOINT: endpoint, TEI_API_KEY: apiKey, GUARDRAIL_MODEL_ID: model } = environment;
+  if (endpoint) return openRemoteClassifier({ endpoint, apiKey });
+  if (!model) return undefined;
+  const options = modelOptions(environment, loadProfile(environment.MEGANEST_PROFILE), model);
+  return announceModel(await loadClassifier(model, options));
+}
 
 /** Judges texts by the rules in force, then by the classifier; both the HTTP and the NATS side go through it. */
 @Injectable()
@@ -85,3 +110,16 @@ function describe({ current: { rules, labels, revision }, problem }: RuleFile): 
   const inForce = `${rules.length + labels.length} rules in force (${revision})`;
   return problem === undefined ? inForce : `${inForce}; the file as it is now is not: ${problem}`;
 }
+
+export const guardrailEnvironmentSchema = baseEnvironmentSchema.extend({
+  GUARDRAIL_PORT: portSchema.default(9090),
+  /** The file of the rules; relative to the project. */
+  GUARDRAIL_RULES: z.string().default('guardrails/default.yaml'),
+  /** A classifier beside the rules: a bundled name, a local directory or a hub id; none otherwise. */
+  GUARDRAIL_MODEL_ID: z.string().optional(),
+  /** A Text Embeddings Inference server with a classifier, to use in place of a local model. */
+  TEI_GUARDRAIL_ENDPOINT: z.url().optional(),
+  /** Sent to that server as a bearer token. */
+  TEI_API_KEY: z.string().optional(),
+});
+export type GuardrailEnvironment = z.infer<typeof guardrailEnvironmentSchema>;

@@ -1,6 +1,6 @@
 import { RpcServer } from '#messaging';
 import { readEnvironment, runMain, startService } from '#service-kit';
-import { guardrailEnvironmentSchema } from './guardrail.environment.js';
+import { guardrailEnvironmentSchema } from './guardrail.service.js';
 import { GuardrailModule, identity } from './guardrail.module.js';
 
 await runMain(() => {

@@ -1,6 +1,6 @@
 import { RpcServer } from '#messaging';
 import { readEnvironment, runMain, startService } from '#service-kit';
-import { rerankingEnvironmentSchema } from './reranking.environment.js';
+import { rerankingEnvironmentSchema } from './reranking.service.js';
 import { identity, RerankingModule } from './reranking.module.js';
 
 await runMain(() => {

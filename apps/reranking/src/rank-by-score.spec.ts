@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rankByScore, rankFusion, type RankFusion } from './rank-by-score.js';
+import { rankByScore, rankFusion, type RankFusion, sharedPhrases } from './rank-by-score.js';
 
 const rrf: RankFusion = { method: 'rrf', weight: 1, constant: 60 };
 
@@ -110,5 +110,23 @@ describe('rankFusion', () => {
       weight: 1.3,
       constant: 10,
     });
+  });
+});
+
+describe('sharedPhrases', () => {
+  it('counts neighboring words by their stems, across stop words', () => {
+    const query = 'Who founded the Free University of Brussels?';
+    const texts = [
+      'The Free University of Brussels was founded in 1834.',
+      'A university that is free of charge; Brussels has two.',
+      'free universities, FREE UNIVERSITY',
+      'University',
+      '',
+    ];
+    expect(sharedPhrases(query, texts)).toEqual([2, 0, 1, 0, 0]);
+  });
+
+  it('finds none for a query of one word', () => {
+    expect(sharedPhrases('Brussels', ['Brussels Brussels'])).toEqual([0]);
   });
 });

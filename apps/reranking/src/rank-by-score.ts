@@ -1,8 +1,21 @@
+import { pairsOf, splitWords, stemOf } from '#encoders';
 import type { Profile } from '#service-kit';
-import { sharedPhrases } from './phrases.js';
+
+/**
+ * How many phrases of a query each text has: two words that follow each other but for stop words, compared by their stems. A search
+ * by words does not see their order.
+ */
+export function sharedPhrases(query: string, texts: readonly string[]): number[] {
+  const asked = phrasesOf(query);
+  return texts.map((text) => [...phrasesOf(text)].filter((phrase) => asked.has(phrase)).length);
+}
+
+function phrasesOf(text: string): Set<string> {
+  return pairsOf(splitWords(text).flatMap((word) => stemOf(word) ?? []));
+}
 
 /** Position of a passage in the request, and how well it answers; greater is better. */
-export interface RankedPassage {
+interface RankedPassage {
   index: number;
   score: number;
 }
@@ -31,7 +44,7 @@ export type RankFusion =
     };
 
 /** What is known of the passages besides the scores of the model. */
-export interface FusedRequest {
+interface FusedRequest {
   query: string;
   passages: readonly string[];
   /** Of the search. */

@@ -8,15 +8,36 @@ import {
 } from '#contracts';
 import { loadReranker, type Reranker } from '#encoders';
 import { openRemoteReranker } from '#remote-engines';
-import { announceModel, HealthRegistry, Metrics, modelOptions, type Profile } from '#service-kit';
+import {
+  announceModel,
+  baseEnvironmentSchema,
+  HealthRegistry,
+  Metrics,
+  modelOptions,
+  portSchema,
+  type Profile,
+} from '#service-kit';
 import { firstWords } from '#text';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { z } from 'zod';
 import { rankByScore, rankFusion } from './rank-by-score.js';
-import {
-  rerankingSettings,
-  type RerankingEnvironment,
-  type RerankingSettings,
-} from './reranking.environment.js';
+
+export const rerankingEnvironmentSchema = baseEnvironmentSchema.extend({
+  RERANKING_PORT: portSchema.default(8000),
+  /** A bundled name, a local directory or a hub id; the profile's model otherwise. */
+  RERANK_MODEL_ID: z.string().optional(),
+  /** A Text Embeddings Inference server to use in place of a local model. */
+  TEI_RERANKING_ENDPOINT: z.url().optional(),
+  /** Sent to that server as a bearer token. */
+  TEI_API_KEY: z.string().optional(),
+});
+export type RerankingEnvironment = z.infer<typeof rerankingEnvironmentSchema>;
+
+/** What the profile says about its reranker. */
+type RerankingSettings = Profile['reranking'];
+
+/** Injection token of the {@link RerankingSettings}. */
+export const rerankingSettings = Symbol('rerankingSettings');
 
 /** Injection token of the loaded model. */
 export const rerankerToken = Symbol('reranker');

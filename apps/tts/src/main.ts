@@ -1,6 +1,6 @@
 import { RpcServer } from '#messaging';
 import { readEnvironment, runMain, startService } from '#service-kit';
-import { ttsEnvironmentSchema } from './tts.environment.js';
+import { ttsEnvironmentSchema } from './tts.service.js';
 import { identity, TtsModule } from './tts.module.js';
 
 await runMain(() => {

@@ -19,8 +19,7 @@ import {
 } from '#service-kit';
 import { loadFlite, openRemoteSynthesizer, type SpeechSynthesizer } from '#speech-synthesis';
 import { Controller, Get, Inject, Injectable, Module, type DynamicModule } from '@nestjs/common';
-import type { TtsEnvironment } from './tts.environment.js';
-import { defaultVoiceToken, synthesizerToken, TtsService } from './tts.service.js';
+import { defaultVoiceToken, synthesizerToken, TtsService, type TtsEnvironment } from './tts.service.js';
 
 @Controller()
 export class TtsRpcController {

@@ -1,8 +1,5 @@
 import { MegaNestError, type GuardrailFinding, type GuardrailJudgement } from '#contracts';
-import { loadClassifier, type Classifier, type LabelScore } from '#encoders';
-import { openRemoteClassifier } from '#remote-engines';
-import { announceModel, loadProfile, modelOptions } from '#service-kit';
-import type { GuardrailEnvironment } from '../guardrail.environment.js';
+import type { LabelScore } from '#encoders';
 import type { LabelRule } from '../rules/compile-rules.js';
 import type { RuleCheck } from '../rules/rule-file.js';
 
@@ -55,19 +52,4 @@ export function checkLabels(model: { id: string; labels: readonly string[] } | u
     const unknown = labels.find(({ label }) => !model.labels.includes(label));
     if (unknown) throw new Error(`labels: ${unknown.id}: no label "${unknown.label}"; ${known}`);
   };
-}
-
-/** Injection token of the loaded classifier; undefined where none is configured. */
-export const classifierToken = Symbol('classifier');
-
-/**
- * Loads the configured classifier, or connects to the engine that has it; undefined where none is configured. Errors: says
- * which one failed, and why.
- */
-export async function openClassifier(environment: GuardrailEnvironment): Promise<Classifier | undefined> {
-  const { TEI_GUARDRAIL_ENDPOINT: endpoint, TEI_API_KEY: apiKey, GUARDRAIL_MODEL_ID: model } = environment;
-  if (endpoint) return openRemoteClassifier({ endpoint, apiKey });
-  if (!model) return undefined;
-  const options = modelOptions(environment, loadProfile(environment.MEGANEST_PROFILE), model);
-  return announceModel(await loadClassifier(model, options));
 }
