@@ -7,7 +7,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from './config/gateway.environment.js';
 import { MegaServiceCatalog } from './mega-services/mega-service-catalog.js';
 import { AnnouncedServices } from './mega-services/nodes/announced-services.js';
-import { rpcMethods } from './opea/rpc-methods.js';
+import { rpcMethods } from './opea/cluster.js';
 
 /** The services that the gateway calls by messages of the contracts. */
 const calledServices: readonly string[] = [...new Set(rpcMethods.map(({ service }) => service))]

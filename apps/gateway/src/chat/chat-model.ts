@@ -10,7 +10,7 @@ import type { RunReceipt } from '#dag';
 import type { ChatCompletionRequest, CompletionIdentity } from '#openai-api';
 import type { HttpCall } from '#service-kit';
 import { randomUUID } from 'node:crypto';
-import { sizeOfDataUrl } from '../input-files/image-bytes.js';
+import { sizeOfDataUrl } from '../input-files/input-files.js';
 
 /** A chat under way: its chunks, and what its bodies and headers need to know. */
 export interface ChatRun {

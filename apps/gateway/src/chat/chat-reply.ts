@@ -2,7 +2,7 @@ import type { RunReceipt } from '#dag';
 import { chatCompletionFrames, collectChatCompletion, errorFrame, type SpokenChunk } from '#openai-api';
 import { sendEventStream, setDegraded, setIgnored, type Frames } from '#service-kit';
 import type { FastifyReply } from 'fastify';
-import { degradedSteps } from '../mega-services/degraded.js';
+import { degradedSteps } from '../mega-services/receipt-store.js';
 import type { ChatRun } from './chat-model.js';
 import type { HeldKey } from './idempotent-chats.js';
 

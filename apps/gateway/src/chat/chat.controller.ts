@@ -8,9 +8,8 @@ import { Synthesis } from '#audio-api';
 import { ApiOperation, Call, Owner, SchemaPipe, type HttpCall } from '#service-kit';
 import { Body, Controller, Headers, Inject, Post, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AudioPartsGuard } from '../audio/audio-parts.guard.js';
-import { FilePartsGuard } from '../input-files/file-parts.guard.js';
-import { StoredCompletionsService, takeKeepWish } from './stored/stored-completions.service.js';
+import { MessagePartsGuard } from './message-parts.guard.js';
+import { StoredCompletionsService, takeKeepWish } from './stored-completions.controller.js';
 import { speakAlong, speakWhole, takeSpokenWish } from './speak-along.js';
 import { sendChatCompletion, sendChatStream } from './chat-reply.js';
 import { ChatService } from './chat.service.js';
@@ -26,7 +25,7 @@ export class ChatController {
   ) {}
 
   @Post(['v1/chat/completions', 'chat/completions'])
-  @UseGuards(AudioPartsGuard, FilePartsGuard)
+  @UseGuards(MessagePartsGuard)
   @ApiOperation({
     summary: 'Chat with a mega service or a model',
     answer: chatCompletionSchema,

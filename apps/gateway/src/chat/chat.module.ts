@@ -6,23 +6,15 @@ import { ModelsModule } from '../models/model-catalog.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
 import { IdempotentChats } from './idempotent-chats.js';
-import { LanguageModelClient, LanguageModels } from './language-model.js';
+import { LanguageModels } from './language-model.js';
 import { MegaServiceModels } from './mega-service-model.js';
-import { StoredCompletionsController } from './stored/stored-completions.controller.js';
-import { StoredCompletionsService } from './stored/stored-completions.service.js';
+import { StoredCompletionsController, StoredCompletionsService } from './stored-completions.controller.js';
 
 /** Chat completions of mega services and of language models; stored completions. */
 @Module({
   imports: [ModelsModule, MegaServicesModule, AudioModule, InputFilesModule],
   controllers: [ChatController, StoredCompletionsController],
-  providers: [
-    ChatService,
-    IdempotentChats,
-    LanguageModelClient,
-    LanguageModels,
-    MegaServiceModels,
-    StoredCompletionsService,
-  ],
+  providers: [ChatService, IdempotentChats, LanguageModels, MegaServiceModels, StoredCompletionsService],
   exports: [ChatService],
 })
 export class ChatModule {}

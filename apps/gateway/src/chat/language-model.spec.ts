@@ -1,10 +1,10 @@
 import type { FileReference, GenerationChunk } from '#contracts';
 import { describe, expect, it, vi } from 'vitest';
-import { LanguageModelClient } from './language-model.js';
+import { LanguageModels } from './language-model.js';
 
 const megabyte = 1024 * 1024;
 
-describe('LanguageModelClient', () => {
+describe('LanguageModels', () => {
   it('stores images up to one total, and deletes them again', async () => {
     const stored = new Set<string>();
     const objects = {
@@ -16,7 +16,7 @@ describe('LanguageModelClient', () => {
       delete: (id: string) => Promise.resolve(stored.delete(id)),
     };
     const environment = { UPLOAD_FILE_LIMIT_BYTES: 64 * megabyte };
-    const client = new LanguageModelClient({} as never, objects as never, environment as never);
+    const client = new LanguageModels({} as never, objects as never, environment as never, {} as never);
     const png = Buffer.alloc(24 * megabyte);
     png.write('89504e470d0a1a0a', 'hex');
     const url = `data:image/png;base64,${png.toString('base64')}`;

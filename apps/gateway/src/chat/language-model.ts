@@ -13,7 +13,7 @@ import { callableTools, type ChatCompletionRequest, ignoredFields, unusedLabels 
 import { guardedFetch, type HttpCall, measureGeneration, Metrics } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
-import { imageOfDataUrl, imageTypeOf } from '../input-files/image-bytes.js';
+import { imageOfDataUrl, imageTypeOf } from '../input-files/input-files.js';
 import { affinityOf } from '../mega-services/mega-service-request.js';
 import {
   assertTakesImages,
@@ -27,14 +27,23 @@ import {
 
 type ChatImage = NonNullable<ChatMessage['images']>[number];
 
-/** Asks the language model. Images go to it through the object store, for a message over NATS is too small for them. */
+/**
+ * Opens language models for chats, and asks them. Images go to them through the object store, for a message over NATS is too
+ * small for them.
+ */
 @Injectable()
-export class LanguageModelClient {
+export class LanguageModels {
   constructor(
     @Inject(RpcClient) private readonly client: RpcClient,
     @Inject(ObjectStore) private readonly objects: ObjectStore,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
+    @Inject(Metrics) private readonly metrics: Metrics,
   ) {}
+
+  /** Errors: those of {@link LanguageModel}. */
+  open(info: ModelInfo, request: ChatCompletionRequest, { isNamed }: { isNamed: boolean }): LanguageModel {
+    return new LanguageModel(info, request, { client: this, metrics: this.metrics, isNamed });
+  }
 
   /**
    * Errors surface in the chunks: those of the model; of images invalid_request, unsupported_file, payload_too_large,
@@ -131,7 +140,7 @@ export class LanguageModel implements ChatModel {
   constructor(
     private readonly info: ModelInfo,
     request: ChatCompletionRequest,
-    private readonly services: { client: LanguageModelClient; metrics: Metrics; isNamed: boolean },
+    private readonly services: { client: LanguageModels; metrics: Metrics; isNamed: boolean },
   ) {
     const modalities = modalitiesOf(info);
     assertTakesImages(request.messages, modalities);
@@ -167,20 +176,5 @@ export class LanguageModel implements ChatModel {
         genAi: { side: 'client', model: info.id },
       }),
     };
-  }
-}
-
-/** Opens the language model for chats. */
-@Injectable()
-export class LanguageModels {
-  constructor(
-    @Inject(LanguageModelClient) private readonly client: LanguageModelClient,
-    @Inject(Metrics) private readonly metrics: Metrics,
-  ) {}
-
-  /** Errors: those of {@link LanguageModel}. */
-  open(info: ModelInfo, request: ChatCompletionRequest, { isNamed }: { isNamed: boolean }): LanguageModel {
-    const { client, metrics } = this;
-    return new LanguageModel(info, request, { client, metrics, isNamed });
   }
 }

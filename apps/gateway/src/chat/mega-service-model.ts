@@ -1,11 +1,11 @@
-import { samplingParameters, MegaNestError, type OutputConstraint } from '#contracts';
+import { MegaNestError, samplingParameters, type OutputConstraint } from '#contracts';
 import { pickParameters, type MegaServiceDefinition } from '#dag';
 import { ignoredFields, unusedLabels, type ChatCompletionRequest } from '#openai-api';
 import { measureGeneration, Metrics, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
+import { searches } from '../mega-services/definition-checks.js';
 import { MegaServiceRunner, type Attachments } from '../mega-services/mega-service-runner.js';
-import type { AnswerForm } from '../mega-services/mega-service-request.js';
-import { inNamesOfHere } from '../mega-services/reference-names.js';
+import { type AnswerForm, inNamesOfHere } from '../mega-services/mega-service-request.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import {
   assertTakesImages,
@@ -22,6 +22,9 @@ import {
 export class MegaServiceModel implements ChatModel {
   readonly isMegaService = true;
   readonly takesImages = false;
+  readonly callsTools: boolean;
+  readonly languageModel: string | undefined;
+  readonly ignored: readonly string[];
 
   constructor(
     private readonly definition: MegaServiceDefinition,
@@ -34,18 +37,10 @@ export class MegaServiceModel implements ChatModel {
       revision: string;
       ignored: readonly string[];
     },
-  ) {}
-
-  get callsTools(): boolean {
-    return this.options.callsTools;
-  }
-
-  get languageModel(): string | undefined {
-    return this.options.languageModel;
-  }
-
-  get ignored(): readonly string[] {
-    return this.options.ignored;
+  ) {
+    this.callsTools = options.callsTools;
+    this.languageModel = options.languageModel;
+    this.ignored = options.ignored;
   }
 
   start(request: ChatCompletionRequest, call: HttpCall, attachments?: Attachments): ChatRun {
@@ -53,11 +48,9 @@ export class MegaServiceModel implements ChatModel {
     const { runner, metrics, callsTools, revision, ignored } = this.options;
     const { parameters } = parametersOf(definition, request, callsTools);
     const form = callsTools ? answerForm(request) : undefined;
-    const { chunks, documents, receipt } = runner.run(definition, request.messages, parameters, call, {
-      ...attachments,
-      ...(form && { form }),
-    });
-    const { legacyFunctions } = request;
+    const { messages, legacyFunctions } = request;
+    const asked = { ...attachments, messages, ...(form && { form }) };
+    const { chunks, documents, receipt } = runner.run(definition, asked, parameters, call);
     return {
       identity: { ...newIdentity(definition.name), revision, documents, legacyFunctions },
       ignored: [...ignored],
@@ -154,13 +147,6 @@ function answerForm({
     ...(constraint && { constraint }),
     ...(stream !== true && { whole: true }),
   };
-}
-
-/** Whether it answers from documents that it searches. */
-function searches({ nodes }: MegaServiceDefinition): boolean {
-  return [...nodes.values()].some(({ target }) =>
-    target.megaService ? searches(target.megaService) : target.service === 'retrieval',
-  );
 }
 
 /** Parameters that some node does not let a request set, and no other node lists. */

@@ -4,13 +4,13 @@ import { listOf, listSchemaOf } from '#openai-api';
 import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
 import { FilesRepository, type StoredFile } from '#storage';
 import {
-  Module,
   Controller,
   Delete,
   Get,
   HttpCode,
   Inject,
   Injectable,
+  Module,
   Param,
   Post,
   Query,
@@ -22,15 +22,15 @@ import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.e
 import {
   boundsOf,
   deletedFileSchema,
-  fileObjectSchema,
-  toFileObject,
   expirySeconds,
   fileFieldsSchema,
   fileFormSchema,
-  type FileListQuery,
   fileListQuerySchema,
-  receiveFileForm,
+  fileObjectSchema,
   newFileId,
+  receiveFileForm,
+  toFileObject,
+  type FileListQuery,
 } from './file-objects.js';
 import { UploadsController } from './uploads.controller.js';
 

@@ -1,9 +1,10 @@
 import {
   MegaNestError,
-  type GenerationChunk,
-  type RetrievedDocument,
+  retrievedDocumentSchema,
   type embed,
+  type GenerationChunk,
   type ReplyOf,
+  type RetrievedDocument,
 } from '#contracts';
 import {
   pickParameters,
@@ -15,14 +16,39 @@ import {
 import { ignoredFields, type EmbeddingRequest } from '#openai-api';
 import { Metrics, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
-import { questionOf } from './mega-service-request.js';
-import { inNamesOfHere } from './reference-names.js';
-import { assertSearchable } from './searched-question.js';
-import { MegaServiceRunner } from './mega-service-runner.js';
-import { documentsAnswer } from './documents-answer.js';
+import { z } from 'zod';
 import type { ReceivedMegaServiceRequest } from './mega-service-body.js';
+import { inNamesOfHere, questionOf } from './mega-service-request.js';
+import { MegaServiceRunner } from './mega-service-runner.js';
+import { assertSearchable } from './definition-checks.js';
 
-export interface MegaServiceOutput<Body> {
+const passages = z.array(retrievedDocumentSchema.omit({ similarity: true }));
+
+/** What {@link documentsAnswer} gives, for the OpenAPI document. */
+export const documentsAnswerSchema = z.object({
+  id: z.string(),
+  initial_query: z.string(),
+  reranked_docs: passages.optional(),
+  retrieved_docs: passages.optional(),
+});
+
+/** The reference's answer of its retrieval tool: passages with scores, named after the step that ordered them. */
+function documentsAnswer(
+  documents: readonly RetrievedDocument[],
+  { nodes, output }: MegaServiceDefinition,
+  { id, query }: { id: string; query: string },
+): z.input<typeof documentsAnswerSchema> {
+  const found = documents.map(({ id: passage, text, score, metadata }) => ({
+    id: passage,
+    text,
+    score,
+    metadata,
+  }));
+  const reranked = nodes.get(output)?.target.service === 'reranking';
+  return { id, initial_query: query, [reranked ? 'reranked_docs' : 'retrieved_docs']: found };
+}
+
+interface MegaServiceOutput<Body> {
   body: Body;
   /** Fields of the request without effect. */
   ignored: string[];
@@ -49,7 +75,7 @@ export class MegaServiceOutputs {
     const ignored = ignoredFields(extra, new Set(Object.keys(parameters)));
     const { output, receipt } = await this.#result(
       definition,
-      this.runner.start(definition, chat.messages, parameters, call, { files }),
+      this.runner.start(definition, { messages: chat.messages, files }, parameters, call),
     );
     const query = questionOf(chat.messages);
     const documents = output as RetrievedDocument[];
@@ -65,7 +91,7 @@ export class MegaServiceOutputs {
     const embeddings = { inputs, model };
     const { output } = await this.#result(
       definition,
-      this.runner.start(definition, [], parameters, call, { embeddings }),
+      this.runner.start(definition, { messages: [], embeddings }, parameters, call),
     );
     return output as ReplyOf<typeof embed>;
   }

@@ -63,3 +63,10 @@ export function affinityOf(messages: readonly ChatMessage[], cacheKey?: string):
   const opening = messages.slice(0, first + 1).map(({ content }) => content);
   return opening.join('\n').slice(-longestAffinity);
 }
+
+/** Gives a parameter that has another name in OPEA's reference the name that it has here; the name here wins. */
+export function inNamesOfHere(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { index_name, ...rest } = fields;
+  if (index_name === undefined || index_name === null || index_name === '') return rest;
+  return { ...rest, collection: rest['collection'] ?? index_name };
+}

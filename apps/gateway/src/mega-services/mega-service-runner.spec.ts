@@ -62,7 +62,7 @@ describe('a new version of a mega service', () => {
     );
   };
   const settle = async (runner: MegaServiceRunner, id: string, question: string) => {
-    const handle = runner.start(stable, ask(question), {}, call(id));
+    const handle = runner.start(stable, { messages: ask(question) }, {}, call(id));
     const result = await handle.result;
     await handle.settled;
     return result;
@@ -78,14 +78,14 @@ describe('a new version of a mega service', () => {
     expect(versions['next']).toBeLessThan(130);
     const versionOf = (id: string) => receipts.find('alice', id)?.receipt.megaService;
     const turn = [...ask('question 7'), { role: 'assistant' as const, content: 'x' }, ...ask('and then?')];
-    await runner.start(stable, turn, {}, call('later')).settled;
+    await runner.start(stable, { messages: turn }, {}, call('later')).settled;
     expect(versionOf('later')).toBe(versionOf('r7'));
   });
 
   it('answers all requests at 100 percent, also with the parameters of the request that it knows', async () => {
     const runner = runnerWith(define('next', 'canary: { of: search, percent: 100 }', 5));
     expect(await settle(runner, 'a', 'x')).toHaveLength(5);
-    const handle = runner.start(stable, ask('x'), { k: 2 }, call('b'));
+    const handle = runner.start(stable, { messages: ask('x') }, { k: 2 }, call('b'));
     expect(await handle.result).toHaveLength(2);
     expect(receipts.recent('alice', 'search', 5).map(({ receipt }) => receipt.megaService)).toEqual([
       'next',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ChatMessage, GenerationChunk, RetrievedDocument } from '#contracts';
+import type { GenerationChunk, RetrievedDocument } from '#contracts';
 import {
   pickParameters,
   runDag,
@@ -13,9 +13,8 @@ import {
 import { Metrics, ownerOf, type HttpCall } from '#service-kit';
 import { Inject, Injectable } from '@nestjs/common';
 import { languageModelOf, usesLanguageModel } from '../models/model-catalog.js';
-import { degradedSteps } from './degraded.js';
+import { degradedSteps, ReceiptStore, type ReceiptKey } from './receipt-store.js';
 import { MegaServiceCatalog } from './mega-service-catalog.js';
-import { ReceiptStore, type ReceiptKey } from './receipt-store.js';
 import { affinityOf, questionOf, type MegaServiceRequest } from './mega-service-request.js';
 import { NodeCaller } from './nodes/node-caller.js';
 
@@ -28,6 +27,8 @@ export interface MegaServiceRun {
 
 /** What a request brings beside its conversation. */
 export type Attachments = Pick<MegaServiceRequest, 'files' | 'embeddings' | 'form'>;
+
+type Asked = Attachments & Pick<MegaServiceRequest, 'messages'>;
 
 /** Shadows of a gateway at a time; requests beyond have none. */
 const mostShadows = 8;
@@ -47,16 +48,15 @@ export class MegaServiceRunner {
   /** Errors of the nodes surface in `chunks`, before the first one where nothing was generated yet. */
   run(
     definition: MegaServiceDefinition,
-    messages: ChatMessage[],
+    asked: Asked,
     parameters: ParameterValues,
     call: HttpCall,
-    attachments: Attachments = {},
   ): MegaServiceRun {
     let documents: RetrievedDocument[] = [];
     const watch = ({ service, inputs }: NodeContext) => {
       if (service === 'llm') documents = (inputs['documents'] ?? []) as RetrievedDocument[];
     };
-    const handle = this.#start(definition, { ...attachments, messages }, parameters, call, watch);
+    const handle = this.start(definition, asked, parameters, call, watch);
     return {
       chunks: handle.stream as AsyncIterable<GenerationChunk>,
       documents: () => documents,
@@ -67,17 +67,7 @@ export class MegaServiceRunner {
   /** For mega services whose output is something else than an answer. Errors of the nodes reject `result`. */
   start(
     definition: MegaServiceDefinition,
-    messages: ChatMessage[],
-    parameters: ParameterValues,
-    call: HttpCall,
-    attachments: Attachments = {},
-  ): RunHandle {
-    return this.#start(definition, { ...attachments, messages }, parameters, call);
-  }
-
-  #start(
-    definition: MegaServiceDefinition,
-    asked: Attachments & { messages: ChatMessage[] },
+    asked: Asked,
     parameters: ParameterValues,
     { requestId, traceparent, deadline, patience, signal, owner = ownerOf({}) }: HttpCall,
     watch?: (context: NodeContext) => void,

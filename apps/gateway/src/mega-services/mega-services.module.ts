@@ -6,8 +6,7 @@ import { MegaServiceCatalog } from './mega-service-catalog.js';
 import { MegaServiceOutputs } from './mega-service-outputs.js';
 import { MegaServiceRunner } from './mega-service-runner.js';
 import { AnnouncedServices } from './nodes/announced-services.js';
-import { NodeCaller } from './nodes/node-caller.js';
-import { QuestionCondenser } from './nodes/question-condenser.js';
+import { NodeCaller, QuestionCondenser } from './nodes/node-caller.js';
 import { ReceiptStore } from './receipt-store.js';
 
 /** Receipts kept in memory: the last thousand of an hour. */

@@ -1,6 +1,6 @@
 import type { RunReceipt } from '#dag';
 import { describe, expect, it } from 'vitest';
-import { ReceiptStore } from './receipt-store.js';
+import { degradedSteps, ReceiptStore } from './receipt-store.js';
 
 const receipt = (megaService: string): RunReceipt => ({
   megaService,
@@ -76,4 +76,36 @@ describe('ReceiptStore', () => {
     expect(store.find('me', 'a')).toBeUndefined();
     expect(store.find('me', 'c')).toBeDefined();
   });
+});
+
+type Node = RunReceipt['nodes'][number];
+
+const report = (...nodes: (Pick<Node, 'node' | 'state'> & Partial<Node>)[]): RunReceipt => ({
+  megaService: 'chatqna',
+  state: 'ok',
+  startedAt: 0,
+  runMs: 1,
+  nodes: nodes.map((node) => ({ service: 's', queuedMs: 0, runMs: 1, attempts: 1, ...node })),
+});
+
+it('names nodes that an error skipped, and no others', () => {
+  const run = report(
+    { node: 'embedding', state: 'ok', details: { model: 'm' } },
+    { node: 'reranking', state: 'skipped', why: 'too late', code: 'deadline_exceeded' },
+    { node: 'maybe', state: 'skipped', why: 'when: false' },
+    { node: 'llm', state: 'failed', why: 'broken', code: 'internal_error' },
+  );
+  expect(degradedSteps(run)).toEqual([{ name: 'reranking', reason: 'deadline_exceeded' }]);
+});
+
+it('names what a node did without, and the nodes of a nested mega service', () => {
+  const nested = report({ node: 'reranking', state: 'skipped', code: 'overloaded' });
+  const run = report(
+    { node: 'retrieval', state: 'ok', details: { degraded: { condensing: 'too_long' } } },
+    { node: 'inner', state: 'ok', nested },
+  );
+  expect(degradedSteps(run)).toEqual([
+    { name: 'condensing', reason: 'too_long' },
+    { name: 'inner/reranking', reason: 'overloaded' },
+  ]);
 });

@@ -8,14 +8,14 @@ export interface StoredReceipt {
 }
 
 /** What a new version made of the same request. */
-export interface ShadowReceipt {
+interface ShadowReceipt {
   receipt: RunReceipt;
   /** Whether both gave the same answer; absent until both have ended. */
   same?: boolean;
 }
 
 /** How the versions of a mega service did, from the receipts that are kept. */
-export interface VersionSummary {
+interface VersionSummary {
   version: string;
   shadow: boolean;
   requests: number;
@@ -47,7 +47,7 @@ interface Entry extends ReceiptKey {
 
 type RunEnd = Pick<RunReceipt, 'megaService' | 'state' | 'runMs'>;
 
-export interface ReceiptBounds {
+interface ReceiptBounds {
   maxCount: number;
   /** Of all receipts together, as JSON. */
   maxBytes: number;
@@ -178,4 +178,27 @@ function summaryOf(version: string, ends: readonly RunEnd[]): VersionSummary {
     sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? null;
   const failed = own.filter(({ state }) => state === 'failed').length;
   return { version, shadow: false, requests: own.length, failed, p50_ms: at(0.5), p99_ms: at(0.99) };
+}
+
+/** A step that an answer was made without, though its mega service has it. */
+interface DegradedStep {
+  /** Name of the node, `outer/inner` in a nested mega service; or of a part of a node's work. */
+  name: string;
+  /** Code of the error, or what was wrong. */
+  reason: string;
+}
+
+/**
+ * The optional nodes that a run skipped because they failed or came too late, and the parts of their work that nodes report as
+ * `details.degraded`. A node that a condition skips is not among them.
+ */
+export function degradedSteps({ nodes }: RunReceipt, prefix = ''): DegradedStep[] {
+  return nodes.flatMap(({ node, state, code, details, nested }) => [
+    ...(state === 'skipped' && code ? [{ name: prefix + node, reason: code }] : []),
+    ...Object.entries((details?.['degraded'] ?? {}) as Record<string, string>).map(([part, reason]) => ({
+      name: prefix + part,
+      reason,
+    })),
+    ...(nested ? degradedSteps(nested, `${prefix}${node}/`) : []),
+  ]);
 }

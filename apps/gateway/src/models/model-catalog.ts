@@ -11,8 +11,12 @@ import { type CallOptions, modelAway, RpcClient } from '#messaging';
 import { assertMayAsk, type HttpCall } from '#service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
-import { aliasOf, type ModelUse } from '../config/model-aliases.js';
+import {
+  aliasOf,
+  gatewayEnvironment,
+  type GatewayEnvironment,
+  type ModelUse,
+} from '../config/gateway.environment.js';
 
 /** A model's description is asked for again after this long. */
 const freshMs = 5_000;

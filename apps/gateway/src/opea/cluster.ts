@@ -1,10 +1,17 @@
+import * as contracts from '#contracts';
 import { findReceipts, statisticsMethod, type ParsedRequestOf } from '#contracts';
 import { RpcClient, RpcHandler } from '#messaging';
 import { Metrics, sumDigests, type LatencyStatistics } from '#service-kit';
 import { Controller, Inject, Injectable } from '@nestjs/common';
 import { AnnouncedServices } from '../mega-services/nodes/announced-services.js';
 import { ReceiptStore, type StoredReceipt } from '../mega-services/receipt-store.js';
-import { rpcMethods } from './rpc-methods.js';
+
+/** Every method of the contracts: the messages that the gateway knows by type. */
+export const rpcMethods: readonly contracts.RpcMethod[] = Object.values<unknown>(contracts).filter(isMethod);
+
+function isMethod(value: unknown): value is contracts.RpcMethod {
+  return typeof value === 'object' && value !== null && 'subject' in value && 'request' in value;
+}
 
 /** Instances that do not answer in this time are left out. */
 const answerMs = 2_000;

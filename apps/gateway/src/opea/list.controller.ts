@@ -2,8 +2,25 @@ import { listParameters, type ListedParameter, type MegaServiceDefinition } from
 import { ApiOperation } from '#service-kit';
 import { All, Controller, Inject, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
-import { parameterListAnswer, serviceListAnswer, wrongMethodAnswer } from './opea-answers.js';
+
+const texts = z.record(z.string(), z.string());
+
+/** Path to description; with `verbose` the services with their nodes. */
+const serviceListAnswer = z.union([
+  texts,
+  z.object({ services: z.array(z.looseObject({ path: z.string(), name: z.string() })) }),
+]);
+
+/** Service to parameter to type; with `verbose` mega service to its parameters. */
+const parameterListAnswer = z.union([
+  z.record(z.string(), texts),
+  z.record(z.string(), z.array(z.looseObject({ name: z.string(), node: z.string(), type: z.string() }))),
+]);
+
+/** The specification's answer to a wrong method. */
+const wrongMethodAnswer = z.object({ error: z.string() });
 
 /** The two listings of the OPEA specification, with its own texts for a wrong method. */
 @Controller()

@@ -26,11 +26,10 @@ import type { ChatRun } from '../chat/chat-model.js';
 import { sendChatCompletion, sendFrames, setReceiptHeaders } from '../chat/chat-reply.js';
 import { ChatService } from '../chat/chat.service.js';
 import { speakWhole, type SpokenWish } from '../chat/speak-along.js';
-import { documentsAnswerSchema } from '../mega-services/documents-answer.js';
+import { documentsAnswerSchema, MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
 import { MegaServiceBody, type ReceivedMegaServiceRequest } from '../mega-services/mega-service-body.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
-import { MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
-import { outputKindOf } from '../mega-services/nodes/output-kind.js';
+import { outputKindOf } from '../mega-services/definition-checks.js';
 
 /**
  * Mega services under the path of their YAML file. Answers have OPEA's frames, and streaming is the default; passages

@@ -6,11 +6,10 @@ import { z } from 'zod';
 import { AudioModule } from '../audio/audio.module.js';
 import { ChatModule } from '../chat/chat.module.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
-import { Cluster, ReceiptsRpcController } from './cluster.js';
+import { Cluster, ReceiptsRpcController, rpcMethods } from './cluster.js';
 import { ListController } from './list.controller.js';
 import { MegaServiceController, MegaServicePaths } from './mega-service.controller.js';
 import { ReceiptsController } from './receipts.controller.js';
-import { rpcMethods } from './rpc-methods.js';
 
 /** Every method of the contracts; `health` stands for that of all services. */
 const methods = [...rpcMethods, healthMethod('embedding')];

@@ -1,17 +1,14 @@
-import { assertServedModel, embed, type ReplyOf, MegaNestError, rerank } from '#contracts';
+import { assertServedModel, embed, MegaNestError, rerank, type ReplyOf } from '#contracts';
 import { RpcClient } from '#messaging';
 import {
+  codexModel,
   embeddingRequestSchema,
   embeddingResponse,
   embeddingResponseSchema,
-  type EmbeddingRequest,
-  type EmbeddingResponse,
-  codexModel,
   modelCatalogueSchema,
   modelList,
   modelObject,
   modelSchema,
-  type Model,
   plainRerankOperation,
   plainRerankSchema,
   rerankCall,
@@ -20,18 +17,21 @@ import {
   rerankResponseSchema,
   teiRerankCall,
   teiRerankResponse,
+  type EmbeddingRequest,
+  type EmbeddingResponse,
+  type Model,
   type PlainRerankRequest,
   type RerankRequest,
   type RerankResponse,
 } from '#openai-api';
 import { ApiOperation, Call, Metrics, SchemaPipe, type HttpCall } from '#service-kit';
-import { Module, Body, Controller, HttpCode, Inject, Post, Get, Param } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Module, Param, Post } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { MegaServiceOutputs } from '../mega-services/mega-service-outputs.js';
 import { MegaServicesModule } from '../mega-services/mega-services.module.js';
-import { outputKindOf, givesAnswers } from '../mega-services/nodes/output-kind.js';
-import { ModelsModule, ModelCatalog, type ServedModel } from '../models/model-catalog.js';
+import { givesAnswers, outputKindOf } from '../mega-services/definition-checks.js';
+import { ModelCatalog, ModelsModule, type ServedModel } from '../models/model-catalog.js';
 
 @Controller()
 export class EmbeddingsController {

@@ -21,7 +21,7 @@ import { ResponsePlanner } from './execution/response-planner.js';
 import { ResponseReader, ResponsesService } from './execution/responses.service.js';
 import { ResponseRuns } from './execution/response-runs.js';
 import { ResponseSweeper, Retention } from './execution/response-sweeper.js';
-import { serverToolProviders } from './tools/server-tool-sources.js';
+import { serverToolProviders } from './tools/plan-tools.js';
 import { ResponseSockets } from './websocket/response-sockets.js';
 
 /** The key of one installation where none is configured. */

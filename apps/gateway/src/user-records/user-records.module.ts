@@ -1,24 +1,24 @@
 import { newId } from '#responses';
 import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
 import { Database, UserRecordsRepository } from '#storage';
-import { Module, Body, Controller, Header, HttpCode, Inject, Post } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Inject, Module, Post } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { ChatHistoryController, ChatHistoryService } from './chat-history.controller.js';
 import {
+  createFeedbackSchema,
   createPromptSchema,
   deletedAnswer,
+  feedbackAnswer,
+  feedbackIdSchema,
   found,
   given,
   idOrTrue,
   promptAnswer,
   promptIdSchema,
-  type CreatePrompt,
-  type PromptId,
-  createFeedbackSchema,
-  feedbackAnswer,
-  feedbackIdSchema,
   type CreateFeedback,
+  type CreatePrompt,
   type FeedbackId,
+  type PromptId,
 } from './user-record.requests.js';
 
 /** The reference's registry of prompts. */

@@ -1,4 +1,4 @@
-import { MegaNestError, invalidField } from '#contracts';
+import { invalidField, MegaNestError } from '#contracts';
 import { newId } from '#responses';
 import {
   FilesRepository,

@@ -11,10 +11,18 @@ import {
 import { createServiceRegistry, type InputPort, type NodeRunner, type ServiceKind } from '#dag';
 import { z } from 'zod';
 import type { NodeCall } from '../mega-service-request.js';
-import { callEmbedding, callEmbedInputs, callReranking, callRetrieval } from './documents.js';
+import {
+  callEmbedding,
+  callEmbedInputs,
+  callExtract,
+  callFaq,
+  callGenerate,
+  callReranking,
+  callRetrieval,
+  callSummarise,
+  callTranscribe,
+} from './service-calls.js';
 import { callAnswerGuardrail, callGuardrail } from './guardrail.js';
-import { callTranscribe } from './speech.js';
-import { callExtract, callFaq, callGenerate, callSummarise } from './writing.js';
 
 /** What a node before has made of the conversation (a guard that redacts); without one the request's own is taken. */
 const conversation: InputPort = { kind: 'conversation', optional: true };

@@ -1,7 +1,7 @@
-import type { ChatMessage } from '#contracts';
+import type { ChatMessage, GenerationChunk, GuardrailJudgement } from '#contracts';
 import { describe, expect, it } from 'vitest';
 import type { AnswerForm, NodeCall } from '../mega-service-request.js';
-import { callGuardrail } from './guardrail.js';
+import { callGuardrail, guardAnswers } from './guardrail.js';
 
 /** A guard that blocks "bomb" and redacts "plum". */
 function judgeMessages(messages: ChatMessage[], form?: AnswerForm) {
@@ -75,5 +75,101 @@ describe('callGuardrail', () => {
         { content: 'a [fruit]' },
       ],
     });
+  });
+});
+
+const usage = { promptTokens: 3, completionTokens: 4, cachedTokens: 0 };
+
+/** Blocks what speaks of plan nine, redacts the word "secret". */
+function judge(text: string): Promise<GuardrailJudgement> {
+  if (text.includes('plan nine')) {
+    const finding = { rule: 'plan', description: 'the plan', action: 'block' as const };
+    return Promise.resolve({ action: 'block', text: '', message: 'No more of that.', findings: [finding] });
+  }
+  const start = text.indexOf('secret');
+  if (start < 0) return Promise.resolve({ action: 'pass', text, findings: [] });
+  const finding = { rule: 'secret', description: 'secrets', action: 'redact' as const };
+  const place = { start, end: start + 6, replacement: '#' };
+  return Promise.resolve({
+    action: 'redact',
+    text: text.replace('secret', '#'),
+    findings: [{ ...finding, ...place }],
+  });
+}
+
+async function guard(...chunks: GenerationChunk[]): Promise<GenerationChunk[]> {
+  const guarded: GenerationChunk[] = [];
+  for await (const chunk of guardAnswers(stream(chunks), judge)) guarded.push(chunk);
+  return guarded;
+}
+
+async function* stream(chunks: GenerationChunk[]): AsyncGenerator<GenerationChunk> {
+  yield* chunks;
+}
+
+function citation(startIndex: number, endIndex: number) {
+  return { startIndex, endIndex, passage: 1, documentId: 'd', quote: 'q' };
+}
+
+describe('guardAnswers', () => {
+  it('hands on what passes as it is', async () => {
+    const chunks: GenerationChunk[] = [
+      { choice: 0, text: 'All is well. ' },
+      { choice: 0, text: '', finishReason: 'stop', usage },
+    ];
+    expect(await guard(...chunks)).toEqual(chunks);
+  });
+
+  it('ends an answer at a sentence that is blocked, and lets the others go on', async () => {
+    const guarded = await guard(
+      { choice: 0, text: 'Well. ' },
+      { choice: 0, text: 'Now plan nine. ' },
+      { choice: 1, text: 'Good. ' },
+      { choice: 0, text: 'And more.', finishReason: 'stop' },
+      { choice: 1, text: 'Bye.', finishReason: 'stop', usage },
+    );
+    expect(guarded.filter(({ choice }) => choice === 0)).toEqual([
+      { choice: 0, text: 'Well. ' },
+      { choice: 0, text: 'No more of that.', refusal: true, finishReason: 'content_filter' },
+    ]);
+    expect(guarded.at(-1)).toMatchObject({ choice: 1, text: 'Bye.', finishReason: 'stop', usage });
+  });
+
+  it('keeps the usage that comes after a block', async () => {
+    const last: GenerationChunk = { choice: 0, text: 'Rest.', finishReason: 'stop', usage, model: 'm' };
+    const guarded = await guard({ choice: 0, text: 'plan nine. ' }, last);
+    expect(guarded.at(-1)).toEqual({ choice: 0, text: '', usage, model: 'm' });
+  });
+
+  it('moves citations with the text that was redacted before them, and drops those inside', async () => {
+    const first = 'The secret is out. ';
+    const [redacted, cited] = await guard(
+      { choice: 0, text: first },
+      {
+        choice: 0,
+        text: 'Rain falls.',
+        finishReason: 'stop',
+        citations: [citation(0, 18), citation(first.length, first.length + 11)],
+      },
+    );
+    const whole = `${redacted?.text}${cited?.text}`;
+    expect(whole).toBe('The # is out. Rain falls.');
+    expect(cited?.citations?.map(({ startIndex, endIndex }) => whole.slice(startIndex, endIndex))).toEqual([
+      'Rain falls.',
+    ]);
+  });
+
+  it('withholds what the model thinks, which no guard has judged', async () => {
+    async function* thinking() {
+      await Promise.resolve();
+      yield { choice: 0, text: '', reasoning: 'the secret is plum' };
+      yield { choice: 0, text: 'Hello.', reasoning: 'plum' };
+    }
+    const chunks: unknown[] = [];
+    for await (const chunk of guardAnswers(thinking(), (text) =>
+      Promise.resolve({ action: 'pass', text, findings: [] }),
+    ))
+      chunks.push(chunk);
+    expect(JSON.stringify(chunks)).not.toContain('plum');
   });
 });

@@ -6,7 +6,7 @@ import {
   responseUsage,
   type CompactRequest,
 } from '#responses';
-import { ApiOperation, Call, Owner, SchemaPipe, type HttpCall, setIgnored } from '#service-kit';
+import { ApiOperation, Call, Owner, SchemaPipe, setIgnored, type HttpCall } from '#service-kit';
 import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ChatService } from '../../chat/chat.service.js';

@@ -15,8 +15,7 @@ import {
 import type { HttpCall } from '#service-kit';
 import { ConversationsRepository, ResponseItemsRepository } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import { sizeOfDataUrl } from '../../input-files/image-bytes.js';
-import { InputFiles } from '../../input-files/input-files.js';
+import { InputFiles, sizeOfDataUrl } from '../../input-files/input-files.js';
 
 export interface ReadOptions {
   owner: string;

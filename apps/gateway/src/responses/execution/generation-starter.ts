@@ -10,8 +10,7 @@ import { ChatService } from '../../chat/chat.service.js';
 import { Compactor } from '../compaction/compactor.js';
 import { ContextWindow } from '../context/context-window.js';
 import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
-import { ServerToolSources } from '../tools/server-tool-sources.js';
-import { choosableTargets, toolChoice } from '../tools/plan-tools.js';
+import { choosableTargets, ServerToolSources, toolChoice } from '../tools/plan-tools.js';
 import { toolLoop, type GenerationTurn } from '../tools/tool-loop.js';
 
 /** Pause before an overloaded engine is asked again, where it did not say. */

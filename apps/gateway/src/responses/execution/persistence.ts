@@ -16,7 +16,7 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gateway.environment.js';
 import type { ResponsePlan } from '../context/response-plan.js';
-import { keptSecrets, openSecrets } from '../tools/mcp/mcp-secrets.js';
+import { keptSecrets, openSecrets } from '../tools/mcp/mcp-entry.js';
 
 /** Longest wait for a database that is away before a response fails because it cannot be kept. */
 const patienceMs = 15_000;
@@ -66,6 +66,9 @@ interface PersistenceOptions {
   leaseOwner: string;
   leaseMs: number;
   idempotency?: { key: string; fingerprint: string };
+  rowAtEnd?: boolean;
+  /** Its row was written by another process. */
+  isTakenOver?: boolean;
 }
 
 /**
@@ -74,24 +77,24 @@ interface PersistenceOptions {
  */
 class StoredAtEnd implements Persistence {
   readonly isStored = true;
-  readonly isDurable = false;
+  readonly isDurable: boolean = false;
   readonly leaseOwner: string;
   readonly #events: ResponseEvent[] = [];
 
   constructor(
-    private readonly tables: ResponseTables,
-    private readonly plan: ResponsePlan,
-    private readonly options: PersistenceOptions & { rowAtEnd: boolean },
+    protected readonly tables: ResponseTables,
+    protected readonly plan: ResponsePlan,
+    private readonly options: PersistenceOptions,
   ) {
     this.leaseOwner = options.leaseOwner;
   }
 
   async begin(): Promise<StoredResponse | undefined> {
-    if (this.options.rowAtEnd) return undefined;
+    if (this.options.rowAtEnd || this.options.isTakenOver) return undefined;
     return this.tables.responses.insert(newStoredResponse(this.plan, this.options));
   }
 
-  append(events: readonly ResponseEvent[]): Promise<void> {
+  append(events: readonly ResponseEvent[], _status: string): Promise<void> {
     this.#events.push(...events);
     return Promise.resolve();
   }
@@ -110,41 +113,15 @@ class StoredAtEnd implements Persistence {
 }
 
 /** Keeps a response that outlives its request: each event is written before it is shown. */
-class Durable implements Persistence {
-  readonly isStored = true;
-  readonly isDurable = true;
-  readonly leaseOwner: string;
+class Durable extends StoredAtEnd {
+  override readonly isDurable = true;
 
-  constructor(
-    private readonly tables: ResponseTables,
-    private readonly plan: ResponsePlan,
-    private readonly options: PersistenceOptions & {
-      /** Its row was written by another process. */
-      isTakenOver: boolean;
-    },
-  ) {
-    this.leaseOwner = options.leaseOwner;
-  }
-
-  async begin(): Promise<StoredResponse | undefined> {
-    if (this.options.isTakenOver) return undefined;
-    return this.tables.responses.insert(newStoredResponse(this.plan, this.options));
-  }
-
-  async append(events: readonly ResponseEvent[], status: string): Promise<void> {
+  override async append(events: readonly ResponseEvent[], status: string): Promise<void> {
     const { id } = this.plan.initial;
     const written = await whileUnavailable(() =>
-      this.tables.leases.appendEvents(id, this.options.leaseOwner, toRecords(events), status),
+      this.tables.leases.appendEvents(id, this.leaseOwner, toRecords(events), status),
     );
     if (!written) throw new LeaseLostError(id);
-  }
-
-  async finish(events: readonly ResponseEvent[], response: ResponseObject): Promise<void> {
-    const end = endOf(response, events);
-    const written = await whileUnavailable(() =>
-      this.tables.responses.finish(response.id, this.options.leaseOwner, end),
-    );
-    if (!written) throw new LeaseLostError(response.id);
   }
 }
 
@@ -222,8 +199,7 @@ export class ResponsePersistence {
     const { store, background } = plan.initial;
     const options = { leaseOwner: randomUUID(), leaseMs: this.environment.RESPONSES_LEASE_MS, idempotency };
     const tables = this.#tables;
-    if (background)
-      return new Durable(tables, this.#withKeptSecrets(plan), { ...options, isTakenOver: false });
+    if (background) return new Durable(tables, this.#withKeptSecrets(plan), options);
     if (!store) return ephemeral;
     return new StoredAtEnd(tables, plan, { ...options, rowAtEnd: isSentWhole && !idempotency });
   }

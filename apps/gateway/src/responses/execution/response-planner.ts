@@ -1,5 +1,5 @@
 import type { MegaServiceDefinition } from '#dag';
-import { ImageBudget, MegaNestError, type ChatMessage, invalidField } from '#contracts';
+import { ImageBudget, invalidField, MegaNestError, type ChatMessage } from '#contracts';
 import {
   assertCallsAnswered,
   newId,
@@ -15,6 +15,7 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import type { HttpCall } from '#service-kit';
 import { MegaServiceCatalog } from '../../mega-services/mega-service-catalog.js';
+import { questionOf } from '../../mega-services/mega-service-request.js';
 import {
   ContextLoader,
   ContextReader,
@@ -22,9 +23,8 @@ import {
   type UnstoredResponses,
 } from '../context/context-reader.js';
 import { ModelAbilities, type PlannedCompaction, type ResponsePlan } from '../context/response-plan.js';
-import { separateSecrets } from '../tools/mcp/mcp-secrets.js';
-import { planTools } from '../tools/plan-tools.js';
-import { ServerToolSources } from '../tools/server-tool-sources.js';
+import { separateSecrets } from '../tools/mcp/mcp-entry.js';
+import { planTools, ServerToolSources } from '../tools/plan-tools.js';
 import type { ChatCompletionRequest } from '#openai-api';
 
 export interface PlanOptions {
@@ -172,11 +172,6 @@ function nothingToAnswer(items: readonly StoredItem[]): MegaNestError {
   if (items.length === 0) return missingInput();
   const types = [...new Set(items.map(({ type }) => type))].slice(0, 5).join(', ');
   return invalidField('input', `holds no item that the model reads, but ${types} only`);
-}
-
-/** The last thing that the user said. */
-function questionOf(messages: readonly ChatMessage[]): string {
-  return messages.findLast(({ role }) => role === 'user')?.content ?? messages.at(-1)?.content ?? '';
 }
 
 /** The generation that a request for a response asks for, without its tools: those are opened when it begins. */

@@ -9,7 +9,7 @@ import type { ResponsePlan } from '../context/response-plan.js';
 import { ResponsePersistence } from './persistence.js';
 import { ResponseRuns } from './response-runs.js';
 import { ResponseSweeper } from './response-sweeper.js';
-import { separateSecrets } from '../tools/mcp/mcp-secrets.js';
+import { separateSecrets } from '../tools/mcp/mcp-entry.js';
 
 const key = 'a key that lies outside of the database';
 const given = [

@@ -1,8 +1,11 @@
 import { invalidField, MegaNestError, type ToolChoice } from '#contracts';
 import { modelTools, type CallTarget, type ResponseSettings, type ResponseToolChoice } from '#responses';
+import type { Provider, Type } from '@nestjs/common';
+import { FileSearchSource } from './file-search.js';
+import { McpToolSource } from './mcp/mcp-source.js';
 import type { ServerToolSource } from './server-tool.js';
 
-export interface ToolPlanOptions {
+interface ToolPlanOptions {
   findSource: (type: string) => ServerToolSource | undefined;
   /** A mega service answers, which has documents of its own and asks no servers. */
   isMegaService: boolean;
@@ -164,3 +167,24 @@ function matches(asked: ChoiceObject, tool: Choosable): boolean {
     (group === undefined || group === tool.group)
   );
 }
+
+/** Finds the source of a type of tools. */
+export class ServerToolSources {
+  constructor(private readonly sources: readonly ServerToolSource[]) {}
+
+  find(type: string): ServerToolSource | undefined {
+    return this.sources.find((source) => source.type === type);
+  }
+}
+
+/** The sources there are. A new type of tool is a class and a line here. */
+const sourceClasses: Type<ServerToolSource>[] = [FileSearchSource, McpToolSource];
+
+export const serverToolProviders: Provider[] = [
+  ...sourceClasses,
+  {
+    provide: ServerToolSources,
+    inject: sourceClasses,
+    useFactory: (...sources: ServerToolSource[]) => new ServerToolSources(sources),
+  },
+];

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '#contracts';
 import { newItemId, type McpCall, type McpError, type ToolStep } from '#responses';
 import { McpError as ProtocolError, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { imageTypeOf } from '../../../input-files/image-bytes.js';
+import { imageTypeOf } from '../../../input-files/input-files.js';
 import type { ToolOutcome } from '../server-tool.js';
 import type { McpConnection } from './mcp-connection.js';
 

@@ -2,7 +2,7 @@ import type { ToolStep } from '#responses';
 import { describe, expect, it } from 'vitest';
 import type { GatewayEnvironment } from '../../../config/gateway.environment.js';
 import type { OpenedTools, ToolContext } from '../server-tool.js';
-import { separateSecrets } from './mcp-secrets.js';
+import { separateSecrets } from './mcp-entry.js';
 import { McpToolSource } from './mcp-source.js';
 
 const environment = { ALLOW_PRIVATE_LINKS: true, RESPONSES_MCP_TIMEOUT_MS: 1000 } as GatewayEnvironment;

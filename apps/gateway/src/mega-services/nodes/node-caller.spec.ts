@@ -1,7 +1,7 @@
 import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
 import type { CallOptions } from '#messaging';
 import { describe, expect, it } from 'vitest';
-import { QuestionCondenser } from './question-condenser.js';
+import { QuestionCondenser } from './node-caller.js';
 
 const turns = (...texts: string[]): ChatMessage[] =>
   texts.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));

@@ -10,7 +10,7 @@ import { metadataSchema } from '#responses';
 import { type JsonObject, type StoredCompletion, StoredCompletionsRepository } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import type { ChatRun } from '../chat-model.js';
+import type { ChatRun } from './chat-model.js';
 
 const order = z.enum(['asc', 'desc']).default('asc');
 

@@ -1,6 +1,6 @@
 import type { MegaServiceDefinition } from '#dag';
 import { expect, it } from 'vitest';
-import { assertSearchable } from './searched-question.js';
+import { assertSearchable } from './definition-checks.js';
 
 const definition = (...services: string[]) =>
   ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aliasOf, modelAliasesSchema } from './model-aliases.js';
+import { aliasOf, modelAliasesSchema } from './gateway.environment.js';
 
 describe('MODEL_ALIASES', () => {
   it('names models, and turns the usual names on', () => {

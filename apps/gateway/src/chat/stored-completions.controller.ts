@@ -1,0 +1,199 @@
+import { type GenerationChunk, invalidField, MegaNestError, parseOrThrow } from '#contracts';
+import {
+  chatCompletionSchema,
+  collectChatCompletion,
+  listOf,
+  listSchemaOf,
+  pageShape,
+  wireMessage,
+  type ChatCompletionRequest,
+} from '#openai-api';
+import { metadataSchema } from '#responses';
+import { ApiOperation, Owner, SchemaPipe } from '#service-kit';
+import { type JsonObject, type StoredCompletion, StoredCompletionsRepository } from '#storage';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Injectable,
+  Param,
+  Post,
+  Query,
+} from '@nestjs/common';
+import { z } from 'zod';
+import type { ChatRun } from './chat-model.js';
+
+const order = z.enum(['asc', 'desc']).default('asc');
+
+/** Query of the list; metadata comes as `metadata[name]=value`. */
+const completionListQuerySchema = z
+  .looseObject({ ...pageShape, order, model: z.string().optional() })
+  .transform(({ limit, after, order: direction, model, ...rest }) => ({
+    limit,
+    after,
+    order: direction,
+    model,
+    metadata: Object.fromEntries(
+      Object.entries(rest).flatMap(([name, value]) => {
+        const key = /^metadata\[(.+)\]$/.exec(name)?.[1];
+        return key === undefined ? [] : [[key, String(value)]];
+      }),
+    ) as Record<string, string>,
+  }));
+type CompletionListQuery = z.output<typeof completionListQuerySchema>;
+
+const messageListQuerySchema = z.object({ ...pageShape, order });
+type MessageListQuery = z.output<typeof messageListQuerySchema>;
+
+const updateCompletionSchema = z.object({
+  metadata: metadataSchema.nullable().transform((value) => value ?? {}),
+});
+type UpdateCompletion = z.output<typeof updateCompletionSchema>;
+
+const keepFieldsSchema = z.object({
+  store: z.boolean().nullish(),
+  metadata: metadataSchema.nullish(),
+});
+
+/** A completion is to be kept with these metadata. */
+interface KeepWish {
+  metadata: Record<string, string>;
+}
+
+/**
+ * Takes OpenAI's `store` and `metadata` out of a request. `wish` is absent where the completion is not to be kept: its
+ * metadata then have no effect and stay in the request, to be named as ignored. Errors: invalid_request.
+ */
+export function takeKeepWish(given: ChatCompletionRequest): {
+  request: ChatCompletionRequest;
+  wish?: KeepWish;
+} {
+  const { store: storeField, metadata: metadataField, ...extra } = given.extra;
+  const { store, metadata } = parseOrThrow(keepFieldsSchema, { store: storeField, metadata: metadataField });
+  if (store === true) return { request: { ...given, extra }, wish: { metadata: metadata ?? {} } };
+  return { request: { ...given, extra: metadata ? { ...extra, metadata } : extra } };
+}
+
+/** Keeps chat completions whose request says `store: true`. */
+@Injectable()
+export class StoredCompletionsService {
+  constructor(
+    @Inject(StoredCompletionsRepository) private readonly completions: StoredCompletionsRepository,
+  ) {}
+
+  /** The same chat, which is stored before its chunks end; a chat that is not read to its end is not stored. */
+  keep(owner: string, request: ChatCompletionRequest, { metadata }: KeepWish, run: ChatRun): ChatRun {
+    const store = async (chunks: GenerationChunk[]) => {
+      const completion = await collectChatCompletion(toIterable(chunks), run.identity);
+      const { id, model } = completion;
+      const messages = request.messages.map(wireMessage);
+      await this.completions.insert(owner, {
+        id,
+        model,
+        completion: { ...completion },
+        messages,
+        metadata,
+      });
+    };
+    return { ...run, chunks: passThrough(run.chunks, store) };
+  }
+}
+
+function toObject({ completion, metadata }: StoredCompletion): JsonObject {
+  return { ...completion, metadata };
+}
+
+/** Hands chunks on and gives all of them to `done` before it ends. */
+async function* passThrough(
+  chunks: AsyncIterable<GenerationChunk>,
+  done: (chunks: GenerationChunk[]) => Promise<void>,
+): AsyncGenerator<GenerationChunk> {
+  const all: GenerationChunk[] = [];
+  for await (const chunk of chunks) {
+    all.push(chunk);
+    yield chunk;
+  }
+  await done(all);
+}
+
+async function* toIterable(chunks: GenerationChunk[]): AsyncGenerator<GenerationChunk> {
+  yield* chunks;
+}
+
+function unknown(id: string): never {
+  throw new MegaNestError('not_found', { what: `The chat completion ${id}`, param: 'completion_id' });
+}
+
+/** A completion as it is kept. */
+const storedCompletionAnswer = chatCompletionSchema.extend({ metadata: metadataSchema });
+
+const messageAnswer = z.looseObject({ id: z.string(), role: z.string() });
+const deletedCompletionAnswer = z.object({
+  id: z.string(),
+  object: z.literal('chat.completion.deleted'),
+  deleted: z.boolean(),
+});
+
+/** The chat completions that an owner had kept; `not_found` for everybody else's. */
+@Controller(['v1/chat/completions', 'chat/completions'])
+export class StoredCompletionsController {
+  constructor(
+    @Inject(StoredCompletionsRepository) private readonly completions: StoredCompletionsRepository,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'List the completions that were kept',
+    answer: listSchemaOf(storedCompletionAnswer),
+  })
+  async list(
+    @Query(new SchemaPipe(completionListQuerySchema)) query: CompletionListQuery,
+    @Owner() owner: string,
+  ) {
+    const { completions, hasMore } = await this.completions.list(owner, query);
+    return listOf(completions.map(toObject), hasMore);
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'A completion that was kept', answer: storedCompletionAnswer })
+  async find(@Param('id') id: string, @Owner() owner: string) {
+    return toObject((await this.completions.find(owner, id)) ?? unknown(id));
+  }
+
+  @Post(':id')
+  @ApiOperation({ summary: 'Replace its metadata', answer: storedCompletionAnswer })
+  @HttpCode(200)
+  async update(
+    @Param('id') id: string,
+    @Body(new SchemaPipe(updateCompletionSchema)) { metadata }: UpdateCompletion,
+    @Owner() owner: string,
+  ) {
+    return toObject((await this.completions.updateMetadata(owner, id, metadata)) ?? unknown(id));
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Delete a completion', answer: deletedCompletionAnswer })
+  async delete(@Param('id') id: string, @Owner() owner: string) {
+    if (!(await this.completions.delete(owner, id))) unknown(id);
+    return { id, object: 'chat.completion.deleted' as const, deleted: true };
+  }
+
+  /** Errors: not_found; invalid_request for an unknown cursor. */
+  @Get(':id/messages')
+  @ApiOperation({ summary: 'The messages that it answered', answer: listSchemaOf(messageAnswer) })
+  async messages(
+    @Param('id') id: string,
+    @Query(new SchemaPipe(messageListQuerySchema)) { limit, after, order }: MessageListQuery,
+    @Owner() owner: string,
+  ) {
+    const { messages } = (await this.completions.find(owner, id)) ?? unknown(id);
+    const numbered = messages.map((message, index) => ({ refusal: null, ...message, id: `${id}-${index}` }));
+    const ordered = order === 'asc' ? numbered : numbered.toReversed();
+    const start = after === undefined ? 0 : ordered.findIndex((message) => message.id === after) + 1;
+    if (after !== undefined && start === 0) throw invalidField('after', `${after} is not in this list`);
+    return listOf(ordered.slice(start, start + limit), start + limit < ordered.length);
+  }
+}

@@ -1,0 +1,174 @@
+import {
+  embed,
+  extract,
+  generate,
+  invalidField,
+  maxExtractedCharacters,
+  MegaNestError,
+  rerank,
+  retrieve,
+  summarise,
+  transcribe,
+  writeFaq,
+  type ChatMessage,
+  type FileReference,
+  type GenerationChunk,
+  type ReplyOf,
+  type RequestOf,
+  type RetrievedDocument,
+} from '#contracts';
+import {
+  affinityOf,
+  conversationOf,
+  questionOf,
+  type Conversation,
+  type NodeCall,
+} from '../mega-service-request.js';
+
+export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
+  const { client, context, options } = call;
+  const documents = context.inputs['documents'] as RetrievedDocument[] | undefined;
+  const request: RequestOf<typeof generate> = {
+    ...context.parameters,
+    ...call.request.form,
+    messages: conversationOf(call).messages,
+  };
+  // None found is not the same as none looked for.
+  if (documents) {
+    request.documents = documents;
+    context.report({ documentIds: documents.map(({ id }) => id) });
+  }
+  const affinity = affinityOf(request.messages);
+  return client.stream(generate, request, { ...options, affinity });
+}
+
+/** What the request brings to be read: what is said in it, then its files, in their order. */
+export async function callExtract(call: NodeCall): Promise<string> {
+  const { request, context } = call;
+  const texts = [conversationOf(call).query.trim()].filter(Boolean);
+  for (const [index, file] of (request.files ?? []).entries()) texts.push(await readFile(call, file, index));
+  if (texts.length === 0) {
+    throw invalidField('messages', 'there is no text to read: send a text, or files');
+  }
+  const text = texts.join('\n\n');
+  context.report({ files: request.files?.length ?? 0, characters: text.length });
+  if (text.length <= maxExtractedCharacters) return text;
+  const limit = `${maxExtractedCharacters} characters`;
+  throw new MegaNestError('payload_too_large', { what: 'The text', limit, param: 'messages' });
+}
+
+async function readFile({ client, options }: NodeCall, file: FileReference, index: number): Promise<string> {
+  try {
+    return (await client.request(extract, { file }, options)).text;
+  } catch (error) {
+    if (!(error instanceof MegaNestError) || error.status >= 499) throw error;
+    throw MegaNestError.fromBody({ ...error.toBody(), param: `files[${index}]` });
+  }
+}
+
+export function callSummarise(call: NodeCall): AsyncIterable<GenerationChunk> {
+  const { client, context, options } = call;
+  const request = { ...context.parameters, text: textOf(call) };
+  return client.stream(summarise, request, options);
+}
+
+export function callFaq(call: NodeCall): AsyncIterable<GenerationChunk> {
+  const { client, context, options } = call;
+  const request = { ...context.parameters, text: textOf(call) };
+  return client.stream(writeFaq, request, options);
+}
+
+function textOf(call: NodeCall): string {
+  return (call.context.inputs['text'] as string | undefined) ?? conversationOf(call).query;
+}
+
+/** The question as a vector. One longer than the model's limit is cut: its beginning still finds passages. */
+export async function callEmbedding(call: NodeCall): Promise<string> {
+  const { client, context, options } = call;
+  const query = await call.searchedFor();
+  const request = { truncate: true, ...context.parameters, inputs: [query] };
+  const reply = await client.request(embed, request, options);
+  context.report({ model: reply.model, promptTokens: reply.promptTokens });
+  return reply.vectors;
+}
+
+/** The request's own inputs as vectors. */
+export async function callEmbedInputs(call: NodeCall): Promise<ReplyOf<typeof embed>> {
+  const { client, context, request, options } = call;
+  const asked = request.embeddings ?? { inputs: [conversationOf(call).query] };
+  const reply = await client.request(embed, { ...context.parameters, ...asked }, options);
+  context.report({ model: reply.model, promptTokens: reply.promptTokens });
+  return reply;
+}
+
+export async function callRetrieval(call: NodeCall): Promise<RetrievedDocument[]> {
+  const { client, context, options } = call;
+  const query = await call.searchedFor();
+  const embedding = context.inputs['embedding'] as string | undefined;
+  const reply = await client.request(retrieve, { ...context.parameters, query, embedding }, options);
+  context.report({
+    searchType: reply.searchType,
+    documents: reply.documents.map(({ id, score }) => ({ id, score })),
+  });
+  return reply.documents;
+}
+
+export async function callReranking(call: NodeCall): Promise<RetrievedDocument[]> {
+  const { client, context, options } = call;
+  const documents = context.inputs['documents'] as RetrievedDocument[];
+  if (documents.length === 0) return [];
+  const texts = documents.map(behindHeading);
+  const query = await call.searchedFor();
+  const scores = documents.map(({ score }) => score);
+  const reply = await client.request(rerank, { ...context.parameters, query, texts, scores }, options);
+  context.report({ model: reply.model, results: reply.results });
+  return reply.results.flatMap(({ index, score }) => {
+    const document = documents[index];
+    return document ? [{ ...document, score }] : [];
+  });
+}
+
+/** A passage behind the heading that it stands below, which often names what the passage is about. */
+export function behindHeading({ text, metadata }: RetrievedDocument): string {
+  const { heading } = metadata;
+  return typeof heading === 'string' && heading !== '' ? `${heading.split(' > ').at(-1)}: ${text}` : text;
+}
+
+/**
+ * What is said in the request's files becomes the last thing that the user says. A request without files goes on as it
+ * is, so that a question may be typed too.
+ */
+export async function callTranscribe(call: NodeCall): Promise<Conversation> {
+  const { context, request } = call;
+  const { messages, query } = conversationOf(call);
+  const files = request.files ?? [];
+  if (files.length === 0 && query.trim() !== '') return { messages, query };
+  if (files.length === 0) {
+    throw invalidField('audio', 'send a file in base64, or a form with files');
+  }
+  const texts: string[] = [];
+  for (const file of files) {
+    for await (const { audio, segment } of call.client.stream(
+      transcribe,
+      { ...context.parameters, file },
+      call.options,
+    )) {
+      if (audio) context.report({ model: audio.model, language: audio.language, seconds: audio.seconds });
+      if (segment) texts.push(segment.text);
+    }
+  }
+  const said = texts.join(' ');
+  if (!said) {
+    throw invalidField('audio', 'no speech was heard in it');
+  }
+  const spoken = withSpoken(messages, said);
+  return { messages: spoken, query: questionOf(spoken) };
+}
+
+/** Behind what was typed beside the audio, or as a turn of its own. */
+function withSpoken(messages: readonly ChatMessage[], said: string): ChatMessage[] {
+  const last = messages.at(-1);
+  if (last?.role !== 'user') return [...messages, { role: 'user', content: said }];
+  const content = [last.content, said].filter(Boolean).join('\n');
+  return [...messages.slice(0, -1), { ...last, content }];
+}
