@@ -13,6 +13,12 @@ export interface Matrix {
   readonly blocks?: { readonly format: BlockFormat; read(): Promise<BlockMatrix> };
 }
 
+/** Scale and offset of a layer normalization. */
+export interface NormWeights {
+  readonly scale: Matrix;
+  readonly offset?: Matrix;
+}
+
 /** Form of block-wise weights. */
 export interface BlockFormat {
   readonly bits: 4 | 8;

@@ -6,7 +6,7 @@ import type { LinearMode } from '../quantization/linear.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';
 import { readSpeechShape } from './speech-config.js';
-import { buildSpeechGraph, type SpeechGraphOptions } from './speech-graph.js';
+import { SpeechGraphWriter, type SpeechGraphOptions } from './speech-graph.js';
 
 /** Options of {@link compileSpeech}. */
 export interface CompileSpeechOptions {
@@ -59,7 +59,7 @@ async function writeSpeech(
 ): Promise<Omit<CompiledSpeech, 'onnxPath' | 'weights'>> {
   const shape = await readSpeechShape(modelDirectory);
   await withCheckpoint(modelDirectory, (reader) => {
-    const graph = buildSpeechGraph(shape, reader, options);
+    const graph = new SpeechGraphWriter(shape, reader, options).write();
     return { isIgnorable: () => false, write: () => writeOnnxFile(target, graph) };
   });
   const { bands, stack, vocabularySize, blankTokenId } = shape;

@@ -1,35 +1,25 @@
-import type { NormWeights } from '../encoder/encoder-weights.js';
 import { GraphBuilder, type IntegerKernel } from '../onnx/graph-builder.js';
 import { LinearLayers, type LinearMode } from '../quantization/linear.js';
-import { type LinearWeights, linearWeights, matrix } from '../checkpoint/weights.js';
-import type { Matrix } from '../checkpoint/matrix.js';
+import { linearWeights, matrix } from '../checkpoint/weights.js';
 import type { Graph } from '../onnx/onnx-file.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
 import type { SpeechShape } from './speech-config.js';
 
-/** Options of {@link buildSpeechGraph}. */
+/** Options of {@link SpeechGraphWriter}. */
 export interface SpeechGraphOptions {
   readonly linear: LinearMode;
   readonly kernel: IntegerKernel;
-}
-
-/**
- * Writes the serving graph of a `nano-ctc` model, a time-delay neural network; see CompiledSpeech for its input and
- * output. Every layer is a matrix product over concatenated frames, so that int8 kernels serve all of it.
- */
-export function buildSpeechGraph(
-  shape: SpeechShape,
-  reader: SafetensorsReader,
-  options: SpeechGraphOptions,
-): Graph {
-  return new SpeechGraphWriter(shape, reader, options).write();
 }
 
 /** The time axis of `[batch, frames, channels]`. */
 const time = 1;
 const end = Number.MAX_SAFE_INTEGER;
 
-class SpeechGraphWriter {
+/**
+ * Writes the serving graph of a `nano-ctc` model, a time-delay neural network; see CompiledSpeech for its input and
+ * output. Every layer is a matrix product over concatenated frames, so that int8 kernels serve all of it.
+ */
+export class SpeechGraphWriter {
   private readonly graph: GraphBuilder;
   private readonly linear: LinearLayers;
 
@@ -104,21 +94,11 @@ class SpeechGraphWriter {
   }
 
   private project(input: string, name: string): string {
-    const { weight, bias }: LinearWeights = linearWeights(this.reader, name, [name]);
-    return this.linear.multiply(input, weight, bias && this.vector(bias));
+    return this.linear.project(input, linearWeights(this.reader, name, [name]));
   }
 
   private norm(value: string, name: string): string {
-    const { scale, offset }: NormWeights = {
-      scale: matrix(this.reader, `${name}.weight`),
-      offset: matrix(this.reader, `${name}.bias`),
-    };
-    return this.graph.op('LayerNormalization', [value, this.vector(scale), this.vector(offset)], {
-      attributes: { axis: -1, epsilon: { float: this.shape.normEpsilon } },
-    });
-  }
-
-  private vector(weight: Matrix): string {
-    return this.graph.constant(weight.name, 'float32', [weight.rows], () => weight.read());
+    const [scale, offset] = [`${name}.weight`, `${name}.bias`].map((tensor) => matrix(this.reader, tensor));
+    return this.graph.layerNorm(value, { scale: scale!, offset }, this.shape.normEpsilon);
   }
 }

@@ -2,7 +2,6 @@ import type { DecoderShape } from './decoder-config.js';
 import type { DecoderLayerWeights, DecoderWeights } from './decoder-weights.js';
 import { lookUp, type LinearMode, LinearLayers } from '../quantization/linear.js';
 import { GraphBuilder, microsoft, type IntegerKernel } from '../onnx/graph-builder.js';
-import type { LinearWeights } from '../checkpoint/weights.js';
 import type { Matrix } from '../checkpoint/matrix.js';
 import type { Graph } from '../onnx/onnx-file.js';
 
@@ -97,7 +96,7 @@ class DecoderGraphWriter {
     const { residualFactor } = this.shape;
     const [state, input] = this.addAndNorm(stream, weights.attentionNorm);
     const attended = attention.attend(index, this.projections(input, weights));
-    const given = this.outputNorm(this.project(attended, weights.output), weights.attentionOutputNorm);
+    const given = this.outputNorm(this.linear.project(attended, weights.output), weights.attentionOutputNorm);
     const added = this.scaled(given, residualFactor);
     const [middle, normed] = this.addAndNorm({ sum: state, added }, weights.feedForwardNorm);
     const inner = this.feedForward(normed, weights);
@@ -120,7 +119,7 @@ class DecoderGraphWriter {
   private projections(input: string, weights: DecoderLayerWeights): Projections {
     const { queryNorm, keyNorm } = weights;
     return {
-      joint: this.project(input, weights.queryKeyValue, this.attentionInput),
+      joint: this.attentionInput.project(input, weights.queryKeyValue),
       ...(queryNorm && { normQueries: (heads: string) => this.norm(heads, queryNorm) }),
       ...(keyNorm && { normKeys: (heads: string) => this.norm(heads, keyNorm) }),
     };
@@ -129,21 +128,16 @@ class DecoderGraphWriter {
   private feedForward(input: string, weights: DecoderLayerWeights): string {
     const { graph } = this;
     const { feedForward } = this.shape;
-    const joint = this.project(input, weights.gateUp);
+    const joint = this.linear.project(input, weights.gateUp);
     const [gate = '', up = ''] = graph.split(joint, [feedForward, feedForward], 2);
     const activated = this.shape.isGemma
       ? graph.op('FastGelu', [gate], { domain: microsoft })
       : graph.op('QuickGelu', [gate], { domain: microsoft, attributes: { alpha: { float: 1 } } });
-    return this.project(graph.op('Mul', [activated, up]), weights.down);
+    return this.linear.project(graph.op('Mul', [activated, up]), weights.down);
   }
 
   private scaled(value: string, factor = 1): string {
     return factor === 1 ? value : this.graph.op('Mul', [value, this.graph.float(factor)]);
-  }
-
-  private project(input: string, { weight, bias }: LinearWeights, layers = this.linear): string {
-    const constant = bias && this.vector(bias);
-    return layers.multiply(input, weight, constant);
   }
 
   private norm(value: string, weight: Matrix): string {
@@ -157,12 +151,8 @@ class DecoderGraphWriter {
   }
 
   private normWeight(weight: Matrix): string {
-    if (!this.shape.isGemma) return this.vector(weight);
+    if (!this.shape.isGemma) return this.graph.vector(weight);
     const read = async () => (await weight.read()).map((value) => 1 + value);
     return this.graph.constant(`${weight.name}.shifted`, 'float32', [weight.rows], read);
-  }
-
-  private vector(weight: Matrix): string {
-    return this.graph.constant(weight.name, 'float32', [weight.rows], () => weight.read());
   }
 }

@@ -7,13 +7,13 @@ import {
   type GraphPooling,
   type ModernBertShape,
 } from './encoder-config.js';
-import { type EncoderGraphOptions, type EncoderHead, buildEncoderGraph } from './encoder-graph.js';
+import { type EncoderGraphOptions, type EncoderHead, EncoderGraphWriter } from './encoder-graph.js';
 import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
 import type { IntegerKernel } from '../onnx/graph-builder.js';
 import type { LinearMode } from '../quantization/linear.js';
 import { EncoderWeights } from './encoder-weights.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
-import { buildModernBertGraph } from './modernbert-graph.js';
+import { ModernBertWriter } from './modernbert-graph.js';
 import { isIgnorableModernBert, ModernBertWeights } from './modernbert-weights.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';
 
@@ -106,11 +106,11 @@ export async function writeEncoderGraph(
   await withCheckpoint(modelDirectory, (reader) => {
     if (shape.family === 'modernbert') {
       const weights = new ModernBertWeights(reader, shape);
-      const graph = buildModernBertGraph(shape, weights, options);
+      const graph = new ModernBertWriter(shape, weights, options).write();
       return { isIgnorable: isIgnorableModernBert, write: () => writeOnnxFile(target, graph) };
     }
     const weights = new EncoderWeights(reader, shape);
-    const graph = buildEncoderGraph(shape, weights, options);
+    const graph = new EncoderGraphWriter(shape, weights, options).write();
     return { isIgnorable: (name) => weights.isIgnorable(name), write: () => writeOnnxFile(target, graph) };
   });
   return shape;

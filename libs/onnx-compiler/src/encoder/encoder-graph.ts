@@ -1,10 +1,10 @@
-import type { Matrix } from '../checkpoint/matrix.js';
+import type { NormWeights } from '../checkpoint/matrix.js';
 import { stack, type LinearWeights } from '../checkpoint/weights.js';
 import { GraphBuilder, microsoft, type IntegerKernel } from '../onnx/graph-builder.js';
 import type { Graph } from '../onnx/onnx-file.js';
 import { LinearLayers, lookUp, type LinearMode } from '../quantization/linear.js';
 import { activations, type EncoderShape, type GraphPooling } from './encoder-config.js';
-import type { EncoderLayerWeights, EncoderWeights, NormWeights } from './encoder-weights.js';
+import type { EncoderLayerWeights, EncoderWeights } from './encoder-weights.js';
 
 /**
  * Output of the graph: a vector of unit length per text, the class scores of each text, or the state of each token.
@@ -14,7 +14,7 @@ export type EncoderHead =
   | { readonly task: 'classification' }
   | { readonly task: 'tokens' };
 
-/** Options of {@link buildEncoderGraph}. */
+/** Options of {@link EncoderGraphWriter}. */
 export interface EncoderGraphOptions {
   readonly linear: LinearMode;
   readonly kernel: IntegerKernel;
@@ -22,15 +22,7 @@ export interface EncoderGraphOptions {
 }
 
 /** Writes the serving graph of an encoder; see CompiledEncoder for its inputs and outputs. */
-export function buildEncoderGraph(
-  shape: EncoderShape,
-  weights: EncoderWeights,
-  options: EncoderGraphOptions,
-): Graph {
-  return new EncoderGraphWriter(shape, weights, options).write();
-}
-
-class EncoderGraphWriter {
+export class EncoderGraphWriter {
   private readonly graph: GraphBuilder;
   private readonly linear: LinearLayers;
   /** The heads are too small for quantization to pay off. */
@@ -116,21 +108,21 @@ class EncoderGraphWriter {
       domain: microsoft,
       attributes: { num_heads: this.shape.heads },
     });
-    const middle = this.normSum(this.project(attended, attentionOutput), queries, attentionNorm);
-    return this.normSum(this.project(this.activate(middle, weights.up), down), middle, outputNorm);
+    const middle = this.normSum(this.linear.project(attended, attentionOutput), queries, attentionNorm);
+    return this.normSum(this.linear.project(this.activate(middle, weights.up), down), middle, outputNorm);
   }
 
   /** The biases of query, key and value, which the attention adds; none if the model has none. */
   private jointBias({ query, key, value }: EncoderLayerWeights): string {
     const biases = [query, key, value].flatMap(({ bias }) => bias ?? []);
-    return biases.length === 3 ? this.vector(stack(`${query.weight.name}.key.value.bias`, biases)) : '';
+    return biases.length === 3 ? this.graph.vector(stack(`${query.weight.name}.key.value.bias`, biases)) : '';
   }
 
   /** The first half of the feed-forward block. Gelu adds the bias itself, which saves a pass. */
   private activate(input: string, up: LinearWeights): string {
     const { operator, withBias, domain } = activations[this.shape.activation];
-    if (!up.bias || !withBias) return this.graph.op(operator, [this.project(input, up)], { domain });
-    return this.graph.op(withBias, [this.product(input, up), this.vector(up.bias)], { domain });
+    if (!up.bias || !withBias) return this.graph.op(operator, [this.linear.project(input, up)], { domain });
+    return this.graph.op(withBias, [this.product(input, up), this.graph.vector(up.bias)], { domain });
   }
 
   private normSum(product: string, state: string, norm: NormWeights): string {
@@ -142,25 +134,15 @@ class EncoderGraphWriter {
     return this.linear.multiply(input, weight);
   }
 
-  private project(input: string, { weight, bias }: LinearWeights, layers = this.linear): string {
-    return layers.multiply(input, weight, bias && this.vector(bias));
-  }
-
-  private norm(value: string, { scale, offset }: NormWeights): string {
-    return this.graph.op('LayerNormalization', [value, this.vector(scale), this.vector(offset)], {
-      attributes: { axis: -1, epsilon: { float: this.shape.normEpsilon } },
-    });
-  }
-
-  private vector(weight: Matrix): string {
-    return this.graph.constant(weight.name, 'float32', [weight.rows], () => weight.read());
+  private norm(value: string, weights: NormWeights): string {
+    return this.graph.layerNorm(value, weights, this.shape.normEpsilon);
   }
 
   private classify(state: string): void {
     const { graph } = this;
     const { dense, output } = this.weights.classifier();
-    const inner = graph.op('Tanh', [this.project(firstToken(graph, state), dense, this.exact)]);
-    const logits = this.project(inner, output, this.exact);
+    const inner = graph.op('Tanh', [this.exact.project(firstToken(graph, state), dense)]);
+    const logits = this.exact.project(inner, output);
     graph.op('Identity', [logits], { output: 'logits' });
     graph.output('logits', 'float32', ['batch', output.weight.rows]);
   }

@@ -1,13 +1,7 @@
 import type { EncoderShape } from './encoder-config.js';
 import { type LinearWeights, linearWeights, matrix } from '../checkpoint/weights.js';
-import type { Matrix } from '../checkpoint/matrix.js';
+import type { Matrix, NormWeights } from '../checkpoint/matrix.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
-
-/** Scale and offset of a layer normalization. */
-export interface NormWeights {
-  readonly scale: Matrix;
-  readonly offset: Matrix;
-}
 
 /** Weights of one encoder layer. */
 export interface EncoderLayerWeights {
@@ -80,12 +74,8 @@ export class EncoderWeights {
     return /(^|\.)(pooler|cls|lm_head|classifier)\.|position_ids$/.test(name);
   }
 
-  private linear(name: string, parts: readonly string[] = [name]): LinearWeights {
-    return linearWeights(
-      this.reader,
-      name,
-      parts.map((part) => this.prefix + part),
-    );
+  private linear(name: string): LinearWeights {
+    return linearWeights(this.reader, name, [this.prefix + name]);
   }
 
   private head(name: string): LinearWeights {

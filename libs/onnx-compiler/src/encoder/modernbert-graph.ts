@@ -6,9 +6,8 @@ import {
   type EncoderGraphOptions,
 } from './encoder-graph.js';
 import type { ModernBertShape } from './encoder-config.js';
-import type { ModernBertLayer, ModernBertWeights, ModernNorm } from './modernbert-weights.js';
-import type { LinearWeights } from '../checkpoint/weights.js';
-import type { Matrix } from '../checkpoint/matrix.js';
+import type { ModernBertLayer, ModernBertWeights } from './modernbert-weights.js';
+import type { NormWeights } from '../checkpoint/matrix.js';
 import { RotaryTables } from '../decoder/rope.js';
 import { GraphBuilder, microsoft } from '../onnx/graph-builder.js';
 import type { Graph } from '../onnx/onnx-file.js';
@@ -16,18 +15,6 @@ import { LinearLayers, lookUp } from '../quantization/linear.js';
 
 /** Added to the score of a position outside the window. */
 const hidden = -1e9;
-
-/**
- * Writes the serving graph of a ModernBERT: normalization before each block, rotary positions, gated GELU, and a window
- * in most layers. Inputs and outputs are those of CompiledEncoder, without segments.
- */
-export function buildModernBertGraph(
-  shape: ModernBertShape,
-  weights: ModernBertWeights,
-  options: EncoderGraphOptions,
-): Graph {
-  return new ModernBertWriter(shape, weights, options).write();
-}
 
 /** Values that all layers share. */
 interface Shared {
@@ -37,7 +24,11 @@ interface Shared {
   readonly window: string;
 }
 
-class ModernBertWriter {
+/**
+ * Writes the serving graph of a ModernBERT: normalization before each block, rotary positions, gated GELU, and a window
+ * in most layers. Inputs and outputs are those of CompiledEncoder, without segments.
+ */
+export class ModernBertWriter {
   private readonly graph: GraphBuilder;
   private readonly linear: LinearLayers;
   /** The head is too small for quantization to pay off. */
@@ -84,8 +75,8 @@ class ModernBertWriter {
   private layer(index: number, state: string, weights: ModernBertLayer, shared: Shared): string {
     const { graph } = this;
     const input = weights.attentionNorm ? this.norm(state, weights.attentionNorm) : state;
-    const attended = this.attend(index, this.project(input, weights.queryKeyValue), shared);
-    const middle = graph.op('Add', [state, this.project(attended, weights.attentionOutput)]);
+    const attended = this.attend(index, this.linear.project(input, weights.queryKeyValue), shared);
+    const middle = graph.op('Add', [state, this.linear.project(attended, weights.attentionOutput)]);
     const inner = this.feedForward(this.norm(middle, weights.feedForwardNorm), weights);
     return graph.op('Add', [middle, inner]);
   }
@@ -107,10 +98,10 @@ class ModernBertWriter {
   private feedForward(input: string, { valueGate, down }: ModernBertLayer): string {
     const { graph } = this;
     const { feedForward } = this.shape;
-    const joint = this.project(input, valueGate);
+    const joint = this.linear.project(input, valueGate);
     const [value = '', gate = ''] = graph.split(joint, [feedForward, feedForward], 2);
     const activated = graph.op('Gelu', [value], { domain: microsoft });
-    return this.project(graph.op('Mul', [activated, gate]), down);
+    return this.linear.project(graph.op('Mul', [activated, gate]), down);
   }
 
   /** 0 where two tokens are at most `reach` positions apart, otherwise a large negative number. */
@@ -130,8 +121,8 @@ class ModernBertWriter {
     const { dense, norm, output } = this.weights.classifier();
     const isFirst = this.shape.classifierPooling === 'cls';
     const pooled = isFirst ? firstToken(graph, state) : this.mean(state, mask);
-    const inner = graph.op('Gelu', [this.project(pooled, dense, this.exact)], { domain: microsoft });
-    const logits = this.project(this.norm(inner, norm), output, this.exact);
+    const inner = graph.op('Gelu', [this.exact.project(pooled, dense)], { domain: microsoft });
+    const logits = this.exact.project(this.norm(inner, norm), output);
     graph.op('Identity', [logits], { output: 'logits' });
     graph.output('logits', 'float32', ['batch', output.weight.rows]);
   }
@@ -145,18 +136,7 @@ class ModernBertWriter {
     ]);
   }
 
-  private project(input: string, { weight, bias }: LinearWeights, layers = this.linear): string {
-    return layers.multiply(input, weight, bias && this.vector(bias));
-  }
-
-  private norm(value: string, { scale, offset }: ModernNorm): string {
-    const inputs = [value, this.vector(scale), ...(offset ? [this.vector(offset)] : [])];
-    return this.graph.op('LayerNormalization', inputs, {
-      attributes: { axis: -1, epsilon: { float: this.shape.normEpsilon } },
-    });
-  }
-
-  private vector(weight: Matrix): string {
-    return this.graph.constant(weight.name, 'float32', [weight.rows], () => weight.read());
+  private norm(value: string, weights: NormWeights): string {
+    return this.graph.layerNorm(value, weights, this.shape.normEpsilon);
   }
 }

@@ -1,22 +1,16 @@
 import type { ModernBertShape } from './encoder-config.js';
 import { type LinearWeights, linearWeights, matrix } from '../checkpoint/weights.js';
-import type { Matrix } from '../checkpoint/matrix.js';
+import type { Matrix, NormWeights } from '../checkpoint/matrix.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
-
-/** Scale and optional offset of a layer normalization. */
-export interface ModernNorm {
-  readonly scale: Matrix;
-  readonly offset?: Matrix;
-}
 
 /** Weights of one layer. */
 export interface ModernBertLayer {
   /** Absent in the first layer, whose input is normalized already. */
-  readonly attentionNorm?: ModernNorm;
+  readonly attentionNorm?: NormWeights;
   /** Query, key and value stacked. */
   readonly queryKeyValue: LinearWeights;
   readonly attentionOutput: LinearWeights;
-  readonly feedForwardNorm: ModernNorm;
+  readonly feedForwardNorm: NormWeights;
   /** The value that is activated and its gate, stacked. */
   readonly valueGate: LinearWeights;
   readonly down: LinearWeights;
@@ -37,11 +31,11 @@ export class ModernBertWeights {
     return matrix(this.reader, `${this.prefix}embeddings.tok_embeddings.weight`);
   }
 
-  embeddingNorm(): ModernNorm {
+  embeddingNorm(): NormWeights {
     return this.norm(`${this.prefix}embeddings.norm`);
   }
 
-  finalNorm(): ModernNorm {
+  finalNorm(): NormWeights {
     return this.norm(`${this.prefix}final_norm`);
   }
 
@@ -59,7 +53,7 @@ export class ModernBertWeights {
   }
 
   /** The head of a classifier: a layer, its normalization, and the layer that gives the scores. */
-  classifier(): { dense: LinearWeights; norm: ModernNorm; output: LinearWeights } {
+  classifier(): { dense: LinearWeights; norm: NormWeights; output: LinearWeights } {
     return {
       dense: this.linear('head.dense'),
       norm: this.norm('head.norm'),
@@ -71,7 +65,7 @@ export class ModernBertWeights {
     return linearWeights(this.reader, name, [name]);
   }
 
-  private norm(name: string): ModernNorm {
+  private norm(name: string): NormWeights {
     const offset = `${name}.bias`;
     return {
       scale: matrix(this.reader, `${name}.weight`),

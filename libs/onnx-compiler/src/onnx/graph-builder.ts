@@ -1,3 +1,4 @@
+import type { Matrix, NormWeights } from '../checkpoint/matrix.js';
 import type { Attribute, ElementType, Graph, GraphNode, GraphTensor, GraphValue } from './onnx-file.js';
 
 /**
@@ -130,6 +131,17 @@ export class GraphBuilder {
     if (!this.tensors.has(name))
       this.tensors.set(name, { name, type, shape, produce: async () => bytesOf(await make()) });
     return name;
+  }
+
+  /** Adds a vector of a checkpoint. */
+  vector({ name, rows, read }: Matrix): string {
+    return this.constant(name, 'float32', [rows], () => read());
+  }
+
+  /** Normalizes along the last axis. */
+  layerNorm(value: string, { scale, offset }: NormWeights, epsilon: number): string {
+    const inputs = [value, this.vector(scale), ...(offset ? [this.vector(offset)] : [])];
+    return this.op('LayerNormalization', inputs, { attributes: { axis: -1, epsilon: { float: epsilon } } });
   }
 
   build(name: string): Graph {

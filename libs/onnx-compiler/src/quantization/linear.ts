@@ -1,5 +1,5 @@
 import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
-import { transpose } from '../checkpoint/weights.js';
+import { transpose, type LinearWeights } from '../checkpoint/weights.js';
 import type { BlockFormat, Matrix } from '../checkpoint/matrix.js';
 import { quantizeBlocksLazily } from './blocks.js';
 import { quantizeLazily, quantizeRowsInGraph, rowRanges } from './quantize.js';
@@ -49,6 +49,11 @@ export class LinearLayers {
     const product =
       this.mode === 'fp32' ? this.multiplyFloat(input, weight) : this.multiplyByRow(input, weight);
     return bias ? graph.op('Add', [product, bias]) : product;
+  }
+
+  /** A whole layer: its weight, and its bias if it has one. */
+  project(input: string, { weight, bias }: LinearWeights): string {
+    return this.multiply(input, weight, bias && this.graph.vector(bias));
   }
 
   private multiplyFloat(input: string, weight: Matrix): string {

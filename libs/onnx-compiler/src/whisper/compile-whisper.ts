@@ -6,8 +6,8 @@ import type { IntegerKernel } from '../onnx/graph-builder.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';
 import { readWhisperShape, type WhisperShape } from './whisper-config.js';
-import { type AttentionHead, buildWhisperDecoder } from './whisper-decoder-graph.js';
-import { buildWhisperEncoder, type WhisperGraphOptions } from './whisper-encoder-graph.js';
+import { type AttentionHead, WhisperDecoderWriter } from './whisper-decoder-graph.js';
+import { WhisperEncoderWriter, type WhisperGraphOptions } from './whisper-encoder-graph.js';
 import { WhisperWeights, isIgnorable } from './whisper-weights.js';
 
 /** Options of {@link compileWhisper}. */
@@ -66,10 +66,10 @@ async function writeWhisper(
 ): Promise<WhisperShape> {
   const shape = await readWhisperShape(modelDirectory);
   await withCheckpoint(modelDirectory, (reader) => {
-    const weights = new WhisperWeights(reader, queryScales(shape));
+    const weights = new WhisperWeights(reader, shape);
     const graphs = {
-      encoder: buildWhisperEncoder(shape, weights, { ...options, form: 'serving' }),
-      decoder: buildWhisperDecoder(shape, weights, options),
+      encoder: new WhisperEncoderWriter(shape, weights, { ...options, form: 'serving' }).write(),
+      decoder: new WhisperDecoderWriter(shape, weights, options).write(),
     };
     const write = async () => {
       for (const [part, graph] of Object.entries(graphs)) {
@@ -80,12 +80,4 @@ async function writeWhisper(
     return { isIgnorable, write };
   });
   return shape;
-}
-
-/** Returns 1 / √headDim of both stacks. */
-export function queryScales({ hiddenSize, encoder, decoder }: WhisperShape) {
-  return {
-    encoder: (hiddenSize / encoder.heads) ** -0.5,
-    decoder: (hiddenSize / decoder.heads) ** -0.5,
-  };
 }

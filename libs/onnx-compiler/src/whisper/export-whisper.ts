@@ -1,6 +1,5 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { queryScales } from './compile-whisper.js';
 import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
 import { lookUp, LinearLayers } from '../quantization/linear.js';
 import { GraphBuilder } from '../onnx/graph-builder.js';
@@ -9,7 +8,7 @@ import { withCheckpoint } from '../checkpoint/safetensors.js';
 import { UnsupportedModelError } from '../unsupported-model.error.js';
 import { WhisperBlocks } from './whisper-blocks.js';
 import { readWhisperShape, type WhisperShape } from './whisper-config.js';
-import { buildWhisperEncoder, type WhisperGraphOptions } from './whisper-encoder-graph.js';
+import { WhisperEncoderWriter, type WhisperGraphOptions } from './whisper-encoder-graph.js';
 import { type WhisperDecoderLayerWeights, WhisperWeights, isIgnorable } from './whisper-weights.js';
 
 const hidden = -1e9;
@@ -29,9 +28,9 @@ export async function exportWhisper(
   const linear = precision === 'fp32' ? 'fp32' : 'int8-tensor';
   const options = { linear, kernel: await detectIntegerKernel() } as const;
   await withCheckpoint(modelDirectory, (reader) => {
-    const weights = new WhisperWeights(reader, queryScales(shape));
+    const weights = new WhisperWeights(reader, shape);
     const graphs = {
-      encoder_model: buildWhisperEncoder(shape, weights, { ...options, form: 'exporter' }),
+      encoder_model: new WhisperEncoderWriter(shape, weights, { ...options, form: 'exporter' }).write(),
       decoder_model_merged: new MergedDecoderWriter(shape, weights, options).write(),
     };
     const write = async () => {
@@ -103,7 +102,6 @@ class BranchWriter {
   private readonly shape: WhisperShape;
   private readonly weights: WhisperWeights;
   private readonly blocks: WhisperBlocks;
-  private readonly linear: LinearLayers;
   private readonly presents: string[] = [];
 
   constructor(
@@ -114,8 +112,7 @@ class BranchWriter {
     const { shape, weights, options } = merged.parts;
     this.shape = shape;
     this.weights = weights;
-    this.linear = new LinearLayers(graph, options.linear);
-    this.blocks = new WhisperBlocks(graph, this.linear, shape);
+    this.blocks = new WhisperBlocks(graph, new LinearLayers(graph, options.linear), shape);
   }
 
   write(): void {
@@ -127,7 +124,7 @@ class BranchWriter {
     for (let index = 0; index < shape.decoder.layers; index++)
       state = this.layer(index, state, weights.decoderLayer(index), mask);
     const normed = blocks.norm(state, weights.finalNorm('decoder'));
-    const logits = graph.op('Identity', [this.linear.multiply(normed, weights.embedding())]);
+    const logits = graph.op('Identity', [blocks.linear.multiply(normed, weights.embedding())]);
     graph.output(logits, 'float32', ['batch', 'tokens', shape.vocabularySize]);
     const headDim = shape.hiddenSize / shape.decoder.heads;
     // Lengths have different names, because the runtime treats dimensions of one name as equal.
@@ -155,10 +152,13 @@ class BranchWriter {
     const keys = this.withPast(`${index}.decoder.key`, this.split(key));
     const values = this.withPast(`${index}.decoder.value`, this.split(value));
     const own = this.attend(query, { keys, values }, mask);
-    const middle = graph.op('Add', [state, blocks.project(own, weights.attentionOutput)]);
-    const crossQuery = blocks.project(blocks.norm(middle, weights.crossNorm), weights.crossQuery);
+    const middle = graph.op('Add', [state, blocks.linear.project(own, weights.attentionOutput)]);
+    const crossQuery = blocks.linear.project(blocks.norm(middle, weights.crossNorm), weights.crossQuery);
     const crossAttended = this.attend(crossQuery, this.audio(index));
-    const crossAttendedSum = graph.op('Add', [middle, blocks.project(crossAttended, weights.crossOutput)]);
+    const crossAttendedSum = graph.op('Add', [
+      middle,
+      blocks.linear.project(crossAttended, weights.crossOutput),
+    ]);
     return blocks.feedForward(crossAttendedSum, weights);
   }
 
@@ -186,7 +186,7 @@ class BranchWriter {
       const past = `past_key_values.${index}.encoder`;
       return { keys: `${past}.key`, values: `${past}.value` };
     }
-    const joint = this.blocks.project('encoder_hidden_states', this.weights.crossKeyValue([index]));
+    const joint = this.blocks.linear.project('encoder_hidden_states', this.weights.crossKeyValue([index]));
     const parts = graph.split(joint, [shape.hiddenSize, shape.hiddenSize], 2);
     const [keys = '', values = ''] = parts.map((part) => this.split(part));
     this.presents.push(keys, values);

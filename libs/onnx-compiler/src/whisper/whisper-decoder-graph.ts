@@ -11,18 +11,9 @@ import type { WhisperDecoderLayerWeights, WhisperWeights } from './whisper-weigh
 export type AttentionHead = readonly [layer: number, head: number];
 
 /** Writes the decoder's serving graph; see CompiledWhisper for its inputs and outputs. */
-export function buildWhisperDecoder(
-  shape: WhisperShape,
-  weights: WhisperWeights,
-  options: WhisperGraphOptions & { readonly alignmentHeads: readonly AttentionHead[] },
-): Graph {
-  return new DecoderWriter(shape, weights, options).write();
-}
-
-class DecoderWriter {
+export class WhisperDecoderWriter {
   private readonly graph: GraphBuilder;
   private readonly blocks: WhisperBlocks;
-  private readonly linear: LinearLayers;
   /** Attention of the alignment heads, `[B, heads of the layer, S, T]`. */
   private readonly alignment: string[] = [];
 
@@ -32,8 +23,7 @@ class DecoderWriter {
     private readonly options: WhisperGraphOptions & { readonly alignmentHeads: readonly AttentionHead[] },
   ) {
     this.graph = new GraphBuilder(options.kernel);
-    this.linear = new LinearLayers(this.graph, options.linear);
-    this.blocks = new WhisperBlocks(this.graph, this.linear, shape);
+    this.blocks = new WhisperBlocks(this.graph, new LinearLayers(this.graph, options.linear), shape);
   }
 
   write(): Graph {
@@ -46,7 +36,7 @@ class DecoderWriter {
     for (let index = 0; index < shape.decoder.layers; index++)
       state = this.layer(index, state, weights.decoderLayer(index), attention);
     const normed = blocks.norm(attention.selectRows(state), weights.finalNorm('decoder'));
-    const logits = this.linear.multiply(normed, weights.embedding());
+    const logits = blocks.linear.multiply(normed, weights.embedding());
     const output = 'log_probabilities';
     attention.declareOutputs(graph.op('LogSoftmax', [logits], { attributes: { axis: -1 }, output }));
     this.declareAlignment();
@@ -69,12 +59,15 @@ class DecoderWriter {
   ): string {
     const { graph, blocks } = this;
     const own = attention.attend(index, { joint: blocks.jointProjection(state, weights) });
-    const middle = graph.op('Add', [state, blocks.project(own, weights.attentionOutput)]);
+    const middle = graph.op('Add', [state, blocks.linear.project(own, weights.attentionOutput)]);
     const crossAttended = this.crossAttended(
       index,
-      blocks.project(blocks.norm(middle, weights.crossNorm), weights.crossQuery),
+      blocks.linear.project(blocks.norm(middle, weights.crossNorm), weights.crossQuery),
     );
-    const crossAttendedSum = graph.op('Add', [middle, blocks.project(crossAttended, weights.crossOutput)]);
+    const crossAttendedSum = graph.op('Add', [
+      middle,
+      blocks.linear.project(crossAttended, weights.crossOutput),
+    ]);
     return blocks.feedForward(crossAttendedSum, weights);
   }
 

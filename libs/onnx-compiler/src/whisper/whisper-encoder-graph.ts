@@ -16,15 +16,7 @@ export interface WhisperGraphOptions {
  * (CompiledWhisper); `exporter` returns `last_hidden_state` and writes attention as separate operators, as
  * exporters do.
  */
-export function buildWhisperEncoder(
-  shape: WhisperShape,
-  weights: WhisperWeights,
-  options: WhisperGraphOptions & { readonly form: 'serving' | 'exporter' },
-): Graph {
-  return new EncoderWriter(shape, weights, options).write();
-}
-
-class EncoderWriter {
+export class WhisperEncoderWriter {
   private readonly graph: GraphBuilder;
   private readonly blocks: WhisperBlocks;
 
@@ -70,7 +62,7 @@ class EncoderWriter {
     const { weight, shape, bias } = this.weights.convolution(index);
     const kernel = graph.constant(weight.name, 'float32', shape, () => weight.read());
     const attributes = { kernel_shape: [3], strides: [index], pads: [1, 1] };
-    return blocks.activated(graph.op('Conv', [value, kernel, blocks.vector(bias)], { attributes }));
+    return blocks.activated(graph.op('Conv', [value, kernel, graph.vector(bias)], { attributes }));
   }
 
   private attended(state: string, layer: WhisperLayerWeights): string {
@@ -78,7 +70,7 @@ class EncoderWriter {
     const [query = '', key = '', value = ''] = blocks.selfProjections(state, layer);
     const mixed =
       this.options.form === 'serving' ? this.fused(query, key, value) : this.separate(query, key, value);
-    return graph.op('Add', [state, blocks.project(mixed, layer.attentionOutput)]);
+    return graph.op('Add', [state, blocks.linear.project(mixed, layer.attentionOutput)]);
   }
 
   private fused(query: string, key: string, value: string): string {
@@ -107,7 +99,7 @@ class EncoderWriter {
   private declareKeysAndValues(states: string): void {
     const { graph, blocks, shape, weights } = this;
     const { layers, heads } = shape.decoder;
-    const joint = blocks.project(states, weights.crossKeyValue([...Array(layers).keys()]));
+    const joint = blocks.linear.project(states, weights.crossKeyValue([...Array(layers).keys()]));
     const parts = graph.split(joint, Array<number>(2 * layers).fill(shape.hiddenSize), 2);
     for (const [index, part] of parts.entries()) {
       const name = `cross.${index >> 1}.${index % 2 ? 'value' : 'key'}`;

@@ -1,7 +1,7 @@
-import type { NormWeights } from '../encoder/encoder-weights.js';
 import { type LinearWeights, matrix, stack } from '../checkpoint/weights.js';
-import type { Matrix } from '../checkpoint/matrix.js';
+import type { Matrix, NormWeights } from '../checkpoint/matrix.js';
 import type { SafetensorsReader } from '../checkpoint/safetensors.js';
+import type { WhisperShape } from './whisper-config.js';
 
 /** Weights that the layers of both stacks have. */
 export interface WhisperLayerWeights {
@@ -26,10 +26,9 @@ export interface WhisperDecoderLayerWeights extends WhisperLayerWeights {
 export class WhisperWeights {
   private readonly prefix: string;
 
-  /** `queryScale` multiplies the query weights, so that the attention does not need a scale. */
   constructor(
     private readonly reader: SafetensorsReader,
-    private readonly queryScale: { encoder: number; decoder: number },
+    private readonly shape: WhisperShape,
   ) {
     this.prefix = reader.has('model.encoder.conv1.weight') ? 'model.' : '';
   }
@@ -59,15 +58,16 @@ export class WhisperWeights {
   }
 
   encoderLayer(index: number): WhisperLayerWeights {
-    return this.layer(`encoder.layers.${index}`, this.queryScale.encoder);
+    return this.layer(`encoder.layers.${index}`, this.queryScale('encoder'));
   }
 
   decoderLayer(index: number): WhisperDecoderLayerWeights {
     const name = `decoder.layers.${index}`;
+    const queryScale = this.queryScale('decoder');
     return {
-      ...this.layer(name, this.queryScale.decoder),
+      ...this.layer(name, queryScale),
       crossNorm: this.norm(`${name}.encoder_attn_layer_norm`),
-      crossQuery: scaled(this.linear(`${name}.encoder_attn.q_proj`), this.queryScale.decoder),
+      crossQuery: scaled(this.linear(`${name}.encoder_attn.q_proj`), queryScale),
       crossOutput: this.linear(`${name}.encoder_attn.out_proj`),
     };
   }
@@ -78,6 +78,11 @@ export class WhisperWeights {
       ['k_proj', 'v_proj'].map((part) => this.linear(`decoder.layers.${layer}.encoder_attn.${part}`)),
     );
     return stacked(`cross.${layers.join('_')}.kv`, parts);
+  }
+
+  /** Multiplies the query weights, so that the attention does not need a scale: 1 / √headDim. */
+  private queryScale(part: 'encoder' | 'decoder'): number {
+    return (this.shape.hiddenSize / this.shape[part].heads) ** -0.5;
   }
 
   private layer(name: string, queryScale: number): WhisperLayerWeights {
