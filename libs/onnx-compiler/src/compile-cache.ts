@@ -1,48 +1,22 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync, createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { fileDigest } from './checkpoint/file-digest.js';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
 import { listWeightFiles } from './checkpoint/safetensors.js';
 
 /** A part of every cache key; raise it when the written graphs change. */
-export const compilerVersion = 10;
+const compilerVersion = 10;
 
 const descriptionFile = 'compiled.json';
 const temporaryPrefix = '.compiling-';
 const oneDay = 86_400_000;
 
-/** SHA-256 of the compiler's version, its options, and the hashes of config.json and of all weight files. */
-async function contentHash(modelDirectory: string, cacheDir: string, options: object): Promise<string> {
-  const config = await readFile(join(modelDirectory, 'config.json'), 'utf8');
-  const weights: string[] = [];
-  for (const file of await listWeightFiles(modelDirectory)) weights.push(await fileDigest(file, cacheDir));
-  return createHash('sha256')
-    .update(JSON.stringify([compilerVersion, options, config, weights]))
-    .digest('hex');
-}
-
 /** A compiled model, and the description that its compilation returned. */
 export interface Compiled<Description extends object> {
   readonly directory: string;
   readonly description: Description;
-}
-
-async function cacheDirectory(modelDirectory: string, cacheDir: string, options: object): Promise<string> {
-  const hash = await contentHash(modelDirectory, cacheDir, options);
-  return join(cacheDir, `${basename(modelDirectory)}-v${compilerVersion}-${hash.slice(0, 16)}`);
-}
-
-/** Finds what {@link compileOnce} has compiled before. */
-export async function findCompiled<Description extends object>(
-  modelDirectory: string,
-  cacheDir: string,
-  options: object,
-): Promise<Compiled<Description> | undefined> {
-  const directory = await cacheDirectory(modelDirectory, cacheDir, options);
-  if (!existsSync(join(directory, descriptionFile))) return undefined;
-  const text = await readFile(join(directory, descriptionFile), 'utf8');
-  return { directory, description: JSON.parse(text) as Description };
 }
 
 /**
@@ -65,6 +39,18 @@ export async function compileOnce<Description extends object>(
   return { directory, description: JSON.parse(text) as Description };
 }
 
+/** Finds what {@link compileOnce} has compiled before. */
+export async function findCompiled<Description extends object>(
+  modelDirectory: string,
+  cacheDir: string,
+  options: object,
+): Promise<Compiled<Description> | undefined> {
+  const directory = await cacheDirectory(modelDirectory, cacheDir, options);
+  if (!existsSync(join(directory, descriptionFile))) return undefined;
+  const text = await readFile(join(directory, descriptionFile), 'utf8');
+  return { directory, description: JSON.parse(text) as Description };
+}
+
 async function compileInto(
   directory: string,
   cacheDir: string,
@@ -79,6 +65,21 @@ async function compileInto(
     await rm(temporary, { recursive: true, force: true });
     if (!existsSync(join(directory, descriptionFile))) throw error;
   }
+}
+
+async function cacheDirectory(modelDirectory: string, cacheDir: string, options: object): Promise<string> {
+  const hash = await contentHash(modelDirectory, cacheDir, options);
+  return join(cacheDir, `${basename(modelDirectory)}-v${compilerVersion}-${hash.slice(0, 16)}`);
+}
+
+/** SHA-256 of the compiler's version, its options, and the hashes of config.json and of all weight files. */
+async function contentHash(modelDirectory: string, cacheDir: string, options: object): Promise<string> {
+  const config = await readFile(join(modelDirectory, 'config.json'), 'utf8');
+  const weights: string[] = [];
+  for (const file of await listWeightFiles(modelDirectory)) weights.push(await fileDigest(file, cacheDir));
+  return createHash('sha256')
+    .update(JSON.stringify([compilerVersion, options, config, weights]))
+    .digest('hex');
 }
 
 /** Removes models of earlier compiler versions, and temporary directories older than a day. */
@@ -96,4 +97,65 @@ async function removeOutdated(cacheDir: string): Promise<void> {
 async function ageOf(path: string): Promise<number> {
   const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
   return Date.now() - mtimeMs;
+}
+
+const recordSchema = z.object({ identity: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
+
+/** A file that changed so recently could change again within the same tick of the file system's clock. */
+const settledMilliseconds = 2000;
+
+/**
+ * SHA-256 of a file in hexadecimal. Reading gigabytes takes long, so the result is kept in the folder `hashes` of
+ * `cacheDir`, and counts while path, size, inode and time of change of the file are the same. Writers of `cacheDir`
+ * are trusted: they could replace the compiled graphs too.
+ */
+export async function fileDigest(file: string, cacheDir: string): Promise<string> {
+  const path = await realpath(file);
+  const name = createHash('sha256').update(path).digest('hex').slice(0, 32);
+  const record = join(cacheDir, 'hashes', `${name}.json`);
+  const identity = await identityOf(path);
+  const known = await readRecord(record);
+  if (known?.identity === identity) return known.sha256;
+  const sha256 = await hashFile(path);
+  const { mtimeMs } = await stat(path);
+  const isSettled = (await identityOf(path)) === identity && Date.now() - mtimeMs > settledMilliseconds;
+  if (isSettled) await writeRecord(join(cacheDir, 'hashes'), record, { identity, sha256 });
+  return sha256;
+}
+
+/** Reads a whole file. */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  return hash.digest('hex');
+}
+
+async function identityOf(path: string): Promise<string> {
+  const { size, ino, mtimeNs } = await stat(path, { bigint: true });
+  return [path, size, ino, mtimeNs].join(' ');
+}
+
+/** A record that is missing or damaged is made again. */
+async function readRecord(record: string): Promise<z.infer<typeof recordSchema> | undefined> {
+  try {
+    return recordSchema.parse(JSON.parse(await readFile(record, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without a place to write, the next start reads the file again. */
+async function writeRecord(
+  folder: string,
+  record: string,
+  content: z.infer<typeof recordSchema>,
+): Promise<void> {
+  const temporary = `${record}.${process.pid}`;
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeFile(temporary, JSON.stringify(content));
+    await rename(temporary, record);
+  } catch (error) {
+    if (!['EACCES', 'EROFS', 'ENOSPC'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
 }

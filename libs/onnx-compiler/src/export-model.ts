@@ -1,9 +1,10 @@
-import { cp, mkdir, readFile } from 'node:fs/promises';
+import { cp, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { readConfig } from './config-file.js';
 import { exportDecoder } from './decoder/compile-decoder.js';
 import { exportWhisper } from './whisper/export-whisper.js';
-import { detectIntegerKernel } from './onnx/detect-integer-kernel.js';
+import { detectIntegerKernel } from './onnx/graph-builder.js';
 import { writeEncoderGraph } from './encoder/compile-encoder.js';
 
 const configSchema = z.looseObject({ architectures: z.array(z.string()).default([]) });
@@ -44,6 +45,5 @@ const isWeights = (path: string): boolean =>
   /\.safetensors(\.index\.json)?$/.test(path) || basename(path) === 'onnx';
 
 async function readArchitecture(modelDirectory: string): Promise<string> {
-  const config: unknown = JSON.parse(await readFile(join(modelDirectory, 'config.json'), 'utf8'));
-  return configSchema.parse(config).architectures[0] ?? '';
+  return configSchema.parse(await readConfig(modelDirectory)).architectures[0] ?? '';
 }

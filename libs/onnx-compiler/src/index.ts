@@ -1,5 +1,4 @@
-export { compileSpeech } from './ctc/compile-speech.js';
-export { readSpeechShape } from './ctc/speech-config.js';
+export { compileSpeech, readSpeechShape } from './ctc/compile-speech.js';
 export {
   type CompiledDecoder,
   compileDecoder,
@@ -13,10 +12,10 @@ export { readDecoderShape } from './decoder/decoder-config.js';
 export { compileEncoder } from './encoder/compile-encoder.js';
 export { readEncoderShape } from './encoder/encoder-config.js';
 export { exportModel } from './export-model.js';
-export { fileDigest, hashFile } from './checkpoint/file-digest.js';
+export { fileDigest, hashFile } from './compile-cache.js';
 export { countParameters } from './checkpoint/safetensors.js';
 export type { BlockSize } from './quantization/blocks.js';
-export { quantizeCheckpoint } from './quantization/quantize-checkpoint.js';
-export { UnsupportedModelError } from './unsupported-model.error.js';
+export { quantizeCheckpoint } from './quantization/quantize.js';
+export { UnsupportedModelError } from './config-file.js';
 export { type CompiledWhisper, compileWhisper } from './whisper/compile-whisper.js';
-export { readWhisperShape } from './whisper/whisper-config.js';
+export { readWhisperShape } from './whisper/whisper-model.js';

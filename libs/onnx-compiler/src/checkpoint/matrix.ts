@@ -1,4 +1,5 @@
-import type { RowRange } from './safetensors.js';
+import { z } from 'zod';
+import type { RowRange, SafetensorsReader } from './safetensors.js';
 
 /** A weight matrix of a checkpoint, `[rows, columns]` = `[outputs, inputs]` as in PyTorch. It is read on demand. */
 export interface Matrix {
@@ -49,3 +50,139 @@ export function setHalf(bytes: Uint8Array, index: number, value: number): void {
 /** Reads the 4-bit number at `index`. */
 export const halfAt = (bytes: Uint8Array, index: number): number =>
   (bytes[index >> 1]! >> ((index & 1) * 4)) & 0x0f;
+
+/** How a checkpoint holds 4-bit weights. */
+export interface Packing {
+  readonly method: 'gptq' | 'awq';
+  /** What is added to stored zero points; GPTQ's first format stores them less one. */
+  readonly zeroOffset: 0 | 1;
+  /** GPTQ with `desc_act`: `g_idx` names the group of each input, so that groups are not runs of inputs. */
+  readonly isReordered: boolean;
+}
+
+const packingSchema = z.looseObject({
+  quant_method: z.string().default('unknown'),
+  bits: z.int().optional(),
+  desc_act: z.boolean().default(false),
+  checkpoint_format: z.string().default('gptq'),
+  version: z.string().default('gemm'),
+});
+
+/** Reads the `quantization_config` of a config.json. Returns the obstacle, in words, where it is not supported. */
+export function readPacking(stored: unknown): Packing | string {
+  const { data } = packingSchema.safeParse(stored);
+  const method = data?.quant_method;
+  if (!data || (method !== 'gptq' && method !== 'awq')) return `quantization_config of "${method}"`;
+  if (data.bits !== 4) return `quantization_config of ${method} with ${data.bits} bits`;
+  const form = method === 'gptq' ? data.checkpoint_format : data.version.toLowerCase();
+  if (!['gptq', 'gptq_v2', 'gemm'].includes(form))
+    return `quantization_config of ${method} in the form "${form}"`;
+  return {
+    method,
+    zeroOffset: method === 'gptq' && form === 'gptq' ? 1 : 0,
+    isReordered: method === 'gptq' && data.desc_act,
+  };
+}
+
+/** Whether a tensor belongs to packed weights without being read in each case. */
+export const isPackedDetail = (name: string): boolean => name.endsWith('.g_idx');
+
+/** Nibbles of a word in which AWQ keeps the outputs 0 … 7. */
+const awqNibbles = [0, 4, 1, 5, 2, 6, 3, 7];
+const perWord = 8;
+
+const nibble = (word: number, index: number): number => (word >>> (index * 4)) & 15;
+
+/**
+ * Returns the weight of the layer `layer` whose 4-bit values are packed as by GPTQ or AWQ. It has them in blocks too, if
+ * groups are runs of inputs that the operator takes.
+ */
+export function packedMatrix(reader: SafetensorsReader, layer: string, packing: Packing): Matrix {
+  const packed = new PackedWeight(reader, layer, packing);
+  const { rows, columns, block } = packed;
+  return {
+    name: `${layer}.weight`,
+    rows,
+    columns,
+    read: () => packed.dequantize(),
+    ...(block && {
+      blocks: { format: { bits: 4, block, zeroPoints: true } as const, read: () => packed.toBlocks(block) },
+    }),
+  };
+}
+
+class PackedWeight {
+  readonly rows: number;
+  readonly columns: number;
+  private readonly groups: number;
+
+  constructor(
+    private readonly reader: SafetensorsReader,
+    private readonly layer: string,
+    private readonly packing: Packing,
+  ) {
+    const [words = 0] = reader.shape(`${layer}.qweight`);
+    const [groups = 0, rows = 0] = reader.shape(`${layer}.scales`);
+    reader.shape(`${layer}.qzeros`);
+    this.rows = rows;
+    this.groups = groups;
+    this.columns = packing.method === 'gptq' ? words * perWord : words;
+  }
+
+  /** Size of the operator's blocks: the group, or 128 where longer groups are cut; undefined where neither is possible. */
+  get block(): BlockFormat['block'] | undefined {
+    const group = this.columns / this.groups;
+    if (this.packing.isReordered) return undefined;
+    return [32, 64, 128].find((size) => size === group) ?? (group % 128 === 0 ? 128 : undefined);
+  }
+
+  async toBlocks(block: number): Promise<BlockMatrix> {
+    const { rows, columns, groups } = this;
+    const { level, zeroPoint, scale } = await this.unpack();
+    const blocks = columns / block;
+    const values = new Uint8Array((rows * columns) / 2);
+    const scales = new Float32Array(rows * blocks);
+    const zeroPoints = new Uint8Array(rows * Math.ceil(blocks / 2));
+    for (let row = 0; row < rows; row++) {
+      for (let column = 0; column < columns; column += 2)
+        values[(row * columns + column) / 2] = level(row, column) | (level(row, column + 1) << 4);
+      for (let index = 0; index < blocks; index++) {
+        const group = Math.floor((index * groups) / blocks);
+        scales[row * blocks + index] = scale(row, group);
+        setHalf(zeroPoints, row * Math.ceil(blocks / 2) * 2 + index, zeroPoint(row, group));
+      }
+    }
+    return { values, scales, zeroPoints };
+  }
+
+  async dequantize(): Promise<Float32Array> {
+    const { rows, columns, groups, reader, layer } = this;
+    const { level, zeroPoint, scale } = await this.unpack();
+    const order = this.packing.isReordered ? await reader.readInt32(`${layer}.g_idx`) : undefined;
+    const values = new Float32Array(rows * columns);
+    for (let row = 0; row < rows; row++)
+      for (let column = 0; column < columns; column++) {
+        const group = order ? order[column]! : Math.floor((column * groups) / columns);
+        values[row * columns + column] = (level(row, column) - zeroPoint(row, group)) * scale(row, group);
+      }
+    return values;
+  }
+
+  /** Functions that find a value, a zero point and a scale of the packed tensors. */
+  private async unpack() {
+    const { rows, reader, layer, packing } = this;
+    const words = await reader.readInt32(`${layer}.qweight`);
+    const zeros = await reader.readInt32(`${layer}.qzeros`);
+    const scales = await reader.readFloat32(`${layer}.scales`);
+    const isAwq = packing.method === 'awq';
+    /** A nibble of a tensor that packs eight outputs a word. */
+    const byRow = (packed: Int32Array, line: number, row: number): number =>
+      nibble(packed[(line * rows + row) >> 3]!, isAwq ? awqNibbles[row % perWord]! : row % perWord);
+    return {
+      level: (row: number, column: number): number =>
+        isAwq ? byRow(words, column, row) : nibble(words[(column >> 3) * rows + row]!, column % perWord),
+      zeroPoint: (row: number, group: number): number => (byRow(zeros, group, row) + packing.zeroOffset) & 15,
+      scale: (row: number, group: number): number => scales[group * rows + row]!,
+    };
+  }
+}

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { randomTensors, writeCheckpoint } from './checkpoint.fixture.js';
-import { quantizeCheckpoint } from '../quantization/quantize-checkpoint.js';
+import { quantizeCheckpoint } from '../quantization/quantize.js';
 import { SafetensorsReader } from './safetensors.js';
-import { UnsupportedModelError } from '../unsupported-model.error.js';
+import { UnsupportedModelError } from '../config-file.js';
 
 let folder: string;
 beforeEach(async () => {

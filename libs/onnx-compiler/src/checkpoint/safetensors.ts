@@ -2,7 +2,7 @@ import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { UnsupportedModelError } from '../unsupported-model.error.js';
+import { UnsupportedModelError } from '../config-file.js';
 
 /** Half precision needs its exponent moved, so a table converts it; bfloat16 is the upper half of a float32. */
 

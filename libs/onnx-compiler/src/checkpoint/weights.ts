@@ -1,5 +1,4 @@
-import type { BlockMatrix, Matrix } from './matrix.js';
-import { packedMatrix, type Packing } from './packed-weights.js';
+import { type BlockMatrix, type Matrix, packedMatrix, type Packing } from './matrix.js';
 import type { SafetensorsReader } from './safetensors.js';
 
 /**

@@ -8,7 +8,7 @@ import { randomNumbers, randomTensors, writeCheckpoint } from '../checkpoint/che
 import { compileSpeech } from './compile-speech.js';
 import { speechScores, speechShapes, tinySpeech } from './reference-speech.fixture.js';
 import { SafetensorsReader } from '../checkpoint/safetensors.js';
-import { UnsupportedModelError } from '../unsupported-model.error.js';
+import { UnsupportedModelError } from '../config-file.js';
 
 let folder: string;
 let directory: string;

@@ -2,16 +2,14 @@ import { join } from 'node:path';
 import { mkdir } from 'node:fs/promises';
 import { ExternalKvAttention, type KvPrecision } from './external-kv-attention.js';
 import { type Compiled, compileOnce, findCompiled } from '../compile-cache.js';
-import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
-import type { IntegerKernel } from '../onnx/graph-builder.js';
+import { detectIntegerKernel, type IntegerKernel } from '../onnx/graph-builder.js';
 import { ConcatKvAttention } from './concat-kv-attention.js';
 import { type DecoderShape, readDecoderShape } from './decoder-config.js';
-import { buildDecoderGraph, type DecoderGraphOptions } from './decoder-graph.js';
-import { DecoderWeights } from './decoder-weights.js';
+import { DecoderGraphWriter, type DecoderGraphOptions, DecoderWeights } from './decoder-graph.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
 import type { BlockSize } from '../quantization/blocks.js';
 import type { LinearMode } from '../quantization/linear.js';
-import { isPackedDetail } from '../checkpoint/packed-weights.js';
+import { isPackedDetail } from '../checkpoint/matrix.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';
 
 /** Precision of a decoder's weights. */
@@ -188,7 +186,7 @@ async function writeDecoderGraph(
 ): Promise<DecoderShape> {
   const shape = await readDecoderShape(modelDirectory);
   await withCheckpoint(modelDirectory, (reader) => {
-    const graph = buildDecoderGraph(shape, new DecoderWeights(reader, shape), options);
+    const graph = new DecoderGraphWriter(shape, new DecoderWeights(reader, shape), options).write();
     return {
       isIgnorable: (name) => isIgnorable(name, shape.tiedEmbeddings),
       write: () => writeOnnxFile(target, graph),

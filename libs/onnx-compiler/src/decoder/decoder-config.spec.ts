@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readDecoderShape } from './decoder-config.js';
 import { inverseFrequencies } from './rope.js';
-import { UnsupportedModelError } from '../unsupported-model.error.js';
+import { UnsupportedModelError } from '../config-file.js';
 
 const llama = {
   model_type: 'llama',

@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { type RotaryEmbedding, ropeScalingSchema } from './rope.js';
-import { type Packing, readPacking } from '../checkpoint/packed-weights.js';
-import { UnsupportedModelError } from '../unsupported-model.error.js';
+import { type Packing, readPacking } from '../checkpoint/matrix.js';
+import { parseConfig, readConfig, UnsupportedModelError } from '../config-file.js';
 
 /** The parts of a decoder's config.json that determine its graph. */
 export interface DecoderShape {
@@ -111,17 +109,10 @@ const maxContextLength = 32_768;
 
 /** Reads a decoder's config.json. Errors: UnsupportedModelError for any option that the graph does not support. */
 export async function readDecoderShape(modelDirectory: string): Promise<DecoderShape> {
-  const text = await readFile(join(modelDirectory, 'config.json'), 'utf8');
-  const parsed = configSchema.safeParse(JSON.parse(text));
-  const unsupported = (feature: string): never => {
-    throw new UnsupportedModelError(feature, modelDirectory);
-  };
-  if (!parsed.success)
-    return unsupported(`a config.json whose ${parsed.error.issues[0]?.path.join('.')} is missing or invalid`);
-  const config = parsed.data;
+  const config = parseConfig(configSchema, await readConfig(modelDirectory), modelDirectory);
   const obstacle = findObstacle(config);
-  if (obstacle) return unsupported(obstacle);
-  return toShape(config, readRope(config, unsupported));
+  if (obstacle) throw new UnsupportedModelError(obstacle, modelDirectory);
+  return toShape(config, readRope(config, modelDirectory));
 }
 
 /** Describes the first option that the graph does not support. */
@@ -143,11 +134,11 @@ function findObstacle(config: Config): string | undefined {
   return undefined;
 }
 
-function readRope(config: Config, unsupported: (feature: string) => never): RotaryEmbedding {
+function readRope(config: Config, modelDirectory: string): RotaryEmbedding {
   const stored = config.rope_parameters ?? config.rope_scaling ?? {};
   const type = stored.rope_type ?? stored.type ?? 'default';
   const scaling = ropeScalingSchema.safeParse({ ...stored, rope_type: type });
-  if (!scaling.success) return unsupported(`rope_scaling of type "${type}"`);
+  if (!scaling.success) throw new UnsupportedModelError(`rope_scaling of type "${type}"`, modelDirectory);
   return { theta: stored.rope_theta ?? config.rope_theta ?? 10_000, scaling: scaling.data };
 }
 

@@ -8,8 +8,7 @@ import { SafetensorsReader } from '../checkpoint/safetensors.js';
 import type { LinearMode } from '../quantization/linear.js';
 import { compileDecoder, type WeightPrecision } from './compile-decoder.js';
 import { readDecoderShape } from './decoder-config.js';
-import { buildDecoderGraph } from './decoder-graph.js';
-import { DecoderWeights } from './decoder-weights.js';
+import { DecoderGraphWriter, DecoderWeights } from './decoder-graph.js';
 import { ExternalKvAttention, type KvPrecision } from './external-kv-attention.js';
 import { GreedyDriver } from './greedy-driver.fixture.js';
 import { decoderShapes } from './reference-decoder.fixture.js';
@@ -41,11 +40,11 @@ async function countOperators(linear: LinearMode, kv: KvPrecision): Promise<numb
   const directory = join(folder, 'deep');
   const shape = await readDecoderShape(directory);
   const reader = await SafetensorsReader.open(directory);
-  const { nodes } = buildDecoderGraph(shape, new DecoderWeights(reader, shape), {
+  const { nodes } = new DecoderGraphWriter(shape, new DecoderWeights(reader, shape), {
     linear,
     kernel: 'exact',
     attention: (graph, decoder, inputIds) => new ExternalKvAttention(graph, decoder, kv, inputIds),
-  });
+  }).write();
   await reader.close();
   return nodes.length;
 }

@@ -3,7 +3,7 @@ import type { AttentionShape } from './decoder-config.js';
 import { type GraphBuilder, microsoft } from '../onnx/graph-builder.js';
 import { quantizeRowsInGraph, rowRanges } from '../quantization/quantize.js';
 import { LayerRotaries } from './rope.js';
-import { type StepValues, buildStepValues } from './step-values.js';
+import { type StepValues, StepValuesWriter } from './step-values.js';
 
 /** Precision of the KV cache: float32, or int8 with one scale per position and head. */
 export type KvPrecision = 'float' | 'int8';
@@ -54,7 +54,8 @@ export class ExternalKvAttention implements AttentionWriter {
     this.scale = shape.scale ?? shape.headDim ** -0.5;
     const pastLengths = graph.input('past_lengths', 'int64', ['batch']);
     this.caches = this.declareCaches();
-    this.step = buildStepValues(graph, shape, { inputIds, pastLengths, cache: this.caches[0]!.values });
+    const inputs = { inputIds, pastLengths, cache: this.caches[0]!.values };
+    this.step = new StepValuesWriter(graph, shape).write(inputs);
     const { rope } = shape;
     if (rope) this.rotary = new LayerRotaries(graph, shape, rope);
   }

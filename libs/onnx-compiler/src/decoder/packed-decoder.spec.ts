@@ -10,9 +10,8 @@ import {
   writeCheckpoint,
 } from '../checkpoint/checkpoint.fixture.js';
 import { SafetensorsReader } from '../checkpoint/safetensors.js';
-import { packedMatrix, readPacking } from '../checkpoint/packed-weights.js';
+import { packedMatrix, readPacking, halfAt } from '../checkpoint/matrix.js';
 import { dequantizeBlocks, quantizeBlocks } from '../quantization/blocks.js';
-import { halfAt } from '../checkpoint/matrix.js';
 import { quantizeRows } from '../quantization/quantize.js';
 import { compileDecoder } from './compile-decoder.js';
 import { decodeGreedily } from './greedy-driver.fixture.js';

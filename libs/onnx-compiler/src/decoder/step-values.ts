@@ -27,11 +27,7 @@ export interface StepInputs {
 }
 
 /** Writes the values that all layers of a step share: positions, masks and shapes. */
-export function buildStepValues(graph: GraphBuilder, shape: AttentionShape, inputs: StepInputs): StepValues {
-  return new StepValuesWriter(graph, shape).write(inputs);
-}
-
-class StepValuesWriter {
+export class StepValuesWriter {
   constructor(
     private readonly graph: GraphBuilder,
     private readonly shape: AttentionShape,

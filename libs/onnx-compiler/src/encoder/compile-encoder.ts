@@ -8,13 +8,11 @@ import {
   type ModernBertShape,
 } from './encoder-config.js';
 import { type EncoderGraphOptions, type EncoderHead, EncoderGraphWriter } from './encoder-graph.js';
-import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
-import type { IntegerKernel } from '../onnx/graph-builder.js';
+import { detectIntegerKernel, type IntegerKernel } from '../onnx/graph-builder.js';
 import type { LinearMode } from '../quantization/linear.js';
 import { EncoderWeights } from './encoder-weights.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
-import { ModernBertWriter } from './modernbert-graph.js';
-import { isIgnorableModernBert, ModernBertWeights } from './modernbert-weights.js';
+import { ModernBertWriter, isIgnorableModernBert, ModernBertWeights } from './modernbert-graph.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';
 
 /** Options of {@link compileEncoder}. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { UnsupportedModelError } from '../unsupported-model.error.js';
+import { parseConfig, readConfig, UnsupportedModelError } from '../config-file.js';
 
 /** The parts of a ModernBERT's config.json that determine its graph. */
 export interface ModernBertShape {
@@ -63,10 +63,7 @@ function readModernBertShape(stored: unknown, modelDirectory: string): ModernBer
   const unsupported = (feature: string): never => {
     throw new UnsupportedModelError(feature, modelDirectory);
   };
-  const parsed = modernBertSchema.safeParse(stored);
-  if (!parsed.success)
-    return unsupported(`a config.json whose ${parsed.error.issues[0]?.path.join('.')} is missing or invalid`);
-  const config = parsed.data;
+  const config = parseConfig(modernBertSchema, stored, modelDirectory);
   const { rope_parameters: ropes } = config;
   const headDim = config.hidden_size / config.num_attention_heads;
   for (const name of ['hidden_activation', 'classifier_activation'] as const)
@@ -149,15 +146,12 @@ const configSchema = z.looseObject({
 
 /** Reads an encoder's config.json. Errors: UnsupportedModelError for any option that the graph does not support. */
 export async function readEncoderShape(modelDirectory: string): Promise<EncoderShape | ModernBertShape> {
-  const stored: unknown = JSON.parse(await readFile(join(modelDirectory, 'config.json'), 'utf8'));
+  const stored = await readConfig(modelDirectory);
   if (isModernBert(stored)) return readModernBertShape(stored, modelDirectory);
-  const parsed = configSchema.safeParse(stored);
+  const config = parseConfig(configSchema, stored, modelDirectory);
   const unsupported = (feature: string): never => {
     throw new UnsupportedModelError(feature, modelDirectory);
   };
-  if (!parsed.success)
-    return unsupported(`a config.json whose ${parsed.error.issues[0]?.path.join('.')} is missing or invalid`);
-  const config = parsed.data;
   const family = families[config.model_type] ?? unsupported(`model_type "${config.model_type}"`);
   if (config.position_embedding_type !== 'absolute')
     return unsupported(`position_embedding_type "${config.position_embedding_type}"`);

@@ -11,7 +11,7 @@ import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomTensors, writeCheckpoint } from '../checkpoint/checkpoint.fixture.js';
 import { exportModel } from '../export-model.js';
-import { UnsupportedModelError } from '../unsupported-model.error.js';
+import { UnsupportedModelError } from '../config-file.js';
 import { type CompileEncoderOptions, compileEncoder } from './compile-encoder.js';
 import { readEncoderShape } from './encoder-config.js';
 import {

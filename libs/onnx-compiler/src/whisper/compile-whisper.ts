@@ -1,14 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileOnce } from '../compile-cache.js';
-import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
-import type { IntegerKernel } from '../onnx/graph-builder.js';
+import { detectIntegerKernel, type IntegerKernel } from '../onnx/graph-builder.js';
 import { writeOnnxFile } from '../onnx/onnx-file.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';
-import { readWhisperShape, type WhisperShape } from './whisper-config.js';
+import { readWhisperShape, type WhisperShape, WhisperWeights, isIgnorable } from './whisper-model.js';
 import { type AttentionHead, WhisperDecoderWriter } from './whisper-decoder-graph.js';
 import { WhisperEncoderWriter, type WhisperGraphOptions } from './whisper-encoder-graph.js';
-import { WhisperWeights, isIgnorable } from './whisper-weights.js';
 
 /** Options of {@link compileWhisper}. */
 export interface CompileWhisperOptions {

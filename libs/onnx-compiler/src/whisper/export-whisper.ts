@@ -1,15 +1,18 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { detectIntegerKernel } from '../onnx/detect-integer-kernel.js';
+import { detectIntegerKernel, GraphBuilder } from '../onnx/graph-builder.js';
 import { lookUp, LinearLayers } from '../quantization/linear.js';
-import { GraphBuilder } from '../onnx/graph-builder.js';
 import { type Graph, writeOnnxFile } from '../onnx/onnx-file.js';
 import { withCheckpoint } from '../checkpoint/safetensors.js';
-import { UnsupportedModelError } from '../unsupported-model.error.js';
-import { WhisperBlocks } from './whisper-blocks.js';
-import { readWhisperShape, type WhisperShape } from './whisper-config.js';
-import { WhisperEncoderWriter, type WhisperGraphOptions } from './whisper-encoder-graph.js';
-import { type WhisperDecoderLayerWeights, WhisperWeights, isIgnorable } from './whisper-weights.js';
+import { UnsupportedModelError } from '../config-file.js';
+import { WhisperBlocks, WhisperEncoderWriter, type WhisperGraphOptions } from './whisper-encoder-graph.js';
+import {
+  readWhisperShape,
+  type WhisperShape,
+  type WhisperDecoderLayerWeights,
+  WhisperWeights,
+  isIgnorable,
+} from './whisper-model.js';
 
 const hidden = -1e9;
 

@@ -2,10 +2,8 @@ import { ExternalKvAttention } from '../decoder/external-kv-attention.js';
 import { lookUp, LinearLayers } from '../quantization/linear.js';
 import { GraphBuilder, microsoft } from '../onnx/graph-builder.js';
 import type { Graph } from '../onnx/onnx-file.js';
-import { WhisperBlocks } from './whisper-blocks.js';
-import type { WhisperShape } from './whisper-config.js';
-import type { WhisperGraphOptions } from './whisper-encoder-graph.js';
-import type { WhisperDecoderLayerWeights, WhisperWeights } from './whisper-weights.js';
+import { WhisperBlocks, type WhisperGraphOptions } from './whisper-encoder-graph.js';
+import type { WhisperShape, WhisperDecoderLayerWeights, WhisperWeights } from './whisper-model.js';
 
 /** An attention head of the decoder. */
 export type AttentionHead = readonly [layer: number, head: number];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { detectIntegerKernel } from './detect-integer-kernel.js';
+import { detectIntegerKernel } from './graph-builder.js';
 
 const hasVnni = process.platform === 'linux' && readFileSync('/proc/cpuinfo', 'utf8').includes('vnni');
 
