@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OutputConstraint } from '#contracts';
-import { ConstraintError } from './constraint-error.js';
+import { ConstraintError } from './grammar.js';
 import { constraintGrammar, prepareGrammar } from './constraint-grammar.js';
 import { larkGrammar } from './lark/lark-grammar.js';
 

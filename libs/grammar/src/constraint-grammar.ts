@@ -1,7 +1,6 @@
 import { MegaNestError, type OutputConstraint } from '#contracts';
-import { ConstraintError } from './constraint-error.js';
+import { ConstraintError, choice, rule, text, type Grammar } from './grammar.js';
 import { parseEbnf } from './ebnf/ebnf-grammar.js';
-import { choice, rule, text, type Grammar } from './grammar.js';
 import { jsonRules } from './json-schema/json-grammar.js';
 import { jsonSchemaGrammar } from './json-schema/json-schema-grammar.js';
 import { larkGrammar } from './lark/lark-grammar.js';

@@ -1,8 +1,7 @@
 import { MegaNestError, invalidField } from '#contracts';
-import { intersection, characterSet } from './regex/character-set.js';
+import { intersection, characterSet, wideSequences, type ByteRange } from './regex/character-set.js';
 import { ShortestTexts } from './shortest-texts.js';
 import { repeat, type Grammar, type GrammarNode } from './grammar.js';
-import { wideSequences, type ByteRange } from './utf8-ranges.js';
 
 /** What is left to match: the head, then another continuation. Number 0 is the end of the text. */
 type Continuation = number;

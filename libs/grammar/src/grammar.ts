@@ -20,7 +20,7 @@ export interface Grammar {
   readonly rules: ReadonlyMap<string, GrammarNode>;
 }
 
-export const nothing: GrammarNode = { kind: 'choice', options: [] };
+const nothing: GrammarNode = { kind: 'choice', options: [] };
 
 export function text(value: string): GrammarNode {
   return isWritable(value) ? { kind: 'text', text: value } : nothing;
@@ -57,20 +57,17 @@ export function childrenOf(node: GrammarNode): readonly GrammarNode[] {
   return node.kind === 'repeat' ? [node.item] : [];
 }
 
+/** The node with other nodes directly below. */
+export function mapChildren(node: GrammarNode, change: (child: GrammarNode) => GrammarNode): GrammarNode {
+  if (node.kind === 'sequence') return { ...node, parts: node.parts.map(change) };
+  if (node.kind === 'choice') return { ...node, options: node.options.map(change) };
+  return node.kind === 'repeat' ? { ...node, item: change(node.item) } : node;
+}
+
 /** The node with a prefix on the names of all rules in it. */
 export function withPrefix(node: GrammarNode, prefix: string): GrammarNode {
-  switch (node.kind) {
-    case 'rule':
-      return { kind: 'rule', name: `${prefix}${node.name}` };
-    case 'sequence':
-      return { ...node, parts: node.parts.map((part) => withPrefix(part, prefix)) };
-    case 'choice':
-      return { ...node, options: node.options.map((option) => withPrefix(option, prefix)) };
-    case 'repeat':
-      return { ...node, item: withPrefix(node.item, prefix) };
-    default:
-      return node;
-  }
+  if (node.kind === 'rule') return rule(`${prefix}${node.name}`);
+  return mapChildren(node, (child) => withPrefix(child, prefix));
 }
 
 /** Control characters but tab and the ends of lines. No constrained answer has them. */
@@ -85,4 +82,25 @@ function writable(set: CharacterSet): CharacterSet {
 export function isWritable(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- they are what it looks for
   return !/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text);
+}
+
+/** A constraint that cannot be honoured as it stands, and why; `path` leads to the place within it. */
+export class ConstraintError extends Error {
+  override readonly name = 'ConstraintError';
+
+  constructor(
+    readonly reason: string,
+    readonly path: readonly (string | number)[] = [],
+  ) {
+    super(reason);
+  }
+}
+
+/** Characters of the longest grammar or expression: far beyond any in use, and read at once. */
+const longestSource = 65_536;
+
+/** Refuses a grammar or an expression that takes too long to read. Throws ConstraintError. */
+export function assertReadable(source: string): void {
+  if (source.length > longestSource)
+    throw new ConstraintError(`It has ${source.length} characters; ${longestSource} are allowed.`);
 }

@@ -1,5 +1,9 @@
-export { ConstraintReader } from './constraint-reader.js';
-export { type CompiledConstraint, GrammarCompiler, type ReadConstraint } from './grammar-compiler.js';
+export {
+  ConstraintReader,
+  type CompiledConstraint,
+  GrammarCompiler,
+  type ReadConstraint,
+  textFits,
+} from './grammar-compiler.js';
 export { readConstraint, readLark } from './constraint-grammar.js';
-export { textFits } from './text-fits.js';
 export { TokenConstraint } from './token-constraint.js';

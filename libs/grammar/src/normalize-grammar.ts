@@ -1,11 +1,24 @@
+import {
+  ConstraintError,
+  choice,
+  sequence,
+  text,
+  type Grammar,
+  type GrammarNode,
+  childrenOf,
+  repeat,
+} from './grammar.js';
 import type { CharacterSet } from './regex/character-set.js';
-import { ConstraintError } from './constraint-error.js';
-import { choice, sequence, text, type Grammar, type GrammarNode } from './grammar.js';
-import { withoutLeftRecursion } from './left-recursion.js';
 
 /** Ranges of all sets of characters, and how deep texts are taken apart. */
 const mostRanges = 20_000;
 const deepestSharing = 40;
+
+/** Nodes of the rules once they are rewritten. */
+const mostRewritten = 20_000;
+
+type Option = readonly GrammarNode[];
+type NodeTest = (node: GrammarNode) => boolean;
 
 /**
  * The same texts by a grammar that is followed without detours: no rule begins with itself, what may be empty is repeated from
@@ -64,11 +77,7 @@ class SharedSets {
   }
 }
 
-function normalize(
-  node: GrammarNode,
-  isNullable: (node: GrammarNode) => boolean,
-  sets: SharedSets,
-): GrammarNode {
+function normalize(node: GrammarNode, isNullable: NodeTest, sets: SharedSets): GrammarNode {
   switch (node.kind) {
     case 'sequence':
       return sequence(...node.parts.map((part) => normalize(part, isNullable, sets)));
@@ -107,17 +116,8 @@ function sharedTexts(sorted: readonly string[], depth = 0): GrammarNode[] {
     if (group.length === 1 || depth === deepestSharing) nodes.push(...group.map(text));
     else {
       const shared = sharedBeginning(group[0]!, group.at(-1)!);
-      nodes.push(
-        sequence(
-          text(shared),
-          choice(
-            ...sharedTexts(
-              group.map((one) => one.slice(shared.length)),
-              depth + 1,
-            ),
-          ),
-        ),
-      );
+      const rests = group.map((one) => one.slice(shared.length));
+      nodes.push(sequence(text(shared), choice(...sharedTexts(rests, depth + 1))));
     }
     from = to;
   }
@@ -134,4 +134,115 @@ function sharedBeginning(first: string, last: string): string {
   while (end < first.length && first[end] === last[end]) end++;
   const cutsPair = end > 0 && /[\ud800-\udbff]/.test(first[end - 1]!);
   return first.slice(0, cutsPair ? end - 1 : end);
+}
+
+/**
+ * The same texts by rules of which none begins with itself: `sum: sum "+" term | term` becomes `sum: term ("+" term)*`. Throws
+ * ConstraintError where a rule begins with itself behind something that may be empty.
+ */
+function withoutLeftRecursion(grammar: Grammar, isNullable: NodeTest): Grammar {
+  const first = new Map<string, Set<string>>();
+  for (const [name, node] of grammar.rules) first.set(name, namesAtStart(node, isNullable));
+  const recursive = [...grammar.rules.keys()].filter((name) => reaches(first, name, name));
+  if (recursive.length === 0) return grammar;
+  const rules = new Map(grammar.rules);
+  for (const group of groupsOf(recursive, first)) rewrite(group, rules, isNullable);
+  const rewritten = { root: grammar.root, rules };
+  for (const [name, node] of rules) first.set(name, namesAtStart(node, isNullable));
+  const left = [...rules.keys()].find((name) => reaches(first, name, name));
+  if (left !== undefined)
+    throw new ConstraintError(`The rule "${left}" begins with itself behind something that may be empty.`);
+  return rewritten;
+}
+
+function namesAtStart(node: GrammarNode, isNullable: NodeTest): Set<string> {
+  const names = new Set<string>();
+  const pending = [node];
+  for (let one = pending.pop(); one; one = pending.pop()) {
+    if (one.kind === 'rule') names.add(one.name);
+    else if (one.kind === 'sequence') {
+      for (const part of one.parts) {
+        pending.push(part);
+        if (!isNullable(part)) break;
+      }
+    } else if (one.kind !== 'repeat' || one.max > 0) pending.push(...childrenOf(one));
+  }
+  return names;
+}
+
+function reaches(first: ReadonlyMap<string, ReadonlySet<string>>, from: string, to: string): boolean {
+  const seen = new Set<string>();
+  const pending = [...(first.get(from) ?? [])];
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (name === to) return true;
+    if (seen.has(name)) continue;
+    seen.add(name);
+    pending.push(...(first.get(name) ?? []));
+  }
+  return false;
+}
+
+/** Rules that begin with each other. */
+function groupsOf(names: readonly string[], first: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const left = new Set(names);
+  const groups: string[][] = [];
+  for (const name of names) {
+    if (!left.has(name)) continue;
+    const group = [...left].filter(
+      (other) => other === name || (reaches(first, name, other) && reaches(first, other, name)),
+    );
+    for (const member of group) left.delete(member);
+    groups.push(group);
+  }
+  return groups;
+}
+
+/** Each rule begins with rules behind it in the group only, and no longer with itself. */
+function rewrite(group: readonly string[], rules: Map<string, GrammarNode>, isNullable: NodeTest): void {
+  let nodes = 0;
+  group.forEach((name, index) => {
+    const before = new Set(group.slice(0, index));
+    const members = new Set(group);
+    let options = optionsOf(rules.get(name)!, members, isNullable);
+    for (let changed = true; changed;) {
+      changed = false;
+      options = options.flatMap((option) => {
+        const [head, ...rest] = option;
+        if (head?.kind !== 'rule' || !before.has(head.name)) return [option];
+        changed = true;
+        const substituted = optionsOf(rules.get(head.name)!, members, isNullable);
+        nodes += substituted.length;
+        if (nodes > mostRewritten)
+          throw new ConstraintError('Its rules begin with each other in too many ways.');
+        return substituted.map((own) => [...own, ...rest]);
+      });
+    }
+    const isOwn = ([head]: Option) => head?.kind === 'rule' && head.name === name;
+    const begins = options.filter((option) => !isOwn(option)).map((option) => sequence(...option));
+    const goesOn = options.filter(isOwn).map(([, ...rest]) => sequence(...rest));
+    const start = choice(...begins);
+    rules.set(name, goesOn.length === 0 ? start : sequence(start, repeat(choice(...goesOn), 0)));
+  });
+}
+
+/** The ways to read a node, as far as they begin with a rule of the group. */
+function optionsOf(node: GrammarNode, group: ReadonlySet<string>, isNullable: NodeTest): Option[] {
+  const beginsInGroup = [...namesAtStart(node, isNullable)].some((name) => group.has(name));
+  if (!beginsInGroup || node.kind === 'rule') return [[node]];
+  if (node.kind === 'choice') return node.options.flatMap((option) => optionsOf(option, group, isNullable));
+  if (node.kind === 'sequence') {
+    const [head, ...rest] = node.parts;
+    return optionsOf(head!, group, isNullable).map((option) => [...option, ...rest]);
+  }
+  if (node.kind === 'repeat' && node.min === 0) {
+    const once = optionsOf({ ...node, min: 1 }, group, isNullable);
+    return [[], ...once];
+  }
+  if (node.kind === 'repeat') {
+    const more = repeat(node.item, node.min - 1, node.max - 1);
+    return optionsOf(node.item, group, isNullable).map((option) =>
+      node.max === 1 ? option : [...option, more],
+    );
+  }
+  return [[node]];
 }

@@ -1,5 +1,4 @@
-import { ConstraintError } from './constraint-error.js';
-import { childrenOf, type Grammar, type GrammarNode } from './grammar.js';
+import { ConstraintError, childrenOf, type Grammar, type GrammarNode } from './grammar.js';
 
 /** Bounds on what one constraint may cost to compile. */
 const mostNodes = 20_000;

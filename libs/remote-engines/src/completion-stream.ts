@@ -3,8 +3,7 @@ import type { GenerationEvent } from '#generation';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { Response } from 'undici';
 import { z } from 'zod';
-import { overflowError, readRefusal } from './refusal.js';
-import type { RemoteServer } from './remote-server.js';
+import { overflowError, readRefusal, type RemoteServer } from './remote-server.js';
 
 /**
  * The frames of an OpenAI-compatible answer up to `[DONE]`. Errors: bad_upstream for an error in the stream, an

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { MegaNestError } from '#contracts';
+import { z } from 'zod';
 import type { RemoteServer } from './remote-server.js';
 
 /** What an engine is, as far as its requests differ; `other` where it does not say. */
@@ -23,21 +23,11 @@ const probeMs = 5_000;
 export async function engineKind(server: RemoteServer, owner: string | undefined): Promise<EngineKind> {
   const known = owners[owner ?? ''];
   if (known) return known;
-  if (await answers(server, '/api/version', z.looseObject({ version: z.string() }))) return 'ollama';
+  const version = z.looseObject({ version: z.string() });
+  if (await ask(server, { path: '/api/version', schema: version })) return 'ollama';
   const listed = z.looseObject({ max_context_length: z.number() });
-  const isStudio = await answers(server, '/api/v0/models', z.looseObject({ data: z.array(listed).min(1) }));
-  return isStudio ? 'lm-studio' : 'other';
-}
-
-/** Whether an engine has a path with an answer of this form. */
-async function answers(server: RemoteServer, path: string, form: z.ZodType): Promise<boolean> {
-  try {
-    await server.json({ path, signal: AbortSignal.timeout(probeMs) }, form);
-    return true;
-  } catch (error) {
-    if (error instanceof MegaNestError) return false;
-    throw error;
-  }
+  const models = z.looseObject({ data: z.array(listed).min(1) });
+  return (await ask(server, { path: '/api/v0/models', schema: models })) ? 'lm-studio' : 'other';
 }
 
 /**
@@ -63,4 +53,98 @@ function effortOf(kind: EngineKind, given: unknown): string | undefined {
   if (kind === 'openai' || given === 'low' || given === 'medium' || given === 'high') return given;
   if (given === 'none' || given === 'minimal') return kind === 'ollama' ? 'none' : undefined;
   return given === 'xhigh' || given === 'max' ? 'high' : undefined;
+}
+
+const tokens = z.coerce.number().int().min(1);
+
+/** A model as lists of models describe it: vLLM and SGLang, OpenRouter and Together, Groq, Mistral, llama.cpp. */
+export const lengthFields = {
+  max_model_len: tokens.nullish().catch(null),
+  context_length: tokens.nullish().catch(null),
+  context_window: tokens.nullish().catch(null),
+  max_context_length: tokens.nullish().catch(null),
+  meta: z.looseObject({ n_ctx: tokens.nullish() }).nullish().catch(null),
+};
+type ListedLength = { [Name in keyof typeof lengthFields]?: z.output<(typeof lengthFields)[Name]> };
+
+/** What the list of models says of the length. */
+export function listedLength(model: ListedLength): number | undefined {
+  const { max_model_len, context_length, context_window, max_context_length, meta } = model;
+  const told = max_model_len ?? context_length ?? context_window ?? max_context_length ?? meta?.n_ctx;
+  return told ?? undefined;
+}
+
+/** Asks the paths of engines whose list of models does not say; undefined where none of them does either. */
+export async function askContextLength(server: RemoteServer, model: string): Promise<number | undefined> {
+  const answers = await Promise.all(probes.map((probe) => ask(server, probe(model))));
+  return answers.find((answer) => answer !== undefined);
+}
+
+interface Probe<Answer = number | undefined> {
+  path: string;
+  body?: unknown;
+  schema: z.ZodType<Answer>;
+}
+
+/** llama.cpp, Ollama, TGI, LM Studio. */
+const probes: readonly ((model: string) => Probe)[] = [
+  () => ({
+    path: '/props',
+    schema: z
+      .looseObject({ default_generation_settings: z.looseObject({ n_ctx: tokens }) })
+      .transform((props) => props.default_generation_settings.n_ctx),
+  }),
+  (model) => ({
+    path: '/api/show',
+    body: { model },
+    schema: z
+      .looseObject({ parameters: z.string().nullish(), model_info: z.looseObject({}).nullish() })
+      .transform(({ parameters, model_info: info }) => chosenLength(parameters) ?? trainedLength(info)),
+  }),
+  () => ({
+    path: '/info',
+    schema: z.looseObject({ max_total_tokens: tokens }).transform((info) => info.max_total_tokens),
+  }),
+  (model) => ({
+    path: '/api/v0/models',
+    schema: z
+      .looseObject({
+        data: z.array(
+          z.looseObject({
+            id: z.string(),
+            loaded_context_length: tokens.nullish(),
+            max_context_length: tokens.nullish(),
+          }),
+        ),
+      })
+      .transform(({ data }) => {
+        const found = data.find(({ id }) => id === model);
+        return found?.loaded_context_length ?? found?.max_context_length ?? undefined;
+      }),
+  }),
+];
+
+/** `num_ctx` among the parameters of a model of Ollama's. */
+function chosenLength(parameters: string | null | undefined): number | undefined {
+  const [, number] = /^num_ctx\s+(\d+)/m.exec(parameters ?? '') ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/** `<architecture>.context_length`: what the model was trained for. */
+function trainedLength(info: Record<string, unknown> | null | undefined): number | undefined {
+  const [, length] = Object.entries(info ?? {}).find(([name]) => name.endsWith('.context_length')) ?? [];
+  return typeof length === 'number' ? length : undefined;
+}
+
+/** An engine that answers anything else does not know the path. Errors: service_unavailable does not end the start either. */
+async function ask<Answer>(
+  server: RemoteServer,
+  { path, body, schema }: Probe<Answer>,
+): Promise<Answer | undefined> {
+  try {
+    return await server.json({ path, body, signal: AbortSignal.timeout(probeMs) }, schema);
+  } catch (error) {
+    if (error instanceof MegaNestError) return undefined;
+    throw error;
+  }
 }

@@ -2,8 +2,14 @@ import { MegaNestError, type ChatMessage, type ModelInfo } from '#contracts';
 import { z } from 'zod';
 import type { GenerateRequest, GenerationEvent, Generator } from '#generation';
 import { completionEvents, readCompletionStream } from './completion-stream.js';
-import { engineKind, thinkingFields, type EngineKind } from './engine-kind.js';
-import { askContextLength, lengthFields, listedLength } from './context-length.js';
+import {
+  engineKind,
+  thinkingFields,
+  type EngineKind,
+  askContextLength,
+  lengthFields,
+  listedLength,
+} from './engine-kind.js';
 import { remoteParameters } from './remote-constraint.js';
 import { remoteMessages, remoteTools } from './remote-messages.js';
 import { RemoteServer, type RemoteOptions } from './remote-server.js';

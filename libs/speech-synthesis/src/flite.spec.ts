@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Flite, fliteSampleRate } from './flite.js';
-import { fliteVoiceOf, fliteVoices } from './synthesizer-messages.js';
+import { fliteVoiceOf, fliteVoices } from './flite-synthesizer.js';
 
 describe('Flite', () => {
   let flite: Flite;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { File, OpenFile, PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shim';
-import type { FliteVoice } from './synthesizer-messages.js';
+import type { FliteVoice } from './flite-synthesizer.js';
 import { readPcmWav } from '#wav';
 
 /** The part of the WebAssembly API that is used here; TypeScript has it only among the types of browsers. */

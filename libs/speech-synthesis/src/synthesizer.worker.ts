@@ -3,7 +3,7 @@ import { serveWorker, type CallContext } from '#models';
 import { Resampler } from '#speech';
 import { createSpeechEncoder, speechSampleRate } from './encode-speech.js';
 import { Flite, fliteSampleRate } from './flite.js';
-import type { SynthesizerCall, SynthesizerEvent } from './synthesizer-messages.js';
+import type { SynthesizerCall, SynthesizerEvent } from './flite-synthesizer.js';
 
 /** Speaks and encodes one text piece by piece; other texts of this thread get their turn between two pieces. */
 async function speak(

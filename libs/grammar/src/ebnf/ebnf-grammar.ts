@@ -1,6 +1,7 @@
 import { characterSet, complement, type CharacterRange, type CharacterSet } from '../regex/character-set.js';
-import { assertReadable, ConstraintError } from '../constraint-error.js';
 import {
+  assertReadable,
+  ConstraintError,
   characters,
   choice,
   repeat,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ConstraintError } from '../constraint-error.js';
+import { ConstraintError } from '../grammar.js';
 import { hasType, readSchema, typesOf, type Path, type Schema, type SchemaNode } from './schema-node.js';
 
 /** Schemas of properties or items before they are read. */

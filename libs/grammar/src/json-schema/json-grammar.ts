@@ -6,7 +6,17 @@ import {
   anyCharacter,
   type CharacterSet,
 } from '../regex/character-set.js';
-import { characters, choice, optional, repeat, rule, sequence, text, type GrammarNode } from '../grammar.js';
+import {
+  characters,
+  choice,
+  mapChildren,
+  optional,
+  repeat,
+  rule,
+  sequence,
+  text,
+  type GrammarNode,
+} from '../grammar.js';
 
 /** Characters that stand for themselves in a JSON string. */
 const plainCharacters = subtract(anyCharacter, characterSet([0, 0x1f], [0x22, 0x22], [0x5c, 0x5c]));
@@ -117,20 +127,8 @@ export function jsonLiteral(value: unknown): GrammarNode {
  * stay as they are: they have to be changed likewise.
  */
 export function escapeGrammar(node: GrammarNode): GrammarNode {
-  switch (node.kind) {
-    case 'text':
-      return text(escapeOf(node.text));
-    case 'characters':
-      return escapeSet(node.set);
-    case 'sequence':
-      return { kind: 'sequence', parts: node.parts.map(escapeGrammar) };
-    case 'choice':
-      return { kind: 'choice', options: node.options.map(escapeGrammar) };
-    case 'repeat':
-      return { ...node, item: escapeGrammar(node.item) };
-    default:
-      return node;
-  }
+  if (node.kind === 'text') return text(escapeOf(node.text));
+  return node.kind === 'characters' ? escapeSet(node.set) : mapChildren(node, escapeGrammar);
 }
 
 function escapeSet(set: CharacterSet): GrammarNode {

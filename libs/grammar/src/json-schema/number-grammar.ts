@@ -1,7 +1,6 @@
 import { characterSet } from '../regex/character-set.js';
-import { characters, choice, repeat, sequence, text, type GrammarNode } from '../grammar.js';
+import { characters, choice, repeat, sequence, text, type GrammarNode, ConstraintError } from '../grammar.js';
 import { digit } from './json-grammar.js';
-import { ConstraintError } from '../constraint-error.js';
 import type { Path, SchemaNode } from './schema-node.js';
 
 /** Doubles hold this many decimal digits exactly: within them the order of the texts is the order of the numbers. */

@@ -1,6 +1,5 @@
 import { anyCharacter, characterSet, complement, union, type CharacterSet } from '../regex/character-set.js';
-import { ConstraintError } from '../constraint-error.js';
-import { characters, choice, repeat, sequence, text, type GrammarNode } from '../grammar.js';
+import { ConstraintError, characters, choice, repeat, sequence, text, type GrammarNode } from '../grammar.js';
 import { braces, colon, comma, escapeGrammar, jsonLiteral, listOf, quoted } from './json-grammar.js';
 import type { Path, SchemaNode } from './schema-node.js';
 import { patternGrammar } from './string-grammar.js';

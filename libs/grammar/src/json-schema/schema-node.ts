@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConstraintError } from '../constraint-error.js';
+import { ConstraintError } from '../grammar.js';
 
 const count = z.int().min(0);
 

@@ -1,5 +1,4 @@
-import { ConstraintError } from '../constraint-error.js';
-import { childrenOf, repeat, rule, type GrammarNode } from '../grammar.js';
+import { ConstraintError, childrenOf, repeat, rule, type GrammarNode } from '../grammar.js';
 import { regexGrammar } from '../regex/regex-grammar.js';
 import { escapeGrammar, quoted } from './json-grammar.js';
 import type { Path, SchemaNode } from './schema-node.js';

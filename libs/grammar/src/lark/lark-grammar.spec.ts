@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConstraintError } from '../constraint-error.js';
-import type { Grammar, GrammarNode } from '../grammar.js';
+import { ConstraintError, type Grammar, type GrammarNode } from '../grammar.js';
 import { pruneGrammar } from '../prune-grammar.js';
 import { RandomWriter } from '../../../generation/src/constrained/random-writer.fixture.js';
 import { larkGrammar } from './lark-grammar.js';

@@ -1,5 +1,6 @@
-import { assertReadable, ConstraintError } from '../constraint-error.js';
 import {
+  assertReadable,
+  ConstraintError,
   characters,
   choice,
   repeat,

@@ -1,4 +1,4 @@
-import { ConstraintError } from '../constraint-error.js';
+import { ConstraintError } from '../grammar.js';
 
 /** What stands on the right of a definition. */
 export type LarkNode =

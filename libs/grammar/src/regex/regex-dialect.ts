@@ -1,4 +1,4 @@
-import { ConstraintError } from '../constraint-error.js';
+import { ConstraintError } from '../grammar.js';
 
 /** Classes of POSIX within brackets, as Rust and others write them. */
 const posixClasses: Readonly<Record<string, string>> = {

@@ -10,9 +10,17 @@ import {
   union,
   type CharacterSet,
 } from './character-set.js';
-import { assertReadable, ConstraintError } from '../constraint-error.js';
+import {
+  assertReadable,
+  ConstraintError,
+  characters,
+  choice,
+  repeat,
+  sequence,
+  text,
+  type GrammarNode,
+} from '../grammar.js';
 import { translateDialect } from './regex-dialect.js';
-import { characters, choice, repeat, sequence, text, type GrammarNode } from '../grammar.js';
 
 const parser = new RegExpParser({ ecmaVersion: 2025 });
 const lineEnds = charactersOf('\n\r\u2028\u2029');

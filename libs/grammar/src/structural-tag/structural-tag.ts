@@ -1,6 +1,6 @@
 import type { OutputConstraint } from '#contracts';
-import { ConstraintError } from '../constraint-error.js';
 import {
+  ConstraintError,
   characters,
   choice,
   isWritable,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { OutputConstraint } from '#contracts';
-import { ConstraintReader } from './constraint-reader.js';
+import { ConstraintReader } from './grammar-compiler.js';
 
 const quick: OutputConstraint = { type: 'choice', choices: ['a', 'b'] };
 /** Takes seconds to read. */
