@@ -11,7 +11,7 @@ import { writeSection } from './harness/document.js';
 import { machine } from './harness/markdown.js';
 import type { Subject } from './harness/subject.js';
 
-/** What `all` means, in this order. */
+/** The subjects of `all`, in this order. */
 const main = ['embedding', 'rerank', 'decode', 'prefill', 'pipeline', 'gateway', 'soak'] as const;
 
 const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = {

@@ -1,6 +1,7 @@
 /**
- * Makes the secrets of docker-compose.yml, once: `node deploy/secrets.mjs <directory>`. Each service has a directory of its own below it, which
- * its container alone can read. A secret that exists is kept; POSTGRES_PASSWORD sets the password of the database.
+ * Generates the secrets of docker-compose.yml, once: `node deploy/secrets.mjs <directory>`. Each service has a
+ * subdirectory that only its container mounts. Existing secrets are kept; POSTGRES_PASSWORD sets the password of the
+ * database.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,10 +13,10 @@ const natsDirectory = join(dirname(fileURLToPath(import.meta.url)), 'nats');
 const users = readFileSync(join(natsDirectory, 'users.conf'), 'utf8');
 const settings = readFileSync(join(natsDirectory, 'nats.conf'), 'utf8');
 
-// What begins with a digit is a number to nats-server.
+// nats-server would parse a password that begins with a digit as a number.
 const randomPassword = () => `p${randomBytes(24).toString('hex')}`;
 
-/** Readable for the one container that mounts it, as whichever user that runs. */
+/** Writes a file that every user of the container can read; only one container mounts it. */
 function write(owner, name, content) {
   mkdirSync(join(directory, owner), { recursive: true });
   const file = join(directory, owner, name);
@@ -24,7 +25,7 @@ function write(owner, name, content) {
   chmodSync(file, 0o444);
 }
 
-/** The secret of that file; made where it is not there yet. */
+/** Returns the secret in the file; generates it if the file does not exist. */
 function keep(owner, name, wanted) {
   const file = join(directory, owner, name);
   const known = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
@@ -34,7 +35,7 @@ function keep(owner, name, wanted) {
 }
 
 const names = [...users.matchAll(/^ *user: (\S+)$/gm)].map(([, name]) => name);
-// People are not a container: the password of `operator` lies beside the server's own configuration.
+// `operator` is a user for people, without a container: its password is stored next to the configuration of the server.
 const passwords = names.map((name) => [name, keep(name === 'operator' ? 'nats' : name, `nats-${name}`)]);
 const variables = passwords.map(([name, password]) => `NATS_${name.toUpperCase()}_PASSWORD: ${password}\n`);
 write('nats', 'nats.conf', variables.join('') + settings.replace('include ./users.conf\n', users));

@@ -1,2 +1,2 @@
-/** What came of an audit: its report as JSON, or what npm printed in its place. */
+/** Result of an audit: the report as JSON, or the text that npm printed instead. */
 export function judge(output: string): { code: number; text: string };

@@ -1,10 +1,11 @@
 /**
- * Asks the package registry for known vulnerabilities of production packages (`npm audit --omit=dev`). Fails for those of
- * high severity and above. A registry that does not answer is said, and is no failure: the answer says nothing about packages.
+ * Asks the package registry for known vulnerabilities of production packages (`npm audit --omit=dev`). Fails for
+ * vulnerabilities of high severity and above. If the registry does not answer, it prints a message and succeeds, since
+ * nothing is known about the packages.
  */
 import { spawnSync } from 'node:child_process';
 
-/** What came of an audit: its report as JSON, or what npm printed in its place. */
+/** Result of an audit: the report as JSON, or the text that npm printed instead. */
 export function judge(output) {
   let report;
   try {

@@ -45,18 +45,21 @@ const entryPatterns = [
 ];
 
 /**
- * Packages with native parts or with files that they find beside themselves; and reflect-metadata, which has to run
+ * Packages with native parts or with files that they load from their own folder; and reflect-metadata, which has to run
  * before the decorators of the packages that import it.
  */
 const externalPackages =
   /^(onnxruntime-node|onnxruntime-common|libflacjs|opusscript|reflect-metadata|@electric-sql\/.*)$/;
 
-/** Of transformers.js only the tokenizers are used. Its own bundle cannot be taken apart, its sources can. */
+/**
+ * Only the tokenizers of transformers.js are used. Unused parts can be removed from its sources, but not from its own
+ * bundle.
+ */
 const transformers = join(root, 'node_modules/@xenova/transformers/src/transformers.js');
 
 /**
- * Left out if unused: our libs, which programs import through one index each, and of transformers.js the image codecs,
- * the models and the runtime for browsers.
+ * Modules that are left out if unused: our libs, which programs import through one index each; and the image codecs,
+ * the models and the runtime for browsers of transformers.js.
  */
 const withoutSideEffects = [
   /^(sharp|onnxruntime-\w+)(\/|$)/,
@@ -66,7 +69,7 @@ const libsFolder = join(root, 'libs') + sep;
 const exitWithParent = /[\\/]exit-with-parent\.ts$/;
 const benchFolder = join(root, 'bench') + sep;
 
-/** Entries by name. Throws if two sources would be written to the same file. */
+/** Returns the entries by name. Throws if two sources would be written to the same file. */
 function findEntries() {
   const entries = {};
   for (const source of sources) {
@@ -105,7 +108,7 @@ function isExternal(id, importer) {
   return measuredPackages.some((name) => id === name || id.startsWith(`${name}/`));
 }
 
-/** What frameworks load only if it is there stays out; anything else that is missing is an error. */
+/** Optional packages of frameworks are left out; any other missing package is an error. */
 function judgeLog(level, log, handle) {
   const optional = log.code === 'UNRESOLVED_IMPORT' && / in \S*node_modules[\\/]/.test(log.message);
   if (!optional) handle(level === 'warn' ? 'error' : level, log);
@@ -132,7 +135,7 @@ async function bundle() {
     dir: dist,
     format: 'esm',
     chunkFileNames: 'chunks/[name]-[hash].js',
-    // Names of classes are in messages and logs.
+    // Messages and logs contain names of classes.
     keepNames: true,
     comments: { legal: true, annotation: false, jsdoc: false },
     sourcemap: true,
@@ -155,7 +158,7 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== current) {
   const isFirst = !existsSync(stamp);
   if (isFirst) console.log('Building MegaNest. This takes a few seconds.');
   mkdirSync(dist, { recursive: true });
-  // The web page is built apart, into dist/web.
+  // tools/web.mjs builds the web app, into dist/web.
   for (const name of readdirSync(dist).filter((each) => each !== 'web'))
     rmSync(join(dist, name), { recursive: true });
   await bundle();

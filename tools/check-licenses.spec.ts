@@ -24,7 +24,7 @@ it('names packages, also those within packages, and exceptions that are not need
     'node_modules/onnxruntime-web/node_modules/d': { license: 'MIT', version: '1.0.0-dev.1' },
     'node_modules/d': { license: 'MIT', version: '1.0.0-dev.1' },
   });
-  expect(problems).toContain('@b/c 1.0.0: the licence AGPL-3.0 is not allowed');
+  expect(problems).toContain('@b/c 1.0.0: the license AGPL-3.0 is not allowed');
   expect(problems).toContain('d 1.0.0-dev.1 is a prerelease');
   expect(problems.filter((line) => line.includes('not needed'))).toHaveLength(4);
   expect(problems).toHaveLength(6);

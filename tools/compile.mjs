@@ -1,5 +1,5 @@
 /**
- * Compiles a model directory (config.json and safetensors) into its serving graph and prints where it lies.
+ * Compiles a model directory (config.json and safetensors) into its serving graph and prints its path.
  * Usage: npm run compile -- <directory> [--weights int8|fp32] [--kv float|int8] [--pooling mean|cls] [--cache <directory>]
  */
 import { readFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ const { weights, kv, pooling, cache: cacheDir } = values;
 const { architectures = [] } = JSON.parse(await readFile(join(modelDirectory, 'config.json'), 'utf8'));
 const [architecture] = architectures;
 try {
-  if (!architecture) throw new Error(`${join(modelDirectory, 'config.json')} names no architectures.`);
+  if (!architecture) throw new Error(`${join(modelDirectory, 'config.json')} does not have "architectures".`);
   if (architecture.endsWith('ForCausalLM'))
     console.log(await compileDecoder(modelDirectory, { cacheDir, weights, kv }));
   else if (architecture.endsWith('ForCTC'))

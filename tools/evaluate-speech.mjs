@@ -1,6 +1,6 @@
 /**
- * Word error rates of a speech model on folders of audio files, each with a transcripts.tsv (file, tab, text), the way
- * the service hears them: decoding, voice activity, network, search.
+ * Prints word error rates of a speech model on folders of audio files, each with a transcripts.tsv (file, tab, text).
+ * The steps are those of the service: decoding, voice activity detection, network, search.
  * Usage: npm run build && node dist/evaluate-speech.js <model directory> <folder>… [--beams 32] [--weights int8|fp32] [--limit 100] [--show 3]
  */
 import { readFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const { values, positionals } = parseArgs({
   options: {
     beams: { type: 'string', default: '32' },
     weights: { type: 'string', default: 'int8' },
-    /** Most files of a folder, evenly spaced; default all. */
+    /** Maximum number of files of a folder, evenly spaced; default: all files. */
     limit: { type: 'string', default: 'Infinity' },
     show: { type: 'string', default: '0' },
     cache: { type: 'string', default: join('.data', 'models') },
@@ -66,7 +66,7 @@ async function evaluate(folder) {
   );
 }
 
-/** Fewest insertions, deletions and substitutions between two lists of words. */
+/** Minimum number of insertions, deletions and substitutions between two lists of words. */
 function distance(expected, found) {
   let row = Array.from({ length: found.length + 1 }, (_, index) => index);
   for (const [i, word] of expected.entries()) {

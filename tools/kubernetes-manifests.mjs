@@ -1,6 +1,6 @@
 /** The Kubernetes manifests of MegaNest as objects, from the values of deploy/kubernetes/values.yaml. */
 
-/** Metrics that tell how busy a service is, and the value of one pod at which another pod is worth its cost. */
+/** Metrics of the load of a service, and the value for each pod above which another pod is added. */
 const scalingMetrics = {
   gateway: { name: 'meganest_operations_pending', value: '40' },
   llm: { name: 'meganest_engine_requests', value: '8' },
@@ -12,8 +12,8 @@ const labelsOf = (name) => ({ 'app.kubernetes.io/part-of': 'meganest', 'app.kube
 const probe = (path, port, rest) => ({ httpGet: { path, port }, ...rest });
 
 /**
- * `read(path)` gives the value at a path of values.yaml: for Kustomize the value itself, for the chart the template's
- * expression. Everything else is the same, so that both say the same.
+ * `read(path)` returns the value at a path of values.yaml: for Kustomize the value itself, for the chart the template's
+ * expression. Everything else is shared, so that Kustomize and the chart agree.
  */
 function container(name, service, read) {
   return {
@@ -22,14 +22,14 @@ function container(name, service, read) {
     env: [
       { name: 'SERVICE', value: name },
       { name: `${name.toUpperCase()}_PORT`, value: String(service.port) },
-      // Each service is a user of NATS with its own subjects (deploy/nats/users.conf), and has its own password alone.
+      // Each service is a user of NATS with its own subjects (deploy/nats/users.conf), and has only its own password.
       { name: 'NATS_URL', valueFrom: { secretKeyRef: { name: 'meganest-nats', key: 'NATS_URL' } } },
       { name: 'NATS_USER', value: name },
       {
         name: 'NATS_PASSWORD',
         valueFrom: { secretKeyRef: { name: 'meganest-nats', key: `NATS_${name.toUpperCase()}_PASSWORD` } },
       },
-      // The NetworkPolicies let only Prometheus in to the others.
+      // The NetworkPolicies admit only Prometheus to the other services.
       ...(name === 'gateway' ? [] : [{ name: 'MEGANEST_ALLOW_OPEN', value: 'true' }]),
     ],
     envFrom: [
@@ -38,7 +38,7 @@ function container(name, service, read) {
       ...(name === 'gateway' ? [{ secretRef: { name: 'meganest-keys' } }] : []),
     ],
     ports: [{ name: 'http', containerPort: service.port }],
-    // A model is compiled or downloaded before its service is ready: 10 minutes.
+    // 10 minutes: a service compiles or downloads its model before it is ready.
     startupProbe: probe('/live', 'http', { periodSeconds: 2, failureThreshold: 300 }),
     livenessProbe: probe('/live', 'http', { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 }),
     readinessProbe: probe('/ready', 'http', { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2 }),
@@ -76,7 +76,7 @@ function deployment(name, service, read) {
     metadata: { name, labels: labelsOf(name) },
     spec: {
       replicas: read(`services.${name}.replicas`),
-      // A new pod is ready before an old one is asked to stop.
+      // A new pod must be ready before an old one is stopped.
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       selector: { matchLabels: labelsOf(name) },
       template: {
@@ -90,7 +90,7 @@ function deployment(name, service, read) {
         },
         spec: {
           automountServiceAccountToken: false,
-          // Otherwise the Service `gateway` sets GATEWAY_PORT to an address.
+          // Without this, the Service `gateway` would set GATEWAY_PORT to an address.
           enableServiceLinks: false,
           terminationGracePeriodSeconds: read('terminationGracePeriodSeconds'),
           securityContext: podSecurity,
@@ -131,7 +131,9 @@ function disruptionBudget(name) {
   };
 }
 
-/** Scales on the work that waits in a pod, not on its processor time: a decoder is busy with one request as with eight. */
+/**
+ * Scales by the pending work of a pod, not by its processor time: a decoder is as busy with one request as with eight.
+ */
 export function autoscaler(name, read) {
   const metric = scalingMetrics[name] ?? pendingOperations;
   return {
@@ -175,7 +177,7 @@ const policy = (name, spec) => ({
   spec,
 });
 
-/** Addresses that a link of a user must not reach, beside the guard in the services. */
+/** Addresses that links of users must not reach. The services check addresses, too. */
 const privateNetworks = [
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -195,7 +197,8 @@ function networkPolicies(services) {
       policyTypes: ['Ingress'],
       ingress: [{ ports: [{ port: services.gateway.port }] }],
     }),
-    // Services call each other over NATS; their HTTP ports are for Prometheus alone. The kubelet's probes always pass.
+    // Services call each other over NATS; only Prometheus uses their HTTP ports. The kubelet's probes are always
+    // allowed.
     policy('meganest-metrics', {
       podSelector: partOf,
       policyTypes: ['Ingress'],
@@ -239,7 +242,7 @@ function networkPolicies(services) {
   ];
 }
 
-/** A job of its own name for each image: Kubernetes never changes a job that has run. */
+/** A job with a name for each image, since Kubernetes does not change a finished job. */
 function migration(read) {
   const pod = container('migrate', { port: 1, database: true }, (path) =>
     path.startsWith('services.') ? { cpu: '100m', memory: '128Mi' }[path.split('.').at(-1)] : read(path),

@@ -1,6 +1,6 @@
 /**
  * `npm run kubernetes`: writes the Kustomize base (deploy/kubernetes/base) and the Helm chart (deploy/kubernetes/chart) from
- * deploy/kubernetes/values.yaml. `--check` writes nothing and fails where a file differs from its values.
+ * deploy/kubernetes/values.yaml. `--check` does not write, and fails if a file differs from its values.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ const write = (documents) =>
 
 const valueAt = (values, path) => path.split('.').reduce((node, key) => node[key], values);
 
-/** A template's expressions stand unquoted where their value is a number, and quoted where it is a setting. */
+/** Writes the templates of the chart: expressions are unquoted for numbers and quoted for settings. */
 function writeTemplates(documents) {
   return write(documents)
     .replaceAll(/"?(\{\{ [^}]+ \}\})"?/g, '$1')
@@ -27,7 +27,7 @@ function writeTemplates(documents) {
 
 const natsUsers = readFileSync(join(directory, '../nats/users.conf'), 'utf8');
 
-/** Every file that is generated, by its path below deploy/kubernetes. */
+/** Returns the text of every generated file by its path below deploy/kubernetes. */
 function generate(values) {
   const plain = (path) => valueAt(values, path);
   const template = (path, quoted) => `{{ .Values.${path}${quoted ? ' | quote' : ''} }}`;

@@ -36,7 +36,7 @@ for (const cycle of cycles) print('  cycle', cycle.join(' → '));
 print(`repeats of ${repeatedLines} lines or more`, repeats.length);
 for (const [first, second] of repeats) print('  repeat', `${first} and ${second}`);
 
-/** Named functions, methods, accessors and constructors with their lines. */
+/** Returns named functions, methods, accessors and constructors with their line counts. */
 function functionsOf({ path, text }) {
   const kind = path.endsWith('x') ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, kind);
@@ -64,7 +64,9 @@ function nameOf(node) {
   return isArrow ? node.name.getText() : undefined;
 }
 
-/** The folders of a root that import one another. An import of `#lib` leads to the folder of that lib's index. */
+/**
+ * Returns the imports among the folders of a root. An import of `#lib` is an import of the folder of that lib's index.
+ */
 function folderGraph(root) {
   const graph = new Map();
   for (const { path, text } of sources.filter(({ path }) => path.startsWith(`${root}/`))) {
@@ -81,7 +83,7 @@ function folderGraph(root) {
   return graph;
 }
 
-/** Pairs of folders that import each other, without those of a parent and its own subfolder. */
+/** Returns pairs of folders that import each other, without pairs of a parent and its own subfolder. */
 function cyclesIn(graph) {
   const within = (parent, child) => child.startsWith(`${parent}/`);
   return [...graph].flatMap(([from, targets]) =>
@@ -91,7 +93,10 @@ function cyclesIn(graph) {
   );
 }
 
-/** Places that share at least `repeatedLines` identical lines of code; imports and lines of punctuation do not count. */
+/**
+ * Returns places that share at least `repeatedLines` identical lines of code; imports and lines of punctuation do not
+ * count.
+ */
 function repeatedRuns() {
   const seen = new Map();
   const found = new Map();
@@ -112,7 +117,7 @@ function repeatedRuns() {
   return [...found.values()];
 }
 
-/** The text with empty lines in place of its imports and re-exports, which may have several lines. */
+/** Replaces the imports and re-exports of a text, which may have several lines, by empty lines. */
 function withoutImports(text) {
   return text.replaceAll(/^(?:import|export)\b(?:[^'";=(]*?from )? ?'[^']+';/gm, (found) =>
     found.replaceAll(/[^\n]/g, ''),

@@ -1,10 +1,10 @@
-/** The files that name images of others. */
+/** The files that contain names of third-party images. */
 export const imageFiles: readonly string[];
-/** The text with the digest of each image of others behind its tag; `digestOf` asks for one. */
+/** Adds the digest of each third-party image after its tag; `digestOf` looks a digest up. */
 export function pinImages(
   text: string,
   digestOf: (image: string) => string,
   options?: { update?: boolean },
 ): string;
-/** The images of a text that have no digest. */
+/** Returns the third-party images of a text without a digest. */
 export function floatingImages(text: string): string[];

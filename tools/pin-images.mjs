@@ -1,14 +1,15 @@
 /**
- * `npm run pin:images`: writes the digest of each image behind its tag (`nats:2.12.1-alpine@sha256:…`) into docker-compose.yml, the Dockerfile and the
- * Kubernetes overlays. Asks the registry through `docker buildx imagetools`; an image that has a digest is left alone, `--update` renews all.
- * `--check` writes nothing and fails where an image has no digest.
+ * `npm run pin:images`: adds the digest of each image after its tag (`nats:2.12.1-alpine@sha256:…`) in
+ * docker-compose.yml, the Dockerfile and the Kubernetes overlays. Asks the registry through `docker buildx imagetools`.
+ * Images with a digest are not changed; `--update` renews all digests. `--check` does not write, and fails if an image
+ * does not have a digest.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The files that name images of others. */
+/** The files that contain names of third-party images. */
 export const imageFiles = [
   'docker-compose.yml',
   'deploy/Dockerfile',
@@ -18,14 +19,14 @@ export const imageFiles = [
 
 const reference = /((?:image: |FROM |COPY --from=))([a-z][\w./-]*:[\w.-]+)(@sha256:[0-9a-f]{64})?(?=\s)/g;
 
-/** The text with the digest of each image of others behind its tag; `digestOf` asks for one. */
+/** Adds the digest of each third-party image after its tag; `digestOf` looks a digest up. */
 export function pinImages(text, digestOf, { update = false } = {}) {
   return text.replaceAll(reference, (_, before, image, digest) =>
     digest && !update ? `${before}${image}${digest}` : `${before}${image}@${digestOf(image)}`,
   );
 }
 
-/** The images of a text that have no digest. */
+/** Returns the third-party images of a text without a digest. */
 export function floatingImages(text) {
   return [...text.matchAll(reference)].filter(([, , , digest]) => !digest).map(([, , image]) => image);
 }
@@ -35,7 +36,7 @@ function askRegistry(image) {
   const args = ['buildx', 'imagetools', 'inspect', '--format', format, image];
   const digest = execFileSync('docker', args, { encoding: 'utf8' }).trim();
   if (!/^sha256:[0-9a-f]{64}$/.test(digest))
-    throw new Error(`${image}: the registry gave no digest: ${digest}`);
+    throw new Error(`${image}: the registry did not return a digest: ${digest}`);
   return digest;
 }
 
@@ -47,7 +48,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const text = readFileSync(file, 'utf8');
     if (process.argv.includes('--check')) {
       for (const image of floatingImages(text)) {
-        console.error(`${file}: ${image} has no digest`);
+        console.error(`${file}: ${image} does not have a digest`);
         process.exitCode = 1;
       }
     } else writeFileSync(file, pinImages(text, digestOf, { update: process.argv.includes('--update') }));

@@ -1,6 +1,6 @@
 /**
- * A step of `npm run build`: builds the web app into dist/web and compresses its files, once and as well as it goes.
- * Nothing is done where neither its sources nor the packages changed.
+ * A step of `npm run build`: builds the web app into dist/web and compresses its files with the best compression.
+ * Skips the work if neither its sources nor the packages have changed.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

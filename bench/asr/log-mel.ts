@@ -1,4 +1,4 @@
-/** Whisper's log-mel features of half a minute, ours and those of transformers.js, on the same samples. */
+/** Compares Whisper's log-mel features of half a minute with those of transformers.js, on the same samples. */
 import { WhisperFeatureExtractor } from '@xenova/transformers';
 import { WhisperFeatures } from '#speech';
 import { interleave } from '../harness/interleave.js';

@@ -1,7 +1,8 @@
 /**
- * Speech to text with a Whisper model of the tiny one's shape and random weights, beside transformers.js's pipeline: four
- * files of 29 seconds at the same time, and one alone, 100 tokens each. Ours has a thread of its own for each of the
- * threads, theirs an operator over them; theirs gets samples, ours WAV files. Weights stay in .data/bench.
+ * Compares speech to text with transformers.js's pipeline, for a Whisper model with the shape of tiny and random
+ * weights: four files of 29 seconds at the same time, and one alone, 100 tokens each. MegaNest runs one model in each
+ * thread, transformers.js runs each operator on all threads; transformers.js gets samples, MegaNest WAV files. Weights
+ * are kept in .data/bench.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +15,7 @@ import { interleave, type Contender } from '../harness/interleave.js';
 import { resultTable } from '../harness/markdown.js';
 import type { BenchOptions, Subject } from '../harness/subject.js';
 
-/** Whisper tiny's, but for half the length of transcripts: 30 seconds of speech have about 100 tokens. */
+/** The shape of Whisper tiny, except for transcripts of half the length: 30 seconds of speech have about 100 tokens. */
 const sizes: WhisperSizes = {
   bands: 80,
   hidden: 384,
@@ -78,7 +79,7 @@ async function makeModel(): Promise<string> {
   return directory;
 }
 
-/** Noise in syllables, a little different for each number. */
+/** Returns noise in syllables, a little different for each number. */
 function clip(number: number): Float32Array {
   let state = number + 1;
   return Float32Array.from({ length: seconds * rate }, (_, n) => {

@@ -5,13 +5,13 @@ import { persistentFetch, type Answered, type Patience } from './persistent-fetc
 /** The collection of the documents that the clients send; the chats search another. */
 export const collection = 'chaos';
 
-/** What the clients asked for and what they were told. */
+/** Requests of the clients, and their answers. */
 export interface Ledger {
   chats: Answered[];
-  /** `name`: of the document; it has this number of numbered passages. */
+  /** `name` of the document, and the number of its numbered passages. */
   documents: { name: string; passages: number; answer: Answered }[];
   runs: { key: string; id?: string; status: string; text: string; answer: Answered }[];
-  /** A sentence spoken, and what was heard of it. */
+  /** A spoken sentence, and its transcript. */
   speech: Answered[];
 }
 
@@ -52,7 +52,10 @@ function post(url: string, body: unknown, headers: Record<string, string> = {}):
   });
 }
 
-/** Every other chat is streamed, every fourth one guarded; a stream that is cut is asked again, as the user would. */
+/**
+ * Every other chat is streamed, every fourth one guarded; a chat whose stream is cut off is sent again, as a user
+ * would.
+ */
 function chat({ url, patience, questions }: ClientOptions, turn: number): Promise<Answered> {
   const stream = turn % 2 === 0;
   const content = questions[turn % questions.length];
@@ -67,7 +70,7 @@ function chat({ url, patience, questions }: ClientOptions, turn: number): Promis
   );
 }
 
-/** Has a sentence spoken, and what was spoken written down. */
+/** Converts a sentence to speech, and transcribes the speech. */
 async function speak({ url, patience }: ClientOptions): Promise<Answered[]> {
   const input = { model: 'flite', input: 'Good morning.', response_format: 'wav' };
   let audio = Buffer.alloc(0);
@@ -86,7 +89,7 @@ async function speak({ url, patience }: ClientOptions): Promise<Answered[]> {
   return [{ ...spoken, text: '' }, heard];
 }
 
-/** The text of a document: numbered passages, each of about one chunk. */
+/** Returns the text of a document: numbered passages, each of about one chunk. */
 export function documentText(name: string, passages: number): string {
   const passage = (index: number) =>
     `## Passage ${index}\n\nPassage ${index} of ${name}. ${'The store keeps each passage of a document or none of them. '.repeat(8)}`;
@@ -140,12 +143,12 @@ async function run({ url, patience, questions }: ClientOptions, key: string) {
   return { key, id, status, text: JSON.stringify(found.output), answer: answered };
 }
 
-/** Jobs call it the state, responses the status. */
+/** Jobs have a state, responses a status. */
 function stateOf(body: Record<string, unknown>): string {
   return String(body.state ?? body.status);
 }
 
-/** Asks for something until its status is none of those that pass; a run that does not end in time is a hang. */
+/** Polls until the status is final; a run that does not end in time counts as a hang. */
 async function pollUntilEnded(url: string, patience: Patience, ...passing: string[]) {
   const startedAt = performance.now();
   let slowestMs = 0;

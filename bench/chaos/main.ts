@@ -1,10 +1,11 @@
 /**
- * The whole of MegaNest under clients that go on while its parts are killed: `npm run bench:chaos -- [--seconds 180]
- * [--kill-every 10] [--retries 2] [--away 5] [--full-disk 30] [--chats 8] [--ingests 2] [--runs 2] [--speakers 1]`. Two of each service behind a balancer that passes
- * over gateways that refuse connections, three NATS servers, a native Postgres where it is installed (else the embedded one, which is not killed).
- * Every few seconds an instance is killed in turns; twice each a NATS server and Postgres are away; once an instance stands
- * still, and once the disk of the three NATS servers is full for 30 s (as root; it is a tmpfs). Exits with 1 where something was lost, doubled, half
- * there or hung, where more than 0.5 % failed, or where the resident memory is not back within 10 %.
+ * Runs all of MegaNest under load while its parts are killed: `npm run bench:chaos -- [--seconds 180] [--kill-every 10]
+ * [--retries 2] [--away 5] [--full-disk 30] [--chats 8] [--ingests 2] [--runs 2] [--speakers 1]`. Two instances of each
+ * service behind a balancer that skips gateways that refuse connections, three NATS servers, and a native Postgres if
+ * installed (otherwise the embedded one, which is not killed). Every few seconds an instance is killed, in turns; a
+ * NATS server and Postgres are unavailable twice each; once an instance is frozen, and once the disk of the three NATS
+ * servers is full for 30 s (as root; it is a tmpfs). Exits with 1 if data is lost, duplicated or incomplete, if a
+ * request hangs, if more than 0.5 % fail, or if the resident memory does not return to within 10 %.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -70,7 +71,7 @@ async function startServices(env: NodeJS.ProcessEnv): Promise<Map<ServiceName, T
   return services;
 }
 
-/** Native where it is installed: it alone can be killed while its clients go on. */
+/** A native Postgres if installed: only this one can be killed while its clients continue. */
 async function startDatabase(): Promise<{ url: string; native?: NativePostgres; stop(): Promise<void> }> {
   const version = nativePostgres();
   if (version === undefined) {
@@ -81,7 +82,7 @@ async function startDatabase(): Promise<{ url: string; native?: NativePostgres; 
   return { url: native.url, native, stop: () => native.stop() };
 }
 
-/** Takes something away for a while. */
+/** Stops a part for a while. */
 async function takeAway(part: { kill(): Promise<void>; start(): Promise<void> }): Promise<void> {
   await part.kill();
   await wait(awayMs);
@@ -144,8 +145,8 @@ function report(ledger: Ledger, verdict: Verdict): { failed: number; all: number
 }
 
 /**
- * Leaves no room on a disk for a while. A server of a cluster then turns JetStream off until it is started again, so
- * the servers are started again one after the other, as their liveness probes do in Kubernetes.
+ * Fills a disk for a while. A server of a cluster then turns JetStream off until it is restarted, so
+ * the servers are restarted one after the other, like by liveness probes in Kubernetes.
  */
 async function fillUp(disk: SmallDisk, nodes: readonly NatsNode[]): Promise<void> {
   disk.fill();

@@ -2,16 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** Outcome of a request with all its retries. */
 export interface Answered {
-  /** 0: the connection broke, or nothing came in time. */
+  /** 0: the connection broke, or an answer did not come in time. */
   status: number;
-  /** The body, or why there is none. */
+  /** The body, or the reason why it is missing. */
   text: string;
   attempts: number;
-  /** The slowest attempt. */
+  /** Duration of the slowest attempt. */
   slowestMs: number;
 }
 
-/** How patient the client is. */
+/** Retries and timeout of the client. */
 export interface Patience {
   /** Attempts after the first one. */
   retries: number;
@@ -20,8 +20,8 @@ export interface Patience {
 }
 
 /**
- * Sends a request as the openai client does: again after a broken connection, 408, 409, 429 and 5xx, after `Retry-After` or a
- * growing pause. `isWhole` says whether a 200 counts; one that does not is asked again too.
+ * Sends a request like the openai client: with retries after a broken connection, 408, 409, 429 and 5xx, after
+ * `Retry-After` or a growing pause. `isWhole` decides whether a 200 is complete; an incomplete answer is retried too.
  */
 export async function persistentFetch(
   makeRequest: () => Request,

@@ -2,13 +2,13 @@ import { openDatabase } from '#storage';
 import { collection, type Ledger } from './clients.js';
 import type { Answered } from './persistent-fetch.js';
 
-/** What the database and the API hold, against what the clients were told. */
+/** Differences between the stored data and the answers that the clients got. */
 export interface Verdict {
-  /** Acknowledged and not there, or not as it was told. */
+  /** Acknowledged, but missing or different. */
   lost: string[];
-  /** There more than once. */
+  /** Stored more than once. */
   doubled: string[];
-  /** There in part. */
+  /** Stored in part. */
   half: string[];
 }
 
@@ -78,7 +78,7 @@ async function verifyRuns(
   );
   verdict.doubled.push(...rows.filter(({ count }) => Number(count) > 1).map(({ key }) => key));
   for (const { key, id, status, text } of runs) {
-    // Of a run that the client could not ask for it was told nothing.
+    // The client did not get an id or a final status of this run.
     if (id === undefined || status === 'unknown') continue;
     const response = await fetch(`${url}/v1/responses/${id}`);
     const found = (await response.json()) as { status?: string; output?: unknown };
@@ -91,7 +91,7 @@ async function verifyRuns(
   }
 }
 
-/** Whether the client was told that it is done. */
+/** Whether the client got the answer that the run is done. */
 export function isAcknowledged({ status }: Answered): boolean {
   return status >= 200 && status < 300;
 }

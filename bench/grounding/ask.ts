@@ -1,27 +1,30 @@
-/** A question, texts of which one must be in a right answer, and the documents of which each holds it. */
+/** A question, the texts of which a right answer contains one, and the documents that each contain it. */
 export interface Question {
   question: string;
   answers: string[];
   documents: string[];
 }
 
-/** What came of a question. */
+/** Result of a question. */
 export interface Asked {
   given: Question;
   text: string;
   /** File names of the documents that are quoted, one for each quote. */
   cited: string[];
   milliseconds: number;
-  /** Steps that were skipped for it, as the gateway names them, also after it was asked again; empty where none was. */
+  /** Steps that were still skipped after the retries, by the gateway's names; empty if all steps ran. */
   degraded: string;
 }
 
 const filesAtOnce = 40;
-/** Times that a question is asked whose answer was made without a step, as on a busy machine: this measures what is right. */
+/**
+ * Attempts for a question whose answer was made without a step, as on a busy machine: the benchmark measures complete
+ * runs.
+ */
 const mostAttempts = 4;
 const headers = { 'content-type': 'application/json' };
 
-/** Puts texts into a collection. Errors: those of the gateway. */
+/** Ingests texts into a collection. Errors: the errors of the gateway. */
 export async function ingest(
   url: string,
   collection: string,
@@ -49,7 +52,7 @@ interface Completion {
 
 type Answerer = (given: Question) => Promise<Pick<Asked, 'text' | 'cited'> & { degraded?: string }>;
 
-/** Asks one question after the other: of a collection through chat completions, or of another answerer. */
+/** Asks one question after the other, through chat completions with a collection or through another function. */
 export async function askAll(
   questions: readonly Question[],
   answerer: Answerer | { url: string; collection: string },

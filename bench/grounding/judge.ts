@@ -1,4 +1,4 @@
-/** Words of a text without marks and articles, as questions about prose are judged. */
+/** Words of a text without punctuation and articles, for the judgement of answers about prose. */
 function wordsOf(text: string): string {
   return text
     .toLowerCase()
@@ -8,13 +8,15 @@ function wordsOf(text: string): string {
     .join(' ');
 }
 
-/** Whether an answer from prose holds one of the expected texts; marks, case and articles do not count. */
+/** Whether an answer from prose contains one of the expected texts; punctuation, case and articles are ignored. */
 export function holdsWords(text: string, answers: readonly string[]): boolean {
   const said = wordsOf(text);
   return answers.map(wordsOf).some((answer) => answer !== '' && said.includes(answer));
 }
 
-/** Whether an answer from technical text holds one of the expected texts to the letter, not as a part of a longer name. */
+/**
+ * Whether an answer from technical text contains one of the expected texts literally, not as a part of a longer name.
+ */
 export function holdsLiterally(text: string, answers: readonly string[]): boolean {
   const plain = (string: string) => string.replaceAll(/\s+/g, ' ').toLowerCase();
   const said = plain(text);

@@ -1,9 +1,9 @@
 /**
- * What a user sees, from the question to the answer through the gateway: `npm run build && node dist/bench-grounding.js
- * [--documents 240] [--questions 300] [--only wikipedia|technical] [--answers FILE]`. Documents and
- * questions about Wikipedia are those of SQuAD's reported half, which nothing is fitted on; the same questions are asked again of documents
- * about other things. Technical questions are about the project's own pages and five manuals of Debian; nothing but every
- * other one of them (the tuned half) was looked at while the reader was made. The picker of words is the baseline.
+ * Measures answers and quotes from documents, through the gateway: `npm run build && node dist/bench-grounding.js
+ * [--documents 240] [--questions 300] [--only wikipedia|technical] [--answers FILE]`. Documents and questions about
+ * Wikipedia are from SQuAD's reported half, which is not used for fitting; the same questions are asked again of
+ * unrelated documents. Technical questions are about the project's own pages and five manuals of Debian; every second
+ * question (the tuned half) was used to develop the reader. The baseline picks sentences by common words.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -25,7 +25,7 @@ const { values: flags } = parseArgs({
   },
 });
 
-/** Chats of which the reader's part is measured. */
+/** Number of chats in which the reader's time is measured. */
 const timedChats = 150;
 
 interface SquadLine {
@@ -48,7 +48,7 @@ function readSquad() {
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as SquadLine);
-  /** Evenly over the articles. */
+  /** Takes questions evenly from the articles. */
   const reported = evenly(reportedHalf(lines), Number(flags.documents));
   const nameOf = (index: number) => `squad-${index}.txt`;
   const documents = reported.map(({ context }, index) => ({ name: nameOf(index), text: context }));
@@ -60,7 +60,7 @@ function readSquad() {
   return { documents, questions: evenly(all, Number(flags.questions)) };
 }
 
-/** As in bench/retrieval. More documents than the half has are those of the other one, of which nothing is asked. */
+/** Like bench/retrieval. If the half has too few documents, the rest is from the other half, without questions. */
 function reportedHalf(lines: readonly SquadLine[]): SquadLine[] {
   const half = lines.filter((_line, index) => index % 2 === 1);
   if (Number(flags.documents) <= half.length) return half;
@@ -89,13 +89,13 @@ function row(name: string, asked: readonly Asked[], judge: Judge): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** Says how many answers were made without a step of the mega service. */
+/** Prints the number of answers that were made without a step of the mega service. */
 function warn(asked: readonly Asked[]): void {
   const degraded = asked.filter((each) => each.degraded !== '');
   if (degraded.length > 0) console.log(`degraded: ${degraded.length} (${degraded[0]!.degraded} and others)`);
 }
 
-/** Writes what was answered, for reading. */
+/** Writes the answers to a file, for inspection. */
 function note(asked: readonly Asked[], judge: Judge): void {
   if (!flags.answers) return;
   for (const { given, text, cited } of asked)
@@ -136,7 +136,7 @@ async function askOfTechnicalText(url: string): Promise<void> {
   const answered = await askAll(questions, { url, collection: 'technical' });
   note(answered, holdsLiterally);
   warn(answered);
-  /** How much of the documents an answer shows. */
+  /** Mean length of the answers. */
   const words = answered.reduce((sum, { text }) => sum + text.split(/\s+/).length, 0) / answered.length;
   console.log(`${words.toFixed(0)} words an answer`);
   const show = (name: string, test: (asked: Asked, index: number) => boolean) =>

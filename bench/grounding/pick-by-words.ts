@@ -7,7 +7,7 @@ interface Found {
   reranked_docs: (Pick<RetrievedDocument, 'id' | 'text' | 'score'> & { metadata: { filename: string } })[];
 }
 
-/** What the search finds for a question, best first. */
+/** Returns the search results for a question, best first. */
 export async function search(
   url: string,
   collection: string,
@@ -22,7 +22,7 @@ export async function search(
   return documents;
 }
 
-/** The baseline: the sentence with most of the question's words, those elsewhere in its passage counting half. */
+/** The baseline: picks the sentence with most of the question's words; words elsewhere in its passage count half. */
 export async function pick(
   url: string,
   collection: string,

@@ -6,12 +6,12 @@ import { quantile } from '../harness/interleave.js';
 import type { Question } from './ask.js';
 import { search } from './pick-by-words.js';
 
-/** The first ones are not measured: the reader is still warming up. */
+/** Number of first questions that are not measured, since the reader is warming up. */
 const warmUps = 20;
 const header =
   '| the reader alone, a chat | chats | sentences read | processor ms p50 | ms p50 | ms p95 |\n| --- | --- | --- | --- | --- | --- |';
 
-/** What the choice of a sentence costs, in this process, with the passages that the gateway finds. */
+/** Measures the choice of sentences in this process, with the passages that the gateway finds. */
 export async function readerTime(
   url: string,
   collection: string,

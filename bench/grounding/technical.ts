@@ -6,13 +6,13 @@ import type { Question } from './ask.js';
 
 interface Row {
   question: string;
-  /** Documents that hold the answer: files of this project, and manuals as `page.section`. */
+  /** Documents that contain the answer: files of this project, and manuals as `page.section`. */
   documents: string[];
-  /** What a right answer holds, one of these; written before any answer was seen. */
+  /** A right answer contains one of these texts; they were written before any answer was seen. */
   answers: string[];
 }
 
-/** Manuals of Debian that are asked about, as they are installed. */
+/** The installed manuals of Debian that the questions are about. */
 const manuals = ['apt-get.8', 'tar.1', 'find.1', 'curl.1', 'ssh_config.5'];
 
 /** The project's own pages, and the manuals of this machine. `missing` are the manuals that are not installed. */
@@ -31,7 +31,7 @@ export function technicalDocuments(): { documents: { name: string; text: string 
   return { documents, missing };
 }
 
-/** The questions about these documents, with what a right answer holds. */
+/** Returns the questions about these documents, with the texts of right answers. */
 export function technicalQuestions(names: readonly string[]): Question[] {
   const rows = readFileSync(join(projectRoot, 'bench', 'grounding', 'technical-questions.jsonl'), 'utf8')
     .trim()
@@ -51,7 +51,7 @@ function nameOf(document: string): string {
   return document.endsWith('.md') ? document.replace('/', '-') : `${document}.txt`;
 }
 
-/** A manual as `man` writes it to a file; undefined where it is not installed. */
+/** Returns a manual in the format that `man` writes to a file; undefined if it is not installed. */
 export function readManual(manual: string): string | undefined {
   const [page = '', section = ''] = manual.split(/\.(?=\d$)/);
   try {

@@ -6,7 +6,7 @@ import type { Result } from './interleave.js';
 const bufferBytes = 256 * 1024 * 1024;
 const passes = 6;
 
-/** Looks for a byte that is not there: `memchr` reads the whole buffer, and does nothing else. */
+/** Searches for an absent byte: `memchr` reads the whole buffer, without other work. */
 const reader = `
 const { parentPort } = require('node:worker_threads');
 const buffer = Buffer.alloc(${bufferBytes}, 2);
@@ -18,7 +18,7 @@ parentPort.on('message', () => {
 parentPort.postMessage('ready');
 `;
 
-/** Bytes a second that a plain loop in each of some threads reads from memory; the best of a few tries. */
+/** Returns the bytes per second that a plain loop in each thread reads from memory; the best of a few attempts. */
 export async function readBandwidth(threads: number, tries = 5): Promise<number> {
   const workers = Array.from({ length: threads }, () => new Worker(reader, { eval: true }));
   await Promise.all(workers.map((worker) => once(worker, 'message')));
@@ -35,14 +35,14 @@ export async function readBandwidth(threads: number, tries = 5): Promise<number>
   return best;
 }
 
-/** What a contender reads for each step, and how many tokens a step gives. */
+/** Bytes that a contender reads in each step, and tokens that a step generates. */
 export interface StepBytes {
   readonly name: string;
   readonly bytes: number;
   readonly tokens: number;
 }
 
-/** How near the steps of each contender come to reading the weights as fast as a plain loop does. */
+/** Compares the rate at which the steps of each contender read the weights with the rate of a plain loop. */
 export async function bandwidthTable(
   results: readonly Result[],
   steps: readonly StepBytes[],

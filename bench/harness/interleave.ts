@@ -4,7 +4,7 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }
 
-/** A thing to measure: `run` does the whole work once and returns how many units it did. */
+/** A contender: `run` does the whole work once and returns the number of processed units. */
 export interface Contender {
   readonly name: string;
   readonly run: () => Promise<number>;
@@ -17,7 +17,10 @@ export interface Result {
   readonly perCpuSecond: number;
 }
 
-/** Lets the contenders take turns, so that a busy machine slows them alike; the first turn of each is not counted. */
+/**
+ * Lets the contenders take turns, so that a busy machine slows all of them alike; the first turn of each does not
+ * count.
+ */
 export async function interleave(contenders: readonly Contender[], rounds: number): Promise<Result[]> {
   const runs = contenders.map((): { wall: number; cpu: number }[] => []);
   for (const { run } of contenders) await run();

@@ -19,7 +19,9 @@ export function resultTable(unit: string, results: readonly Result[], base = res
   return table(['', `${unit}/s`, 'ratio', `${unit} per CPU second`, 'ratio'], rows);
 }
 
-/** A line of a table of targets: how many times as fast the one is as the other, by the clock and by processor time. */
+/**
+ * A line of a table of targets: the speed of one contender relative to the other, by wall clock and by processor time.
+ */
 export function targetRow(
   what: string,
   target: string,
@@ -35,7 +37,7 @@ export function targetRow(
 /** The head of a table of {@link targetRow}s. */
 export const targetHead = ['', 'target', 'by the clock', 'by processor time'];
 
-/** A dash for what was not measured. */
+/** Formats a number; a dash if it was not measured. */
 function formatRatio(ratio: number): string {
   return Number.isNaN(ratio) ? '–' : ratio.toFixed(2);
 }
@@ -51,7 +53,7 @@ function ratioOf(
   return value !== undefined && other ? value / other : Number.NaN;
 }
 
-/** What the numbers were taken on, and how busy it was. */
+/** The machine of the measurement, and its load. */
 export function machine(): string {
   const [{ model } = { model: 'unknown' }] = cpus();
   return `${cpus().length} × ${model.trim()}, load ${loadavg()[0]!.toFixed(1)}, Node ${process.versions.node}`;

@@ -1,10 +1,10 @@
 /** Options of the command line for every subject. */
 export interface BenchOptions {
-  /** Threads of each contender. */
+  /** Number of threads of each contender. */
   readonly threads: number;
-  /** Turns of each contender; the medians count. */
+  /** Number of turns of each contender; results are medians. */
   readonly rounds: number;
-  /** Requests of the soak. */
+  /** Number of requests of the soak test. */
   readonly requests: number;
   /** Size of the large text. */
   readonly megabytes: number;
@@ -13,7 +13,7 @@ export interface BenchOptions {
 /** A benchmark. */
 export interface Subject {
   /**
-   * Measures; returns its section of docs/benchmarks.md in Markdown, beginning with a heading of the second level.
+   * Runs the benchmark; returns its section of docs/benchmarks.md in Markdown, beginning with a second-level heading.
    */
   run(options: BenchOptions): Promise<string>;
 }

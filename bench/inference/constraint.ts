@@ -1,6 +1,7 @@
 /**
- * Constraints: how fast an answer is written under one, beside plain decoding in the same run; over a vocabulary of 150,000 tokens,
- * how long a new one takes until the first token, and what it does to an answer that is being written beside it.
+ * Measures constraints: the speed of constrained answers compared with plain decoding in the same run; and, with a
+ * vocabulary of 150,000 tokens, the time from a new constraint to the first token, and its effect on a concurrent
+ * answer.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -51,7 +52,7 @@ async function makeModel(): Promise<string> {
   return folder;
 }
 
-/** Constraints of growing size; each number makes others that were never compiled before. */
+/** Returns constraints of growing size; each number gives constraints that were not compiled before. */
 const constraints: Readonly<Record<string, (seed: number) => OutputConstraint>> = {
   'a choice of three': (seed) => ({ type: 'choice', choices: [`yes ${seed}`, `no ${seed}`, 'perhaps'] }),
   'an expression': (seed) => ({ type: 'regex', pattern: `[A-Z]{2}-\\d{4}-${seed}[a-z]*` }),
@@ -82,7 +83,7 @@ async function firstTokenMs(generator: Generator, constraint?: OutputConstraint)
   return performance.now() - startedAt;
 }
 
-/** The longest gap between two tokens of a running answer while `work` goes on. */
+/** Returns the longest gap between two tokens of a running answer during `work`. */
 async function longestGapDuring(generator: Generator, work: () => Promise<unknown>): Promise<number> {
   const leaving = new AbortController();
   let [last, longest] = [0, 0];
@@ -105,7 +106,7 @@ async function longestGapDuring(generator: Generator, work: () => Promise<unknow
 }
 
 const answerTokens = 200;
-/** Each makes an answer longer than {@link answerTokens}: a short one would measure its beginning. */
+/** Each constraint allows answers longer than {@link answerTokens}: with a short answer the start would dominate. */
 const decoded: Readonly<Record<string, OutputConstraint | undefined>> = {
   plain: undefined,
   'a schema with a string': {
@@ -131,10 +132,10 @@ const decoded: Readonly<Record<string, OutputConstraint | undefined>> = {
   'a list of any JSON': { type: 'json_schema', schema: { type: 'array', minItems: 200 } },
 };
 
-/** Speed of one answer after its first token. */
+/** Returns the speed of one answer after its first token. */
 interface Speed {
   readonly tokensPerSecond: number;
-  /** Of the whole process, which a busy machine changes less than the time that passes. */
+  /** Processor time of the whole process, which depends less on the load of the machine than wall-clock time. */
   readonly cpuMsPerToken: number;
 }
 

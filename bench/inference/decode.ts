@@ -1,6 +1,6 @@
 /**
- * Decoding: many answers at once against one by one, against transformers.js and node-llama-cpp with the same weights, and
- * prompt lookup on answers that quote.
+ * Measures decoding: concurrent answers against single ones, against transformers.js and node-llama-cpp with the same
+ * weights, and prompt lookup for answers that quote.
  */
 import { AutoModelForCausalLM, Tensor } from '@xenova/transformers';
 import { loadGenerator, type Generator } from '#generation';
@@ -13,7 +13,7 @@ import { LlamaCpp } from './llama-cpp.js';
 import { benchFolder, bundledModel, digits, forTransformersJs, randomDecoder } from './models.js';
 import { shape135m, stepBytes } from './random-decoder.js';
 
-/** Short prompts, so that it is decoding that is measured; the context stays below 256. */
+/** Short prompts, so that decoding dominates; the context stays below 256. */
 const promptTokens = 8;
 const newTokens = 160;
 const batch = 8;
@@ -91,7 +91,7 @@ function llamaContenders(llama: LlamaCpp): Contender[] {
   ];
 }
 
-/** The results, and why node-llama-cpp is not among them. */
+/** The results, and the reason if node-llama-cpp is missing. */
 async function measureSpeed({
   threads,
   rounds,
@@ -127,7 +127,7 @@ const questions = [
   'When do unused days expire?',
 ];
 
-/** Tokens after the first one, in the time from it to the end: the part that prompt lookup affects. */
+/** Speed from the first token to the end, which prompt lookup affects. */
 async function quote(generator: Generator, parameters: object): Promise<{ tokens: number; seconds: number }> {
   let [tokens, seconds] = [0, 0];
   for (const question of questions) {

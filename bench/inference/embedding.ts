@@ -1,4 +1,6 @@
-/** Embedding at concurrency 32: ours against the feature-extraction pipeline of transformers.js, same weights. */
+/**
+ * Compares embedding at concurrency 32 with the feature-extraction pipeline of transformers.js, with the same weights.
+ */
 import { pipeline } from '@xenova/transformers';
 import { loadEmbedder } from '#encoders';
 import { interleave, type Contender } from '../harness/interleave.js';

@@ -1,6 +1,7 @@
 /**
- * Greedy answers of nano-chat to held-out questions: alone, in batches, with a cached prompt, with prompt lookup; how many
- * are the same tokens as alone. The questions belong to the test data (CONTRIBUTING.md); without them nothing is compared.
+ * Generates greedy answers of nano-chat to held-out questions alone, in batches, with a cached prompt and with prompt
+ * lookup, and counts the answers with the same tokens as alone. The questions are test data (CONTRIBUTING.md); without
+ * them it does not compare.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import type { ChatMessage, GenerationParameters } from '#contracts';

@@ -1,6 +1,6 @@
 /**
  * Memory of the engine with a model of Qwen3-0.6B's shape (596 M random weights in bfloat16): while it is compiled and
- * loaded, and after an answer. Each form is measured in processes of their own: one that compiles, and one that finds
+ * loaded, and after an answer. Each precision is measured in two processes: one that compiles, and one that finds
  * the compiled graph.
  */
 import { spawn } from 'node:child_process';
@@ -85,7 +85,10 @@ async function makeCheckpoint(): Promise<string> {
   return folder;
 }
 
-/** Numbers of all matrices, over and over: no matrix begins where another one does, since ONNX Runtime keeps equal ones once. */
+/**
+ * Repeated random numbers for all matrices. Each matrix starts at another offset, since ONNX Runtime stores equal
+ * matrices once.
+ */
 const randomNumbers = 1_000_003;
 const spread = 1 / 16;
 
@@ -123,7 +126,7 @@ interface Footprint {
   readonly cpuSeconds: number;
 }
 
-/** In a process of its own: loads the model, answers, and prints what the process holds and held. */
+/** In a process of its own: loads the model, answers, and prints the present and the peak memory of the process. */
 async function measureHere(folder: string, weights: WeightPrecision): Promise<Footprint> {
   const startedAt = performance.now();
   const generator = await loadGenerator(folder, { cacheDirectory: benchFolder, engine: 'compiled', weights });
@@ -151,7 +154,7 @@ async function measureApart(folder: string, weights: WeightPrecision): Promise<F
   return JSON.parse(line.slice(marker.length)) as Footprint;
 }
 
-/** Its value says what a process is to measure by itself. */
+/** Environment variable with the task of a measuring process. */
 const childVariable = 'BENCH_FOOTPRINT';
 const marker = 'footprint ';
 const billions = 0.596;

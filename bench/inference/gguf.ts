@@ -3,7 +3,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { shape135m } from './random-decoder.js';
 
-/** The few kinds of metadata values that a Llama needs. */
+/** The types of metadata values that a Llama model needs. */
 type MetadataValue =
   string | { uint32: number } | { float32: number } | readonly string[] | Float32Array | Int32Array;
 const valueType = { uint32: 4, int32: 5, float32: 6, string: 8, array: 9 } as const;
@@ -21,8 +21,8 @@ interface GgufTensor {
 }
 
 /**
- * Writes the int8 checkpoint of a Llama as GGUF, once: matrices as Q8_0, which holds the same int8 numbers with the row's
- * scale (rounded to half precision) at every block, vectors as float32. The vocabulary is made up; the peer is given token
+ * Writes the int8 checkpoint of a Llama as GGUF, once: matrices as Q8_0, with the same int8 numbers and the row's scale
+ * (rounded to half precision) in every block; vectors as float32. The vocabulary is invented, since the peer gets token
  * ids. Returns the file's path.
  */
 export async function writeGguf(directory: string, config: typeof shape135m): Promise<string> {
@@ -49,7 +49,7 @@ export async function writeGguf(directory: string, config: typeof shape135m): Pr
 
 function metadataOf(config: typeof shape135m): Record<string, MetadataValue> {
   const { vocab_size: vocabulary, num_attention_heads: heads, head_dim: headDim } = config;
-  // The library looks for the tokens of bytes; the others may say anything.
+  // The library needs the tokens of bytes; other tokens can have any text.
   const bytes = Array.from(
     { length: 256 },
     (_unused, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`,
@@ -121,7 +121,7 @@ class Checkpoint {
   /** @param heads Of a matrix that makes rotated heads: llama.cpp rotates neighbours, so the halves of a head interleave. */
   matrix(name: string, from: string, heads?: number): GgufTensor {
     const { shape, bytes } = this.read(`${from}.weight`);
-    // A copy, as the numbers may lie anywhere in the file; Buffer's own slice would be a view.
+    // A copy, since the numbers may be unaligned in the file, and Buffer's own slice would be a view.
     const scales = new Float32Array(Uint8Array.from(this.read(`${from}.weight_scale`).bytes).buffer);
     const [rows = 0, columns = 0] = shape;
     const rowBytes = (columns / blockSize) * (blockSize + 2);
@@ -139,7 +139,7 @@ class Checkpoint {
 
   private read(name: string): { shape: number[]; bytes: Uint8Array } {
     const entry = this.entries[name];
-    if (!entry) throw new Error(`The checkpoint has no ${name}.`);
+    if (!entry) throw new Error(`The checkpoint does not have ${name}.`);
     return { shape: entry.shape, bytes: this.data.subarray(...entry.data_offsets) };
   }
 }
@@ -160,7 +160,7 @@ function writeRow(target: Uint8Array, values: Uint8Array, scale: number): void {
   }
 }
 
-/** The bits of a positive number between 2⁻²⁴ and 65,504 in half precision. */
+/** Returns the half-precision bits of a positive number between 2⁻²⁴ and 65,504. */
 function halfPrecision(value: number): number {
   const exponent = Math.max(-14, Math.floor(Math.log2(value)));
   const fraction = Math.round((value / 2 ** exponent) * 1024);
@@ -173,7 +173,7 @@ function describe(tensors: readonly GgufTensor[]): Buffer[] {
   return tensors.flatMap(({ name, type, shape, bytes }) => {
     const start = offset;
     offset += Math.ceil(bytes.length / alignment) * alignment;
-    // Dimensions stand innermost first.
+    // The innermost dimension comes first.
     const dimensions = shape.toReversed().map(uint64);
     return [text(name), uint32(shape.length), ...dimensions, uint32(tensorType[type]), uint64(start)];
   });

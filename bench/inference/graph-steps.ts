@@ -21,7 +21,7 @@ const noiseInt8 = (length: number): Int8Array =>
 const load = (path: string, threads: number): Promise<InferenceSession> =>
   InferenceSession.create(path, { intraOpNumThreads: threads, logSeverityLevel: 3 });
 
-/** The dense graph as exporters write it: its whole past goes in and comes out again, longer by one. */
+/** The dense graph of exporters: the whole past is an input, and an output that is longer by one. */
 export async function exporterStep(
   directory: string,
   target: string,
@@ -70,7 +70,7 @@ export async function compiledStep(
   };
 }
 
-/** Everything that a pass of a compiled graph over `tokens` tokens of each sequence wants; the cache holds noise. */
+/** Returns all inputs of a pass of a compiled graph over `tokens` tokens of each sequence; the cache contains noise. */
 export function cacheFeeds(
   kv: 'float' | 'int8',
   batch: number,

@@ -1,6 +1,6 @@
 /**
- * Decode steps of a 135M-shaped model: the graph as exporters write it against the compiled ones, over batch and length of
- * the past. Processor time is what a busy machine changes least.
+ * Compares decode steps of the exporter's graph and of the compiled graphs, for a model of the 135M shape, by batch and
+ * length of the past. Processor time depends least on the load of the machine.
  */
 import { join } from 'node:path';
 import { interleave, type Result } from '../harness/interleave.js';
@@ -12,7 +12,7 @@ import { benchFolder, randomDecoder } from './models.js';
 const batches = [1, 4, 8];
 const pasts = [128, 512, 1024];
 const turnMilliseconds = 250;
-/** What the others are compared with. */
+/** The graph with which the others are compared. */
 const base = 1;
 
 async function openSteps(threads: number): Promise<GraphStep[]> {
@@ -27,7 +27,7 @@ async function openSteps(threads: number): Promise<GraphStep[]> {
   ];
 }
 
-/** Steps for a quarter of a second, two at least; returns the tokens that they made. */
+/** Runs steps for a quarter of a second, at least two; returns the number of generated tokens. */
 async function turn(step: () => Promise<void>, batch: number): Promise<number> {
   const end = performance.now() + turnMilliseconds;
   let steps = 0;

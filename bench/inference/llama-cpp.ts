@@ -5,7 +5,10 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { projectRoot } from '#paths';
 
-/** What of node-llama-cpp is used here; the package is no dependency of the project, so its types are not at hand. */
+/**
+ * The used part of node-llama-cpp's API. The package is not a dependency of the project, so its types are not
+ * available.
+ */
 interface LlamaLibrary {
   getLlama(options: { gpu: false; build: 'never'; progressLogs: false; logLevel: 'error' }): Promise<Llama>;
 }
@@ -64,7 +67,7 @@ export class LlamaCpp {
     );
   }
 
-  /** Continues as many prompts at once as there are; returns the tokens of each, the likeliest one at every step. */
+  /** Continues all prompts concurrently and greedily; returns the tokens of each. */
   async generate(prompts: readonly (readonly number[])[], maxTokens: number): Promise<number[][]> {
     return Promise.all(
       prompts.map((prompt, index) => this.continue(this.sequences[index]!, prompt, maxTokens)),

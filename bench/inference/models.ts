@@ -6,17 +6,17 @@ import { projectRoot, testData } from '#paths';
 import { exportModel } from '#onnx-compiler';
 import { makeRandomDecoder, shape135m } from './random-decoder.js';
 
-/** Checkpoints of random weights, graphs and whatever else a benchmark makes and keeps. */
+/** Folder of checkpoints with random weights, graphs and other files that benchmarks keep. */
 export const benchFolder = path.join(projectRoot, '.data', 'bench');
 
-/** Folder of a model that ships with the product. */
+/** Returns the folder of a bundled model. */
 export function bundledModel(name: string): string {
   return path.join(projectRoot, 'models', name);
 }
 
 /**
  * The decoder of SmolLM-135M's shape with random weights, and a tokenizer in which every digit is a token and every token
- * has a text, so that streams carry what streams of a real model carry.
+ * has a text, so that streams are like the streams of a real model.
  */
 export async function randomDecoder(): Promise<string> {
   const folder = await makeRandomDecoder(path.join(benchFolder, 'random-135m'));
@@ -33,7 +33,7 @@ interface BpeTokenizer {
   readonly model: { readonly vocab: Record<string, number> };
 }
 
-/** Returns a prompt of `tokens` tokens for models whose digits are tokens; each seed gives another prompt. */
+/** Returns a prompt of `tokens` tokens for models whose digits are tokens; each seed gives a different prompt. */
 export function digits(tokens: number, seed: number): string {
   let state = seed + 1;
   const next = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) >>> 24;
@@ -41,9 +41,8 @@ export function digits(tokens: number, seed: number): string {
 }
 
 /**
- * The graph that another exporter wrote for a bundled model, where the test data have it: slower than the graph that
- * {@link exportModel} writes, and the one that a user of transformers.js would have. Returns the name that it is found by,
- * for `dtype: 'q8'`.
+ * The graph of another exporter for a bundled model, if the test data contain it. It is slower than the graph that
+ * {@link exportModel} writes, and is the graph that users of transformers.js have. Returns its name for `dtype: 'q8'`.
  */
 export async function exportersOwnGraph(model: string): Promise<string | undefined> {
   const source = testData('models', model);
@@ -57,8 +56,8 @@ export async function exportersOwnGraph(model: string): Promise<string | undefin
 }
 
 /**
- * The same weights as transformers.js takes them, in a folder below {@link benchFolder}: fp32, or int8 as exporters write
- * it. Returns the name that `pipeline` and `from_pretrained` find it by, with `dtype: 'fp32'` for both.
+ * Writes the same weights for transformers.js to a folder below {@link benchFolder}: fp32, or int8 in the form of
+ * exporters. Returns the name for `pipeline` and `from_pretrained`, with `dtype: 'fp32'` for both.
  */
 export async function forTransformersJs(folder: string, weights: 'fp32' | 'int8'): Promise<string> {
   const name = `${path.basename(folder)}-exported-${weights}`;

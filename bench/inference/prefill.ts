@@ -1,5 +1,5 @@
 /**
- * Prompts: with the prefix cache and without, compared with peers, and the effect of a long prompt on running
+ * Measures prompts with and without the prefix cache, compared with peers, and the effect of a long prompt on running
  * completions.
  */
 import { AutoModelForCausalLM, Tensor } from '@xenova/transformers';
@@ -75,7 +75,9 @@ async function measureFirstToken({ threads, rounds }: BenchOptions): Promise<Res
   return results;
 }
 
-/** Milliseconds between the tokens of four streams, with and without a prompt of 1,800 tokens going in. */
+/**
+ * Milliseconds between the tokens of four streams, with and without the concurrent prefill of a prompt of 1,800 tokens.
+ */
 async function gapsBetweenTokens(generator: Generator, disturb: boolean): Promise<number[]> {
   const gaps: number[] = [];
   let disturbing: Promise<number> | undefined;

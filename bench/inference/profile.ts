@@ -1,4 +1,4 @@
-/** Where the time of a pass of the compiled graph goes: one token each of 1 and of 8 sequences, and a piece of a prompt. */
+/** Profiles passes of the compiled graph: one token of 1 and of 8 sequences, and a chunk of a prompt. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,7 +17,7 @@ const passes = [
   { name: '1 × 64 tokens, past 640', batch: 1, tokens: 64, past: 640 },
 ];
 const runs = 20;
-/** Operators that are shown by themselves; the rest are added up. */
+/** Operators with a row of their own; the others are summed. */
 const shown = 8;
 
 interface ProfileEvent {
@@ -27,7 +27,7 @@ interface ProfileEvent {
   args?: { op_name?: string };
 }
 
-/** Milliseconds a run by operator, and the time of a whole run without the profiler. */
+/** Returns milliseconds per run by operator, and the time of a whole run without the profiler. */
 async function measure(
   file: string,
   { batch, tokens, past }: (typeof passes)[number],

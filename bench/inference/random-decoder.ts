@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** SmolLM-135M's shape with weights from a random generator: speed does not depend on what they say. */
+/** SmolLM-135M's shape with random weights: the speed does not depend on their values. */
 export const shape135m = {
   architectures: ['LlamaForCausalLM'],
   model_type: 'llama',
@@ -19,7 +19,7 @@ export const shape135m = {
   tie_word_embeddings: true,
 };
 
-/** Bytes a weight takes, by the form of a model: the numbers themselves and the scales of their blocks. */
+/** Bytes per weight by precision: the numbers and the scales of their blocks. */
 const bytesPerWeight = {
   int8: { attentionInput: 1, others: 1, head: 1 },
   /** A block of 32 has a scale in half precision. */
@@ -29,7 +29,7 @@ const bytesPerWeight = {
   'int4, blocks of 32': { attentionInput: 1 + 4 / 32, others: (16 + 4.5) / 32, head: 1 },
 } as const;
 
-/** Bytes of weights that a step reads: all but the table of embeddings, of which it reads a row a token. */
+/** Bytes of weights that a step reads: all weights except the embedding table, of which it reads one row per token. */
 export function stepBytes(form: keyof typeof bytesPerWeight, shape = shape135m): number {
   const { hidden_size: hidden, intermediate_size: inner, num_hidden_layers: layers } = shape;
   const [queries, keys] = [shape.num_attention_heads, shape.num_key_value_heads].map(
@@ -47,7 +47,7 @@ interface Part {
   readonly bytes: Uint8Array;
 }
 
-/** Writes a checkpoint of this shape once, int8 with a scale a row, and returns its directory. */
+/** Writes a checkpoint of this shape once, int8 with one scale per row, and returns its directory. */
 export async function makeRandomDecoder(directory: string, shape = shape135m): Promise<string> {
   const path = join(directory, 'model.safetensors');
   if (existsSync(join(directory, 'config.json'))) return directory;

@@ -1,4 +1,4 @@
-/** Reranking: a query with 20 passages, four of them at a time, against a sequence classifier of transformers.js. */
+/** Compares reranking of 20 passages, with four concurrent queries, with a sequence classifier of transformers.js. */
 import { AutoModelForSequenceClassification, AutoTokenizer } from '@xenova/transformers';
 import { loadReranker } from '#encoders';
 import { interleave } from '../harness/interleave.js';

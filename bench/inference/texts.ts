@@ -3,7 +3,7 @@ const vocabulary =
     ' ',
   );
 
-/** So many words, in another order for each seed. */
+/** Returns this number of words, in a different order for each seed. */
 export function words(seed: number, count: number): string {
   return Array.from(
     { length: count },

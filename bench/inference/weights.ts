@@ -32,7 +32,7 @@ interface SampledText {
 const sampledTexts = 40;
 const sampledTokens = 96;
 
-/** Texts that the fp32 model writes at temperature 1; its own perplexity on them is the least that a model can have. */
+/** Texts that the fp32 model writes at temperature 1; its own perplexity on them is the minimum for any model. */
 async function sampleTexts(folder: string): Promise<SampledText[]> {
   const tokenizer = await TextTokenizer.load(folder);
   const generator = await loadGenerator(folder, {
@@ -54,7 +54,7 @@ async function sampleTexts(folder: string): Promise<SampledText[]> {
   return texts;
 }
 
-/** Perplexity of the tokens behind the prompts. */
+/** Perplexity of the tokens after the prompts. */
 async function perplexity(model: CompiledDecoder, texts: readonly SampledText[]): Promise<number> {
   const session = await InferenceSession.create(model.onnxPath, {
     intraOpNumThreads: 1,
@@ -74,7 +74,9 @@ async function perplexity(model: CompiledDecoder, texts: readonly SampledText[])
   return Math.exp(loss / count);
 }
 
-/** A whole text in one pass, its cache empty; the logits of the positions from `first` on are wanted. */
+/**
+ * Inputs for a whole text in one pass with an empty cache; the logits of the positions from `first` on are requested.
+ */
 function feedsOf(
   { layers, kvHeads, headDim }: CompiledDecoder,
   tokens: readonly number[],

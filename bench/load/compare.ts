@@ -3,7 +3,7 @@ import { machine, table } from '../harness/markdown.js';
 import { drive } from './drive.js';
 import { ingestSample, questions } from './sample.js';
 
-/** What the gateways are compared by; `lower` is better for times. */
+/** Measures of the comparison; `lower` is better for times. */
 interface Measurement {
   readonly chatsPerSecond: number;
   readonly p50: number;
@@ -13,12 +13,12 @@ interface Measurement {
   readonly unanswered: number;
 }
 
-/** Chats one after another in a round. */
+/** Number of sequential chats in a round. */
 const chatsAlone = 40;
 
 /**
- * Compares gateways that run already, in turns that change their order each round, so that a busy machine slows them
- * alike. One chat at a time, then as many as `connections`. Ratios are those of the medians to the last one's.
+ * Compares running gateways in turns, whose order changes each round, so that a busy machine slows all of them
+ * alike. First one chat at a time, then `connections` chats. Ratios are relative to the medians of the last gateway.
  */
 export async function compareGateways(
   urls: readonly string[],

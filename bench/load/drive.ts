@@ -17,19 +17,19 @@ export function chatOutcome(body: string): ChatOutcome {
 
 export interface LoadOptions {
   url: string;
-  /** Chats under way at most. */
+  /** Maximum number of concurrent chats. */
   connections: number;
   /** For this time, after which running chats are aborted; or for this number of chats, each to its end. */
   extent: { seconds: number } | { chats: number };
-  /** Chats that begin in a second, whatever becomes of the earlier ones; as many as are answered where absent. */
+  /** Chats that start per second, independent of the earlier ones; if absent, a chat starts when another one ends. */
   arrivalsPerSecond?: number;
   questions: readonly string[];
 }
 
 export interface LoadResult {
-  /** Chats that were answered in a second. */
+  /** Answered chats per second. */
   throughput: number;
-  /** Whole answers, in milliseconds from when the chat was due. */
+  /** Times of whole answers, in milliseconds from the time when the chat was due. */
   p50: number;
   p99: number;
   slowest: number;
@@ -45,8 +45,8 @@ export interface LoadResult {
 const timeoutSeconds = 60;
 
 /**
- * Streams chats from a gateway. With `arrivalsPerSecond` a chat that had to wait for a free connection is timed from when
- * it was due, so that a slow server does not hide its own queue (coordinated omission).
+ * Streams chats from a gateway. With `arrivalsPerSecond` a chat that had to wait for a free connection is timed from
+ * the moment when it was due, so that a slow server does not hide its own queue (coordinated omission).
  */
 export async function drive(options: LoadOptions): Promise<LoadResult> {
   const { extent } = options;

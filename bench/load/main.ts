@@ -1,11 +1,12 @@
 /**
- * Chats at once against the whole of MegaNest on this machine: `npm run bench:load -- [--connections 64] [--seconds 30]
- * [--kill-every 10] [--arrivals N]`. First as many as it takes, then open-loop arrivals, N a second or 70% of what it took;
- * then both again, twice as long, while instances of the services are killed. Exits with 1 where a chat was lost that had
- * not begun to stream, or where an operation is still pending at the end.
+ * Sends concurrent chats to all of MegaNest on this machine:
+ * `npm run bench:load -- [--connections 64] [--seconds 30] [--kill-every 10] [--arrivals N]`. First a closed loop, then
+ * open-loop arrivals, N per second or 70% of the measured rate; then both again, twice as long, while instances of the
+ * services are killed. Exits with 1 if a chat was lost before it began to stream, or if an operation is still pending
+ * at the end.
  *
- * To compare two states of the code: `-- --serve` in a checkout of each, which start all of MegaNest and print its address, then
- * `-- --compare <address>,<address> [--rounds 6] [--seconds 10]`. The addresses take turns.
+ * To compare two states of the code: `-- --serve` in a checkout of each starts all of MegaNest and prints its address;
+ * then `-- --compare <address>,<address> [--rounds 6] [--seconds 10]`. The addresses take turns.
  */
 import { once } from 'node:events';
 import { cpus, loadavg } from 'node:os';
@@ -46,7 +47,7 @@ function lost({ outcomes, refused, errors, timeouts }: LoadResult): number {
   return outcomes.lost + refused + errors + timeouts;
 }
 
-/** Of each service since the last call. */
+/** Delays of the event loop of each service since the last call. */
 async function loopDelays(stack: TestStack): Promise<string> {
   const delays: string[] = [];
   for (const name of ['gateway', ...workers] as const) {
@@ -86,7 +87,7 @@ async function measure(): Promise<void> {
     const instances = new Map<ServiceName, TestService>(workers.map((name) => [name, stack.service(name)]));
     saboteur = await Saboteur.start(stack.env, instances);
     saboteur.killEvery(Number(flags['kill-every']));
-    // Every chat to its end: one that hangs is a timeout, and not cut off with the rest.
+    // Every chat runs to its end, so that a chat that hangs counts as a timeout.
     const extent = { chats: arrivalsPerSecond * seconds * 2 };
     const sabotaged = await drive({ ...common, extent, arrivalsPerSecond });
     const killedInOpen = saboteur.killed;

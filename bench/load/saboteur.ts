@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { portVariable, startService, type ServiceName, type TestService } from '#testing';
 
 /**
- * Kills one instance of a service at a time, in turns, and starts another in its place, at the same address; stops one for a
- * while where asked.
+ * Kills one instance of a service at a time, in turns, and starts another one at the same address; can freeze an
+ * instance for a while.
  */
 export class Saboteur {
   readonly #instances = new Map<ServiceName, TestService[]>();
@@ -13,7 +13,7 @@ export class Saboteur {
 
   private constructor(private readonly env: NodeJS.ProcessEnv) {}
 
-  /** Starts a second instance of each service, in addition to the one that `first` names. */
+  /** Starts a second instance of each service, in addition to the instance in `first`. */
   static async start(
     env: NodeJS.ProcessEnv,
     first: ReadonlyMap<ServiceName, TestService>,
@@ -43,7 +43,7 @@ export class Saboteur {
     }, seconds * 1000);
   }
 
-  /** Holds the newest instance of a service for a while, as a machine does that swaps or a network that is cut. */
+  /** Freezes the newest instance of a service for a while, like a machine that swaps or a broken network. */
   suspend(name: ServiceName, seconds: number): void {
     this.#queue(async () => {
       const instance = this.#instances.get(name)!.at(-1)!;
@@ -53,7 +53,7 @@ export class Saboteur {
     });
   }
 
-  /** Stops killing, and waits until each instance that was killed has a successor. */
+  /** Stops killing, and waits until each killed instance has a successor. */
   async rest(): Promise<void> {
     clearInterval(this.#timer);
     await this.#working;
@@ -67,7 +67,7 @@ export class Saboteur {
 
   #queue(work: () => Promise<void>): void {
     this.#working = this.#working.then(work);
-    // The next step, or `stop`, tells of it.
+    // The next step, or `stop`, throws the error.
     this.#working.catch(() => undefined);
   }
 

@@ -1,9 +1,9 @@
 const topics = ['Amber', 'Basalt', 'Cobalt', 'Dolomite', 'Emerald', 'Feldspar', 'Garnet', 'Hematite'];
 
-/** Each has its answer in a document of {@link ingestSample}. */
+/** Questions, each with its answer in a document of {@link ingestSample}. */
 export const questions = topics.map((topic) => `How many days of vacation does the ${topic} office give?`);
 
-/** Has a gateway ingest the documents that the questions are about. Errors: anything but a success. */
+/** Ingests the documents of the questions through a gateway. Throws if the gateway does not succeed. */
 export async function ingestSample(gatewayUrl: string): Promise<void> {
   const form = new FormData();
   for (const [index, topic] of topics.entries()) {

@@ -1,8 +1,8 @@
-/** One kind of work that each request needs, done by instances that each take a number of calls at a time. */
+/** One kind of work of each request, done by instances with a number of concurrent calls each. */
 export interface Station {
   readonly name: string;
   readonly instances: number;
-  /** Calls that an instance works on at a time; further ones wait in its queue. */
+  /** Concurrent calls of an instance; further calls wait in its queue. */
   readonly workers: number;
   /** Measured times of one call, in milliseconds. */
   readonly times: readonly number[];
@@ -11,7 +11,7 @@ export interface Station {
 }
 
 export interface Prediction {
-  /** Requests that ended in a second, from the first arrival to the last end. */
+  /** Completed requests per second, from the first arrival to the last end. */
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -28,7 +28,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Times of arrivals in milliseconds, as many independent clients make them (Poisson). */
+/** Arrival times in milliseconds of many independent clients (a Poisson process). */
 export function arrivalsOf(count: number, perSecond: number, random: () => number): number[] {
   const times: number[] = [];
   let now = 0;
@@ -44,7 +44,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Instances that keep a station at most so busy. */
+/** Number of instances that keep the utilization of a station at most at this value. */
 export function instancesFor(
   perSecond: number,
   station: Pick<Station, 'workers' | 'times'>,
@@ -53,7 +53,7 @@ export function instancesFor(
   return Math.max(1, Math.ceil((perSecond * mean(station.times)) / 1_000 / (station.workers * busy)));
 }
 
-/** An instance: when each worker is free, and when the calls that it has will end. */
+/** An instance: the times when its workers become free, and when its calls end. */
 class Instance {
   private readonly freeAt: number[];
   private ends: number[] = [];
@@ -62,7 +62,7 @@ class Instance {
     this.freeAt = Array.from({ length: workers }, () => 0);
   }
 
-  /** Calls that it has at a time. */
+  /** Number of calls at a time. */
   busy(now: number): number {
     this.ends = this.ends.filter((end) => end > now);
     return this.ends.length;
@@ -80,7 +80,7 @@ class Instance {
 
 /**
  * Sends requests through stations, one after the other, and returns when each ends. As in MegaNest a call goes to the less busy of two
- * random instances, and an instance takes its calls in their order.
+ * random instances, and an instance processes its calls in order.
  */
 export function simulate(
   stations: readonly Station[],
@@ -105,7 +105,7 @@ export function simulate(
   return ends;
 }
 
-/** What clients see of these requests. */
+/** Throughput and latencies of these requests. */
 export function summarize(arrivals: readonly number[], ends: readonly number[]): Prediction {
   const waits = ends.map((end, index) => end - arrivals[index]!).sort((left, right) => left - right);
   const at = (share: number) => waits[Math.min(waits.length - 1, Math.floor(share * waits.length))]!;

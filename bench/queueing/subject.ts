@@ -1,6 +1,7 @@
 /**
- * How many instances are enough: the times of the nodes of a chat are measured, a model of queues predicts throughput and p99 from
- * them, and instances of a service that take such times check it at 1, 2 and 4 instances over NATS. Then the model goes on to 100,000 requests a second.
+ * Predicts the number of instances for a load. The times of the nodes of a chat are measured, and a queueing model
+ * predicts throughput and p99 from them. Instances of a service with the same times check the model at 1, 2 and 4
+ * instances over NATS. Then the model predicts up to 100,000 requests per second.
  */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -16,7 +17,7 @@ import { arrivalsOf, instancesFor, mean, predict, seededRandom, summarize, type 
 const chats = 60;
 const nodes = ['embedding', 'retrieval', 'reranking', 'llm'] as const;
 const services: readonly ServiceName[] = ['gateway', ...nodes];
-/** Share of the instances' time that the requests of the check take. */
+/** Utilization of the instances in the check. */
 const busy = 0.6;
 const checked = 500;
 const rates = [100, 1_000, 10_000, 100_000];
@@ -31,7 +32,7 @@ interface Measured {
   cpuMs: Map<string, number>;
 }
 
-/** Chats one after the other, each alone on the stack. */
+/** Runs chats one after the other, each alone on the stack. */
 async function measureChats(): Promise<Measured> {
   const stack = await startStack({ services: [...services, 'dataprep'] });
   try {
@@ -66,7 +67,7 @@ async function ingestTopics(url: string): Promise<void> {
   if (!answer.ok) throw new Error(`ingest: ${answer.status} ${await answer.text()}`);
 }
 
-/** One chat; returns where its time went. */
+/** Runs one chat; returns the times of its nodes. */
 async function ask(url: string, index: number): Promise<string> {
   const content = `How many days of vacation does the ${topics[index % topics.length]} office give?`;
   const answer = await fetch(`${url}/v1/chat/completions`, {
@@ -79,7 +80,9 @@ async function ask(url: string, index: number): Promise<string> {
   return answer.headers.get('server-timing') ?? '';
 }
 
-/** Requests at the times of a Poisson process to instances that take the times of a node, each one call at a time. */
+/**
+ * Sends requests at the times of a Poisson process to instances with the times of a node, with one call at a time each.
+ */
 async function check(count: number, samples: readonly number[], client: RpcClient) {
   const random = seededRandom(count);
   const perSecond = (count * busy * 1_000) / mean(samples);
@@ -103,14 +106,14 @@ async function check(count: number, samples: readonly number[], client: RpcClien
     ),
     sent,
     waits: inOrder.map(({ waitMs }) => waitMs),
-    /** What a wait takes beyond its time. */
+    /** Overhead of a timer beyond its time. */
     overheadMs: mean(inOrder.map(({ tookMs, waitMs }) => tookMs - waitMs)),
   };
 }
 
 const percent = (measured: number, predicted: number) => `${((predicted / measured - 1) * 100).toFixed(0)} %`;
 
-/** Rows that compare prediction and measurement. `samples`: of the slowest node. */
+/** Rows that compare prediction and measurement. `samples`: times of the slowest node. */
 async function checkAll(samples: readonly number[]): Promise<(string | number)[][]> {
   const nats = await startNats();
   const connection = await MessagingConnection.open({ url: nats.url, name: 'bench' });
@@ -124,7 +127,7 @@ async function checkAll(samples: readonly number[]): Promise<(string | number)[]
       await client.request(step, { text: 'who is there?' });
       await wait(1_000);
       const { measured, sent, waits, overheadMs } = await check(count, samples, client);
-      // Measured with one instance, it holds for all.
+      // Measured with one instance and used for all.
       overhead ??= overheadMs;
       const times = waits.map((ms) => ms + overhead!);
       const predicted = predict([{ name: 'step', instances: count, workers: 1, times, inOrder: true }], sent);
@@ -147,7 +150,7 @@ async function checkAll(samples: readonly number[]): Promise<(string | number)[]
   return rows;
 }
 
-/** What 10² to 10⁵ chats a second need. */
+/** Instances for 10² to 10⁵ chats per second. */
 function predictAll({ times, cpuMs }: Measured): (string | number)[][] {
   const cores = mean([...cpuMs.values()]) * cpuMs.size;
   return rates.map((rate) => {
@@ -162,7 +165,7 @@ function predictAll({ times, cpuMs }: Measured): (string | number)[][] {
   });
 }
 
-/** The queueing model: what it is fed with, how well it predicts, and what it says of large installations. */
+/** The queueing model: its inputs, the quality of its predictions, and predictions for large installations. */
 export const subject: Subject = {
   async run() {
     const measured = await measureChats();

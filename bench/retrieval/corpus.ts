@@ -11,7 +11,7 @@ import type { Embedder } from '#encoders';
 import { chunkDocument } from '../../apps/dataprep/src/chunking/chunk-document.js';
 import type { Dataset } from './datasets.js';
 
-/** A dataset in a database, chunked as the profile asks. */
+/** A dataset in a database, chunked with the settings of the profile. */
 export interface Corpus {
   chunkCount: number;
   /** Mean words of a chunk. */
@@ -25,7 +25,7 @@ export interface CorpusStore {
   close(): Promise<void>;
 }
 
-/** An empty database: embedded, or a schema of its own on the server that DATABASE_URL names. */
+/** Opens an empty database: embedded, or a schema of its own on the server of DATABASE_URL. */
 export async function openCorpusStore(
   embedder: Embedder,
   chunking: { chunkSize: number; chunkOverlap: number },

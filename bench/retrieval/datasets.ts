@@ -5,7 +5,7 @@ import { testData } from '#paths';
 /** Passages, and questions that one of them answers. */
 export interface Dataset {
   name: string;
-  /** What it is, for the report. */
+  /** Description for the report. */
   description: string;
   passages: string[];
   questions: Question[];
@@ -13,7 +13,7 @@ export interface Dataset {
 
 export interface Question {
   text: string;
-  /** Index of the passage that answers it. */
+  /** Index of the answering passage. */
   passage: number;
 }
 
@@ -22,7 +22,7 @@ interface SquadLine {
   qas: { question: string; is_impossible: boolean }[];
 }
 
-/** The datasets that are there; a missing one is reported on standard error. */
+/** Returns the available datasets; a missing one is reported on standard error. */
 export function loadDatasets(): Dataset[] {
   const loaders: [string, (path: string) => Dataset][] = [
     ['squad/passages-questions.jsonl', loadSquad],
@@ -74,8 +74,8 @@ function loadNanoEval(folder: string): Dataset {
 export type Half = 'tuning' | 'reported';
 
 /**
- * Up to `size` questions of one half, always the same ones. The halves share no passage: what was chosen on the one
- * is reported on the other.
+ * Returns up to `size` questions of one half, always the same ones. The halves do not share passages: settings are
+ * chosen on one half and reported on the other.
  */
 export function sampleQuestions({ questions }: Dataset, half: Half, size: number): Question[] {
   const candidates = questions.filter(({ passage }) => passage % 2 === (half === 'tuning' ? 0 : 1));

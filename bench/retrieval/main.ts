@@ -1,7 +1,7 @@
 /**
- * Retrieval quality of every kind of search on public questions: `npm run bench:retrieval -- [--all | --sample N]
- * [--tune] [--write]`. `--tune` tries settings of hybrid on the other half of the questions instead; `--write` puts
- * the tables into docs/benchmarks.md.
+ * Measures the retrieval quality of every kind of search on public questions:
+ * `npm run bench:retrieval -- [--all | --sample N] [--tune] [--write]`. `--tune` tries settings of hybrid on the other
+ * half of the questions instead; `--write` writes the tables into docs/benchmarks.md.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';

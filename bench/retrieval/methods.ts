@@ -8,15 +8,15 @@ import type { Corpus } from './corpus.js';
 /** A way to rank passages for a question, best first. */
 export interface Method {
   name: string;
-  /** False where a second method does part of the work. */
+  /** False if a second method does part of the work. */
   timed?: boolean;
   rank(corpus: Corpus, question: string, embedding: Float32Array): Promise<ChunkHit[]>;
 }
 
 const usualFusion: FusionSettings = { method: 'rrf', similarityWeight: 1, rankConstant: 60 };
-/** As many as chat retrieves. */
+/** Number of passages that chat retrieves. */
 const rerankedPassages = 20;
-/** How the name of the method ends that chat uses. */
+/** End of the name of chat's method. */
 export const chatDefault = 'chat’s default';
 
 /** The hybrid search of the profile. */
@@ -47,7 +47,7 @@ export function searchMethod(
 
 type Reorder = (question: string, hits: readonly ChunkHit[], scores: readonly number[]) => ChunkHit[];
 
-/** Reranks as the reranking service does. */
+/** Reranks like the reranking service. */
 function byService(settings: Profile['reranking']): Reorder {
   return (query, hits, scores) => {
     const passages = hits.map(({ text }) => firstWords(text, settings.maxPassageWords));
@@ -63,7 +63,7 @@ function describeRerankFusion(settings: Profile['reranking']): string {
     : `${fusion}, weight ${fusionWeight}, a phrase ${fusionPhraseWeight}`;
 }
 
-/** Ways to use the reranker's scores of the same hits; it is asked once a question. */
+/** Ways to use the reranker's scores of the same hits; the reranker runs once for each question. */
 function rerankMethods(base: Method, reranker: Reranker, profile: Profile): Method[] {
   const scored = new Map<string, Promise<{ hits: ChunkHit[]; scores: number[] }>>();
   const score = async (...[corpus, question, embedding]: Parameters<Method['rank']>) => {
@@ -91,7 +91,7 @@ function rerankMethods(base: Method, reranker: Reranker, profile: Profile): Meth
   ];
 }
 
-/** What the report compares. */
+/** The methods that the report compares. */
 export function comparedMethods(profile: Profile, reranker: Reranker): Method[] {
   const fetchK = profile.retrieval.fetch_k;
   const settings = { fusion: profileFusion(profile), fetchK };

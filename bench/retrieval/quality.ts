@@ -1,12 +1,12 @@
-/** How well rankings put the right passage in front. */
+/** Quality of rankings. */
 export interface Quality {
   recallAt1: number;
   recallAt5: number;
-  /** Mean of 1/rank of the first right passage, 0 where it is not among the first ten. */
+  /** Mean of 1/rank of the first right passage; 0 if it is not among the first ten. */
   meanReciprocalRank: number;
 }
 
-/** `ranks` holds, for each question, the rank of the first right passage from 1, or undefined where there is none. */
+/** `ranks`: for each question the rank of the first right passage, from 1, or undefined if it was not found. */
 export function qualityOf(ranks: readonly (number | undefined)[]): Quality {
   const share = (limit: number) =>
     ranks.filter((rank) => rank !== undefined && rank <= limit).length / ranks.length;
@@ -18,7 +18,7 @@ export function qualityOf(ranks: readonly (number | undefined)[]): Quality {
   };
 }
 
-/** The value that half of the numbers stay below. */
+/** Returns the median. */
 export function median(numbers: readonly number[]): number {
   return numbers.toSorted((left, right) => left - right)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }

@@ -5,7 +5,7 @@ import type { Quality } from './quality.js';
 /** One line of a table. */
 export interface Row extends Quality {
   method: string;
-  /** Of one search, where searches were timed. */
+  /** Time of one search, if searches were timed. */
   medianMs?: number;
 }
 

@@ -22,7 +22,9 @@ const triedFusions: FusionSettings[] = [
   })),
 ];
 
-/** Quality of `hybrid` with each of the tried settings: both searches run once a question, fusing is cheap. */
+/**
+ * Quality of `hybrid` with each of the tried settings: both searches run once for each question, since fusion is cheap.
+ */
 export async function tuneHybrid(
   corpus: Corpus,
   questions: readonly Question[],

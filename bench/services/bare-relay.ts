@@ -1,6 +1,6 @@
 /**
- * What the media alone cost: a server of node:http that hands a chat on over NATS and streams what comes back, and a
- * responder that answers at once, each in a process of its own. Nothing is validated, logged, measured or bounded.
+ * Baseline of HTTP and NATS alone: a node:http server that forwards a chat over NATS and streams the reply, and a
+ * responder that answers at once, each in a process of its own, without validation, logs, metrics or limits.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

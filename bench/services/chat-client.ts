@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-/** One connection pool to a server that speaks OpenAI's chat completions. */
+/** One connection pool to a server with OpenAI's chat completions. */
 export class ChatClient {
   private readonly pool: Pool;
 
@@ -11,7 +11,7 @@ export class ChatClient {
     this.pool = new Pool(url, { connections: 64, pipelining: 1 });
   }
 
-  /** One chat, read to its end; returns its body. Errors: anything but a 200. */
+  /** Runs one chat to its end; returns its body. Throws if the status is not 200. */
   async chat(content: string, parameters: Readonly<Record<string, unknown>>): Promise<string> {
     const body = JSON.stringify({ model: this.model, messages: [{ role: 'user', content }], ...parameters });
     const headers = { 'content-type': 'application/json' };

@@ -1,4 +1,4 @@
-/** What the engine of mega services itself costs: six nodes that do nothing, in a row and side by side, in one process. */
+/** Measures the engine of mega services: six no-op nodes, in sequence and in parallel, in one process. */
 import { z } from 'zod';
 import { createServiceRegistry, parseMegaService, runDag, type MegaServiceDefinition } from '#dag';
 import { table } from '../harness/markdown.js';

@@ -1,6 +1,6 @@
 /**
- * What the gateway and NATS add to the engine: a chat of one token on an idle stack, and eight streams at once. The engine
- * itself runs in this process, with the same model and settings; they take turns.
+ * Measures the overhead of the gateway and NATS: a chat of one token on an idle stack, and eight concurrent streams.
+ * For comparison the engine runs in this process, with the same model and settings; they take turns.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { generate, type GenerationParameters } from '#contracts';
@@ -20,7 +20,7 @@ const streams = 8;
 const streamTokens = 160;
 const content = 'How many days of vacation are there?';
 
-/** Ways to the same model, from the nearest to the farthest. */
+/** Ways to call the same model, from the shortest to the longest. */
 interface Way {
   readonly name: string;
   readonly run: (parameters: GenerationParameters, text: string) => Promise<unknown>;
@@ -54,7 +54,7 @@ async function milliseconds(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Times of one-token chats, each way in its turn, with a breath between them. */
+/** Measures one-token chats; the ways take turns, with pauses between them. */
 async function measureIdle(candidates: readonly Way[]): Promise<number[][]> {
   const times = candidates.map((): number[] => []);
   const parameters = { max_tokens: 1, temperature: 0, num_assistant_tokens: 0 };
@@ -68,7 +68,7 @@ async function measureIdle(candidates: readonly Way[]): Promise<number[][]> {
   return times;
 }
 
-/** Tokens per second of eight streams at once, each way in its turn. */
+/** Measures the tokens per second of eight concurrent streams; the ways take turns. */
 async function measureStreams(candidates: readonly Way[], rounds: number): Promise<number[][]> {
   const speeds = candidates.map((): number[] => []);
   const parameters = { max_tokens: streamTokens, ignore_eos: true, temperature: 0, num_assistant_tokens: 0 };

@@ -1,6 +1,6 @@
 /**
- * What a hop costs: no-op nodes of a mega service, called over a real NATS server in a service of its own process. The
- * graphs take turns run by run, so that a busy machine slows them alike.
+ * Measures the cost of a hop: no-op nodes of a mega service, called over a real NATS server in a service with its own
+ * process. The graphs take turns, so that a busy machine slows all of them alike.
  */
 import { createServiceRegistry, parseMegaService, runDag, type MegaServiceDefinition } from '#dag';
 import type { RequestOf } from '#contracts';
@@ -24,7 +24,7 @@ const registry = createServiceRegistry([
   },
 ]);
 
-/** `after` of each node, by its number. */
+/** `after` of each node, by the number of the node. */
 function define(nodes: number, after: (index: number) => string): MegaServiceDefinition {
   const list = Array.from(
     { length: nodes },
@@ -40,7 +40,7 @@ const subjects = [
   { name: `${nodeCount} nodes, one after the other`, definition: define(nodeCount, chain), hops: nodeCount },
   { name: `${nodeCount} nodes side by side`, definition: define(nodeCount, () => ''), hops: 1 },
 ];
-/** Nodes that have something to wait for, as those of a real graph do. */
+/** Nodes with predecessors, like the nodes of a real graph. */
 const waitMs = 10;
 const waiting = [
   { name: `one node of ${waitMs} ms`, definition: define(1, chain) },

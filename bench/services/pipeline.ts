@@ -1,4 +1,6 @@
-/** What the pipeline adds to the engines: hops over NATS, the engine of mega services, embedding through the gateway. */
+/**
+ * Measures the overhead of the pipeline: hops over NATS, the engine of mega services, embedding through the gateway.
+ */
 import { Pool } from 'undici';
 import { embed } from '#contracts';
 import { MessagingConnection, RpcClient } from '#messaging';

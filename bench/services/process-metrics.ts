@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
  * Metrics of a service's process since the last reading; the delays of its event loop are reset by each reading.
  */
 export interface ProcessMetrics {
-  /** 99 of 100 turns of the event loop came no later than this; 10 ms is the monitor's own grain. */
+  /** p99 of the delay of the event loop; the resolution of the monitor is 10 ms. */
   readonly loopDelayP99Ms: number;
   readonly loopDelayMaxMs: number;
   /** Processor time since the process began. */

@@ -10,16 +10,16 @@ interface Leaving {
   readonly deadlineMs?: number;
 }
 
-/** One request of the soak and what may come of it. */
+/** One request of the soak test, and its expected results. */
 export interface SoakRequest {
   readonly kind: string;
   /** Over HTTP as server-sent events instead of over NATS. */
   readonly http?: boolean;
   readonly request: GenerateRequest;
   readonly leaving?: Leaving;
-  /** Error codes that are no surprise. */
+  /** Expected error codes. */
   readonly expected?: readonly string[];
-  /** Says what is wrong with a whole answer: the texts of its choices. */
+  /** Returns the problem of a whole answer, given the texts of its choices. */
   readonly verify?: (texts: readonly string[]) => string | undefined;
 }
 
@@ -30,7 +30,7 @@ const passages = [0, 1, 2].map((seed) => ({
   metadata: {},
 }));
 
-/** More schemas than compiled grammars are kept, so that some are compiled again. */
+/** More schemas than cached grammars, so that some are compiled again. */
 const schemaCount = 48;
 
 function schema(seed: number): OutputConstraint {
@@ -56,9 +56,9 @@ function isJsonWith(field: string): (texts: readonly string[]) => string | undef
   };
 }
 
-/** The nth request of the mix; the same for the same number. */
+/** Returns the nth request of the mix, which depends only on the number. */
 export function soakRequest(index: number): SoakRequest {
-  /** Long enough to fill the prefix cache within the first thousand. */
+  /** Long enough to fill the prefix cache within the first thousand requests. */
   const ask = (parameters: GenerationParameters, length = 60): GenerateRequest => ({
     messages: [{ role: 'user', content: `${index} ${words(index, length + (index % 40))}` }],
     max_tokens: 4 + (index % 12),

@@ -1,7 +1,7 @@
 /**
- * Many mixed requests to the llm service, 32 at a time: whole ones, cancelled, over-long, constrained, with four answers,
- * disconnected, out of time. At its end nothing unexpected may have happened, nothing may be left in the engine, and the
- * service's memory must be what it was after the first tenth.
+ * Sends many mixed requests to the llm service, 32 at a time: complete, cancelled, too long, constrained, with four
+ * answers, disconnected, timed out. It checks that all results are expected, that the engine is empty at the end, and
+ * that the service's memory is the same as after the first tenth.
  */
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
@@ -44,7 +44,7 @@ class Soak {
     this.done++;
   }
 
-  /** Returns what is wrong with the answer. */
+  /** Returns the problem of the answer. */
   private async overNats({ request, leaving, verify }: SoakRequest): Promise<string | undefined> {
     const aborting = new AbortController();
     const deadline = leaving?.deadlineMs === undefined ? undefined : Date.now() + leaving.deadlineMs;
@@ -60,7 +60,7 @@ class Soak {
       if (received === leaving?.after) return undefined;
     }
     if (!ended) return 'it ended without its usage';
-    // What the length cut need not be whole.
+    // An answer that ended at the length limit may be incomplete.
     return cut ? undefined : verify?.(texts);
   }
 
@@ -83,7 +83,7 @@ class Soak {
   }
 }
 
-/** Numbers of a metric of the service, by their labels. */
+/** Returns the values of a metric of the service, by their labels. */
 async function gauges(url: string, name: string): Promise<Record<string, number>> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
@@ -95,7 +95,7 @@ async function gauges(url: string, name: string): Promise<Record<string, number>
   );
 }
 
-/** What the engine still holds, once the last cancels have had time to take effect. */
+/** Returns pending operations and requests of the engine, after the last cancellations had time to take effect. */
 async function leftovers(url: string): Promise<string[]> {
   for (let attempt = 0; ; attempt++) {
     const held = {

@@ -9,7 +9,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { z } from 'zod';
 
-/** Answers what it is sent, at once or after a while; `inTurn`: after those before it, as an engine with one thread does. */
+/** Returns its input, at once or after a while; `inTurn`: after the earlier calls, like an engine with one thread. */
 export const step = defineMethod({
   service: 'step',
   method: 'step',
@@ -54,7 +54,7 @@ class StepModule {
   }
 }
 
-/** The service in a process of its own, as services run. */
+/** Starts the service in a process of its own. */
 export async function startStepService(natsUrl: string): Promise<ChildProcess> {
   const child = fork(builtFile('step-service'), [natsUrl]);
   await once(child, 'message');

@@ -1,7 +1,7 @@
 import { defineNode, retrievedDocumentSchema } from '#contracts';
 import { z } from 'zod';
 
-/** Keeps the documents that hold a word. The YAML writes `{ service: keyword-filter, params: { word: … } }`. */
+/** Keeps the documents that contain a word. In the YAML file: `{ service: keyword-filter, params: { word: … } }`. */
 export const keywordFilter = defineNode({
   service: 'keyword-filter',
   inputs: { documents: { kind: 'documents' } },

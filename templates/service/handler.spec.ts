@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { KeywordFilterController } from './handler.js';
 
-it('keeps the documents that hold the word', () => {
+it('keeps the documents that contain the word', () => {
   const documents = ['a boat', 'a car'].map((text, index) => ({
     id: `${index}`,
     text,

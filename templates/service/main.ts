@@ -4,7 +4,7 @@ import { keywordFilter } from './contract.js';
 import { KeywordFilterController } from './handler.js';
 
 const service = 'keyword-filter';
-const identity = { service, title: service, description: 'Keeps the documents that hold a word.' };
+const identity = { service, title: service, description: 'Keeps the documents that contain a word.' };
 
 await kit.runMain(() => {
   const environment = kit.readEnvironment(kit.baseEnvironmentSchema);

@@ -1,7 +1,7 @@
 /**
- * Fits how the reader's scores and the lexical evidence become one order and one probability, and the thresholds of refusing
- * and of doubt; writes them as fusion.json beside the model. The passages are those of passages.mjs.
- * `--only outlined` keeps what the file has for prose.
+ * Fits the weights by which the reader's scores and the lexical evidence give one order and one probability, and the
+ * thresholds for refused and unsure answers; writes them to fusion.json next to the model. passages.mjs writes the
+ * passages. `--only outlined` keeps the file's weights for prose.
  * Usage: npm run build && node dist/fit-reader.js PASSAGES_DIR [models/nano-reader] [--only outlined] [--report NAME...]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -33,12 +33,17 @@ if (!folder) {
 }
 const passagesRead = 5;
 const settings = {
-  /** Of the questions whose passages answer, 2.5% are refused, and 34% are refused or unsure. */
+  /** 2.5% of the questions whose passages answer are refused, and 34% are refused or unsure. */
   prose: { ridge: 3, elsewhere: 0.5, shares: { answer: 0.025, sure: 0.34 } },
-  /** Few questions: the weights are kept smaller, and what is off topic is known by its probability. */
+  /**
+   * There are few questions: so the weights are kept smaller, and off-topic questions are detected by their
+   * probability.
+   */
   outlined: { ridge: 30, elsewhere: 1, thresholds: { answer: 0.07, doubtful: 0.5, sure: 0.6 } },
 };
-/** The questions about handbooks differ from those about this project more than these among each other. */
+/**
+ * The questions about handbooks differ more from the questions about this project than these differ from each other.
+ */
 const shareOfHandbooks = { order: 0.1, probability: 0.2 };
 const reader = await loadReader(resolve(model), { workers: 2 });
 
@@ -84,7 +89,7 @@ const order = (values) =>
     .sort((a, b) => b.value - a.value)
     .map(({ index }) => index);
 
-/** The order by the fusion, and the evidence of its first. */
+/** Returns the order by the fusion, and the evidence of the first passage. */
 function ranked(rank, { evidence }) {
   const logits = evidence.map((values) => regress(rank, values));
   const best = order(logits);
@@ -92,8 +97,8 @@ function ranked(rank, { evidence }) {
 }
 
 /**
- * The regressions of one kind of passages: `absent` are questions whose passages do not answer. `share` says how much a question
- * counts for the order, and for the probability.
+ * Returns the regressions of one kind of passages. `absent`: questions whose passages do not answer. `share`: the
+ * weight of a question for the order, and for the probability.
  */
 function fitJudgement(answerable, absent, { ridge, elsewhere, shares, thresholds }) {
   const rank = fitLogistic(

@@ -1,13 +1,14 @@
 /**
- * The documents of handbook-questions.jsonl, with which the fusion is fitted for passages below headings: manuals of Debian,
- * documentation of packages in node_modules, and that of npm itself. None of them is asked about in bench/grounding.
+ * The documents of handbook-questions.jsonl, on which the fusion is fitted for passages below headings: manuals of
+ * Debian, documentation of packages in node_modules, and the documentation of npm. bench/grounding does not have
+ * questions about them.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readManual } from '../../../bench/grounding/technical.ts';
 
-/** Folders of which all pages are ingested, by the collection that they become. */
+/** Folders whose pages are all ingested, by the name of their collection. */
 const folders = {
   fastify: ['node_modules/fastify/docs/Reference'],
   pino: ['node_modules/pino/docs'],
@@ -16,7 +17,7 @@ const folders = {
 };
 const isManual = (document) => /\.\d$/.test(document);
 
-/** Where npm keeps its documentation. */
+/** Folder of npm's documentation. */
 function npmDocuments() {
   const root = execFileSync('npm', ['root', '--global'], {
     encoding: 'utf8',
@@ -52,7 +53,7 @@ export function handbooks() {
   }));
 }
 
-/** The file's name in its collection: the package's where every package has a README. */
+/** Name of the file in its collection: the name of the package for its README. */
 function fileOf(document, collection) {
   if (collection === 'manuals') return `${document}.txt`;
   if (collection !== 'packages') return basename(document).toLowerCase();

@@ -1,4 +1,7 @@
-/** Logistic regression by Newton's method on standardised features, with a ridge; returns weights for the raw features. `shares`: how much each row counts. */
+/**
+ * Logistic regression by Newton's method on standardized features, with a ridge; returns weights for the raw features.
+ * `shares`: the weight of each row.
+ */
 export function fitLogistic(rows, labels, { ridge = 1, steps = 25, shares } = {}) {
   const width = rows[0].length;
   const mean = Array.from(

@@ -1,11 +1,11 @@
 /**
- * Writes what the search finds for the questions that the fusion is fitted on: those of the last tenth of each file of
- * paragraphs, asked of their own paragraphs (fit.jsonl) and of documents about other things (fit-off.jsonl); those of the half
- * of SQUAD_FILE that is not reported on (squad.jsonl), asked of this project's pages too (guides-off.jsonl); the tuned half of
- * the technical questions (technical.jsonl), and questions about other handbooks (handbooks.jsonl). `--report` adds questions that are only reported on: 1,000 of the other half of
- * SQUAD_FILE (squad-reported.jsonl), 300 of them asked of this project's pages (guides-reported-off.jsonl), and the other half
- * of the technical questions (technical-reported.jsonl). It ingests and searches as the services do, in this process; files
- * that are there are kept.
+ * Writes the search results for the questions on which the fusion is fitted: the questions of the last tenth of each
+ * file of paragraphs, searched in their own paragraphs (fit.jsonl) and in unrelated documents (fit-off.jsonl); the
+ * questions of the tuning half of SQUAD_FILE (squad.jsonl), also searched in this project's pages (guides-off.jsonl);
+ * the tuning half of the technical questions (technical.jsonl), and questions about other handbooks (handbooks.jsonl).
+ * `--report` adds questions for reports only: 1,000 of the other half of SQUAD_FILE (squad-reported.jsonl), 300 of them
+ * searched in this project's pages (guides-reported-off.jsonl), and the other half of the technical questions
+ * (technical-reported.jsonl). It ingests and searches like the services, in this process; existing files are kept.
  * Usage: npm run build && node dist/passages-reader.js QA_DIR SQUAD_FILE OUT_DIR [--report] [--only outlined]
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ if (!out) {
   process.exit(2);
 }
 const sources = ['squadshifts-new-wiki', 'squad-train-paragraphs', 'covid-qa', 'policyqa'];
-/** Of the questions of policies, which repeat over sites, one in so many. */
+/** One in this many questions about policies is used, since they repeat over sites. */
 const thinned = { policyqa: 4 };
 
 const lines = (path) =>
@@ -33,7 +33,7 @@ const lines = (path) =>
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-/** Evenly over the whole. */
+/** Takes elements at even distances. */
 const evenly = (items, count) =>
   items.filter(
     (_item, index) =>
@@ -46,7 +46,7 @@ const named = (collection, texts) =>
 mkdirSync(out, { recursive: true });
 const engine = await openSearch();
 
-/** What is found for questions, without the embeddings. */
+/** Returns the search results of questions, without the embeddings. */
 async function found(collection, questions) {
   const rows = [];
   for (const question of questions) {
@@ -68,7 +68,7 @@ function write(file, rows) {
 
 async function technical() {
   const { documents, missing } = technicalDocuments();
-  if (missing.length > 0) throw new Error(`Manuals that are not installed: ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`These manuals are not installed: ${missing.join(', ')}`);
   await engine.ingest('technical', documents);
   const questions = technicalQuestions(documents.map(({ name }) => name));
   const half = (rest) => questions.filter((_question, index) => index % 2 === rest);
@@ -76,7 +76,7 @@ async function technical() {
   if (flags.report) await search('technical', half(1), 'technical-reported.jsonl');
 }
 
-/** Questions about handbooks, each asked of its own kind. */
+/** Questions about handbooks, each searched in the handbooks of its kind. */
 async function outlined() {
   if (existsSync(join(out, 'handbooks.jsonl'))) return;
   const rows = [];

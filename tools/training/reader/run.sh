@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes models/nano-reader from a reranker: run.sh QA_DIR SQUAD_FILE WORK [SECONDS_OF_TRAINING]
-# QA_DIR: the files of questions that models/SOURCES.md names. SQUAD_FILE: passages whose questions are only reported on.
-# WORK: a folder outside the repository. RERANKER: the reranker to begin with, by default models/nano-rerank as it was before it
-# got the weights of nano-reader. To be run in the root of the repository; needs numpy, torch, g++
+# QA_DIR: the files of questions in models/SOURCES.md. SQUAD_FILE: passages whose questions are used for reports only.
+# WORK: a folder outside the repository. RERANKER: the initial reranker, by default models/nano-rerank before it
+# got the weights of nano-reader. Run it in the root of the repository; it needs numpy, torch, g++
 # and the history of the repository.
 set -eu
 qa=$1 squad=$2 work=$3 seconds=${4:-1400}

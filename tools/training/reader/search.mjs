@@ -10,13 +10,15 @@ import { prepareDocument } from '../../../apps/dataprep/src/ingest/prepare-docum
 import { behindHeading } from '../../../apps/gateway/src/mega-services/nodes/service-calls.ts';
 import { rankByScore, rankFusion } from '../../../apps/reranking/src/rank-by-score.ts';
 
-/** Passages that are reranked, as in megaservices/chatqna.yaml, and the words of one that are embedded. */
+/**
+ * Passages that are reranked, as in megaservices/chatqna.yaml, and the number of words of a passage that are embedded.
+ */
 const retrieved = 20;
 const embeddedWords = 256;
 
 /**
- * Ingests and searches with the bundled models as the services do, and waits for none of them: in an embedded Postgres, or in a
- * schema of its own on the server that DATABASE_URL names, which is several times faster.
+ * Ingests and searches with the bundled models like the services, but in one process: in an embedded Postgres, or in a
+ * schema of its own on the server of DATABASE_URL, which is several times faster.
  */
 export async function openSearch() {
   const profile = loadProfile('bundled');

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Trains the reranker further on whole passages, and prints its quality on held questions: run.sh QA_DIR WORK [SECONDS]
-# QA_DIR: the files of questions that models/SOURCES.md names. WORK: a folder outside the repository. To be run in the root of
-# the repository; needs numpy, torch and g++. It is not how the shipped weights are made (see README.md).
+# Trains the reranker further on whole passages, and prints its quality on held-out questions: run.sh QA_DIR WORK
+# [SECONDS]
+# QA_DIR: the files of questions in models/SOURCES.md. WORK: a folder outside the repository. Run it in the root of
+# the repository; it needs numpy, torch and g++. The shipped weights are made by ship.sh (see README.md).
 set -eu
 qa=$1 work=$2 seconds=${3:-2000}
 reader=tools/training/reader

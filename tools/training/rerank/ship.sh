@@ -1,7 +1,8 @@
 #!/bin/sh
-# Makes models/nano-rerank: ship.sh QA_DIR WORK. QA_DIR: the files of questions that models/SOURCES.md names. WORK: a folder outside
-# the repository. It begins with nano-rerank as it was before it saw which words match, and learns from the first 960 questions of
-# every fourth group, in the form of nano-reader. To be run in the root of the repository; needs numpy, torch, g++ and the history of the repository.
+# Makes models/nano-rerank: ship.sh QA_DIR WORK. QA_DIR: the files of questions in models/SOURCES.md. WORK: a folder
+# outside the repository. It starts with nano-rerank before it had marks of matching words, and trains on the first 960
+# questions of every fourth group, in the format of nano-reader. Run it in the root of the repository; it needs numpy,
+# torch, g++ and the history of the repository.
 set -eu
 qa=$1 work=$2
 reader=tools/training/reader
