@@ -89,8 +89,8 @@ export class BackgroundIndexer {
     for (const [key, target] of this.#waiting) {
       this.#waiting.delete(key);
       // A search is right without the index. The next look, or the next start, builds what failed now.
-      await this.#grow(target).catch(() => undefined);
       await this.#count(target).catch(() => undefined);
+      await this.#grow(target).catch(() => undefined);
     }
   }
 
@@ -113,8 +113,11 @@ export class BackgroundIndexer {
       });
       if (change === 'busy') await wait(retryMs, undefined, { ref: false });
       else if (!change.build && change.drop.length === 0) return;
-      else if (change.build && !this.#policy?.isEmbedded)
+      else if (change.build && !this.#policy?.isEmbedded) {
         await this.#buildBesideWriters(target, change.build);
+        // More chunks came meanwhile, and the next index may take as long.
+        await this.#count(target);
+      }
     }
   }
 

@@ -55,6 +55,10 @@ describe.skipIf('reason' in found)('an index that a Postgres server builds', () 
     const documents = new DocumentsRepository(database);
     await store(documents, 'large', 5_000);
     await expect.poll(indexes).toEqual([false]);
+    // Words are not counted after an index that takes minutes, but before.
+    expect((await writer.query('SELECT collection, chunks FROM word_counts')).rows).toEqual([
+      { collection: 'large', chunks: '5000' },
+    ]);
     // More than half as many again: the planner's statistics are due.
     expect(await store(documents, 'beside', 3_000)).toMatchObject({ outcome: 'added', chunks: 3_000 });
     const one = search({ embedding: vectorOf(6), k: 1, collection: 'large' });

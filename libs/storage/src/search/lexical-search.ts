@@ -90,8 +90,8 @@ const occurrencesOf = (term: string) =>
   `nullif(round(1 / (1.64493406685 * (1 - ts_rank('{1,1,1,1}', search, ${term}::tsquery))) - 0.5), 0)`;
 const shortness = 1 - lengthNormalisation;
 
-/** Returns the statement and its parameters; exported for the test of its plan. */
-export function scoringStatement(
+/** Returns the statement and its parameters. */
+function scoringStatement(
   query: LexicalQuery,
   { terms, chunks, averageLength, isSmallPart, selection, limit }: Scoring,
 ): { text: string; parameters: SqlParameters } {

@@ -148,9 +148,8 @@ async function searchSegments(
 
 /**
  * Each segment gives the nearest by its index, in half precision; their distances are then those of the stored vectors.
- * Exported for the test of its plan.
  */
-export function segmentsStatement(
+function segmentsStatement(
   query: VectorQuery,
   segments: readonly ArrivalRange[],
   limit: number,
