@@ -22,6 +22,7 @@ const subjects: Readonly<Record<string, () => Promise<{ subject: Subject }>>> = 
   pipeline: () => import('./services/pipeline.js'),
   gateway: () => import('./services/gateway.js'),
   ingest: () => import('./services/ingest.js'),
+  instances: () => import('./services/instances.js'),
   'large-text': () => import('./services/large-text.js'),
   queueing: () => import('./queueing/subject.js'),
   growth: () => import('./services/growth.js'),

@@ -19,13 +19,19 @@ const engineName = 'the engine alone, two workers';
 
 let uploads = 0;
 
-async function upload(url: string, contents: readonly string[]): Promise<void> {
+/** Sends files to the gateway and waits until they are stored. Errors: any answer but a success. */
+export async function upload(
+  url: string,
+  contents: readonly string[],
+  collection = 'default',
+): Promise<void> {
   const form = new FormData();
   uploads += 1;
   for (const [index, content] of contents.entries())
     form.append('files', new Blob([content]), `${uploads}-${index}.txt`);
   form.append('chunk_size', String(wordsOfText));
   form.append('chunk_overlap', '0');
+  form.append('collection', collection);
   const answer = await fetch(`${url}/v1/dataprep/ingest`, { method: 'POST', body: form });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`ingest: ${answer.status} ${text}`);

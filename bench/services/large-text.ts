@@ -93,6 +93,13 @@ function upload(url: string, bytes: number): Promise<IngestJob> {
   return fetch(`${url}/v1/dataprep/ingest`, init as RequestInit).then(json<IngestJob>);
 }
 
+/** Undefined where a busy machine does not answer in time. */
+async function readJob(url: string, id: string): Promise<IngestJob | undefined> {
+  const answer = await fetch(`${url}/v1/dataprep/jobs/${id}`);
+  if (answer.status === 503) return undefined;
+  return json<IngestJob>(answer);
+}
+
 function readMemory(): Record<string, number> {
   const memory: Record<string, number> = {};
   for (const { pid, part } of readFamily()) memory[part] = (memory[part] ?? 0) + memoryOf(pid);
@@ -117,18 +124,20 @@ async function measure(
       state.isSent = true;
       sentAfter = (performance.now() - beganAt) / 1000;
     }
-    if (state.job) state.job = await fetch(`${url}/v1/dataprep/jobs/${state.job.id}`).then(json<IngestJob>);
+    if (state.job) state.job = (await readJob(url, state.job.id)) ?? state.job;
     const { progress, state: stage, error } = state.job ?? {};
     const done = stage === 'succeeded' ? expected : (progress?.completed ?? 0);
     samples.push({ share: Math.min(1, done / expected), memory: readMemory() });
-    if (samples.length % 20 === 0)
-      console.error(`${Math.round(done)} of about ${Math.round(expected)} chunks`);
+    if (samples.length % 20 === 0) console.error(lineOf(samples.at(-1)!));
     if (error) throw new Error(error.message);
     if (stage !== 'succeeded') continue;
     const chunks = progress?.documents?.[0]?.chunks ?? 0;
     return { samples, chunks, seconds: [sentAfter, (performance.now() - beganAt) / 1000] };
   }
 }
+
+const lineOf = ({ share, memory }: Sample) =>
+  [`${(100 * share).toFixed(1)} %`, ...parts.map((part) => `${part} ${megabytes(memory[part])}`)].join(', ');
 
 const megabytes = (bytes = 0) => Math.round(bytes / 2 ** 20);
 
