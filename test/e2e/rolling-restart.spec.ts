@@ -27,7 +27,7 @@ afterAll(() => stack?.stop());
 
 interface Load {
   /** What was answered whole, by what was asked for. */
-  answers: Record<'chat' | 'ingest' | 'speech', number>;
+  answers: Record<'chat' | 'ingest' | 'speech' | 'job' | 'response', number>;
   failures: string[];
   retries: number;
 }
@@ -42,24 +42,24 @@ async function readyGateway(): Promise<string> {
   }
 }
 
-/** Sends a request, which a 503 may put off by its `Retry-After`; undefined, and a failure noted, where it is not answered whole. */
+/** Sends a request, a GET where it has no body, which a 503 may put off by its `Retry-After`; undefined, and a failure noted, where it is not answered whole. */
 async function send(
   load: Load,
   path: string,
-  makeBody: () => object,
+  makeBody: () => object | undefined,
   isWhole: (text: string) => boolean = () => true,
 ): Promise<Blob | undefined> {
   for (let attempt = 0; attempt < 3; attempt += 1) {
     const made = makeBody();
     const isForm = made instanceof FormData;
     const response = await fetch(`${await readyGateway()}${path}`, {
-      method: 'POST',
-      headers: isForm ? {} : { 'content-type': 'application/json' },
-      body: isForm ? made : JSON.stringify(made),
+      method: made ? 'POST' : 'GET',
+      headers: isForm || !made ? {} : { 'content-type': 'application/json' },
+      body: isForm ? made : made && JSON.stringify(made),
     }).catch((error: unknown) => String(error));
     const body = typeof response === 'string' ? response : await response.blob().catch(String);
     if (typeof response !== 'string' && typeof body !== 'string') {
-      if (response.status === 200 && isWhole(await body.text())) return body;
+      if (response.ok && isWhole(await body.text())) return body;
       const retryAfter = response.headers.get('retry-after');
       if (response.status === 503 && retryAfter !== null) {
         load.retries += 1;
@@ -81,16 +81,55 @@ async function chat(load: Load): Promise<void> {
   if (await send(load, '/v1/chat/completions', () => body, isWhole)) load.answers.chat += 1;
 }
 
+function documentForm(name: string, fields: Record<string, string> = {}): FormData {
+  const form = new FormData();
+  form.append('files', new Blob([`The file ${name} is about winter tires.`]), name);
+  for (const [field, value] of Object.entries({ collection: 'under-load', ...fields }))
+    form.append(field, value);
+  return form;
+}
+
 /** One document, stored. */
 async function ingest(load: Load): Promise<void> {
   const name = `document-${load.answers.ingest}.txt`;
-  const makeBody = () => {
-    const form = new FormData();
-    form.append('files', new Blob([`The file ${name} is about winter tires.`]), name);
-    form.append('collection', 'under-load');
-    return form;
-  };
-  if (await send(load, '/v1/dataprep/ingest', makeBody)) load.answers.ingest += 1;
+  if (await send(load, '/v1/dataprep/ingest', () => documentForm(name))) load.answers.ingest += 1;
+}
+
+/** Work that goes on after its request was answered: begun, and asked for until it has ended. True where it has ended well. */
+async function follow(load: Load, path: string, makeBody: () => object, pathOf: (id: string) => string) {
+  const begun = await send(load, path, makeBody);
+  if (!begun) return false;
+  const { id } = JSON.parse(await begun.text()) as { id: string };
+  for (;;) {
+    const answer = await send(load, pathOf(id), () => undefined);
+    if (!answer) return false;
+    const { state, status = state } = JSON.parse(await answer.text()) as { state?: string; status?: string };
+    if (status === 'succeeded' || status === 'completed') return true;
+    if (status === 'failed' || status === 'cancelled') load.failures.push(`${path}: ${id} ${status}`);
+    if (load.failures.length > 0) return false;
+    await delay(100);
+  }
+}
+
+/** One document, stored by a job. */
+async function ingestInBackground(load: Load): Promise<void> {
+  const makeBody = () => documentForm(`job-${load.answers.job}.txt`, { async: 'true' });
+  if (await follow(load, '/v1/dataprep/ingest', makeBody, (id) => `/v1/dataprep/jobs/${id}`))
+    load.answers.job += 1;
+}
+
+/** One answer, written in the background. */
+async function respondInBackground(load: Load): Promise<void> {
+  const body = { model: 'chatqna', input: question, background: true };
+  if (
+    await follow(
+      load,
+      '/v1/responses',
+      () => body,
+      (id) => `/v1/responses/${id}`,
+    )
+  )
+    load.answers.response += 1;
 }
 
 /** A sentence, spoken and written down. */
@@ -118,12 +157,22 @@ async function replace(name: ServiceName, old: TestService): Promise<TestService
 }
 
 it('loses no request while every service is replaced', async () => {
-  const load: Load = { answers: { chat: 0, ingest: 0, speech: 0 }, failures: [], retries: 0 };
+  const load: Load = {
+    answers: { chat: 0, ingest: 0, speech: 0, job: 0, response: 0 },
+    failures: [],
+    retries: 0,
+  };
   const run = { over: false };
   const repeat = async (work: (load: Load) => Promise<void>) => {
     while (!run.over && load.failures.length === 0) await work(load);
   };
-  const work = [...Array.from({ length: chats }, () => repeat(chat)), repeat(ingest), repeat(speak)];
+  const work = [
+    ...Array.from({ length: chats }, () => repeat(chat)),
+    repeat(ingest),
+    repeat(speak),
+    repeat(ingestInBackground),
+    repeat(respondInBackground),
+  ];
   const started: TestService[] = [];
   for (const name of allServices) {
     const before = { ...load.answers };
@@ -140,4 +189,6 @@ it('loses no request while every service is replaced', async () => {
   await Promise.all(started.map((service) => service.stop()));
   expect(load.failures).toEqual([]);
   expect(load.retries).toBe(0);
+  // Also while the services were replaced that work in the background.
+  expect(Math.min(load.answers.job, load.answers.response)).toBeGreaterThan(allServices.length);
 });
