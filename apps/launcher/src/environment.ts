@@ -125,6 +125,14 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
   });
 export type LauncherEnvironment = z.infer<typeof launcherEnvironmentSchema>;
 
+/** The models that a profile names: the variable that names another one, and the one that names a remote engine. */
+export const modelRoles = {
+  embedding: { model: 'EMBEDDING_MODEL_ID', endpoint: 'TEI_EMBEDDING_ENDPOINT' },
+  reranking: { model: 'RERANK_MODEL_ID', endpoint: 'TEI_RERANKING_ENDPOINT' },
+  llm: { model: 'LLM_MODEL_ID', endpoint: 'LLM_ENDPOINT' },
+  asr: { model: 'ASR_MODEL_ID', endpoint: 'ASR_ENDPOINT' },
+} as const;
+
 /** Relative paths mean the directory of the project, wherever the command was given. */
 function fromProject(path: string): string {
   return isAbsolute(path) ? path : join(projectRoot, path);

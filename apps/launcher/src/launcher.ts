@@ -16,7 +16,7 @@ import {
   type SupervisionEvent,
 } from '#local-stack';
 import { projectRoot } from '#paths';
-import type { LauncherEnvironment } from './environment.js';
+import { modelRoles, type LauncherEnvironment } from './environment.js';
 import { ProcessRegister } from './process-register.js';
 import { provideNats, providePostgres, type ProvidedServer } from './provide-servers.js';
 import { reportEvent } from './summary.js';
@@ -29,9 +29,9 @@ const marginMs = 500;
 const startTimeoutMs = { bundled: 120_000, other: 3_600_000 };
 
 function usesBundledModels(environment: LauncherEnvironment): boolean {
-  const { EMBEDDING_MODEL_ID, RERANK_MODEL_ID, LLM_MODEL_ID, ASR_MODEL_ID, GUARDRAIL_MODEL_ID } = environment;
-  const named = [EMBEDDING_MODEL_ID, RERANK_MODEL_ID, LLM_MODEL_ID, ASR_MODEL_ID, GUARDRAIL_MODEL_ID];
-  return environment.MEGANEST_PROFILE === 'bundled' && named.every((model) => model === undefined);
+  const named = Object.values(modelRoles).map(({ model }) => environment[model]);
+  const isNamed = [...named, environment.GUARDRAIL_MODEL_ID].some((model) => model !== undefined);
+  return environment.MEGANEST_PROFILE === 'bundled' && !isNamed;
 }
 
 /** Everything that `npm start` runs: started in order, restarted when it dies, stopped in reverse order. */

@@ -20,23 +20,14 @@ export async function* writeDocument(
   context: IngestContext,
   call: PassedOn,
 ): AsyncGenerator<IngestProgress, IngestedDocument, void> {
-  const { filename, link, mimeType, bytes, contentHash, content } = loaded;
+  const { content, link: source, ...file } = loaded;
+  const { filename } = file;
   if ('unchanged' in content) {
     const { id, chunks } = content.unchanged;
     return { documentId: id, filename, chunks, outcome: 'unchanged' };
   }
   const { collection, owner, metadata, embeddingModel } = context;
-  const facts = {
-    collection,
-    owner,
-    filename,
-    source: link,
-    contentHash,
-    mimeType,
-    bytes,
-    metadata,
-    embeddingModel,
-  };
+  const facts = { ...file, source, collection, owner, metadata, embeddingModel };
   let total = 0;
   const store = async (onEvent: (event: IngestProgress) => void, signal: AbortSignal) => {
     const progress = (stage: 'embedding' | 'storing', completed: number) =>

@@ -4,7 +4,7 @@ import { hubCacheOf, loadProfile, type Profile } from '#service-kit';
 import type { DatabaseFacts } from '#storage';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { LauncherEnvironment } from '../environment.js';
+import { modelRoles, type LauncherEnvironment } from '../environment.js';
 import { maskUrl } from '../summary.js';
 import { reachableHost } from '../service-ports.js';
 import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
@@ -22,12 +22,9 @@ export interface ModelReport {
   embedding?: ModelFacts;
 }
 
-type ModelVariable =
-  'EMBEDDING_MODEL_ID' | 'RERANK_MODEL_ID' | 'LLM_MODEL_ID' | 'ASR_MODEL_ID' | 'GUARDRAIL_MODEL_ID';
-
 interface Role {
   check: string;
-  variable: ModelVariable;
+  variable: (typeof modelRoles)[keyof typeof modelRoles]['model'] | 'GUARDRAIL_MODEL_ID';
   source: string;
   endpoint?: string;
   /** What its folder holds beside the weights. */
@@ -48,40 +45,29 @@ export async function checkModels(environment: LauncherEnvironment): Promise<Mod
   } catch (error) {
     return { findings: [fail('profile', reasonOf(error), 'set MEGANEST_PROFILE to one of them')] };
   }
-  const { EMBEDDING_MODEL_ID, RERANK_MODEL_ID, LLM_MODEL_ID, ASR_MODEL_ID } = environment;
-  const { TEI_EMBEDDING_ENDPOINT, TEI_RERANKING_ENDPOINT, LLM_ENDPOINT, ASR_ENDPOINT } = environment;
-  const roles: Role[] = [
-    role(
-      'embedding',
-      'EMBEDDING_MODEL_ID',
-      EMBEDDING_MODEL_ID ?? profile.embedding.model,
-      TEI_EMBEDDING_ENDPOINT,
-    ),
-    role('reranking', 'RERANK_MODEL_ID', RERANK_MODEL_ID ?? profile.reranking.model, TEI_RERANKING_ENDPOINT),
-    role('llm', 'LLM_MODEL_ID', LLM_MODEL_ID ?? profile.llm.model, LLM_ENDPOINT),
-    role('asr', 'ASR_MODEL_ID', ASR_MODEL_ID ?? profile.asr.model, ASR_ENDPOINT, ['config.json']),
-    ...guardrailRole(environment),
-  ];
+  const roles = [...rolesOf(environment, profile), ...guardrailRole(environment)];
   const reports = await Promise.all(roles.map((one) => checkRole(one, environment, profile)));
   const [embedding, reranking, llm] = reports.map(({ facts }) => facts);
   const limits = describeLimits(profile, { embedding, reranking, llm });
   return { findings: [...reports.map(({ finding }) => finding), ...limits], embedding };
 }
 
-function role(
-  check: string,
-  variable: ModelVariable,
-  source: string,
-  endpoint?: string,
-  files: readonly string[] = textModelFiles,
-): Role {
-  return { check, variable, source, endpoint, files };
+function rolesOf(environment: LauncherEnvironment, profile: Profile): Role[] {
+  return (Object.keys(modelRoles) as (keyof typeof modelRoles)[]).map((check) => {
+    const { model: variable, endpoint } = modelRoles[check];
+    const source = environment[variable] ?? profile[check].model;
+    const files = check === 'asr' ? ['config.json'] : textModelFiles;
+    return { check, variable, source, endpoint: environment[endpoint], files };
+  });
 }
 
 /** The guardrail judges by rules alone unless a classifier is named. */
-function guardrailRole({ GUARDRAIL_MODEL_ID: model, TEI_GUARDRAIL_ENDPOINT: endpoint }: LauncherEnvironment) {
-  if (model === undefined && endpoint === undefined) return [];
-  return [role('guardrail', 'GUARDRAIL_MODEL_ID', model ?? '', endpoint)];
+function guardrailRole({
+  GUARDRAIL_MODEL_ID: source = '',
+  TEI_GUARDRAIL_ENDPOINT: endpoint,
+}: LauncherEnvironment): Role[] {
+  if (source === '' && endpoint === undefined) return [];
+  return [{ check: 'guardrail', variable: 'GUARDRAIL_MODEL_ID', source, endpoint, files: textModelFiles }];
 }
 
 async function checkRole(

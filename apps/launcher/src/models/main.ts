@@ -13,7 +13,7 @@ import {
   type ModelLoadOptions,
 } from '#models';
 import { EnvironmentError, hubCacheOf, loadProfile, progressBar } from '#service-kit';
-import { readLauncherEnvironment, type LauncherEnvironment } from '../environment.js';
+import { modelRoles, readLauncherEnvironment, type LauncherEnvironment } from '../environment.js';
 
 const usage = `Usage: npm run models -- <command> [models]
 
@@ -64,16 +64,13 @@ function optionsOf(environment: LauncherEnvironment): ModelLoadOptions {
 
 /** The hub's models that the next start would load. */
 function configuredModels(environment: LauncherEnvironment): HubModel[] {
-  const { embedding, reranking, llm, asr } = loadProfile(environment.MEGANEST_PROFILE);
-  const { EMBEDDING_MODEL_ID, RERANK_MODEL_ID, LLM_MODEL_ID, ASR_MODEL_ID } = environment;
-  const sources = [
-    environment.TEI_EMBEDDING_ENDPOINT ? undefined : (EMBEDDING_MODEL_ID ?? embedding.model),
-    environment.TEI_RERANKING_ENDPOINT ? undefined : (RERANK_MODEL_ID ?? reranking.model),
-    environment.LLM_ENDPOINT ? undefined : (LLM_MODEL_ID ?? llm.model),
-    environment.ASR_ENDPOINT ? undefined : (ASR_MODEL_ID ?? asr.model),
-    environment.GUARDRAIL_MODEL_ID,
-  ];
-  return sources.flatMap((source) => parseHubId(source ?? '') ?? []);
+  const profile = loadProfile(environment.MEGANEST_PROFILE);
+  const roles = Object.keys(modelRoles) as (keyof typeof modelRoles)[];
+  const sources = roles.map((role) => {
+    const { model, endpoint } = modelRoles[role];
+    return environment[endpoint] ? undefined : (environment[model] ?? profile[role].model);
+  });
+  return [...sources, environment.GUARDRAIL_MODEL_ID].flatMap((source) => parseHubId(source ?? '') ?? []);
 }
 
 async function pull(models: readonly HubModel[], options: ModelLoadOptions): Promise<void> {
