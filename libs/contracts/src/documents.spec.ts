@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { pageOfQuote } from './documents.js';
+import { pageOfQuote, nameSchema } from './documents.js';
+import { ingest } from './services/dataprep.js';
+import { retrievalParametersSchema, retrieve } from './services/retrieval.js';
 
 describe('pageOfQuote', () => {
   const passage = (metadata: Record<string, unknown>) => ({
@@ -22,5 +24,40 @@ describe('pageOfQuote', () => {
   it('knows a passage of one page, and one of a document without pages', () => {
     expect(pageOfQuote(passage({ page: 2 }), 'On five.')).toBe(2);
     expect(pageOfQuote(passage({}), 'On five.')).toBeUndefined();
+  });
+});
+
+describe('nameSchema', () => {
+  it.each(['default', 'Über uns', '日本語', 'a_b-c.d', 'نام'])('takes %j', (name) => {
+    expect(nameSchema(128).safeParse(name).success).toBe(true);
+  });
+
+  it.each(['', 'v\0s_1', 'a\nb', 'a\u2028b', 'a\u0085b', 'a\ud800', 'x'.repeat(129)])(
+    'refuses %j',
+    (name) => {
+      expect(nameSchema(128).safeParse(name).success).toBe(false);
+    },
+  );
+});
+
+describe('collections', () => {
+  const hidden = 'v\0s_0123';
+
+  it.each(['vs_0123', hidden])('of vector stores are not searched by name: %j', (collection) => {
+    expect(retrievalParametersSchema.safeParse({ collection }).success).toBe(false);
+  });
+
+  it('hold documents whose names fit into an index', () => {
+    const request = { links: [`https://example.org/${'x'.repeat(3_000)}`] };
+    expect(ingest.request.safeParse(request).success).toBe(false);
+    const file = { objectId: 'x', filename: '日'.repeat(900), mimeType: '', bytes: 1 };
+    expect(ingest.request.safeParse({ files: [file] }).success).toBe(false);
+  });
+
+  it('have no control characters among services either', () => {
+    expect(retrieve.request.safeParse({ query: 'x', collection: hidden }).success).toBe(false);
+    expect(ingest.request.safeParse({ collection: hidden }).success).toBe(false);
+    const file = { objectId: 'x', filename: 'a\0.txt', mimeType: '', bytes: 1 };
+    expect(ingest.request.safeParse({ files: [file] }).success).toBe(false);
   });
 });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { fileReferenceSchema } from './dataprep.js';
-import { modelInfoSchema } from './embedding.js';
-import { defineMethod } from './method.js';
+import { defineMethod, describeMethod, modelInfoSchema } from './method.js';
 
 export const transcriptionParametersSchema = z.object({
   language: z.string().min(2).max(32).optional().describe('ISO 639-1 code of what is spoken, e.g. en'),
@@ -63,9 +62,4 @@ export const transcribe = defineMethod({
   streaming: true,
 });
 
-export const describeAsrModel = defineMethod({
-  service: 'asr',
-  method: 'describe',
-  request: z.object({}),
-  reply: modelInfoSchema,
-});
+export const describeAsrModel = describeMethod('asr', modelInfoSchema);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { metadataSchema } from '../documents.js';
+import { metadataSchema, nameSchema } from '../documents.js';
 import { defineMethod } from './method.js';
-import { nameSchema } from '../names.js';
 
 export const ingestParametersSchema = z.object({
   chunk_size: z.int().min(10).max(10_000).optional().describe('Target size of a chunk in words'),
@@ -107,39 +106,24 @@ export const startIngestJob = defineMethod({
 });
 
 /** Errors: not_found. */
-export const findIngestJob = defineMethod({
-  service: 'dataprep',
-  method: 'job',
-  request: z.object({ id: z.string() }),
-  reply: ingestJobSchema,
-});
+export const findIngestJob = jobMethod('job');
 
 /** Stops a job on whichever instance runs it; one that has ended stays as it is. Errors: not_found. */
-export const cancelIngestJob = defineMethod({
-  service: 'dataprep',
-  method: 'cancel-job',
-  request: z.object({ id: z.string() }),
-  reply: ingestJobSchema,
-});
+export const cancelIngestJob = jobMethod('cancel-job');
 
 /**
  * Sets a job aside on whichever instance runs it: documents that are stored stay, one that is half done begins again later. A job
  * that has ended stays as it is. Errors: not_found.
  */
-export const pauseIngestJob = defineMethod({
-  service: 'dataprep',
-  method: 'pause-job',
-  request: z.object({ id: z.string() }),
-  reply: ingestJobSchema,
-});
+export const pauseIngestJob = jobMethod('pause-job');
 
 /** Goes on with a paused job; any other stays as it is. Errors: not_found, overloaded. */
-export const resumeIngestJob = defineMethod({
-  service: 'dataprep',
-  method: 'resume-job',
-  request: z.object({ id: z.string() }),
-  reply: ingestJobSchema,
-});
+export const resumeIngestJob = jobMethod('resume-job');
+
+function jobMethod(method: string) {
+  const request = z.object({ id: z.string() });
+  return defineMethod({ service: 'dataprep', method, request, reply: ingestJobSchema });
+}
 
 export const storedDocumentSchema = z.object({
   id: z.string(),

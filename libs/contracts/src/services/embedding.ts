@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineMethod } from './method.js';
+import { defineMethod, describeMethod, modelInfoSchema } from './method.js';
 
 export const embeddingParametersSchema = z.object({
   dimensions: z
@@ -11,46 +11,6 @@ export const embeddingParametersSchema = z.object({
   truncate: z.boolean().optional().describe('Cut over-long inputs instead of refusing them'),
 });
 export type EmbeddingParameters = z.infer<typeof embeddingParametersSchema>;
-
-export const modelInfoSchema = z.object({
-  id: z.string(),
-  revision: z.string().describe('Short content hash of the weights'),
-  backend: z.string().describe('What runs it, e.g. onnx-cpu'),
-  maxInputTokens: z.int(),
-  assumesLength: z.literal(true).optional().describe('maxInputTokens is a guess: its engine does not say'),
-  created: z.int().describe('Unix seconds'),
-  dimensions: z.int().optional().describe('Width of the vectors; embedders only'),
-  modalities: z
-    .array(z.enum(['text', 'image']))
-    .optional()
-    .describe('What it reads; text alone where absent'),
-  defaults: z
-    .object({
-      max_tokens: z.int().optional(),
-      temperature: z.number().optional(),
-      top_p: z.number().optional(),
-    })
-    .optional()
-    .describe('What applies to a request that does not say; absent where only an engine elsewhere knows'),
-  followsInstructions: z
-    .boolean()
-    .optional()
-    .describe('False: it quotes and follows no system prompt; language models only'),
-  callsTools: z.boolean().optional().describe('False: it calls no tools; language models only'),
-  quotesDocuments: z
-    .boolean()
-    .optional()
-    .describe('True: answers from documents are sentences of them, which sampling does not change'),
-  condensesWithinMs: z
-    .int()
-    .optional()
-    .describe('It rewrites follow-up questions for the search, in this time at most; language models only'),
-  templateVariables: z
-    .array(z.string())
-    .optional()
-    .describe('What its chat template understands of tools, enable_thinking and reasoning_effort'),
-});
-export type ModelInfo = z.infer<typeof modelInfoSchema>;
 
 /** `embedding.embed`: texts or token arrays to unit vectors. Errors: context_length_exceeded, overloaded. */
 export const embed = defineMethod({
@@ -75,9 +35,39 @@ export const embed = defineMethod({
   }),
 });
 
-export const describeEmbeddingModel = defineMethod({
-  service: 'embedding',
-  method: 'describe',
-  request: z.object({}),
-  reply: modelInfoSchema,
-});
+export const describeEmbeddingModel = describeMethod('embedding', modelInfoSchema);
+
+/**
+ * Vectors travel as base64 of little-endian Float32: 2 KB for 384 dimensions where JSON takes 7 KB.
+ * Several vectors of one width are concatenated.
+ */
+export function encodeVectors(vectors: readonly Float32Array[]): string {
+  const width = vectors[0]?.length ?? 0;
+  const packed = new Float32Array(width * vectors.length);
+  vectors.forEach((vector, index) => packed.set(vector, index * width));
+  return encodeVector(packed);
+}
+
+/** The inverse of {@link encodeVectors}; `dimensions` is the width of one vector. They share one buffer. */
+export function decodeVectors(encoded: string, dimensions: number): Float32Array[] {
+  const packed = decodeVector(encoded);
+  return Array.from({ length: packed.length / dimensions }, (_unused, index) =>
+    packed.subarray(index * dimensions, (index + 1) * dimensions),
+  );
+}
+
+export function encodeVector({ buffer, byteOffset, byteLength }: Float32Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+}
+
+/** The result may share its buffer with others, and is not to be transferred to another thread. */
+export function decodeVector(encoded: string): Float32Array {
+  const { buffer, byteOffset, byteLength } = Buffer.from(encoded, 'base64');
+  if (byteLength % Float32Array.BYTES_PER_ELEMENT !== 0)
+    throw new RangeError(`${byteLength} bytes are no whole number of floats`);
+  // Short ones lie in Node's pool, at any offset.
+  const isAligned = byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
+  const start = isAligned ? byteOffset : 0;
+  const floats = isAligned ? buffer : buffer.slice(byteOffset, byteOffset + byteLength);
+  return new Float32Array(floats, start, byteLength / Float32Array.BYTES_PER_ELEMENT);
+}

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { fileReferenceSchema } from './dataprep.js';
 import { retrievedDocumentSchema } from '../documents.js';
-import { modelInfoSchema } from './embedding.js';
-import { maxImages } from '../image-budget.js';
-import { defineMethod } from './method.js';
+import { defineMethod, describeMethod, modelInfoSchema } from './method.js';
 import { templateVariablesSchema } from '../template-variables.js';
 
 /** A call of a tool, complete: `input` is JSON for a function, raw text for a custom tool. */
@@ -13,6 +11,9 @@ export const toolCallSchema = z.object({
   input: z.string(),
 });
 export type ToolCall = z.infer<typeof toolCallSchema>;
+
+/** Most images of one request, those said earlier in its conversation included. */
+export const maxImages = 32;
 
 /** An image that a user, or the result of a tool, shows. */
 const chatImageSchema = z.object({
@@ -268,12 +269,7 @@ export const generate = defineMethod({
   streaming: true,
 });
 
-export const describeLlmModel = defineMethod({
-  service: 'llm',
-  method: 'describe',
-  request: z.object({}),
-  reply: modelInfoSchema,
-});
+export const describeLlmModel = describeMethod('llm', modelInfoSchema);
 
 /** `llm.count_tokens`: how long the prompt is that a conversation without documents becomes. */
 export const countPromptTokens = defineMethod({

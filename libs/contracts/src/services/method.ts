@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { MegaNestError } from '../errors.js';
 
 /** One NATS method: `meganest.<service>.<method>`, its messages as Zod schemas, one reply or a stream of them. */
@@ -32,6 +32,52 @@ export function defineMethod<Request extends z.ZodType, Reply extends z.ZodType>
 ): RpcMethod<Request, Reply> {
   const { service, method, streaming = false, idempotent = true } = definition;
   return { ...definition, streaming, idempotent, subject: `meganest.${service}.${method}` };
+}
+
+/** What is known of the model of a service. */
+export const modelInfoSchema = z.object({
+  id: z.string(),
+  revision: z.string().describe('Short content hash of the weights'),
+  backend: z.string().describe('What runs it, e.g. onnx-cpu'),
+  maxInputTokens: z.int(),
+  assumesLength: z.literal(true).optional().describe('maxInputTokens is a guess: its engine does not say'),
+  created: z.int().describe('Unix seconds'),
+  dimensions: z.int().optional().describe('Width of the vectors; embedders only'),
+  modalities: z
+    .array(z.enum(['text', 'image']))
+    .optional()
+    .describe('What it reads; text alone where absent'),
+  defaults: z
+    .object({
+      max_tokens: z.int().optional(),
+      temperature: z.number().optional(),
+      top_p: z.number().optional(),
+    })
+    .optional()
+    .describe('What applies to a request that does not say; absent where only an engine elsewhere knows'),
+  followsInstructions: z
+    .boolean()
+    .optional()
+    .describe('False: it quotes and follows no system prompt; language models only'),
+  callsTools: z.boolean().optional().describe('False: it calls no tools; language models only'),
+  quotesDocuments: z
+    .boolean()
+    .optional()
+    .describe('True: answers from documents are sentences of them, which sampling does not change'),
+  condensesWithinMs: z
+    .int()
+    .optional()
+    .describe('It rewrites follow-up questions for the search, in this time at most; language models only'),
+  templateVariables: z
+    .array(z.string())
+    .optional()
+    .describe('What its chat template understands of tools, enable_thinking and reasoning_effort'),
+});
+export type ModelInfo = z.infer<typeof modelInfoSchema>;
+
+/** `<service>.describe`: what is known of a service's model. */
+export function describeMethod<Info extends z.ZodType>(service: string, reply: Info) {
+  return defineMethod({ service, method: 'describe', request: z.object({}), reply });
 }
 
 /** Refuses a request for a model that is not the one served. Errors: model_not_found, listing what there is. */

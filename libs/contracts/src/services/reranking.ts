@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { modelInfoSchema } from './embedding.js';
-import { defineMethod } from './method.js';
+import { defineMethod, describeMethod, modelInfoSchema } from './method.js';
 
 export const rerankingParametersSchema = z.object({
   top_n: z.int().min(1).max(1000).optional().describe('Passages to keep'),
@@ -34,9 +33,4 @@ export const rerank = defineMethod({
   }),
 });
 
-export const describeRerankingModel = defineMethod({
-  service: 'reranking',
-  method: 'describe',
-  request: z.object({}),
-  reply: modelInfoSchema,
-});
+export const describeRerankingModel = describeMethod('reranking', modelInfoSchema);

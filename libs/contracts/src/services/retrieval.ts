@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { attributeFilterSchema, metadataFilterSchema } from '../attribute-filter.js';
-import { isVectorStore, retrievedDocumentSchema } from '../documents.js';
+import { isVectorStore, retrievedDocumentSchema, nameSchema } from '../documents.js';
 import { defineMethod } from './method.js';
-import { nameSchema } from '../names.js';
 
 export const searchTypes = [
   'similarity',

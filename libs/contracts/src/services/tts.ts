@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { modelInfoSchema } from './embedding.js';
-import { defineMethod } from './method.js';
+import { defineMethod, describeMethod, modelInfoSchema } from './method.js';
 
 /** Forms in which speech is encoded; `pcm` is 16-bit little-endian samples without a header. */
 export const speechFormats = ['mp3', 'opus', 'wav', 'flac', 'pcm'] as const;
@@ -54,9 +53,4 @@ export const ttsInfoSchema = modelInfoSchema.extend({
 });
 export type TtsInfo = z.infer<typeof ttsInfoSchema>;
 
-export const describeTtsModel = defineMethod({
-  service: 'tts',
-  method: 'describe',
-  request: z.object({}),
-  reply: ttsInfoSchema,
-});
+export const describeTtsModel = describeMethod('tts', ttsInfoSchema);

@@ -1,4 +1,4 @@
-import { invalidField } from '#contracts';
+import { invalidField, timelineSchema, type Timeline } from '#contracts';
 import { Controller, Get, Header, Inject, Query } from '@nestjs/common';
 import { z } from 'zod';
 import { SchemaPipe } from '../http/json-body.js';
@@ -28,19 +28,6 @@ const scopeSchema = z.object({
     .describe('cluster, on the gateway: what all instances of all services measured, put together'),
 });
 
-const point = z.object({
-  at: z.int().describe('Milliseconds since 1970 at which the step begins'),
-  count: z.int(),
-  errors: z.int(),
-  p50_latency: latency,
-  p99_latency: latency,
-  p50_latency_first_token: latency,
-});
-const timelineSchema = z.object({
-  step_seconds: z.int(),
-  operations: z.record(z.string(), z.array(point)).describe('Steps in which something ended, oldest first'),
-});
-
 @Controller()
 export class MetricsController {
   constructor(
@@ -57,7 +44,7 @@ export class MetricsController {
 
   @Get('v1/statistics/timeline')
   @ApiOperation({ summary: 'The last ten minutes in steps, by operation', answer: timelineSchema })
-  timeline(): z.output<typeof timelineSchema> {
+  timeline(): Timeline {
     const operations = Object.entries(this.metrics.timeline());
     return {
       step_seconds: stepSeconds,

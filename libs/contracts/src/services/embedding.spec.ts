@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeVector, decodeVectors, encodeVector, encodeVectors } from './vectors.js';
+import { decodeVector, decodeVectors, encodeVector, encodeVectors } from './embedding.js';
 
 const floats = (length: number) =>
   fc
