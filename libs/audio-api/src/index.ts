@@ -8,5 +8,4 @@ export {
   Transcription,
   type TranscriptionRequest,
 } from './transcription.js';
-export { SpeechController } from './speech/speech.controller.js';
-export { beginSpeech, finishSpeech, Synthesis, type SpeechRequest } from './speech/synthesis.js';
+export { SpeechController, beginSpeech, finishSpeech, Synthesis, type SpeechRequest } from './speech.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { parseMegaService } from './definition/parse.js';
-import { createServiceRegistry, type ServiceKind } from './definition/service-kind.js';
-import type { MegaServiceDefinition } from './definition/types.js';
+import { createServiceRegistry, type ServiceKind, type MegaServiceDefinition } from './definition/types.js';
 import { runDag } from './engine/dag-run.js';
 import type { NodeContext, RunHandle, RunOptions } from './engine/types.js';
 

@@ -3,12 +3,19 @@ export {
   type InputPort,
   type ServiceKind,
   type ServiceRegistry,
-} from './definition/service-kind.js';
-export type { MegaServiceDefinition, NodeDefinition, NodeTarget } from './definition/types.js';
+  type MegaServiceDefinition,
+  type NodeDefinition,
+  type NodeTarget,
+} from './definition/types.js';
 export { lacksService, MegaServiceDefinitionError, type DefinitionProblem } from './definition/problems.js';
 export { parseMegaService } from './definition/parse.js';
-export { listParameters, type ListedParameter, type ParameterType } from './parameters/list.js';
-export { pickParameters, type ParameterValues } from './parameters/resolve.js';
+export {
+  listParameters,
+  type ListedParameter,
+  type ParameterType,
+  pickParameters,
+  type ParameterValues,
+} from './definition/parameters.js';
 export { runDag } from './engine/dag-run.js';
 export type {
   NodeContext,

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { z } from 'zod';
 import { parseMegaService } from './definition/parse.js';
-import { createServiceRegistry } from './definition/service-kind.js';
-import type { MegaServiceDefinition } from './definition/types.js';
+import { createServiceRegistry, type MegaServiceDefinition } from './definition/types.js';
 
 /** Start of every random run. */
 export const start = Date.parse('2026-11-20T12:00:00Z');

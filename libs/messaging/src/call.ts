@@ -1,8 +1,29 @@
-import { MegaNestError, type ReplyOf, type RpcMethod } from '#contracts';
+import { MegaNestError, type ReplyOf, type RpcMethod, type Patience } from '#contracts';
 import type { Msg } from '@nats-io/transport-node';
 import type { WatchedCall } from './instance-watch.js';
-import { PartCollector } from './parts.js';
+import { PartCollector } from './bodies.js';
 import { checkMs, decodeJson, errorOf, header, silenceMs } from './wire.js';
+
+/** What travels with a call beside its payload. */
+export interface CallOptions {
+  /** Shared by all calls that one user request causes. */
+  requestId?: string;
+  /** Point in time, in epoch milliseconds, after which the caller does not wait for the answer. */
+  deadline?: number;
+  /** In the place of the deadline: each reply of a stream puts it off. */
+  patience?: Patience;
+  /** W3C trace context of the caller. */
+  traceparent?: string;
+  /** Calls with the same key go to the same instance as long as that is not busier than others, e.g. for its prefix cache. */
+  affinity?: string;
+  /** The model that is asked: an instance that announces it gets the call, where there is one. */
+  model?: string;
+  /** Aborting it stops the work on the other side. */
+  signal?: AbortSignal;
+}
+
+/** A call without a deadline of its own gives up after this long. */
+export const defaultTimeoutMs = 120_000;
 
 /** Where the replies of a call go: any number of them, then one end, with an error where it failed. */
 export interface ReplySink<Reply> {

@@ -1,12 +1,10 @@
-export { asyncApiDocument } from './async-api/async-api.js';
-export type { CallOptions } from './call-options.js';
+export { asyncApiDocument } from './async-api.js';
+export type { CallOptions } from './call.js';
 export { MessagingConnection, type ConnectionOptions } from './connection.js';
 export { MessagingModule } from './messaging.module.js';
-export { inspectNats, type NatsFacts } from './inspect-server.js';
+export { inspectNats, type NatsFacts, ServiceDirectory, type ServiceInstance } from './discovery.js';
 export { ObjectStore, type ObjectDescription } from './object-store.js';
 export { RpcClient } from './rpc-client.js';
-export { RpcContext } from './rpc-context.js';
-export { RpcHandler } from './rpc-handler.decorator.js';
+export { RpcContext, RpcHandler } from './rpc-handler.js';
 export { RpcServer, type RpcServerOptions } from './rpc-server.js';
-export { ServiceDirectory, type ServiceInstance } from './service-directory.js';
 export { modelAway } from './wire.js';

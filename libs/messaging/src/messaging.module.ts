@@ -3,7 +3,7 @@ import { MessagingConnection, type ConnectionOptions } from './connection.js';
 import { ObjectStore, type BucketOptions } from './object-store.js';
 import { RpcClient } from './rpc-client.js';
 import { RpcServer, type RpcServerOptions } from './rpc-server.js';
-import { ServiceDirectory } from './service-directory.js';
+import { ServiceDirectory } from './discovery.js';
 
 function fromConnection<Provided>(provide: new (connection: MessagingConnection) => Provided) {
   return {

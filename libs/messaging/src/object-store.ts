@@ -161,15 +161,10 @@ export class ObjectStore {
     this.#store = undefined;
     if (cause instanceof MegaNestError) return cause;
     const message = cause instanceof Error ? cause.message : String(cause);
-    const detail = noRoom.test(message)
-      ? `its object store has no room: ${message}`
-      : `its object store failed: ${explain(message)}`;
-    return new MegaNestError('service_unavailable', {
-      service: 'nats',
-      detail,
-      retryAfter: retryAfterSeconds,
+    return unavailable(
+      noRoom.test(message) ? `has no room: ${message}` : `failed: ${explain(message)}`,
       cause,
-    });
+    );
   }
 
   async #open(): Promise<NatsObjectStore> {
@@ -200,18 +195,23 @@ export class ObjectStore {
       });
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : '';
-      throw new MegaNestError('service_unavailable', {
-        service: 'nats',
-        detail: `its object store cannot be opened; is JetStream enabled? ${explain(message)}`,
-        retryAfter: retryAfterSeconds,
-        cause,
-      });
+      throw unavailable(`cannot be opened; is JetStream enabled? ${explain(message)}`, cause);
     }
   }
 }
 
 function notFound(objectId: string): MegaNestError {
   return new MegaNestError('not_found', { what: `The uploaded object ${objectId}` });
+}
+
+function unavailable(reason: string, cause: unknown): MegaNestError {
+  const detail = `its object store ${reason}`;
+  return new MegaNestError('service_unavailable', {
+    service: 'nats',
+    detail,
+    retryAfter: retryAfterSeconds,
+    cause,
+  });
 }
 
 function explain(message: string): string {

@@ -10,12 +10,18 @@ import {
 } from '#contracts';
 import { Logger } from '@nestjs/common';
 import { errors, headers, type Msg, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
-import { Call, type CallTarget, type ReplySink, SingleReply } from './call.js';
-import { defaultTimeoutMs, type CallOptions } from './call-options.js';
+import {
+  Call,
+  type CallTarget,
+  type ReplySink,
+  SingleReply,
+  defaultTimeoutMs,
+  type CallOptions,
+} from './call.js';
 import { unguessableToken, type MessagingConnection } from './connection.js';
 import { InstanceChoice, type Route } from './instance-choice.js';
 import { InstanceWatch, instanceName } from './instance-watch.js';
-import { partSize, partsOf, requireSendable } from './parts.js';
+import { partSize, partsOf, requireSendable } from './bodies.js';
 import {
   aliveSubject,
   cancelSubject,

@@ -12,13 +12,10 @@ import { Server, type CustomTransportStrategy, type MessageHandler } from '@nest
 import { Svcm, type Service, type ServiceMsg } from '@nats-io/services';
 import { nuid, type Msg, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
 import { isObservable, lastValueFrom } from 'rxjs';
-import { defaultTimeoutMs } from './call-options.js';
+import { defaultTimeoutMs } from './call.js';
 import type { MessagingConnection } from './connection.js';
-import { methodOf } from './rpc-handler.decorator.js';
-import { Outbox } from './outbox.js';
-import { partSize, partsOf, requireSendable } from './parts.js';
-import { readRequestBody } from './request-body.js';
-import type { RpcContext } from './rpc-context.js';
+import { methodOf, type RpcContext } from './rpc-handler.js';
+import { Outbox, partSize, partsOf, requireSendable, readRequestBody } from './bodies.js';
 import { RunningCalls } from './running-calls.js';
 import {
   aliveHeaders,

@@ -1,5 +1,5 @@
 import { firstHeartbeatMs } from './wire.js';
-import { RpcContext, type RpcContextFields } from './rpc-context.js';
+import { RpcContext, type RpcContextFields } from './rpc-handler.js';
 
 interface RunningCall {
   context: RpcContext;

@@ -1,7 +1,13 @@
 import type { GenerationChunk, RetrievedDocument, TokenLogprob, TokenUsage } from '#contracts';
-import { citationAnnotations, type CitationAnnotation } from './annotations.js';
-import { dataFrame, doneFrame } from './server-sent-events.js';
-import { CallPieces, GatheredCalls, type CompletionToolCall, type ToolCallPiece } from './chat-calls.js';
+import {
+  citationAnnotations,
+  type CitationAnnotation,
+  CallPieces,
+  GatheredCalls,
+  type CompletionToolCall,
+  type ToolCallPiece,
+} from './chat-answers.js';
+import { dataFrame, doneFrame } from './http-answers.js';
 
 export interface CompletionUsage {
   prompt_tokens: number;

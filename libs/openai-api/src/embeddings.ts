@@ -35,12 +35,20 @@ export const embeddingRequestSchema = z
   });
 export type EmbeddingRequest = z.output<typeof embeddingRequestSchema>;
 
-export interface EmbeddingResponse {
-  object: 'list';
-  data: { object: 'embedding'; index: number; embedding: number[] | string }[];
-  model: string;
-  usage: { prompt_tokens: number; total_tokens: number };
-}
+/** OpenAI's list of embeddings. */
+export const embeddingResponseSchema = z.object({
+  object: z.literal('list'),
+  data: z.array(
+    z.object({
+      object: z.literal('embedding'),
+      index: z.int(),
+      embedding: z.union([z.array(z.number()), z.string().describe('base64 of little-endian Float32')]),
+    }),
+  ),
+  model: z.string(),
+  usage: z.object({ prompt_tokens: z.int(), total_tokens: z.int() }),
+});
+export type EmbeddingResponse = z.infer<typeof embeddingResponseSchema>;
 
 /** OpenAI's answer; base64 is little-endian Float32, as the openai client asks for by default. */
 export function embeddingResponse(

@@ -1,13 +1,11 @@
-export { citationAnnotations, type CitationAnnotation } from './annotations.js';
 export {
+  citationAnnotations,
+  type CitationAnnotation,
   chatCompletionChunkSchema,
   chatCompletionSchema,
-  embeddingResponseSchema,
-  modelCatalogueSchema,
-  modelListSchema,
-  modelSchema,
-} from './answers.js';
-export { type CompletionToolCall, type ToolCallPiece } from './chat-calls.js';
+  type CompletionToolCall,
+  type ToolCallPiece,
+} from './chat-answers.js';
 export { callableTools, chatToolParam, namingToolParams } from './chat-tools.js';
 export { messagesSchema, toChatMessages, wireMessage } from './chat-messages.js';
 export {
@@ -30,12 +28,21 @@ export {
 export {
   embeddingRequestSchema,
   embeddingResponse,
+  embeddingResponseSchema,
   type EmbeddingRequest,
   type EmbeddingResponse,
 } from './embeddings.js';
 export { listOf, listSchemaOf, pageShape } from './lists.js';
-export { codexModel, modelList, modelObject, type Model } from './models.js';
-export { dataFrame, doneFrame, errorFrame } from './server-sent-events.js';
+export {
+  codexModel,
+  modelCatalogueSchema,
+  modelList,
+  modelListSchema,
+  modelObject,
+  modelSchema,
+  type Model,
+} from './models.js';
+export { dataFrame, doneFrame, errorFrame, pollAfter } from './http-answers.js';
 export {
   plainRerankOperation,
   plainRerankSchema,
@@ -50,4 +57,3 @@ export {
   type RerankRequest,
   type RerankResponse,
 } from './reranking.js';
-export { pollAfter } from './poll-after.js';

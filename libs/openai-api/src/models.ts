@@ -1,11 +1,22 @@
 import type { ModelInfo } from '#contracts';
+import { z } from 'zod';
 
-export interface Model {
-  id: string;
-  object: 'model';
-  created: number;
-  owned_by: string;
-}
+/** OpenAI's model, with what else is known of it. */
+export const modelSchema = z.looseObject({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.int(),
+  owned_by: z.string(),
+});
+
+export type Model = z.infer<typeof modelSchema>;
+
+export const modelListSchema = z.object({ object: z.literal('list'), data: z.array(modelSchema) });
+
+/** The list of models with the catalogue that the Codex CLI reads. */
+export const modelCatalogueSchema = modelListSchema.extend({
+  models: z.array(modelSchema.extend({ slug: z.string() })),
+});
 
 /** OpenAI's model object, with what else is known of it. */
 export function modelObject(info: Partial<ModelInfo> & { id: string; service?: string }): Model {

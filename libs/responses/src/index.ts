@@ -30,6 +30,7 @@ export {
   type OutputText,
   type ReasoningItem,
   type ServerItem,
+  fileSearchResult,
 } from './items/output-items.js';
 export {
   assertCallsAnswered,
@@ -38,11 +39,13 @@ export {
   withAdditionalTools,
   type InputItem,
   type StoredItem,
+  inputFileOf,
+  textOfTextFile,
+  type GivenFile,
+  type InputFile,
 } from './items/input-items.js';
-export { fileSearchResult } from './items/documents.js';
-export { fileSearchSteps, type ShownSearch } from './log/server-item-writer.js';
+export { fileSearchSteps, type ShownSearch } from './log/call-writer.js';
 export { describeImage, toChatMessages, type Conversation, type ImageUse } from './items/to-chat-messages.js';
-export { inputFileOf, textOfTextFile, type GivenFile, type InputFile } from './items/read-input-file.js';
 export {
   compactRequestSchema,
   createResponseSchema,
@@ -55,12 +58,11 @@ export {
   type Metadata,
   type ResponseRequest,
 } from './request/create-response.js';
-export { modelTools, type CallTarget, type ModelTools } from './tools/model-tools.js';
+export { modelTools, type CallTarget, type ModelTools } from './tools/tools.js';
 export { eventFrame, eventFrames, isOutput, isTerminal, type ResponseEvent } from './log/events.js';
 export { applyEvent, responseFromEvents } from './log/apply-event.js';
-export { type MachineStep, type ToolStep, type WorkPhase } from './log/log-writer.js';
+export { type MachineStep, type ToolStep, type WorkPhase, EventLog } from './log/event-log.js';
 export { errorEvent, ResponseMachine } from './log/response-machine.js';
-export { EventLog } from './log/event-log.js';
 export {
   compactedContextOf,
   compactionItem,

@@ -1,22 +1,20 @@
-import { isIP } from 'node:net';
 import { MegaNestError, type ServiceHealth } from '#contracts';
-import type { InjectionToken, Type } from '@nestjs/common';
+import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { CustomTransportStrategy } from '@nestjs/microservices';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { DynamicModule } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
 import { Metrics } from './metrics/metrics.js';
 import { EnvironmentError, type BaseEnvironment } from './config/environment.js';
+import { isLoopback } from './config/nats-access.js';
 import { Drain } from './drain.js';
 import { Admission } from './http/admission.js';
 import { HealthRegistry } from './health/health.registry.js';
-import { listenWhileStarting } from './health/starting-server.js';
+import { listenWhileStarting } from './health/health.controller.js';
 import { HttpErrorFilter, sendError } from './http/error.filter.js';
 import { createHttpAdapter } from './http/http-adapter.js';
-import { assertMayAsk } from './keys/caller.js';
+import { assertMayAsk, needsKeys } from './keys/key-ring.js';
 import { shortestKey } from './keys/api-keys.js';
-import { needsKeys } from './keys/key-ring.js';
 import { createLogger, NestLogger } from './logger.js';
 import { startWatchdog } from './watchdog.js';
 import type { ServiceIdentity } from './service-identity.js';
@@ -134,8 +132,7 @@ function assertSafeOrigins(environment: BaseEnvironment): void {
 function assertSafeAddress(environment: BaseEnvironment): void {
   const { API_KEYS, MEGANEST_ALLOW_OPEN } = environment;
   const host = environment.PUBLISHED_HOST ?? environment.HOST;
-  const loopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-  if (loopback || MEGANEST_ALLOW_OPEN) return;
+  if (isLoopback(host) || MEGANEST_ALLOW_OPEN) return;
   if (API_KEYS.some((key) => key.length < shortestKey))
     throw new EnvironmentError(
       `API_KEYS: a key has fewer than ${shortestKey} characters, which can be guessed. HOST=${host} needs longer ones.`,

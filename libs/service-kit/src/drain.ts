@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { sendError } from './http/error.filter.js';
-import { probePaths } from './http/http-call.js';
+import { isUncounted } from './http/http-call.js';
 
 export interface DrainLimits {
   /** How long requests are still taken while `/ready` says 503, so that a load balancer notices. */
@@ -39,7 +39,7 @@ export class Drain {
   guard(server: FastifyInstance): void {
     server.addHook('onRequest', (request, reply, done) => {
       if (this.#begun) void reply.header('connection', 'close');
-      if (request.headers.upgrade !== undefined || isProbe(request)) return done();
+      if (isUncounted(request)) return done();
       if (this.#refuses) return sendError(reply, stoppingError());
       this.#requests.add(reply);
       reply.raw.once('close', () => this.#requests.delete(reply));
@@ -76,8 +76,4 @@ export function stoppingError(): MegaNestError {
     detail: 'this instance is being stopped',
     retryAfter: 1,
   });
-}
-
-function isProbe(request: FastifyRequest): boolean {
-  return probePaths.has(request.url.split('?')[0] ?? '');
 }

@@ -7,9 +7,9 @@ export {
   portSchema,
   readEnvironment,
   type BaseEnvironment,
+  databaseOptions,
 } from './config/environment.js';
 export { bytes, count, days, milliseconds, seconds } from './config/variables.js';
-export { databaseOptions } from './config/database-options.js';
 export { messagingOptions, natsAccess, natsEnvironmentShape } from './config/nats-access.js';
 export { announceModel, hubCacheOf, modelOptions, progressBar } from './config/model-options.js';
 export { loadProfile, type Profile } from './config/profile.js';
@@ -20,8 +20,7 @@ export { fetchForUsers, refusalOfUrl } from './fetch-for-users.js';
 export { guardedFetch, type FetchedPage, type GuardedFetchOptions } from './guarded-fetch.js';
 export { HealthRegistry, type HealthCheck } from './health/health.registry.js';
 export { errorEnvelope, noRoute, sendError } from './http/error.filter.js';
-export { parseJsonBody, SchemaPipe } from './http/json-body.js';
-export { readFormParts } from './http/form-parts.js';
+export { parseJsonBody, SchemaPipe, readFormParts } from './http/request-body.js';
 export {
   Call,
   callOf,
@@ -35,8 +34,7 @@ export {
   type HttpCall,
 } from './http/http-call.js';
 export { sendEventStream, type Frames } from './http/event-stream.js';
-export { assertMayAsk, ownerOf, type Caller, type Scope } from './keys/caller.js';
-export { needsKeys } from './keys/key-ring.js';
+export { assertMayAsk, ownerOf, type Caller, type Scope, needsKeys } from './keys/key-ring.js';
 export { createLogger } from './logger.js';
 export {
   GenerationMeasure,

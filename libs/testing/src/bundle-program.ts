@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { cacheDirectory, repositoryRoot } from './cache-directory.js';
+import { cacheDirectory, repositoryRoot } from './directories.js';
 
 /**
  * Builds a program that only a test needs from TypeScript that may import `#libs` and absolute paths of sources.

@@ -7,8 +7,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { freePort } from '#local-stack';
-import { cacheDirectory, repositoryRoot } from './cache-directory.js';
-import { createTemporaryDirectory } from './temporary-directory.js';
+import { cacheDirectory, repositoryRoot, createTemporaryDirectory } from './directories.js';
 
 const run = promisify(execFile);
 const installed = '/usr/lib/postgresql';

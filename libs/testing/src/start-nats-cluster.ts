@@ -2,8 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findNatsServer, freePort, startNatsServer, type NatsServer } from '#local-stack';
-import { cacheDirectory } from './cache-directory.js';
-import { createTemporaryDirectory } from './temporary-directory.js';
+import { cacheDirectory, createTemporaryDirectory } from './directories.js';
 
 /** One server of a cluster. It keeps its files and its ports. */
 export interface NatsNode {

@@ -1,7 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { findNatsServer, startNatsServer, type NatsServer, type NatsServerOptions } from '#local-stack';
-import { cacheDirectory } from './cache-directory.js';
-import { clusterNats, isCluster, noteUsers } from './cluster.js';
-import { createTemporaryDirectory } from './temporary-directory.js';
+import { cacheDirectory, createTemporaryDirectory, repositoryRoot } from './directories.js';
+
+/** Whether the tests run on a cluster (`npm run test:cluster`): two of each service, NATS with users and TLS, a native Postgres. */
+export const isCluster = process.env.MEGANEST_TEST_CLUSTER === 'true';
+
+const fixture = (name: string) => join(repositoryRoot, 'test/fixtures/tls', name);
+
+/** The users of each server that was started here, by its address. */
+const usersOf = new Map<string, NatsUsers>();
+
+/**
+ * The configuration of a NATS server with users and TLS. Test doubles, which are no service of MegaNest, connect without credentials
+ * and may do everything.
+ */
+function clusterNats(): { configuration: string; users: NatsUsers } {
+  const users = natsUsers(
+    '    { user: double, password: double, permissions { publish: ">", subscribe: ">" } }\n',
+  );
+  const tls = `tls { cert_file: "${fixture('server.crt')}", key_file: "${fixture('server.key')}" }\n`;
+  return { configuration: `${users.configuration}no_auth_user: double\n${tls}`, users };
+}
+
+/** Notes whose users a server has. */
+function noteUsers(url: string, users: NatsUsers): void {
+  usersOf.set(url, users);
+}
+
+/** The variables with which a service is let in to a server that was started here; none for other servers. */
+export function natsVariables(service: string, url: string | undefined): NodeJS.ProcessEnv {
+  const users = usersOf.get(url ?? '');
+  return users ? { ...users.variables(service), NATS_CA_FILE: fixture('ca.crt') } : {};
+}
 
 /** A nats-server for one test file. */
 export interface TestNats {
@@ -43,6 +75,34 @@ export async function startNats(
       await server.stop();
       await directory.remove();
       if (refused.length > 0) throw new Error(`NATS refused what a service needs:\n${refused.join('\n')}`);
+    },
+  };
+}
+
+/** A NATS server's users: the file that MegaNest ships, with passwords made for one test. */
+export interface NatsUsers {
+  /** The text of the server's configuration. */
+  configuration: string;
+  /** The variables with which a program is that user. */
+  variables(user: string): { NATS_USER: string; NATS_PASSWORD: string };
+}
+
+/** Reads deploy/nats/users.conf. `more`: entries of users beside those of the file. */
+export function natsUsers(more = ''): NatsUsers {
+  const file = readFileSync(join(repositoryRoot, 'deploy/nats/users.conf'), 'utf8').replace(
+    /\n {2}\]\n\}\n$/,
+    `\n${more}  ]\n}\n`,
+  );
+  const names = [...file.matchAll(/^ *user: (\S+)$/gm)].map(([, name = '']) => name);
+  // What begins with a digit is a number to nats-server.
+  const passwords = new Map(names.map((name) => [name, `p${randomBytes(16).toString('hex')}`]));
+  const lines = [...passwords].map(([name, word]) => `NATS_${name.toUpperCase()}_PASSWORD: ${word}\n`);
+  return {
+    configuration: lines.join('') + file,
+    variables: (user) => {
+      const password = passwords.get(user);
+      if (password === undefined) throw new Error(`deploy/nats/users.conf has no user ${user}`);
+      return { NATS_USER: user, NATS_PASSWORD: password };
     },
   };
 }

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { startEmbeddedPostgres } from '#local-stack';
-import { cacheDirectory, repositoryRoot } from './cache-directory.js';
-import { createTemporaryDirectory } from './temporary-directory.js';
+import { cacheDirectory, repositoryRoot, createTemporaryDirectory } from './directories.js';
 
 /** An empty database for one test file. */
 export interface TestPostgres {

@@ -9,7 +9,7 @@ import {
   type SupervisedProcess,
 } from '#local-stack';
 import { startBalancer } from './balancer.js';
-import { isCluster, natsVariables } from './cluster.js';
+import { isCluster, natsVariables } from './start-nats.js';
 
 /** A service of apps/ as a process of its own. */
 export interface TestService {

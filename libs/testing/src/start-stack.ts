@@ -1,9 +1,8 @@
 import { services, type ServiceName } from '#local-stack';
-import type { NatsUsers } from './nats-users.js';
-import { startNats, type TestNats } from './start-nats.js';
+import { type NatsUsers, startNats, type TestNats } from './start-nats.js';
 import { startPostgres, type TestPostgres } from './start-postgres.js';
 import { startService, type TestService } from './start-service.js';
-import { createTemporaryDirectory } from './temporary-directory.js';
+import { createTemporaryDirectory } from './directories.js';
 
 /** The services of a whole MegaNest; the gateway comes last because its readiness asks for the others. */
 export const allServices = services.map(({ name }) => name);

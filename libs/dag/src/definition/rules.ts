@@ -1,7 +1,6 @@
 import type { ProblemList } from './problems.js';
-import type { InputPort } from './service-kind.js';
+import type { InputPort, NodeDefinition, NodeTarget } from './types.js';
 import { freeUnjudged } from './target.js';
-import type { NodeDefinition, NodeTarget } from './types.js';
 
 type Nodes = ReadonlyMap<string, NodeDefinition>;
 

@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import type { InputPort, ServiceKind, ServiceRegistry } from './service-kind.js';
-import type { MegaServiceDefinition, NodeDefinition, NodeTarget } from './types.js';
-import type { Predecessors } from './graph.js';
-import { resolveInputPorts } from './input-ports.js';
+import { type Predecessors, ancestorLevels } from './graph.js';
 import type { ProblemList } from './problems.js';
 import type { NodeSource } from './schema.js';
+import type {
+  InputPort,
+  ServiceKind,
+  ServiceRegistry,
+  MegaServiceDefinition,
+  NodeDefinition,
+  NodeTarget,
+} from './types.js';
 
 /**
  * Converts a mega service to a service kind, so that a node of another mega service can use it. Its inputs are the
@@ -85,7 +90,7 @@ export function findService(lookup: ServiceLookup, name: string): FoundService |
 }
 
 /** A target to resolve. */
-export interface TargetRequest {
+interface TargetRequest {
   node: string;
   /** The YAML of the node, or of its fallback. */
   source: Pick<NodeSource, 'service' | 'params' | 'inputs'>;
@@ -93,20 +98,19 @@ export interface TargetRequest {
   prefix: string;
   services: ReadonlyMap<string, FoundService>;
   predecessors: Predecessors;
+  /** Returns the kind of a node's output; undefined if its service is unknown. */
   outputKindOf: (node: string) => string | undefined;
   problems: ProblemList;
 }
 
 /** Resolves the target of a node; undefined if its service is unknown (that problem is recorded earlier). */
 export function resolveTarget(request: TargetRequest): NodeTarget | undefined {
-  const { node, source, prefix, services, predecessors, outputKindOf, problems } = request;
+  const { source, services } = request;
   const found = services.get(source.service);
   if (!found) return undefined;
-  const { kind } = found;
-  checkParams(kind, request);
-  const ports = resolveInputPorts({ node, kind, mapped: source.inputs, predecessors, outputKindOf });
-  for (const { field, message } of ports.problems) problems.add(message, { node, field: prefix + field });
-  return { service: source.service, ...found, inputs: ports.inputs, params: source.params };
+  checkParams(found.kind, request);
+  const inputs = resolveInputs(found.kind, request);
+  return { service: source.service, ...found, inputs, params: source.params };
 }
 
 /** Checks each parameter alone; missing ones may come with the request. */
@@ -122,4 +126,57 @@ function checkParams(kind: ServiceKind, { node, source, prefix, problems }: Targ
     }
     for (const issue of z.safeParse(schema, value).error?.issues ?? []) problems.add(issue.message, place);
   }
+}
+
+/**
+ * Resolves each port to a node: the one in `inputs`, otherwise the only direct predecessor with a matching output,
+ * otherwise the only nearest ancestor with a matching output. Several equal candidates are a problem; outputs are
+ * never merged.
+ */
+function resolveInputs(kind: ServiceKind, request: TargetRequest): Record<string, string> {
+  const mapped = request.source.inputs;
+  const inputs: Record<string, string> = {};
+  for (const port of Object.keys(mapped)) checkMapped(kind, port, request);
+  for (const [port, wanted] of Object.entries(kind.inputs)) {
+    const source = mapped[port] ?? findSource(port, wanted, request);
+    if (source !== undefined) inputs[port] = source;
+  }
+  return inputs;
+}
+
+function checkMapped(kind: ServiceKind, port: string, request: TargetRequest): void {
+  const { node, prefix, problems } = request;
+  const place = { node, field: `${prefix}inputs.${port}` };
+  const source = request.source.inputs[port] ?? '';
+  const wanted = Object.hasOwn(kind.inputs, port) ? kind.inputs[port] : undefined;
+  if (!wanted) {
+    const known = Object.keys(kind.inputs).join(', ') || 'none';
+    problems.add(`"${kind.service}" has no such input (it has: ${known})`, place);
+    return;
+  }
+  const found = request.outputKindOf(source);
+  if (found === undefined || found === wanted.kind) return;
+  problems.add(`takes ${wanted.kind}, but "${source}" gives ${found}`, place);
+}
+
+function findSource(port: string, wanted: InputPort, request: TargetRequest): string | undefined {
+  const { node, prefix, problems } = request;
+  const place = { node, field: `${prefix}inputs.${port}` };
+  const candidates = nearestCandidates(request, wanted.kind);
+  if (candidates.length > 1) {
+    const names = candidates.map((name) => `"${name}"`).join(' and ');
+    problems.add(`${names} both give ${wanted.kind}; say which one with inputs: { ${port}: … }`, place);
+    return undefined;
+  }
+  if (candidates.length === 0 && !wanted.optional)
+    problems.add(`no node before it gives ${wanted.kind}`, place);
+  return candidates[0];
+}
+
+function nearestCandidates({ predecessors, node, outputKindOf }: TargetRequest, kind: string): string[] {
+  for (const level of ancestorLevels(predecessors, node)) {
+    const fitting = level.filter((name) => outputKindOf(name) === kind);
+    if (fitting.length > 0) return fitting;
+  }
+  return [];
 }

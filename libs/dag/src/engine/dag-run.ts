@@ -1,13 +1,12 @@
 import { MegaNestError } from '#contracts';
 import { readsStream } from '../definition/rules.js';
 import type { MegaServiceDefinition } from '../definition/types.js';
-import { resolveParameters, type NodeParameters } from '../parameters/resolve.js';
-import { planNode, type RunView } from './plan-node.js';
-import { Deferred, startTimer } from './timers.js';
-import { nameNode } from './errors.js';
+import { resolveParameters, type NodeParameters } from '../definition/parameters.js';
+import { planNode, type RunView, ReadyQueue } from './scheduling.js';
+import { Deferred, startTimer } from './abort-scope.js';
+import { nameNode } from './attempt.js';
 import { NodeRecord, type SkipReason } from './node-record.js';
 import { NodeExecutor } from './node-executor.js';
-import { ReadyQueue } from './ready-queue.js';
 import {
   type RunReceipt,
   type SettledState,
@@ -18,7 +17,7 @@ import {
   type ShortCircuit,
   isShortCircuit,
 } from './types.js';
-import { RunAnswer } from './run-answer.js';
+import { RunAnswer } from './chunk-buffer.js';
 
 /** One run of a mega service: it starts nodes that are ready, and ends the run. */
 export class DagRun {

@@ -1,9 +1,7 @@
 import { MegaNestError } from '#contracts';
 import type { NodeDefinition, NodeTarget, RetryPolicy } from '../definition/types.js';
-import type { AbortScope } from './abort-scope.js';
-import type { Production, RunningAttempt } from './attempt.js';
-import { isRetryable } from './errors.js';
-import { sleep, startTimer } from './timers.js';
+import { type AbortScope, sleep, startTimer } from './abort-scope.js';
+import { type Production, type RunningAttempt, isRetryable } from './attempt.js';
 
 /** A node to execute. */
 export interface NodeExecution {

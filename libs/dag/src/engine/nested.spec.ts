@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MegaNestError } from '#contracts';
 import { parseMegaService } from '../definition/parse.js';
 import { define, hang, readAll, registry, runWith, statesOf } from '../dag.fixture.js';
-import { listParameters } from '../parameters/list.js';
+import { listParameters } from '../definition/parameters.js';
 import type { MegaServiceDefinition } from '../definition/types.js';
 import type { RunEvent } from './types.js';
 

@@ -1,7 +1,7 @@
-import type { NodeTarget, MegaServiceDefinition } from '../definition/types.js';
+import { collectorOf, type NodeTarget, type MegaServiceDefinition } from '../definition/types.js';
 import type { NodeRecord } from './node-record.js';
 import { splitSentences, type TextChunk } from './sentences.js';
-import type { NodeParameters } from '../parameters/resolve.js';
+import type { NodeParameters } from '../definition/parameters.js';
 import type { AbortScope } from './abort-scope.js';
 import { startAttempt, type OpenStream, type RunningAttempt } from './attempt.js';
 import { ChunkBuffer } from './chunk-buffer.js';
@@ -170,9 +170,4 @@ interface ContextRequest {
   attempt: number;
   scope: AbortScope;
   deadline: number | undefined;
-}
-
-/** Returns the function that converts a target's chunks to its output. */
-export function collectorOf({ kind }: NodeTarget): (chunks: readonly unknown[]) => unknown {
-  return kind.collect ?? ((chunks) => chunks);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MegaNestError } from '#contracts';
 import { parseMegaService } from '../definition/parse.js';
-import { createServiceRegistry } from '../definition/service-kind.js';
+import { createServiceRegistry } from '../definition/types.js';
 import { define, hang, parse, readAll, registry, runWith, statesOf } from '../dag.fixture.js';
 
 const fail = () => Promise.reject(new MegaNestError('internal_error', { service: 'step', detail: 'boom' }));

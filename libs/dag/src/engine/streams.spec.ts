@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MegaNestError } from '#contracts';
 import { define, hang, readAll, runWith, statesOf } from '../dag.fixture.js';
-import { Deferred } from './timers.js';
+import { Deferred } from './abort-scope.js';
 import type { NodeContext } from './types.js';
 import type { TextChunk } from './sentences.js';
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#contracts';
 import type { MegaServiceDefinition } from '../definition/types.js';
-import type { ParameterValues } from '../parameters/resolve.js';
+import type { ParameterValues } from '../definition/parameters.js';
 
 /** The context of a call to a node's runner. */
 export interface NodeContext {

@@ -1,7 +1,6 @@
 import { compileMegaService, readMegaServiceSource } from '../definition/parse.js';
 import type { MegaServiceSource } from '../definition/schema.js';
-import type { ServiceRegistry } from '../definition/service-kind.js';
-import type { MegaServiceDefinition } from '../definition/types.js';
+import type { ServiceRegistry, MegaServiceDefinition } from '../definition/types.js';
 
 /** A YAML file's content, or the error of reading it. */
 export interface MegaServiceFile {

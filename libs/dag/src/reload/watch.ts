@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { watch, type FSWatcher } from 'node:fs';
-import type { ServiceRegistry } from '../definition/service-kind.js';
+import type { ServiceRegistry } from '../definition/types.js';
 import { buildCatalog, type MegaServiceCatalog, type MegaServiceFile } from './catalog.js';
-import { startTimer } from '../engine/timers.js';
+import { startTimer } from '../engine/abort-scope.js';
 
 /**
  * Loads every *.yaml and *.yml of a directory. An invalid file becomes an entry of `errors` and does not affect the

@@ -6,7 +6,7 @@ import {
   type ContentPiece,
   type ToolCall,
 } from '#contracts';
-import { modelToolName } from '../tools/model-tools.js';
+import { modelToolName } from '../tools/tools.js';
 import type { StoredItem } from './input-items.js';
 
 /** The conversation that items amount to, as the language model takes it. */

@@ -1,10 +1,10 @@
 import { MegaNestError, type GenerationChunk, type RetrievedDocument, type TokenLogprob } from '#contracts';
 import * as fc from 'fast-check';
-import { fileSearchSteps } from './server-item-writer.js';
+import { fileSearchSteps } from './call-writer.js';
 import { createResponseSchema } from '../request/create-response.js';
 import { newResponse, type ResponseObject } from '../response-object.js';
 import type { ResponseEvent } from './events.js';
-import type { MachineStep } from './log-writer.js';
+import type { MachineStep } from './event-log.js';
 import { ResponseMachine } from './response-machine.js';
 
 const tools = [

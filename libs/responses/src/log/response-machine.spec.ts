@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { responseFromEvents } from './apply-event.js';
 import { isTerminal, type ResponseEvent } from './events.js';
-import { fileSearchSteps } from './server-item-writer.js';
+import { fileSearchSteps } from './call-writer.js';
 import { ResponseMachine } from './response-machine.js';
 import { initialResponse, logOf, run, say, search, type Logged } from './response-machine.fixture.js';
 

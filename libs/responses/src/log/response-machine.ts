@@ -1,13 +1,11 @@
 import type { GenerationChunk, MegaNestError, RetrievedDocument, TokenUsage } from '#contracts';
 import type { ItemStatus } from '../items/output-items.js';
 import { isFinished, responseUsage, type ResponseObject } from '../response-object.js';
-import { modelTools } from '../tools/model-tools.js';
-import { CallWriter } from './call-writer.js';
+import { modelTools } from '../tools/tools.js';
+import { CallWriter, ServerItemWriter } from './call-writer.js';
 import type { ErrorEvent, LifecycleType, ResponseEvent } from './events.js';
-import { LogWriter, type MachineStep } from './log-writer.js';
-import { MessageWriter } from './message-writer.js';
-import { ReasoningWriter } from './reasoning-writer.js';
-import { ServerItemWriter } from './server-item-writer.js';
+import { LogWriter, type MachineStep } from './event-log.js';
+import { MessageWriter, ReasoningWriter } from './message-writer.js';
 
 /**
  * Turns the making of a response into its event log: each method answers the events that it adds. Every log begins

@@ -9,9 +9,13 @@ import {
 } from '#contracts';
 import { z } from 'zod';
 import { inputSchema, type InputItem } from '../items/input-items.js';
-import type { ResponseSettings } from '../response-object.js';
+import {
+  type ResponseSettings,
+  echoedFormat,
+  formatConstraint,
+  textFormatSchema,
+} from '../response-object.js';
 import { toolChoiceSchema, toolSchema } from '../tools/tools.js';
-import { echoedFormat, formatConstraint, textFormatSchema } from './text-format.js';
 
 /** OpenAI's metadata: at most 16 pairs, names of at most 64 and values of at most 512 characters. */
 export const metadataSchema = z

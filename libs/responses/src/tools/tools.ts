@@ -1,3 +1,4 @@
+import type { Tool } from '#contracts';
 import { z } from 'zod';
 import type { ResponseTool } from '../response-object.js';
 
@@ -48,4 +49,116 @@ export function delegate<Schema extends z.ZodType>(
   const issues = parsed.error.issues.map((issue) => ({ ...issue, input: value }) as z.core.$ZodRawIssue);
   context.issues.push(...issues);
   return z.NEVER;
+}
+
+/** What a name that the model calls stands for in the request. */
+export interface CallTarget {
+  type: 'function' | 'custom';
+  name: string;
+  namespace?: string;
+}
+
+export interface ModelTools {
+  /** The tools that the caller runs, as the model is told of them; names are unique. */
+  tools: Tool[];
+  /** Where each of them stands in the request: `tools[2]`, `tools[0].tools[1]`. */
+  paths: string[];
+  /** By the name that the model uses. */
+  targets: Map<string, CallTarget>;
+  /** Entries of other types, which the server runs or does not know. */
+  others: ResponseTool[];
+}
+
+const functionEntry = z.looseObject({
+  type: z.literal('function'),
+  name: z.string(),
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish(),
+});
+const customEntry = z.looseObject({
+  type: z.literal('custom'),
+  name: z.string(),
+  description: z.string().nullish(),
+  format: z
+    .union([
+      z.looseObject({
+        type: z.literal('grammar'),
+        syntax: z.enum(['lark', 'regex']),
+        definition: z.string(),
+      }),
+      z.looseObject({ type: z.literal('text') }),
+    ])
+    .nullish(),
+});
+const callable = z.union([functionEntry, customEntry]);
+const namespace = z.looseObject({
+  type: z.literal('namespace'),
+  name: z.string(),
+  description: z.string().nullish(),
+  tools: z.array(z.unknown()),
+});
+
+/**
+ * What a request's tools come to for the model: functions and custom tools, those of a namespace under
+ * `<namespace>__<name>`. Entries that cannot be read as one of these are among `others`.
+ */
+export function modelTools(tools: readonly ResponseTool[]): ModelTools {
+  const result: ModelTools = { tools: [], paths: [], targets: new Map(), others: [] };
+  for (const [index, entry] of tools.entries()) {
+    const path = `tools[${index}]`;
+    const single = callable.safeParse(entry);
+    const group = namespace.safeParse(entry);
+    if (single.success) add(result, single.data, path);
+    else if (group.success) addGroup(result, group.data, path);
+    else result.others.push(entry);
+  }
+  return result;
+}
+
+function addGroup(result: ModelTools, group: z.output<typeof namespace>, path: string): void {
+  for (const [index, entry] of group.tools.entries()) {
+    const inner = callable.safeParse(entry);
+    if (inner.success) add(result, inner.data, `${path}.tools[${index}]`, group.name);
+    else result.others.push(entry as ResponseTool);
+  }
+}
+
+function add(result: ModelTools, entry: z.output<typeof callable>, path: string, group?: string): void {
+  const name = uniqueName(modelToolName(entry.name, group), result.targets);
+  result.targets.set(name, {
+    type: entry.type,
+    name: entry.name,
+    ...(group !== undefined && { namespace: group }),
+  });
+  result.paths.push(path);
+  const description = entry.description ?? undefined;
+  if (entry.type === 'custom') {
+    const { format } = entry;
+    const grammar =
+      format?.type === 'grammar' ? { syntax: format.syntax, definition: format.definition } : undefined;
+    result.tools.push({ type: 'custom', name, description, grammar });
+  } else {
+    const { parameters, strict } = entry;
+    result.tools.push({
+      type: 'function',
+      name,
+      description,
+      parameters: parameters ?? undefined,
+      strict: strict ?? undefined,
+    });
+  }
+}
+
+/** What the model knows a tool of a namespace by. */
+export function modelToolName(name: string, group: string | undefined): string {
+  if (group === undefined) return name;
+  return group.endsWith('__') ? `${group}${name}` : `${group}__${name}`;
+}
+
+/** OpenAI allows one name in several namespaces; the model must be able to tell them apart. */
+function uniqueName(name: string, taken: ReadonlyMap<string, unknown>): string {
+  let unique = name;
+  for (let count = 2; taken.has(unique); count += 1) unique = `${name}_${count}`;
+  return unique;
 }

@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { baseEnvironmentSchema, databaseUrl, EnvironmentError, readEnvironment } from './environment.js';
+import {
+  baseEnvironmentSchema,
+  databaseUrl,
+  EnvironmentError,
+  readEnvironment,
+  databaseEnvironmentSchema,
+  databaseOptions,
+} from './environment.js';
 
 describe('readEnvironment', () => {
   it('fills in the documented defaults', () => {
@@ -75,4 +82,13 @@ describe('databaseUrl', () => {
   it('names the missing variable', () => {
     expect(() => databaseUrl({})).toThrow(/DATABASE_URL/);
   });
+});
+
+it('sizes the pool of a service by DATABASE_POOL_SIZE, and by a default without it', () => {
+  const schema = baseEnvironmentSchema.extend(databaseEnvironmentSchema.shape);
+  const optionsWith = (variables: object) =>
+    databaseOptions('retrieval', schema.parse({ DATABASE_URL: 'postgres://db/meganest', ...variables }));
+  expect(optionsWith({}).maxConnections).toBe(4);
+  expect(optionsWith({ DATABASE_POOL_SIZE: '16' }).maxConnections).toBe(16);
+  expect(() => optionsWith({ DATABASE_POOL_SIZE: '0' })).toThrow('DATABASE_POOL_SIZE');
 });

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { booleanSchema, bytes, count, milliseconds, EnvironmentError } from './variables.js';
+import { createLogger } from '../logger.js';
 import { natsEnvironmentShape } from './nats-access.js';
+import { booleanSchema, bytes, count, milliseconds, EnvironmentError } from './variables.js';
 
 export { booleanSchema, EnvironmentError };
 
@@ -133,4 +134,21 @@ export function readEnvironment<Schema extends z.ZodType>(
   if (result.success) return Object.freeze(result.data);
   const lines = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   throw new EnvironmentError(`The environment is not valid.\n  ${lines.join('\n  ')}`);
+}
+
+/** Connections of a process where nothing else is set. */
+const usualConnections = 4;
+
+/** How a service connects to Postgres; a connection that breaks is logged. Errors: names the missing variable. */
+export function databaseOptions(
+  service: string,
+  environment: BaseEnvironment & z.infer<typeof databaseEnvironmentSchema>,
+) {
+  const logger = createLogger(service, environment.LOG_LEVEL);
+  return {
+    connectionString: databaseUrl(environment),
+    maxConnections: environment.DATABASE_POOL_SIZE ?? usualConnections,
+    onConnectionLost: (error: Error) =>
+      logger.warn({ detail: error.message }, 'a connection to postgres broke'),
+  };
 }

@@ -1,7 +1,7 @@
 import { MegaNestError } from '#contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { sendError } from './error.filter.js';
-import { probePaths } from './http-call.js';
+import { isUncounted } from './http-call.js';
 
 /** How much a process works on at a time. */
 export interface AdmissionLimits {
@@ -53,8 +53,7 @@ export class Admission {
     this.#limits = limits;
     server.addHook('onRequest', (request, reply, done) => {
       if (reply.sent) return;
-      if (request.headers.upgrade !== undefined || probePaths.has(request.url.split('?')[0] ?? ''))
-        return done();
+      if (isUncounted(request)) return done();
       try {
         const release = this.#admit(request);
         reply.raw.once('close', release);

@@ -5,7 +5,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { ServiceIdentity } from '../service-identity.js';
-import { bodyEncodings } from './json-body.js';
+import { pathOf } from './http-call.js';
+import { bodyEncodings } from './request-body.js';
 
 /** Maps everything thrown to OpenAI's envelope `{error: {message, type, param, code}}` with its true status. */
 @Catch()
@@ -60,10 +61,6 @@ export function noRoute(request: FastifyRequest): MegaNestError {
     method: request.method,
     path: `${path}; use ${methods.join(' or ')}`,
   });
-}
-
-function pathOf({ url }: FastifyRequest): string {
-  return url.split('?')[0] ?? '';
 }
 
 interface FastifyError extends Error {
@@ -168,8 +165,9 @@ export function noteRoutes(server: FastifyInstance): void {
 }
 
 /** The other methods that a request's path takes; none where the path does not exist. */
-export function otherMethods({ method, url, server }: FastifyRequest): string[] {
-  const path = url.split('?')[0] ?? '';
+export function otherMethods(request: FastifyRequest): string[] {
+  const { method, server } = request;
+  const path = pathOf(request);
   const methods = server.routeMethods?.of(path) ?? [];
   if (server.postPaths?.has(path)) methods.push('POST');
   // A GET that is refused here is that of a WebSocket's path, whose HEAD is of no use either.

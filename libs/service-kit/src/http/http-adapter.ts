@@ -5,9 +5,9 @@ import type { Logger } from 'pino';
 import type { BaseEnvironment } from '../config/environment.js';
 import { ApiKeys, auditedAction } from '../keys/api-keys.js';
 import { needsKeys } from '../keys/key-ring.js';
-import { decodeBody, decodedBody, encodingOf, parseJsonBody } from './json-body.js';
+import { decodeBody, decodedBody, encodingOf, parseJsonBody } from './request-body.js';
 import { answerClientError, noteRoutes, sendError } from './error.filter.js';
-import { callOf, requestIdOf } from './http-call.js';
+import { callOf, pathOf, requestIdOf } from './http-call.js';
 import { WebPages } from './web-pages.js';
 
 /** Connections for each request that may be under way: most of them wait for their next request. Further ones are closed. */
@@ -100,12 +100,12 @@ function addHooks(
     }
   });
   server.addHook('onResponse', (request, reply, done) => {
-    const { method, url, id: requestId } = request;
+    const { method, id: requestId } = request;
     const milliseconds = Math.round(reply.elapsedTime);
     logger.info(
       {
         method,
-        path: url.split('?')[0],
+        path: pathOf(request),
         status: reply.statusCode,
         milliseconds,
         requestId,

@@ -2,7 +2,7 @@ import { MegaNestError, Patience, startSpan, type RunningSpan } from '#contracts
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { ownerOf, type Caller } from '../keys/caller.js';
+import { ownerOf, type Caller } from '../keys/key-ring.js';
 
 /** What an HTTP request hands down to the calls that it causes. */
 export interface HttpCall {
@@ -83,9 +83,19 @@ export function requestIdOf(request: FastifyRequest): string {
 /** Asked every few seconds by machines that watch over a service: neither traced, where they would bury the rest, nor limited. */
 export const probePaths: ReadonlySet<string> = new Set(['/live', '/ready', '/metrics', '/v1/health_check']);
 
+/** Of probes, and of WebSockets, which are their owners' own business: such a request counts for no limit. */
+export function isUncounted(request: FastifyRequest): boolean {
+  return request.headers.upgrade !== undefined || probePaths.has(pathOf(request));
+}
+
+/** The path of a request without its query. */
+export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
+  return url.split('?')[0] ?? '';
+}
+
 /** The request as a step of its caller's trace, or the first of a new one. */
 function spanOf(request: FastifyRequest): RunningSpan | undefined {
-  const { url: route = request.url.split('?')[0] ?? '' } = request.routeOptions;
+  const { url: route = pathOf(request) } = request.routeOptions;
   if (probePaths.has(route)) return undefined;
   const given = request.headers['traceparent'];
   const isValid = typeof given === 'string' && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(given);

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ApiKeys, auditedAction } from './api-keys.js';
-import { ownerOf, type Caller } from './caller.js';
-import { KeyRing } from './key-ring.js';
+import { ownerOf, type Caller, KeyRing } from './key-ring.js';
 
 const logger = {
   info: vi.fn<() => void>(),

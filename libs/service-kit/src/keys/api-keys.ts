@@ -1,8 +1,8 @@
 import { MegaNestError } from '#contracts';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { ownerOf, type Scope } from './caller.js';
-import { KeyRing, needsKeys, type KeySettings } from './key-ring.js';
+import { pathOf } from '../http/http-call.js';
+import { ownerOf, type Scope, KeyRing, needsKeys, type KeySettings } from './key-ring.js';
 
 /** Paths that answer without a key: what load balancers and orchestrators ask. */
 const openPaths = new Set(['/live', '/ready', '/health', '/v1/health_check']);
@@ -15,9 +15,9 @@ declare module 'fastify' {
 }
 
 /** The page for people asks for a key itself, before it reads the document. */
-function isOpen({ url, routeOptions }: FastifyRequest): boolean {
-  if (routeOptions?.config?.withoutKey) return true;
-  const path = url.split('?')[0] ?? '';
+function isOpen(request: FastifyRequest): boolean {
+  if (request.routeOptions?.config?.withoutKey) return true;
+  const path = pathOf(request);
   return openPaths.has(path) || path === '/docs' || path.startsWith('/docs/');
 }
 

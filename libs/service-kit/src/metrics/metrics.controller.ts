@@ -1,26 +1,13 @@
 import { invalidField, timelineSchema, type Timeline } from '#contracts';
 import { Controller, Get, Header, Inject, Query } from '@nestjs/common';
 import { z } from 'zod';
-import { SchemaPipe } from '../http/json-body.js';
+import { SchemaPipe } from '../http/request-body.js';
 import { ApiOperation } from '../openapi/routes.js';
 import { serviceIdentity, type ServiceIdentity } from '../service-identity.js';
-import { Metrics, type LatencyStatistics } from './metrics.js';
+import { latencyStatisticsSchema, Metrics, type LatencyStatistics } from './metrics.js';
 import { stepSeconds } from './timeline.js';
 
-const latency = z.number().nullable().describe('Seconds');
-const statisticsSchema = z.record(
-  z.string(),
-  z.object({
-    p50_latency: latency,
-    p99_latency: latency,
-    average_latency: latency,
-    p50_latency_first_token: latency.optional(),
-    p99_latency_first_token: latency.optional(),
-    average_latency_first_token: latency.optional(),
-    count: z.int(),
-    instances: z.int().optional().describe('Of the scope cluster: how many instances did it'),
-  }),
-);
+const statisticsSchema = z.record(z.string(), latencyStatisticsSchema);
 const scopeSchema = z.object({
   scope: z
     .enum(['instance', 'cluster'])

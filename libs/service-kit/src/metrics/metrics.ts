@@ -1,20 +1,23 @@
 import { MegaNestError, type GenerationChunk, type LatencyDigest, type OperationDigest } from '#contracts';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, Summary } from 'prom-client';
+import { z } from 'zod';
 import { startGenAi, type GenAiCall, type GenAiMeasurement } from '../tracing/gen-ai.js';
 import { Timeline, weightedQuantiles } from './timeline.js';
 
-/** p50, p99 and average in seconds, in the reference implementation's field names. */
-export interface LatencyStatistics {
-  p50_latency: number | null;
-  p99_latency: number | null;
-  average_latency: number | null;
-  p50_latency_first_token?: number | null;
-  p99_latency_first_token?: number | null;
-  average_latency_first_token?: number | null;
-  count: number;
-  /** Of all instances together: how many did it. */
-  instances?: number;
-}
+const latency = z.number().nullable().describe('Seconds');
+
+/** Latencies of an operation, in the reference implementation's field names. */
+export const latencyStatisticsSchema = z.object({
+  p50_latency: latency,
+  p99_latency: latency,
+  average_latency: latency,
+  p50_latency_first_token: latency.optional(),
+  p99_latency_first_token: latency.optional(),
+  average_latency_first_token: latency.optional(),
+  count: z.int(),
+  instances: z.int().optional().describe('Of the scope cluster: how many instances did it'),
+});
+export type LatencyStatistics = z.infer<typeof latencyStatisticsSchema>;
 
 type SummaryValues = Awaited<ReturnType<Summary['get']>>['values'];
 
@@ -193,7 +196,12 @@ export class Metrics {
     const total = (await this.#latencies.get()).values;
     const first = (await this.#firstTokenLatencies.get()).values;
     const operations = new Set(total.map(({ labels }) => String(labels['operation'])));
-    return Object.fromEntries([...operations].map((name) => [name, latencyStatistics(name, total, first)]));
+    return Object.fromEntries(
+      [...operations].map((name) => [
+        name,
+        latencyStatistics(quantiles(name, total), quantiles(name, first)),
+      ]),
+    );
   }
 
   #enter(entry: () => void): void {
@@ -220,9 +228,7 @@ export interface Operation {
   end(outcome: 'ok' | 'error' | 'cancelled'): void;
 }
 
-function latencyStatistics(operation: string, total: SummaryValues, first: SummaryValues): LatencyStatistics {
-  const all = quantiles(operation, total);
-  const firstToken = quantiles(operation, first);
+function latencyStatistics(all: Quantiles, firstToken: Quantiles): LatencyStatistics {
   return {
     p50_latency: all.p50,
     p99_latency: all.p99,
@@ -235,6 +241,8 @@ function latencyStatistics(operation: string, total: SummaryValues, first: Summa
     count: all.count,
   };
 }
+
+type Quantiles = ReturnType<typeof quantiles>;
 
 function quantiles(operation: string, values: SummaryValues) {
   const own = values.filter(({ labels }) => labels['operation'] === operation);
@@ -337,24 +345,12 @@ export function sumDigests(
     const found = instances.flatMap((operations) => operations[name] ?? []);
     const all = sumOf(found.map(({ latencies }) => latencies));
     const first = sumOf(found.map(({ firstTokens }) => firstTokens));
-    const statistics: LatencyStatistics = {
-      p50_latency: all.p50,
-      p99_latency: all.p99,
-      average_latency: all.average,
-      ...(first.count > 0 && {
-        p50_latency_first_token: first.p50,
-        p99_latency_first_token: first.p99,
-        average_latency_first_token: first.average,
-      }),
-      count: all.count,
-      instances: found.length,
-    };
-    return [name, statistics] as const;
+    return [name, { ...latencyStatistics(all, first), instances: found.length }] as const;
   });
   return Object.fromEntries(entries);
 }
 
-function sumOf(digests: readonly LatencyDigest[]) {
+function sumOf(digests: readonly LatencyDigest[]): Quantiles {
   const count = digests.reduce((all, digest) => all + digest.count, 0);
   const sum = digests.reduce((all, digest) => all + digest.sum, 0);
   const values = digests.flatMap(({ count: own, points }) =>

@@ -8,7 +8,7 @@ import {
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
 import { MetadataScanner } from '@nestjs/core';
 import type { z } from 'zod';
-import { SchemaPipe } from '../http/json-body.js';
+import { SchemaPipe } from '../http/request-body.js';
 
 /** One route of a controller as Nest's decorators and pipes describe it. */
 export interface Route {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pollAfter } from './poll-after.js';
+import { pollAfter } from './http-answers.js';
 
 it.each([
   ['queued', { 'openai-poll-after-ms': '500' }],

@@ -1,7 +1,8 @@
 import { MegaNestError, type RpcMethod } from '#contracts';
 import { applyDecorators, Catch, UseFilters, type RpcExceptionFilter } from '@nestjs/common';
-import { Ctx, MessagePattern, Payload } from '@nestjs/microservices';
+import { Ctx, MessagePattern, Payload, BaseRpcContext } from '@nestjs/microservices';
 import { throwError, type Observable } from 'rxjs';
+import type { CallOptions } from './call.js';
 
 /** Keeps thrown errors as they are; Nest's own filter would turn unknown ones into "Internal server error". */
 @Catch()
@@ -38,4 +39,48 @@ export function methodOf(extras: Record<string, unknown> | undefined, pattern: s
       detail: `${pattern} lacks @RpcHandler`,
     });
   return method as RpcMethod;
+}
+
+export interface RpcContextFields {
+  callId: string;
+  requestId: string;
+  deadline: number;
+  traceparent?: string;
+  /** Of the signal, which is made when a handler asks for it: many have no use for one. */
+  abort: AbortController;
+}
+
+/** What a handler knows of its call beside the payload; pass `context.callOptions` on to calls it makes itself. */
+export class RpcContext extends BaseRpcContext<[RpcContextFields]> {
+  constructor(fields: RpcContextFields) {
+    super([fields]);
+  }
+
+  get callId(): string {
+    return this.args[0].callId;
+  }
+
+  get requestId(): string {
+    return this.args[0].requestId;
+  }
+
+  /** Epoch milliseconds. */
+  get deadline(): number {
+    return this.args[0].deadline;
+  }
+
+  /** Gives the call more time. */
+  putOff(deadline: number): void {
+    this.args[0].deadline = deadline;
+  }
+
+  /** Aborted when the caller cancels, vanishes or runs out of time. */
+  get signal(): AbortSignal {
+    return this.args[0].abort.signal;
+  }
+
+  get callOptions(): CallOptions {
+    const { requestId, deadline, traceparent, abort } = this.args[0];
+    return { requestId, deadline, traceparent, signal: abort.signal };
+  }
 }

@@ -1,6 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { headers } from '@nats-io/transport-node';
 import { describe, expect, it } from 'vitest';
-import { maxBodyBytes, PartCollector, partSize, partsOf, requireSendable } from './parts.js';
+import { maxBodyBytes, PartCollector, partSize, partsOf, requireSendable, Outbox } from './bodies.js';
 
 const body = Buffer.from('0123456789');
 
@@ -25,5 +26,36 @@ describe('a body in parts', () => {
 
   it('leaves room for headers', () => {
     expect(partSize({ info: { max_payload: 1024 * 1024 } as never })).toBe(1008 * 1024);
+  });
+});
+
+describe('Outbox', () => {
+  it('sends in order and together at the end of a turn', async () => {
+    const sent: number[] = [];
+    const outbox = new Outbox(() => {});
+    outbox.add(() => sent.push(1));
+    await Promise.resolve();
+    outbox.add(() => sent.push(2));
+    expect(sent).toEqual([]);
+    await turn();
+    expect(sent).toEqual([1, 2]);
+    outbox.add(() => sent.push(3));
+    outbox.flush();
+    expect(sent).toEqual([1, 2, 3]);
+    await turn();
+    expect(sent).toEqual([1, 2, 3]);
+  });
+
+  it('tells of what cannot be sent, and sends the others', () => {
+    const failures: unknown[] = [];
+    const sent: number[] = [];
+    const outbox = new Outbox((error) => failures.push(error));
+    outbox.add(() => {
+      throw new Error('closed');
+    });
+    outbox.add(() => sent.push(2));
+    outbox.flush();
+    expect(failures).toEqual([new Error('closed')]);
+    expect(sent).toEqual([2]);
   });
 });

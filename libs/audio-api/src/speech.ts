@@ -1,5 +1,6 @@
-import { z } from 'zod';
+import { Readable } from 'node:stream';
 import {
+  type SpeechFormat,
   maxSpeechCharacters,
   speechFormats,
   speechParametersSchema,
@@ -8,10 +9,21 @@ import {
   type synthesize,
   type MegaNestError,
 } from '#contracts';
-import { type HttpCall, errorEnvelope } from '#service-kit';
+import {
+  ApiOperation,
+  Call,
+  SchemaPipe,
+  sendEventStream,
+  type HttpCall,
+  setIgnored,
+  errorEnvelope,
+} from '#service-kit';
+import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
 
 /** The body of OpenAI's `POST /v1/audio/speech`. */
-export const speechBodySchema = speechParametersSchema
+const speechBodySchema = speechParametersSchema
   .extend({
     model: z.string().optional(),
     input: z
@@ -29,10 +41,10 @@ export const speechBodySchema = speechParametersSchema
   })
   .loose();
 /** A parsed body. */
-export type SpeechBody = z.output<typeof speechBodySchema>;
+type SpeechBody = z.output<typeof speechBodySchema>;
 
 /** Returns the fields of a body without effect. */
-export function unknownFields(body: object): string[] {
+function unknownFields(body: object): string[] {
   return Object.keys(body).filter((name) => !(name in speechBodySchema.shape));
 }
 
@@ -49,7 +61,7 @@ export abstract class Synthesis {
 }
 
 /** Speech after its first chunk: the voice is known, and the audio follows. */
-export interface BegunSpeech {
+interface BegunSpeech {
   voice: NonNullable<SpeechChunk['voice']>;
   /** Encoded audio and its length in seconds. */
   pieces: AsyncGenerator<{ bytes: Buffer; seconds: number }, void, void>;
@@ -82,7 +94,7 @@ export async function finishSpeech({ pieces }: BegunSpeech): Promise<Buffer> {
 }
 
 /** OpenAI's speech events. Usage counts characters where OpenAI's counts tokens. */
-export const speechEventSchema = z.discriminatedUnion('type', [
+const speechEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('speech.audio.delta'), audio: z.base64() }),
   z.object({
     type: z.literal('speech.audio.done'),
@@ -95,7 +107,7 @@ export const speechEventSchema = z.discriminatedUnion('type', [
 ]);
 
 /** Yields an event for each chunk of audio, and one at the end. */
-export async function* speechFrames({ pieces }: BegunSpeech, input: string): AsyncGenerator<string> {
+async function* speechFrames({ pieces }: BegunSpeech, input: string): AsyncGenerator<string> {
   let length = 0;
   for await (const { bytes, seconds } of pieces) {
     length += seconds;
@@ -109,10 +121,52 @@ export async function* speechFrames({ pieces }: BegunSpeech, input: string): Asy
 }
 
 /** Formats an error after the first event. */
-export function speechErrorFrame(error: MegaNestError): string {
+function speechErrorFrame(error: MegaNestError): string {
   return `event: error\ndata: ${JSON.stringify({ type: 'error', ...errorEnvelope(error) })}\n\n`;
 }
 
 function frame(event: z.input<typeof speechEventSchema>): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+const mediaTypes: Record<SpeechFormat, string> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg; codecs=opus',
+  wav: 'audio/wav',
+  flac: 'audio/flac',
+  pcm: 'audio/pcm',
+};
+
+/** OpenAI's audio API: text to speech. */
+@Controller()
+export class SpeechController {
+  constructor(@Inject(Synthesis) private readonly synthesis: Synthesis) {}
+
+  /** Streams the audio sentence by sentence; an error after the first byte closes the connection. */
+  @Post('v1/audio/speech')
+  @ApiOperation({
+    summary: 'Speak a text',
+    answer: 'audio/mpeg',
+    events: speechEventSchema,
+  })
+  async speak(
+    @Body(new SchemaPipe(speechBodySchema)) body: SpeechBody,
+    @Res() reply: FastifyReply,
+    @Call() call: HttpCall,
+  ): Promise<void> {
+    const { input, model, voice, speed, instructions, response_format: format } = body;
+    const chunks = this.synthesis.synthesize({ input, model, voice, speed, instructions, format }, call);
+    const begun = await beginSpeech(chunks);
+    setIgnored(reply, [...unknownFields(body), ...begun.voice.ignored]);
+    if (body.stream_format === 'sse')
+      return sendEventStream(reply, speechFrames(begun, input), speechErrorFrame);
+    await reply
+      .status(200)
+      .type(mediaTypes[format])
+      .send(Readable.from(bytesOf(begun), { objectMode: false }));
+  }
+}
+
+async function* bytesOf({ pieces }: BegunSpeech): AsyncGenerator<Buffer> {
+  for await (const { bytes } of pieces) if (bytes.length > 0) yield bytes;
 }

@@ -9,10 +9,10 @@ import {
   type RpcMethod,
 } from '#contracts';
 import { z } from 'zod';
-import { defaultTimeoutMs } from '../call-options.js';
-import { bucket } from '../object-store.js';
-import { maxBodyBytes } from '../parts.js';
-import { aliveSubject, firstHeartbeatMs, header, heartbeatMs, instanceSubject, silenceMs } from '../wire.js';
+import { defaultTimeoutMs } from './call.js';
+import { bucket } from './object-store.js';
+import { maxBodyBytes } from './bodies.js';
+import { aliveSubject, firstHeartbeatMs, header, heartbeatMs, instanceSubject, silenceMs } from './wire.js';
 
 /** The AsyncAPI 3 document of the methods over NATS, from the schemas that validate their messages. */
 export function asyncApiDocument(methods: readonly RpcMethod[], version: string) {

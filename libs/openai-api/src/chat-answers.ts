@@ -1,0 +1,165 @@
+import { type ToolCallDelta, pageOfQuote, type Citation, type RetrievedDocument } from '#contracts';
+import { z } from 'zod';
+
+/** Answers of OpenAI's endpoints, for the OpenAPI documents; the tests hold real answers against them. */
+
+const usage = z.looseObject({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+});
+const finishReason = z.enum(['stop', 'length', 'tool_calls', 'function_call', 'content_filter']);
+const completionHead = {
+  id: z.string(),
+  created: z.int().describe('Unix seconds'),
+  model: z.string(),
+  system_fingerprint: z.string().optional(),
+};
+const logprobs = z.looseObject({}).nullish();
+
+/** OpenAI's `chat.completion`. */
+export const chatCompletionSchema = z.looseObject({
+  ...completionHead,
+  object: z.literal('chat.completion'),
+  choices: z.array(
+    z.looseObject({
+      index: z.int(),
+      message: z.looseObject({
+        role: z.literal('assistant'),
+        content: z.string().nullable(),
+        refusal: z.string().nullable(),
+        annotations: z.array(z.looseObject({ type: z.string() })).optional(),
+        tool_calls: z.array(z.looseObject({ id: z.string(), type: z.string() })).optional(),
+      }),
+      logprobs,
+      finish_reason: finishReason,
+    }),
+  ),
+  usage,
+});
+
+/** OpenAI's `chat.completion.chunk`, the data of each event of a stream; the stream ends in `[DONE]`. */
+export const chatCompletionChunkSchema = z.looseObject({
+  ...completionHead,
+  object: z.literal('chat.completion.chunk'),
+  choices: z.array(
+    z.looseObject({
+      index: z.int(),
+      delta: z.looseObject({
+        role: z.literal('assistant').optional(),
+        content: z.string().nullish(),
+        refusal: z.string().nullish(),
+      }),
+      logprobs,
+      finish_reason: finishReason.nullable(),
+    }),
+  ),
+  usage: usage.nullish(),
+});
+
+/** A call in an answer. */
+export type CompletionToolCall =
+  | { id: string; type: 'function'; function: { name: string; arguments: string } }
+  | { id: string; type: 'custom'; custom: { name: string; input: string } };
+
+/** A piece of a call in a stream: the first one of each index has id, type and name. */
+export interface ToolCallPiece {
+  index: number;
+  id?: string;
+  type?: 'function' | 'custom';
+  function?: { name?: string; arguments: string };
+  custom?: { name?: string; input: string };
+}
+
+/** Gathers the pieces of one answer's calls. */
+export class GatheredCalls {
+  readonly #calls = new Map<number, CompletionToolCall>();
+
+  get all(): CompletionToolCall[] {
+    return [...this.#calls.entries()].sort(([a], [b]) => a - b).map(([, call]) => call);
+  }
+
+  add(delta: ToolCallDelta): void {
+    const call = this.#calls.get(delta.index) ?? newCall(delta);
+    this.#calls.set(delta.index, call);
+    if (call.type === 'function') call.function.arguments += delta.input;
+    else call.custom.input += delta.input;
+  }
+}
+
+/** Turns the pieces of one answer's calls into OpenAI's; remembers which call is of which type. */
+export class CallPieces {
+  readonly #types = new Map<number, 'function' | 'custom'>();
+
+  piece({ index, id, name, kind, input }: ToolCallDelta): ToolCallPiece {
+    const type = this.#types.get(index) ?? kind ?? 'function';
+    const first = !this.#types.has(index);
+    this.#types.set(index, type);
+    const named = first ? { name: name ?? '' } : {};
+    return {
+      index,
+      ...(first && { id: id ?? `call_${index}`, type }),
+      ...(type === 'function' && { function: { ...named, arguments: input } }),
+      ...(type === 'custom' && { custom: { ...named, input } }),
+    };
+  }
+}
+
+function newCall({ index, id, name, kind }: ToolCallDelta): CompletionToolCall {
+  const callId = id ?? `call_${index}`;
+  if (kind === 'custom') return { id: callId, type: 'custom', custom: { name: name ?? '', input: '' } };
+  return { id: callId, type: 'function', function: { name: name ?? '', arguments: '' } };
+}
+
+/** OpenAI's `url_citation`, with the passage that it points to. */
+export interface CitationAnnotation {
+  type: 'url_citation';
+  url_citation: {
+    start_index: number;
+    end_index: number;
+    title: string;
+    url: string;
+    /** Beyond OpenAI's fields: where in which document the quote stands. */
+    document_id?: string;
+    filename?: string;
+    /** Of a paged document. */
+    page?: number;
+    chunk_id: string;
+    quote: string;
+  };
+}
+
+/** Resolves citations to the documents that the answer was grounded on; one without its document is dropped. */
+export function citationAnnotations(
+  citations: readonly Citation[],
+  documents: readonly RetrievedDocument[],
+): CitationAnnotation[] {
+  const byId = new Map(documents.map((document) => [document.id, document]));
+  return citations.flatMap((citation) => {
+    const document = byId.get(citation.documentId);
+    return document ? [annotation(citation, document)] : [];
+  });
+}
+
+function annotation(citation: Citation, document: RetrievedDocument): CitationAnnotation {
+  const field = (name: string) => {
+    const value = document.metadata[name];
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+  const documentId = field('document_id');
+  const page = pageOfQuote(document, citation.quote);
+  return {
+    type: 'url_citation',
+    url_citation: {
+      start_index: citation.startIndex,
+      end_index: citation.endIndex,
+      title: field('title') ?? field('heading') ?? field('filename') ?? document.id,
+      url: field('source') ?? `urn:meganest:document:${documentId ?? document.id}`,
+      document_id: documentId,
+      filename: field('filename'),
+      ...(page !== undefined && { page }),
+      chunk_id: document.id,
+      quote: citation.quote,
+    },
+  };
+}
