@@ -7,7 +7,7 @@ export {
   type NodeDefinition,
   type NodeTarget,
 } from './definition/types.js';
-export { lacksService, MegaServiceDefinitionError, type DefinitionProblem } from './definition/problems.js';
+export { lacksService, MegaServiceDefinitionError, type DefinitionProblem } from './definition/source.js';
 export { parseMegaService } from './definition/parse.js';
 export {
   listParameters,

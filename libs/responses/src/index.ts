@@ -1,5 +1,6 @@
-export { newId, newItemId } from './ids.js';
 export {
+  newId,
+  newItemId,
   isFinished,
   newResponse,
   type NewResponse,

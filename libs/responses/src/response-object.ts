@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { TokenUsage, OutputConstraint } from '#contracts';
 import { z } from 'zod';
 import type { OutputItem } from './items/output-items.js';
@@ -155,4 +156,32 @@ export function formatConstraint(format: TextFormat): OutputConstraint | undefin
   if (format.type === 'text') return undefined;
   if (format.type === 'json_object') return { type: 'json_object' };
   return { type: 'json_schema', schema: format.schema };
+}
+
+/** Prefixes of OpenAI's ids, by what they name; `item` types that are not listed get `item`. */
+const itemPrefixes: Readonly<Record<string, string>> = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  function_call_output: 'fco',
+  custom_tool_call: 'ctc',
+  custom_tool_call_output: 'ctco',
+  local_shell_call: 'lsh',
+  file_search_call: 'fs',
+  web_search_call: 'ws',
+  mcp_call: 'mcp',
+  mcp_list_tools: 'mcpl',
+  mcp_approval_request: 'mcpr',
+  mcp_approval_response: 'mcpa',
+  compaction: 'cmp',
+};
+
+/** A fresh id, 192 random bits behind its prefix: `resp_3f…`. */
+export function newId(prefix: string): string {
+  return `${prefix}_${randomBytes(24).toString('hex')}`;
+}
+
+/** A fresh id for an item of a type: `msg_…` for a message. */
+export function newItemId(type: string): string {
+  return newId(itemPrefixes[type] ?? 'item');
 }

@@ -1,5 +1,5 @@
 export { Database, openDatabase, openMigratedDatabase, type DatabaseOptions } from './database.js';
-export { inspectDatabase, type DatabaseFacts } from './inspect-database.js';
+export { inspectDatabase, type DatabaseFacts } from './migrator.js';
 export { ChunksRepository } from './documents/chunks.repository.js';
 export { type ChunkHit, type ChunkSearch, type FusionSettings } from './search/chunk-search.js';
 export { fuse, type HybridRankings } from './search/fusion.js';

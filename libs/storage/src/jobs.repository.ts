@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorBody } from '#contracts';
 import type { Database } from './database.js';
-import { toPostgresJson } from './postgres-text.js';
-import type { SqlValue } from './transaction.js';
+import { toPostgresJson, type SqlValue } from './transaction.js';
 
 export type JobState = 'queued' | 'running' | 'paused' | 'succeeded' | 'failed' | 'cancelled';
 

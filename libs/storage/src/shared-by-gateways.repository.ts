@@ -1,5 +1,5 @@
 import type { Database } from './database.js';
-import { toPostgresJson } from './postgres-text.js';
+import { toPostgresJson } from './transaction.js';
 
 /** Requests of a key in the window that runs, and how long it still does. */
 export interface RateCount {

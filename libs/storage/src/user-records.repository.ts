@@ -1,7 +1,7 @@
 import { MegaNestError } from '#contracts';
 import type { Database } from './database.js';
 import { requireRoom } from './responses/kept-bounds.js';
-import { toPostgresJson, toPostgresText } from './postgres-text.js';
+import { toPostgresJson, toPostgresText } from './transaction.js';
 
 /** Whose records: the holder of an API key, and a user of that holder's application. */
 export interface RecordScope {

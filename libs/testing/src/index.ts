@@ -2,7 +2,16 @@ export { freePort, portVariable, type ServiceName } from '#local-stack';
 export { startBalancer, type Balancer } from './balancer.js';
 export { bundleProgram } from './bundle-program.js';
 export { cacheDirectory, repositoryRoot, createTemporaryDirectory } from './directories.js';
-export { isCluster, natsUsers, type NatsUsers, startNats, type TestNats } from './start-nats.js';
+export {
+  isCluster,
+  natsUsers,
+  type NatsUsers,
+  startNats,
+  type TestNats,
+  startNatsCluster,
+  type NatsNode,
+  type TestNatsCluster,
+} from './start-nats.js';
 export {
   findProgramsWithVector,
   installedPrograms,
@@ -11,7 +20,6 @@ export {
   startNativePostgres,
   type NativePostgres,
 } from './native-postgres.js';
-export { startNatsCluster, type NatsNode, type TestNatsCluster } from './start-nats-cluster.js';
 export { postgresTemplate, startPostgres, type TestPostgres } from './start-postgres.js';
 export { cleanEnvironment, startService, type TestService } from './start-service.js';
 export { allServices, startStack, type TestStack, type TestStackOptions } from './start-stack.js';

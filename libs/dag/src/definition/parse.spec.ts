@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { define, parse } from '../dag.fixture.js';
-import { MegaServiceDefinitionError } from './problems.js';
+import { MegaServiceDefinitionError } from './source.js';
 
 function problemsOf(yaml: string): string[] {
   try {

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { parseDocument } from 'yaml';
-import { MegaServiceDefinitionError, ProblemList } from './problems.js';
-import { megaServiceSchema, type MegaServiceSource, type NodeSource } from './schema.js';
+import {
+  MegaServiceDefinitionError,
+  ProblemList,
+  megaServiceSchema,
+  type MegaServiceSource,
+  type NodeSource,
+} from './source.js';
 import { type ServiceLookup, findService, resolveTarget, type FoundService } from './target.js';
 import type { MegaServiceDefinition, NodeDefinition, NodeTarget } from './types.js';
 import { compileCondition, type Condition } from './condition.js';

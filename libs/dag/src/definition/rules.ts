@@ -1,4 +1,4 @@
-import type { ProblemList } from './problems.js';
+import type { ProblemList } from './source.js';
 import type { InputPort, NodeDefinition, NodeTarget } from './types.js';
 import { freeUnjudged } from './target.js';
 

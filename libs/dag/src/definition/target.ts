@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type Predecessors, ancestorLevels } from './graph.js';
-import type { ProblemList } from './problems.js';
-import type { NodeSource } from './schema.js';
+import type { ProblemList, NodeSource } from './source.js';
 import type {
   InputPort,
   ServiceKind,

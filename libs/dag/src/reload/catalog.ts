@@ -1,5 +1,5 @@
 import { compileMegaService, readMegaServiceSource } from '../definition/parse.js';
-import type { MegaServiceSource } from '../definition/schema.js';
+import type { MegaServiceSource } from '../definition/source.js';
 import type { ServiceRegistry, MegaServiceDefinition } from '../definition/types.js';
 
 /** A YAML file's content, or the error of reading it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { newItemId } from '../ids.js';
+import { newItemId } from '../response-object.js';
 import type { StoredItem } from '../items/input-items.js';
 import type { Compaction } from '../items/output-items.js';
 

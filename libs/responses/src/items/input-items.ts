@@ -1,7 +1,6 @@
 import { invalidField } from '#contracts';
 import { z } from 'zod';
-import { newItemId } from '../ids.js';
-import type { ResponseTool } from '../response-object.js';
+import { newItemId, type ResponseTool } from '../response-object.js';
 import { delegate, toolSchema } from '../tools/tools.js';
 
 /** An item as it is kept and listed: always with type, id and, where its type has one, status. */

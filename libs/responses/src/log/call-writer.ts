@@ -1,5 +1,5 @@
 import { MegaNestError, type ToolCallDelta, type RetrievedDocument } from '#contracts';
-import { newId, newItemId } from '../ids.js';
+import { newId, newItemId } from '../response-object.js';
 import {
   type ClientCall,
   type ItemStatus,

@@ -1,5 +1,5 @@
 import type { Citation, GenerationChunk, RetrievedDocument, TokenLogprob } from '#contracts';
-import { newItemId } from '../ids.js';
+import { newItemId } from '../response-object.js';
 import {
   fileCitations,
   type ItemStatus,

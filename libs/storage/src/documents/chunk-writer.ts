@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { invalidField } from '#contracts';
-import { toPostgresJson } from '../postgres-text.js';
-import { SqlParameters, type Transaction } from '../transaction.js';
+import { toPostgresJson, SqlParameters, type Transaction } from '../transaction.js';
 import { encodeRealArray, requireUsableVector } from '../vectors.js';
 
 export interface NewChunk {

@@ -2,8 +2,7 @@ import { MegaNestError } from '#contracts';
 import { insertChunks, type NewChunk } from './chunk-writer.js';
 import type { Database } from '../database.js';
 import type { DocumentRoom, DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
-import { toPostgresJson } from '../postgres-text.js';
-import type { SqlValue, Transaction } from '../transaction.js';
+import { toPostgresJson, type SqlValue, type Transaction } from '../transaction.js';
 
 /** A document whose id and collection are decided. */
 export type WrittenDocument = NewDocument & {

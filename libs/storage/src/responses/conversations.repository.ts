@@ -1,8 +1,7 @@
 import { invalidField } from '#contracts';
 import type { CursorRequest } from '../cursor.js';
 import type { Database } from '../database.js';
-import { toPostgresJson, toPostgresText } from '../postgres-text.js';
-import type { Transaction } from '../transaction.js';
+import { toPostgresJson, toPostgresText, type Transaction } from '../transaction.js';
 import { bytesOf, readItemPage, writeConversationItems, type ItemPage } from './response-items.repository.js';
 import type { ItemRecord } from './stored-response.js';
 import { requireRoom } from './kept-bounds.js';

@@ -1,7 +1,6 @@
 import { type CursorRequest, readCursorPage, type CursorList } from '../cursor.js';
 import type { Database } from '../database.js';
-import { toPostgresJson } from '../postgres-text.js';
-import type { Transaction } from '../transaction.js';
+import { toPostgresJson, type Transaction } from '../transaction.js';
 import type { ItemRecord, EventRecord } from './stored-response.js';
 
 export interface ItemPage {

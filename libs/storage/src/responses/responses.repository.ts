@@ -1,6 +1,5 @@
 import type { Database } from '../database.js';
-import { toPostgresJson } from '../postgres-text.js';
-import type { Transaction } from '../transaction.js';
+import { toPostgresJson, type Transaction } from '../transaction.js';
 import { KeptBounds, removeBeyond, type KeptLimits } from './kept-bounds.js';
 import {
   responseColumns,

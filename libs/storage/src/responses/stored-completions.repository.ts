@@ -1,7 +1,6 @@
 import { invalidField } from '#contracts';
 import type { Database } from '../database.js';
-import { toPostgresJson } from '../postgres-text.js';
-import type { Transaction } from '../transaction.js';
+import { toPostgresJson, type Transaction } from '../transaction.js';
 import { KeptBounds, removeBeyond, type KeptLimits } from './kept-bounds.js';
 import type { JsonObject } from './stored-response.js';
 

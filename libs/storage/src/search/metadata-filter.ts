@@ -1,6 +1,5 @@
 import type { AttributeFilter, ComparisonFilter, MetadataFilter } from '#contracts';
-import { toPostgresJson } from '../postgres-text.js';
-import type { SqlParameters } from '../transaction.js';
+import { toPostgresJson, type SqlParameters } from '../transaction.js';
 import type { ChunkSearch } from './chunk-search.js';
 
 /** The parts of a search that determine which chunks it may return. */

@@ -1,7 +1,6 @@
 import { readCursorPage, type CursorPage, type CursorRequest } from '../cursor.js';
 import type { Database } from '../database.js';
-import { toPostgresJson } from '../postgres-text.js';
-import type { Transaction } from '../transaction.js';
+import { toPostgresJson, type Transaction } from '../transaction.js';
 
 export type IndexingStatus = 'in_progress' | 'completed' | 'failed' | 'cancelled';
 export type Attributes = Record<string, string | number | boolean>;

@@ -1,7 +1,6 @@
 import { readCursorPage, type CursorPage, type CursorRequest } from '../cursor.js';
 import type { Database } from '../database.js';
-import { toPostgresJson } from '../postgres-text.js';
-import type { SqlValue, Transaction } from '../transaction.js';
+import { toPostgresJson, type SqlValue, type Transaction } from '../transaction.js';
 import { countsColumn, type FileCounts } from './vector-store-files.repository.js';
 
 /** What the owner may set. */

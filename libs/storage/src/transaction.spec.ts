@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toPostgresJson, toPostgresText } from './postgres-text.js';
+import { toPostgresJson, toPostgresText } from './transaction.js';
 
 describe('text for Postgres', () => {
   it('drops NUL and replaces halves of pairs, keeping whole ones', () => {
