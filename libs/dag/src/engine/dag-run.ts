@@ -5,7 +5,7 @@ import { resolveParameters, type NodeParameters } from '../definition/parameters
 import { planNode, type RunView, ReadyQueue } from './scheduling.js';
 import { Deferred, startTimer } from './abort-scope.js';
 import { nameNode } from './attempt.js';
-import { NodeRecord, type SkipReason } from './node-record.js';
+import { NodeRecord, RunAnswer, type SkipReason } from './run-state.js';
 import { NodeExecutor } from './node-executor.js';
 import {
   type RunReceipt,
@@ -17,7 +17,6 @@ import {
   type ShortCircuit,
   isShortCircuit,
 } from './types.js';
-import { RunAnswer } from './chunk-buffer.js';
 
 /** One run of a mega service: it starts nodes that are ready, and ends the run. */
 export class DagRun {

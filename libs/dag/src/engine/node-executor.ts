@@ -1,5 +1,5 @@
 import { collectorOf, type NodeTarget, type MegaServiceDefinition } from '../definition/types.js';
-import type { NodeRecord } from './node-record.js';
+import type { NodeRecord } from './run-state.js';
 import { splitSentences, type TextChunk } from './sentences.js';
 import type { NodeParameters } from '../definition/parameters.js';
 import type { AbortScope } from './abort-scope.js';

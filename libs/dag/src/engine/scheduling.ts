@@ -1,6 +1,6 @@
 import { MegaNestError } from '#contracts';
 import { readsStream } from '../definition/rules.js';
-import type { NodeRecord, SkipReach, SkipReason } from './node-record.js';
+import type { NodeRecord, SkipReach, SkipReason } from './run-state.js';
 
 /** Starts the nodes whose predecessors have all finished, one after the other. */
 export class ReadyQueue {
