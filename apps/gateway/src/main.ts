@@ -29,7 +29,7 @@ async function configure(app: NestFastifyApplication, environment: GatewayEnviro
   await app.register(multipart);
   if (environment.RATE_LIMIT_PER_MINUTE > 0 || environment.API_KEYS_FILE !== undefined)
     await limitRate(app, environment);
-  await serveResponseSockets(app, { maxMessageBytes: environment.BODY_LIMIT_BYTES });
+  await serveResponseSockets(app, environment.BODY_LIMIT_BYTES);
   if (environment.WEB_UI) await serveWeb(app);
   await serveLiveAudio(app, environment);
 }

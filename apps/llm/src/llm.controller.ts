@@ -1,4 +1,4 @@
-import { parseOrThrow, type GenerationChunk, type RetrievedDocument } from '#contracts';
+import { parseOrThrow, type RetrievedDocument } from '#contracts';
 import {
   callableTools,
   chatCompletionChunkSchema,
@@ -148,9 +148,9 @@ export class LlmController {
     const written = withinDeadline(call, (signal) => this.llm.generate(request, signal, call.traceparent));
     const chunks = namingToolParams(written, chatToolParam);
     const identity = { ...this.#identity(), documents: () => documents ?? [], legacyFunctions };
-    await (stream
-      ? sendChatStream(reply, chunks, identity, includeUsage)
-      : sendChatCompletion(reply, chunks, identity));
+    if (stream)
+      await sendEventStream(reply, chatCompletionFrames(chunks, identity, includeUsage), errorFrame);
+    else await reply.status(200).send(await collectChatCompletion(chunks, identity));
   }
 
   @Get('v1/models')
@@ -164,24 +164,4 @@ export class LlmController {
     const id = `chatcmpl-${randomUUID().replaceAll('-', '')}`;
     return { id, created: Math.floor(Date.now() / 1000), model, revision };
   }
-}
-
-/** Writes an answer as one `chat.completion`. */
-async function sendChatCompletion(
-  reply: FastifyReply,
-  chunks: AsyncIterable<GenerationChunk>,
-  identity: CompletionIdentity,
-): Promise<void> {
-  await reply.status(200).send(await collectChatCompletion(chunks, identity));
-}
-
-/** Writes an answer as server-sent `chat.completion.chunk` events, ended by `[DONE]`. */
-async function sendChatStream(
-  reply: FastifyReply,
-  chunks: AsyncIterable<GenerationChunk>,
-  identity: CompletionIdentity,
-  includeUsage: boolean,
-): Promise<void> {
-  const frames = chatCompletionFrames(chunks, identity, includeUsage);
-  await sendEventStream(reply, frames, errorFrame);
 }

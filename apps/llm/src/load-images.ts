@@ -1,4 +1,4 @@
-import { ImageBudget, MegaNestError, type ChatMessage } from '#contracts';
+import { ImageBudget, invalidField, MegaNestError, unsupportedField, type ChatMessage } from '#contracts';
 import type { ObjectStore } from '#messaging';
 
 type ChatImage = NonNullable<ChatMessage['images']>[number];
@@ -61,12 +61,11 @@ export function assertImages(
   const counted = new ImageBudget();
   for (const { url, param = 'messages' } of messages.flatMap(({ images = [] }) => images)) {
     if (!modalities.includes('image')) {
-      const detail = `${param}: images are not supported: the model's input is ${modalities.join(' and ')} only`;
-      throw new MegaNestError('unsupported_parameter', { detail, param });
+      const reason = `images are not supported: the model's input is ${modalities.join(' and ')} only`;
+      throw unsupportedField(param, reason);
     }
     counted.add(0, param);
     if (url?.startsWith('data:')) continue;
-    const detail = `${param}: must be a data URL here; the gateway fetches addresses`;
-    throw new MegaNestError('invalid_request', { detail, param });
+    throw invalidField(param, 'must be a data URL here; the gateway fetches addresses');
   }
 }

@@ -1,12 +1,13 @@
 import type { ChatMessage, GenerationChunk, GenerationParameters, TokenUsage } from '#contracts';
 import type { GenerateRequest as ModelRequest, GenerationEvent, Generator } from '#generation';
-import { checkAnswers, CitationCheck, passThrough } from './grounding/citation-check.js';
+import { checkAnswers, passThrough } from './grounding/citation-check.js';
 import {
   buildGroundedPrompt,
   fillChatTemplate,
   fitConversation,
   passageOf,
   type GroundedPrompt,
+  type Passage,
 } from './grounding/grounded-prompt.js';
 import type { FormChecker } from './forms/form-checker.js';
 import type { GenerateRequest } from './tools/tool-format.js';
@@ -75,20 +76,19 @@ export async function planAnswer(
     const prompt = chat_template === undefined ? turns : fillChatTemplate(turns, chat_template);
     return plan(prompt, plain, passThrough);
   }
-  const choices = plain.n ?? 1;
-  if (documents_told) {
-    const passages = documents.map(({ id, text }, index) => passageOf(index + 1, id, text));
-    const newCheck = () => new CitationCheck(passages);
-    return plan(turns, plain, (events, usageSoFar) =>
-      checkAnswers(events, { choices, newCheck, usageSoFar }),
+  const checking =
+    (passages: readonly Passage[]): AnswerPlan['check'] =>
+    (events, usageSoFar) =>
+      checkAnswers(events, { passages, choices: plain.n ?? 1, usageSoFar });
+  if (documents_told)
+    return plan(
+      turns,
+      plain,
+      checking(documents.map(({ id, text }, index) => passageOf(index + 1, id, text))),
     );
-  }
   const parameters = { ...settings.parameters, ...settings.grounding.parameters, ...ofCaller };
   const prompt = await groundOn(documents, { turns, chat_template, parameters, settings, generator });
-  const newCheck = () => new CitationCheck(prompt.passages);
-  return plan(prompt.messages, parameters, (events, usageSoFar) =>
-    checkAnswers(events, { choices, newCheck, usageSoFar }),
-  );
+  return plan(prompt.messages, parameters, checking(prompt.passages));
 }
 
 interface Grounding {

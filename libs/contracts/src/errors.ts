@@ -160,6 +160,11 @@ export function invalidField(param: string, reason: string): MegaNestError {
   return new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param });
 }
 
+/** The 400 for one field of a request that has no support here. `reason` follows the field's path in the message. */
+export function unsupportedField(param: string, reason: string): MegaNestError {
+  return new MegaNestError('unsupported_parameter', { detail: `${param}: ${reason}`, param });
+}
+
 function shortened(text: string, limit: number): string {
   return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }

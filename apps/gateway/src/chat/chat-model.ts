@@ -1,8 +1,8 @@
 import {
+  ImageBudget,
+  unsupportedField,
   type ChatMessage,
   type GenerationChunk,
-  ImageBudget,
-  MegaNestError,
   type ModelInfo,
   type TemplateVariables,
 } from '#contracts';
@@ -84,8 +84,8 @@ export function assertTakesImages(messages: readonly ChatMessage[], modalities: 
   const [image] = images;
   if (!image) return;
   const param = image.param ?? 'messages';
-  const detail = `${param}: images are not supported: the model's input is ${modalities.join(' and ')} only`;
-  throw new MegaNestError('unsupported_parameter', { detail, param });
+  const reason = `images are not supported: the model's input is ${modalities.join(' and ')} only`;
+  throw unsupportedField(param, reason);
 }
 
 /** Efforts that ask a model not to think. */

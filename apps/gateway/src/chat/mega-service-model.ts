@@ -1,4 +1,4 @@
-import { MegaNestError, samplingParameters, type OutputConstraint } from '#contracts';
+import { samplingParameters, unsupportedField, type OutputConstraint } from '#contracts';
 import { pickParameters, type MegaServiceDefinition } from '#dag';
 import { ignoredFields, unusedLabels, type ChatCompletionRequest } from '#openai-api';
 import { measureGeneration, Metrics, type HttpCall } from '#service-kit';
@@ -168,10 +168,6 @@ function assertPlainAnswer(
 ): void {
   const advice = `the mega service ${name} answers from its documents; ask the language model itself`;
   if (tools && toolChoice?.mode !== 'none')
-    throw unsupported(legacyFunctions ? 'functions' : 'tools', advice);
-  if (constraint) throw unsupported('response_format', advice);
-}
-
-function unsupported(param: string, advice: string): MegaNestError {
-  return new MegaNestError('unsupported_parameter', { detail: `${param}: ${advice}`, param });
+    throw unsupportedField(legacyFunctions ? 'functions' : 'tools', advice);
+  if (constraint) throw unsupportedField('response_format', advice);
 }

@@ -1,6 +1,12 @@
 import { beginSpeech, finishSpeech, type Synthesis } from '#audio-api';
 import { AsyncQueue, eventsOf } from '#batching';
-import { type GenerationChunk, maxSpeechCharacters, MegaNestError, type SpeechFormat } from '#contracts';
+import {
+  type GenerationChunk,
+  invalidField,
+  maxSpeechCharacters,
+  MegaNestError,
+  type SpeechFormat,
+} from '#contracts';
 import type { ChatCompletionRequest, SpokenChunk } from '#openai-api';
 import type { HttpCall } from '#service-kit';
 import { splitSentences } from '#text';
@@ -122,8 +128,8 @@ export async function* speakWhole(
   const input = spokenForm(text);
   if (!/[\p{L}\p{N}]/u.test(input)) return;
   if (input.length > maxSpeechCharacters) {
-    const detail = `audio.format: an answer of ${input.length} characters is too long for ${wish.format}; use wav or pcm16`;
-    throw new MegaNestError('invalid_request', { detail, param: 'audio.format' });
+    const reason = `an answer of ${input.length} characters is too long for ${wish.format}; use wav or pcm16`;
+    throw invalidField('audio.format', reason);
   }
   const begun = await begin({ input, format }, wish, synthesis, call);
   yield { choice: 0, text: '', audio: { id, data: await finishSpeech(begun), expiresAt: expiresAt() } };
@@ -180,14 +186,14 @@ export function takeSpokenWish(request: ChatCompletionRequest): {
   const audio = parse(audioSchema, asked, 'audio');
   const rest = { ...request, extra };
   if (!modalities.includes('audio')) {
-    if (audio) throw invalid('audio', 'needs "audio" among modalities');
+    if (audio) throw invalidField('audio', 'needs "audio" among modalities');
     return { request: rest };
   }
-  if (!modalities.includes('text')) throw invalid('modalities', 'must hold "text" beside "audio"');
-  if (!audio) throw invalid('audio', 'is required for the modality "audio": a voice and a format');
+  if (!modalities.includes('text')) throw invalidField('modalities', 'must hold "text" beside "audio"');
+  if (!audio) throw invalidField('audio', 'is required for the modality "audio": a voice and a format');
   if (request.stream && audio.format !== 'pcm16')
-    throw invalid('audio.format', 'must be "pcm16" where the answer is streamed');
-  if ((request.parameters.n ?? 1) > 1) throw invalid('n', 'must be 1 for spoken answers');
+    throw invalidField('audio.format', 'must be "pcm16" where the answer is streamed');
+  if ((request.parameters.n ?? 1) > 1) throw invalidField('n', 'must be 1 for spoken answers');
   return { request: rest, wish: { voice: audio.voice, format: audio.format } };
 }
 
@@ -195,11 +201,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, name: s
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw invalid([name, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is not valid');
-}
-
-function invalid(param: string, reason: string): MegaNestError {
-  return new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param });
+  throw invalidField([name, ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is not valid');
 }
 
 /** Cuts a text that is still being written into sentences. */

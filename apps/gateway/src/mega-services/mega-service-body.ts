@@ -1,6 +1,6 @@
 import { decodeBase64 } from '#audio-api';
-import { MegaNestError, parseOrThrow, type FileReference } from '#contracts';
-import { listParameters, type MegaServiceDefinition, type ParameterType } from '#dag';
+import { MegaNestError, parseOrThrow, unsupportedField, type FileReference } from '#contracts';
+import { listParameters, type MegaServiceDefinition, type NodeTarget, type ParameterType } from '#dag';
 import { receiveForm, uploadLimits, type UploadLimits } from '#dataprep-api';
 import { ObjectStore } from '#messaging';
 import { chatCompletionRequestSchema, type ChatCompletionRequest } from '#openai-api';
@@ -86,17 +86,10 @@ function takeSpeech(fields: Readonly<Record<string, unknown>>) {
 function refuseUnreadFiles(files: readonly FileReference[], { name, nodes }: MegaServiceDefinition): void {
   if (files.length === 0) return;
   if ([...nodes.values()].some(({ target }) => readsFiles(target))) return;
-  const detail = `files: ${name} reads no files; ingest them first`;
-  throw new MegaNestError('unsupported_parameter', { detail, param: 'files' });
+  throw unsupportedField('files', `${name} reads no files; ingest them first`);
 }
 
-function readsFiles({
-  service,
-  megaService,
-}: {
-  service: string;
-  megaService?: MegaServiceDefinition;
-}): boolean {
+function readsFiles({ service, megaService }: Pick<NodeTarget, 'service' | 'megaService'>): boolean {
   if (service === 'dataprep.extract' || service === 'asr') return true;
   return [...(megaService?.nodes.values() ?? [])].some(({ target }) => readsFiles(target));
 }
@@ -159,6 +152,8 @@ function namingField<Result>(field: string | undefined, parse: () => Result): Re
 /** The reference's way to say what is sent. */
 function refuseOtherTypes(type: unknown): void {
   if (type === undefined || type === '' || type === 'text') return;
-  const detail = `type: ${JSON.stringify(type)} is not supported; send text, or files that hold text`;
-  throw new MegaNestError('unsupported_parameter', { detail, param: 'type' });
+  throw unsupportedField(
+    'type',
+    `${JSON.stringify(type)} is not supported; send text, or files that hold text`,
+  );
 }

@@ -185,7 +185,7 @@ export function mergeRankings(rankings: readonly RankedPassage[][]): RankedPassa
  * phrases come first.
  */
 const fillers: readonly RegExp[] = [
-  /^\s*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|hallo|guten (?:morgen|tag|abend))\b(?: (?:there|all|everyone|zusammen))?[\s,.!:-]*/i,
+  /^\s*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|hallo|guten (?:morgen|tag|abend))\b(?: (?:there|all|everyone|zusammen))?[\s,.!:-]*/gi,
   /\b(?:thanks|thank you|many thanks|vielen dank|danke)(?: (?:so much|very much|in advance|im voraus|schön|sehr))?\b[.!]*/gi,
   /\b(?:could|can|would|will) you (?:please |kindly )?(?:tell|show|explain to|give|help) (?:me|us)(?: (?:about|with|to find|find|out))?\b/gi,
   /\b(?:could|can|would|will) you (?:please |kindly )?(?:find|look up|search for|explain|check|tell)(?: out)?\b/gi,
@@ -206,14 +206,10 @@ const fillers: readonly RegExp[] = [
  */
 export function rewriteQuery(query: string): string {
   const left = fillers
-    .reduce((text, filler) => text.replaceAll(new RegExp(filler, withAll(filler.flags)), ' '), query)
+    .reduce((text, filler) => text.replaceAll(filler, ' '), query)
     .replaceAll(/\s+([,.!?;:])/g, '$1')
     .replaceAll(/\s+/g, ' ')
     .replace(/^[\s,.!;:-]+/, '')
     .replace(/[\s,.!;:-]+$/, '');
   return /[\p{L}\p{N}]/u.test(left) ? left : query;
-}
-
-function withAll(flags: string): string {
-  return flags.includes('g') ? flags : `${flags}g`;
 }

@@ -13,21 +13,23 @@ interface CheckedPiece {
   readonly citations?: Citation[];
 }
 
-/** Follows one answer of the model while it is written. What it has let through is never taken back. */
-interface AnswerCheck {
-  push(event: Pick<GenerationEvent, 'text' | 'logprobs' | 'finishReason'>): CheckedPiece;
-}
-
 /** `[1]`, `[1, 2]` */
 const marker = /\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]/g;
 
-/** Lets an answer through as it is; at its end the markers `[n]` in it are resolved to the passages they name. */
-export class CitationCheck implements AnswerCheck {
+/**
+ * Follows one answer of the model while it is written, and lets it through as it is; at its end the markers `[n]` in it are
+ * resolved to the passages they name.
+ */
+export class CitationCheck {
   #answer = '';
 
   constructor(private readonly passages: readonly Passage[]) {}
 
-  push({ text, logprobs, finishReason }: Parameters<AnswerCheck['push']>[0]): CheckedPiece {
+  push({
+    text,
+    logprobs,
+    finishReason,
+  }: Pick<GenerationEvent, 'text' | 'logprobs' | 'finishReason'>): CheckedPiece {
     this.#answer += text;
     const piece = { text, ...(logprobs && { logprobs }) };
     if (!finishReason) return piece;
@@ -83,8 +85,8 @@ export async function* passThrough(
 export interface CheckOptions {
   /** Number of answers. */
   readonly choices: number;
-  /** A check for one answer. */
-  readonly newCheck: () => AnswerCheck;
+  /** What the answers may cite. */
+  readonly passages: readonly Passage[];
   /** The usage of a generation that is stopped early, when only the tokens it has written are known. */
   readonly usageSoFar: () => Promise<TokenUsage>;
 }
@@ -95,16 +97,16 @@ export interface CheckOptions {
  */
 export async function* checkAnswers(
   events: AsyncIterable<GenerationEvent>,
-  { choices, newCheck, usageSoFar }: CheckOptions,
+  { choices, passages, usageSoFar }: CheckOptions,
 ): AsyncGenerator<GenerationChunk, void, void> {
-  const checks = new Map<number, AnswerCheck>();
+  const checks = new Map<number, CitationCheck>();
   let open = choices;
   let last: GenerationChunk | undefined;
   const refused = new Set<number>();
   for await (const event of events) {
     const { choice, usage, text, logprobs, finishReason, reasoning, toolCalls, refusal } = event;
     if (reasoning !== undefined || toolCalls) yield { choice, text: '', reasoning, toolCalls };
-    const check = checks.get(choice) ?? newCheck();
+    const check = checks.get(choice) ?? new CitationCheck(passages);
     checks.set(choice, check);
     // A refusal rests on no passage: there is nothing to check in it, and nothing to put in its place.
     if (refusal) refused.add(choice);

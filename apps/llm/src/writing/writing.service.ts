@@ -4,6 +4,7 @@ import {
   embed,
   invalidField,
   MegaNestError,
+  unsupportedField,
   type ChatMessage,
   type condense,
   type GenerationChunk,
@@ -117,8 +118,8 @@ function pieceSizes({
 }
 
 function writesNothing(model: string, language: string): MegaNestError {
-  const detail = `language: ${model} writes no ${language}; what it gives is made of the text's own sentences`;
-  return new MegaNestError('unsupported_parameter', { detail, param: 'language' });
+  const reason = `${model} writes no ${language}; what it gives is made of the text's own sentences`;
+  return unsupportedField('language', reason);
 }
 
 export interface FaqRequest {

@@ -1,5 +1,5 @@
 import type { MegaServiceDefinition } from '#dag';
-import { ImageBudget, invalidField, MegaNestError, type ChatMessage } from '#contracts';
+import { ImageBudget, invalidField, MegaNestError, unsupportedField, type ChatMessage } from '#contracts';
 import {
   assertCallsAnswered,
   newId,
@@ -144,8 +144,10 @@ function compactionOf(
 
 function compactsNothing(isTrigger: boolean): MegaNestError {
   const param = isTrigger ? 'input' : 'context_management';
-  const detail = `${param}: a mega service keeps its own context; name the language model to compact one`;
-  return new MegaNestError('unsupported_parameter', { detail, param });
+  return unsupportedField(
+    param,
+    'a mega service keeps its own context; name the language model to compact one',
+  );
 }
 
 /** Items that tools run by the server go on from. */

@@ -35,6 +35,12 @@ const sameKey = 'A request with the same Idempotency-Key is under way.';
  */
 export class ResponseRun {
   readonly log = new EventLog();
+  readonly id: string;
+  readonly owner: string;
+  readonly isStored: boolean;
+  /** It outlives its request: see {@link Persistence}. */
+  readonly isDurable: boolean;
+  readonly leaseOwner: string | undefined;
   readonly #machine: ResponseMachine;
   readonly #abort = new AbortController();
   #generation: ResponseGeneration | undefined;
@@ -49,30 +55,14 @@ export class ResponseRun {
   #keepAlive: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: RunOptions) {
-    const { plan, begun = [], sealReasoning } = options;
+    const { plan, persistence, begun = [], sealReasoning } = options;
+    this.id = plan.initial.id;
+    this.owner = plan.owner;
+    this.isStored = persistence.isStored;
+    this.isDurable = persistence.isDurable;
+    this.leaseOwner = persistence.leaseOwner;
     this.log.append(begun);
     this.#machine = new ResponseMachine(plan.initial, begun.length, undefined, sealReasoning);
-  }
-
-  get id(): string {
-    return this.options.plan.initial.id;
-  }
-
-  get owner(): string {
-    return this.options.plan.owner;
-  }
-
-  get isStored(): boolean {
-    return this.options.persistence.isStored;
-  }
-
-  get leaseOwner(): string | undefined {
-    return this.options.persistence.leaseOwner;
-  }
-
-  /** It outlives its request: see {@link Persistence}. */
-  get isDurable(): boolean {
-    return this.options.persistence.isDurable;
   }
 
   /** Bytes of what was asked, about. */

@@ -1,4 +1,4 @@
-import { invalidField, MegaNestError, type ToolChoice } from '#contracts';
+import { invalidField, unsupportedField, type ToolChoice } from '#contracts';
 import { modelTools, type CallTarget, type ResponseSettings, type ResponseToolChoice } from '#responses';
 import type { Provider, Type } from '@nestjs/common';
 import { FileSearchSource } from './file-search.js';
@@ -22,7 +22,11 @@ interface ToolPlanOptions {
 export function planTools(settings: ResponseSettings, options: ToolPlanOptions): string[] {
   const { tool_choice: choice, max_tool_calls: most, text } = settings;
   const { isMegaService, callsTools } = options;
-  if (isMegaService && !callsTools && text.format.type !== 'text') throw writesSentences();
+  if (isMegaService && !callsTools && text.format.type !== 'text') {
+    const reason =
+      'a mega service with this model answers in sentences of its documents; name the language model itself';
+    throw unsupportedField('text.format', reason);
+  }
   const found = checked(settings, options);
   if (callsTools) {
     toolChoice(choice, found.choosable);
@@ -32,7 +36,7 @@ export function planTools(settings: ResponseSettings, options: ToolPlanOptions):
     toolChoice(choice, [...found.choosable, anything]).mode === 'required' &&
     !isDone(choice, found.choosable)
   )
-    throw callsNone();
+    throw unsupportedField('tool_choice', 'the model calls no tools');
   const unused = found.uncallable && choice !== 'none' ? ['tools'] : [];
   if (!isMegaService) return [...unused, ...found.ignored];
   return [...unused, ...(most === null ? [] : ['max_tool_calls'])];
@@ -72,17 +76,6 @@ function isDone(choice: ResponseSettings['tool_choice'], choosable: readonly Cho
   } catch {
     return false;
   }
-}
-
-function callsNone(): MegaNestError {
-  const detail = 'tool_choice: the model calls no tools';
-  return new MegaNestError('unsupported_parameter', { detail, param: 'tool_choice' });
-}
-
-function writesSentences(): MegaNestError {
-  const detail =
-    'text.format: a mega service with this model answers in sentences of its documents; name the language model itself';
-  return new MegaNestError('unsupported_parameter', { detail, param: 'text.format' });
 }
 
 /** A tool that the model may call, with what a `tool_choice` can name it by. */

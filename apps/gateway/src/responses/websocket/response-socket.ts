@@ -1,4 +1,4 @@
-import { MegaNestError, parseOrThrow, Patience } from '#contracts';
+import { MegaNestError, parseOrThrow, Patience, unsupportedField } from '#contracts';
 import {
   createResponseSchema,
   errorEvent,
@@ -308,8 +308,8 @@ const turnSchema = z.looseObject({ generate: z.boolean().nullish(), background: 
 function parseSocketTurn(message: SocketMessage): SocketTurn {
   const { generate, background, stream: _stream, ...body } = parseOrThrow(turnSchema, message.body);
   if (background === true) {
-    const detail = 'background: a response of a WebSocket ends with its turn; use POST /v1/responses';
-    throw new MegaNestError('unsupported_parameter', { detail, param: 'background' });
+    const reason = 'a response of a WebSocket ends with its turn; use POST /v1/responses';
+    throw unsupportedField('background', reason);
   }
   const request = { ...parseOrThrow(createResponseSchema, body), stream: true };
   return { request, warmUp: generate === false };

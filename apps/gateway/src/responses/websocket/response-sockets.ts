@@ -86,19 +86,14 @@ export class ResponseSockets {
   }
 }
 
-/** A message is a request, so it has a request's limit. */
-export interface SocketRouteOptions {
-  /** Bytes. */
-  maxMessageBytes: number;
-}
-
 /**
  * Serves WebSockets on GET /v1/responses. Registered before the service listens and after the rate limit, so that keys,
- * limits and request ids hold for the upgrade as for any request; each message counts against the rate limit once more.
+ * limits and request ids hold for the upgrade as for any request; each message counts against the rate limit once more, and
+ * has at most `maxMessageBytes`, the limit of a request.
  */
 export async function serveResponseSockets(
   app: NestFastifyApplication,
-  { maxMessageBytes }: SocketRouteOptions,
+  maxMessageBytes: number,
 ): Promise<void> {
   const sockets = app.get(ResponseSockets);
   await app.register(websocket, { options: { maxPayload: maxMessageBytes } });

@@ -1,4 +1,4 @@
-import { errorFromIssues, invalidField, MegaNestError } from '#contracts';
+import { errorFromIssues, invalidField, MegaNestError, unsupportedField } from '#contracts';
 import { NotSealedHereError, type ResponseTool, type Sealer } from '#responses';
 import { z } from 'zod';
 import type { ToolSecrets } from '../server-tool.js';
@@ -74,8 +74,7 @@ interface FilteredTool {
 export function parseMcpEntry(entry: ResponseTool, param: string): McpEntry {
   for (const name of ['connector_id', 'tunnel_id']) {
     if (entry[name as keyof typeof entry] === undefined) continue;
-    const detail = `${param}.${name}: is a service of OpenAI's; give server_url`;
-    throw new MegaNestError('unsupported_parameter', { detail, param: `${param}.${name}` });
+    throw unsupportedField(`${param}.${name}`, "is a service of OpenAI's; give server_url");
   }
   const parsed = entrySchema.safeParse(entry);
   if (!parsed.success) {

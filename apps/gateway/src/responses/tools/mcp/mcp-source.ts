@@ -168,18 +168,8 @@ function definitionOf({ name, description, input_schema: schema }: ListedTool, e
   };
 }
 
-/** A call that the caller was asked about, and what it said. */
-export interface AnsweredApproval {
-  requestId: string;
-  name: string;
-  /** JSON. */
-  input: string;
-  approved: boolean;
-  reason: string | undefined;
-}
-
-/** Answers to requests for consent of one server that nothing came of yet. */
-function answeredApprovals(items: readonly StoredItem[], label: string): AnsweredApproval[] {
+/** The calls of one server that the caller was asked about, and what it said, where nothing came of that yet. */
+function answeredApprovals(items: readonly StoredItem[], label: string) {
   const made = new Set(
     items.filter(({ type }) => type === 'mcp_call').map((item) => item['approval_request_id']),
   );
