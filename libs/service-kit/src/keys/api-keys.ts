@@ -1,7 +1,6 @@
 import { MegaNestError } from '#contracts';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { pathOf } from '../http/http-call.js';
 import { ownerOf, type Scope, KeyRing, needsKeys, type KeySettings } from './key-ring.js';
 
 /** Paths that answer without a key: what load balancers and orchestrators ask. */
@@ -17,7 +16,7 @@ declare module 'fastify' {
 /** The page for people asks for a key itself, before it reads the document. */
 function isOpen(request: FastifyRequest): boolean {
   if (request.routeOptions?.config?.withoutKey) return true;
-  const path = pathOf(request);
+  const [path = ''] = request.url.split('?');
   return openPaths.has(path) || path === '/docs' || path.startsWith('/docs/');
 }
 
