@@ -180,9 +180,13 @@ class ReaderProcess {
     const stopped = once(signal, 'abort', { signal: stop.signal }).then(() =>
       Promise.reject(new Error('stopped')),
     );
-    const ended = this.#ended.then(() => Promise.reject(new Error(this.#reasonOfEnd())));
+    // Of this task alone: a promise that lives as long as the process would keep the documents of all races with it.
+    const ended = once(this.#child, 'exit', { signal: stop.signal }).then(() =>
+      Promise.reject(new Error(this.#reasonOfEnd())),
+    );
     try {
       signal.throwIfAborted();
+      if (!this.isAlive) throw new Error(this.#reasonOfEnd());
       const [greeting] = (await Promise.race([this.#ready, stopped, ended])) as [unknown];
       if (greeting !== readerReady) throw new Error('its reader did not start');
       const answer = once(this.#child, 'message', { signal: stop.signal });
