@@ -25,8 +25,8 @@ export class AsyncQueue<Item> implements AsyncIterable<Item> {
   }
 
   /**
-   * Iterates over the items. `begin` is called before the first one; it returns what is called once when the iteration ends,
-   * also early, with the error that ended it. Errors: those of `begin`, and the one that the queue ended with.
+   * Iterates over the items. `begin` is called before the first one. It returns a function that is called once when the
+   * iteration ends, also early, with the error that ended it. Errors: the errors of `begin`, and the error of `end`.
    */
   async *read(begin: () => Leave | Promise<Leave>): AsyncGenerator<Item, void, void> {
     const leave = await begin();
@@ -51,8 +51,9 @@ export class AsyncQueue<Item> implements AsyncIterable<Item> {
 type Leave = (failure?: unknown) => void;
 
 /**
- * Runs work that reports events to a callback, and iterates over the events; it starts with the iteration. The work's signal is aborted when the
- * caller's signal is, and when the caller ends the iteration early. Errors: those of the work.
+ * Runs work that reports events to a callback, and iterates over the events. The work starts with the iteration. Its
+ * signal is aborted when the caller's signal is, and when the caller ends the iteration early. Errors: the errors of
+ * the work.
  */
 export function eventsOf<Event>(
   work: (onEvent: (event: Event) => void, signal: AbortSignal) => Promise<unknown>,

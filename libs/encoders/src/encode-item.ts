@@ -4,8 +4,8 @@ import { readerMarks, type KeptTokens, type ReaderTokens } from './reader-tokens
 import { windowStarts } from './text-pieces.js';
 
 /**
- * The marks a model wants around one text and around two, e.g. `[CLS] a [SEP]` and `[CLS] a [SEP] b [SEP]`. Learnt
- * once from the tokenizer, so that texts can be cut to the limit without losing the marks, and queries encoded once.
+ * The marks that a model expects around one text and around two, e.g. `[CLS] a [SEP]` and `[CLS] a [SEP] b [SEP]`. They
+ * are read from the tokenizer once, so that texts can be truncated before the marks are added.
  */
 export class SequenceTemplate {
   private constructor(
@@ -49,7 +49,7 @@ export class SequenceTemplate {
     return this.pair.before.length + this.pair.between.length + this.pair.after.length;
   }
 
-  /** Marks around one text; ids that carry them already stay as they are. */
+  /** Adds the marks around one text; ids with marks stay as they are. */
   wrap(ids: readonly number[]): EncodedSequence {
     const { before, after } = this.single;
     const marked = before.length > 0 && before.every((id, index) => ids[index] === id);
@@ -79,7 +79,7 @@ function indexOfRun(ids: readonly number[], run: readonly number[], from: number
   return from;
 }
 
-/** How a model's texts become tokens. */
+/** The conversion of a model's texts to tokens. */
 export interface ItemCoding {
   readonly tokenizer: TextTokenizer;
   readonly template: SequenceTemplate;

@@ -165,7 +165,7 @@ export class EncoderPool {
     });
   }
 
-  /** Every idle worker gets its share of what waits; the last one gets all that is left, so that no small job follows. */
+  /** Gives each idle worker its share of the queued items; the last one gets the rest, so that no small job follows. */
   private dispatch(): void {
     for (let sharers = this.options.workers; this.idle.length > 0 && this.queue.length > 0; sharers--) {
       const share = Math.ceil(this.queue.waitingTokens / Math.max(1, sharers));

@@ -63,7 +63,7 @@ class LoadedEncoder {
   }
 
   /**
-   * Returns a row per item, and the tokens of all items. Errors: those of {@link EncoderPool.encode};
+   * Returns a row per item, and the tokens of all items. Errors: the errors of {@link EncoderPool.encode};
    * context_length_exceeded and invalid_request with param `field[<n>]` if the model refuses an item.
    */
   async encode(items: readonly EncoderItem[], field: string, signal?: AbortSignal) {

@@ -1,7 +1,7 @@
 import type { EncodedSequence } from './encoder-pool.js';
 import { remember } from '#text';
 
-/** A word as the reader sees it: its token ids, its stem for comparisons, and its shape. */
+/** A word of the reader's input: its token ids, its stem for comparisons, and its shape. */
 export interface ReaderWord {
   readonly ids: readonly number[];
   /** Equal for words that match; absent for stop words and punctuation. */
@@ -102,7 +102,7 @@ const marks = { start: 2, end: 3 };
 /** Special tokens of a sequence: one at the start, one after each part. */
 export const readerMarks = 5;
 
-/** How many tokens of a query and of a passage are read. */
+/** Numbers of tokens of a query and of a passage that are kept. */
 export interface KeptTokens {
   readonly query: number;
   readonly passage: number;

@@ -92,7 +92,7 @@ export interface Generator {
   close(): Promise<void>;
 }
 
-/** Precision of a decoder's weights; `auto`: int8, or int4 where int8 does not fit the free memory. */
+/** Precision of a decoder's weights; `auto`: int8, or int4 if int8 does not fit the free memory. */
 export type WeightChoice = WeightPrecision | 'auto';
 
 /** Memory limits of the KV caches. */

@@ -40,9 +40,8 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
   /** Lowers the model's context length. */
   readonly contextLength?: number;
   /**
-   * Precision of the weights of a compiled graph on the processor; default `auto`: int8, or int4 where int8 does not
-   * fit the free memory. On another device fp32. Where a model is not compiled, the graph of its repository that has
-   * this precision.
+   * Precision of the weights of a compiled graph on the CPU; default `auto`: int8, or int4 if int8 does not fit the
+   * free memory. On another device fp32. For a model that cannot be compiled: precision of the exported graph.
    */
   readonly weights?: WeightChoice;
   /** Weights that share a scale with int4; default 128, or 32 for a small model. */
@@ -57,7 +56,7 @@ export interface GeneratorLoadOptions extends ModelLoadOptions {
 
 type GeneratorChannel = WorkerChannel<GeneratorReady, GeneratorCall, GenerationEvent, GeneratorResult>;
 
-/** Graphs of other exporters that have the wanted precision. */
+/** Types of exported graphs for each precision. */
 const graphTypes: Readonly<Record<WeightChoice, readonly WeightType[] | undefined>> = {
   auto: undefined,
   fp32: ['fp32'],

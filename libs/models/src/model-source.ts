@@ -15,7 +15,8 @@ export interface ModelDirectory {
 
 /**
  * Finds a model: a bundled name (`nano-chat`), a local folder, or a hub id (`organization/name`, with
- * `@revision` for a branch, tag or commit other than `main`; only with `allowHub`, or offline when a cache has it). Throws ModelNotFoundError that says what was looked for.
+ * `@revision` for a branch, tag or commit other than `main`; only with `allowHub`, or offline if a cache has it).
+ * Throws ModelNotFoundError that lists the names and paths it tried.
  */
 export async function resolveModel(
   source: string,

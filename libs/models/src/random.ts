@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 
-/** Uniform numbers in [0, 1), the same for the same seed and stream. */
+/** Returns uniform numbers in [0, 1); the same seed and stream give the same numbers. */
 export type RandomSource = () => number;
 
 /**
  * A small-state generator (sfc32: 128 bits, passes PractRand) for sampling.
  * @param seed Any integer; without one the numbers differ each time.
- * @param stream Tells the answers of one request apart.
+ * @param stream Index of the completion, so that the completions of one request differ.
  */
 export function createRandom(seed: number | undefined, stream = 0): RandomSource {
   const value = seed ?? randomInt(2 ** 47);
@@ -21,7 +21,7 @@ export function createRandom(seed: number | undefined, stream = 0): RandomSource
     c = ((c << 21) | (c >>> 11)) + sum;
     return (sum >>> 0) / 2 ** 32;
   };
-  // Seeds that differ in one bit give like numbers at first.
+  // Seeds that differ in one bit give similar numbers at first.
   for (let round = 0; round < 15; round++) next();
   return next;
 }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { overflowError, readRefusal, type RemoteServer } from './remote-server.js';
 
 /**
- * The frames of an OpenAI-compatible answer up to `[DONE]`. Errors: bad_upstream for an error in the stream, an
+ * Yields the frames of an OpenAI-compatible stream up to `[DONE]`. Errors: bad_upstream for an error in the stream, an
  * unreadable frame, or a stream that ends without `[DONE]`; service_unavailable when the connection breaks.
  */
 export async function* readCompletionStream(
@@ -39,8 +39,8 @@ function failureIn(data: string, server: RemoteServer): MegaNestError {
 type WireDelta = NonNullable<CompletionChoice['delta']>;
 
 /**
- * Frames as generation events. The last event waits for the usage, which comes in a frame of its own. An engine that
- * does not tell the usage gets the number of its pieces of text, and what `promptTokens` says.
+ * Converts frames to generation events. The last event waits for the usage, which has a frame of its own. If an engine
+ * does not report the usage, it is estimated from the number of text pieces and from `promptTokens`.
  */
 export async function* completionEvents(
   chunks: AsyncIterable<CompletionChunk>,
@@ -132,7 +132,7 @@ const toolCall = z.looseObject({
   function: z
     .looseObject({
       name: z.string().nullish(),
-      /** Some engines send the object in the place of its JSON. */
+      /** JSON text; some engines send the object itself. */
       arguments: z
         .union([z.string(), z.record(z.string(), z.unknown()).transform((given) => JSON.stringify(given))])
         .nullish(),
@@ -142,25 +142,25 @@ const toolCall = z.looseObject({
 
 const choice = z.looseObject({
   index: z.int().default(0),
-  /** Of chat completions. */
+  /** Only in chat completions. */
   delta: z
     .looseObject({
       content: z.string().nullish(),
       refusal: z.string().nullish().catch(null),
-      /** What vLLM, SGLang and DeepSeek call it; `reasoning` with newer vLLM, Ollama and OpenRouter. */
+      /** The name in vLLM, SGLang and DeepSeek; newer vLLM, Ollama and OpenRouter use `reasoning`. */
       reasoning_content: z.string().nullish(),
       reasoning: z.string().nullish().catch(null),
       tool_calls: z.array(toolCall).nullish(),
     })
     .nullish(),
-  /** Of plain completions. */
+  /** Only in plain completions. */
   text: z.string().nullish(),
   logprobs: z.looseObject({ content: z.array(logprob).nullish().catch(null) }).nullish(),
   finish_reason: z.string().nullish(),
 });
 type CompletionChoice = z.output<typeof choice>;
 
-/** A frame of an OpenAI-compatible stream, as tolerant as its many dialects ask for. */
+/** A frame of an OpenAI-compatible stream; tolerant, because engines differ in the details. */
 const completionChunkSchema = z.looseObject({
   choices: z.array(choice).default([]),
   usage: z

@@ -2,10 +2,10 @@ import { MegaNestError } from '#contracts';
 import { z } from 'zod';
 import type { RemoteServer } from './remote-server.js';
 
-/** What an engine is, as far as its requests differ; `other` where it does not say. */
+/** Kinds of engines whose requests differ; `other` if the kind is unknown. */
 export type EngineKind = 'vllm' | 'sglang' | 'llama.cpp' | 'ollama' | 'lm-studio' | 'openai' | 'other';
 
-/** What engines write as the owner of their models. */
+/** Kinds of engines by the value of `owned_by` of their models. */
 const owners: Readonly<Record<string, EngineKind>> = {
   vllm: 'vllm',
   sglang: 'sglang',
@@ -16,10 +16,10 @@ const owners: Readonly<Record<string, EngineKind>> = {
   system: 'openai',
 };
 
-/** Longest wait for an engine that may not have the path. */
+/** Timeout of a request for a path that an engine may not have. */
 const probeMs = 5_000;
 
-/** The kind of an engine by the owner of its model; Ollama and LM Studio, whose models can have any owner, are asked. */
+/** Finds the kind of an engine by the owner of its model, or by paths that only Ollama or LM Studio has. */
 export async function engineKind(server: RemoteServer, owner: string | undefined): Promise<EngineKind> {
   const known = owners[owner ?? ''];
   if (known) return known;
@@ -31,8 +31,8 @@ export async function engineKind(server: RemoteServer, owner: string | undefined
 }
 
 /**
- * The variables of a chat template in the words of an engine: `chat_template_kwargs` where it renders one for us, and
- * `reasoning_effort`, which several read in its place.
+ * Fields that pass the variables of a chat template to an engine: `chat_template_kwargs` if it renders templates, and
+ * `reasoning_effort`, which several engines read instead.
  */
 export function thinkingFields(
   kind: EngineKind,
@@ -47,7 +47,7 @@ export function thinkingFields(
   };
 }
 
-/** Engines refuse efforts that they do not know. OpenAI's differ from model to model. */
+/** Returns an effort that the engine supports, because engines refuse others. OpenAI's differ from model to model. */
 function effortOf(kind: EngineKind, given: unknown): string | undefined {
   if (typeof given !== 'string') return undefined;
   if (kind === 'openai' || given === 'low' || given === 'medium' || given === 'high') return given;
@@ -57,7 +57,7 @@ function effortOf(kind: EngineKind, given: unknown): string | undefined {
 
 const tokens = z.coerce.number().int().min(1);
 
-/** A model as lists of models describe it: vLLM and SGLang, OpenRouter and Together, Groq, Mistral, llama.cpp. */
+/** Context length in the model lists of vLLM and SGLang, OpenRouter and Together, Groq, Mistral, llama.cpp. */
 export const lengthFields = {
   max_model_len: tokens.nullish().catch(null),
   context_length: tokens.nullish().catch(null),
@@ -67,14 +67,14 @@ export const lengthFields = {
 };
 type ListedLength = { [Name in keyof typeof lengthFields]?: z.output<(typeof lengthFields)[Name]> };
 
-/** What the list of models says of the length. */
+/** Returns the context length from an entry of the model list. */
 export function listedLength(model: ListedLength): number | undefined {
   const { max_model_len, context_length, context_window, max_context_length, meta } = model;
   const told = max_model_len ?? context_length ?? context_window ?? max_context_length ?? meta?.n_ctx;
   return told ?? undefined;
 }
 
-/** Asks the paths of engines whose list of models does not say; undefined where none of them does either. */
+/** Asks other paths for the context length, for engines whose model list lacks it; undefined if all of them lack it. */
 export async function askContextLength(server: RemoteServer, model: string): Promise<number | undefined> {
   const answers = await Promise.all(probes.map((probe) => ask(server, probe(model))));
   return answers.find((answer) => answer !== undefined);
@@ -86,7 +86,7 @@ interface Probe<Answer = number | undefined> {
   schema: z.ZodType<Answer>;
 }
 
-/** llama.cpp, Ollama, TGI, LM Studio. */
+/** Requests for the context length: llama.cpp, Ollama, TGI, LM Studio. */
 const probes: readonly ((model: string) => Probe)[] = [
   () => ({
     path: '/props',
@@ -124,19 +124,19 @@ const probes: readonly ((model: string) => Probe)[] = [
   }),
 ];
 
-/** `num_ctx` among the parameters of a model of Ollama's. */
+/** Returns `num_ctx` from the parameters of an Ollama model. */
 function chosenLength(parameters: string | null | undefined): number | undefined {
   const [, number] = /^num_ctx\s+(\d+)/m.exec(parameters ?? '') ?? [];
   return number === undefined ? undefined : Number(number);
 }
 
-/** `<architecture>.context_length`: what the model was trained for. */
+/** Returns `<architecture>.context_length`, the length that the model was trained for. */
 function trainedLength(info: Record<string, unknown> | null | undefined): number | undefined {
   const [, length] = Object.entries(info ?? {}).find(([name]) => name.endsWith('.context_length')) ?? [];
   return typeof length === 'number' ? length : undefined;
 }
 
-/** An engine that answers anything else does not know the path. Errors: service_unavailable does not end the start either. */
+/** Sends a probe. Returns undefined for any error of the engine or other answer. */
 async function ask<Answer>(
   server: RemoteServer,
   { path, body, schema }: Probe<Answer>,

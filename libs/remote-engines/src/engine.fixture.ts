@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 export interface EngineRequest {
   path: string;
   headers: IncomingMessage['headers'];
-  /** Of JSON. */
+  /** Body of a JSON request. */
   body: Record<string, unknown>;
-  /** Of a multipart form. */
+  /** Body of a multipart request. */
   form?: FormData;
 }
 
-/** An HTTP engine for tests, answering by path. */
+/** An HTTP engine for tests; the path selects the answer. */
 export interface TestEngine {
   url: string;
   requests: EngineRequest[];
@@ -20,7 +20,7 @@ export interface TestEngine {
 
 export type Answer = (response: ServerResponse, request: EngineRequest) => void | Promise<void>;
 
-/** Starts it on a random port; a path without an answer is 404. */
+/** Starts an engine on a random port; a path without an answer returns 404. */
 export async function startEngine(answers: Record<string, Answer>): Promise<TestEngine> {
   const requests: EngineRequest[] = [];
   const server = createServer((message, response) => {

@@ -2,8 +2,8 @@ import { MegaNestError, type GenerationParameters, type OutputConstraint } from 
 import type { EngineKind } from './engine-kind.js';
 
 /**
- * Sampling and constraint in the words of an OpenAI-compatible server: JSON by `response_format`, the rest in those of its
- * kind. Errors: invalid_request for what such a server cannot be asked.
+ * Returns sampling parameters and constraint as fields for an OpenAI-compatible server: JSON as `response_format`,
+ * other constraints as fields of its kind. Errors: invalid_request for features that such a server does not support.
  */
 export function remoteParameters(
   { constraint, ...parameters }: GenerationParameters,
@@ -44,7 +44,7 @@ function anyObject(kind: EngineKind): object {
   return { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' } } };
 }
 
-/** vLLM took the older names until it had `structured_outputs`; it ignores those that it does not know. */
+/** Older versions of vLLM read the names without `structured_outputs`; vLLM ignores unknown names. */
 function regexField(pattern: string, kind: EngineKind): object {
   if (kind === 'sglang') return { regex: pattern };
   const older = kind === 'vllm' ? { guided_regex: pattern } : {};
@@ -72,10 +72,10 @@ function escaped(text: string): string {
 
 type TagConstraint = Extract<OutputConstraint, { type: 'structural_tag' }>;
 
-/** Only tags within free text have the same meaning there. */
+/** Remote engines support only tags within free text with the same meaning. */
 function structuralTag({ triggers, tags, required, single }: TagConstraint): object {
   if (required || single) {
-    const detail = 'A remote engine cannot be held to a number of structural tags.';
+    const detail = 'A remote engine cannot limit the number of structural tags.';
     throw new MegaNestError('invalid_request', {
       detail,
       param: `constraint.${required ? 'required' : 'single'}`,
@@ -83,7 +83,7 @@ function structuralTag({ triggers, tags, required, single }: TagConstraint): obj
   }
   const other = tags.findIndex((tag) => !('schema' in tag));
   if (other !== -1) {
-    const detail = 'A remote engine can be held to tags with a schema only.';
+    const detail = 'A remote engine supports only tags with a schema.';
     throw new MegaNestError('invalid_request', { detail, param: `constraint.tags.${other}` });
   }
   return { response_format: { type: 'structural_tag', structures: tags, triggers } };

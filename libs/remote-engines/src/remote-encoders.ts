@@ -18,28 +18,28 @@ const infoSchema = z.looseObject({
   model_sha: z.string().nullish(),
   max_input_length: z.int().optional(),
   max_client_batch_size: z.int().min(1).optional(),
-  /** `{embedding: …}`, `{reranker: …}` or this. */
+  /** `{embedding: …}`, `{reranker: …}` or `{classifier: …}`. */
   model_type: z
     .looseObject({ classifier: z.looseObject({ id2label: z.record(z.string(), z.string()) }).optional() })
     .optional()
     .catch(undefined),
 });
 
-/** How many inputs TEI takes at once unless it says otherwise. */
+/** TEI's default maximum of inputs per request. */
 const defaultBatchSize = 32;
 
 /** A connection to a Text Embeddings Inference server. */
 class TeiServer {
   private constructor(
     readonly info: ModelInfo,
-    /** Of a classifier, in the model's order. */
+    /** Labels of a classifier, in the model's order. */
     readonly labels: readonly string[] | undefined,
     private readonly server: RemoteServer,
-    /** Most inputs of one request. */
+    /** Maximum number of inputs per request. */
     readonly batchSize: number,
   ) {}
 
-  /** Asks the server what it serves. Errors: service_unavailable, bad_upstream. */
+  /** Connects to the server and reads the description of its model. Errors: service_unavailable, bad_upstream. */
   static async open(service: string, options: RemoteOptions): Promise<TeiServer> {
     const server = new RemoteServer(service, options);
     const info = await server.json({ path: '/info' }, infoSchema);
@@ -60,7 +60,7 @@ class TeiServer {
     );
   }
 
-  /** Sends the items in as many requests as the server's limit asks for, one after the other; answers in order. */
+  /** Sends the items in consecutive requests within the server's limit; returns the results in order. */
   async inBatches<Item, Schema extends z.ZodType<readonly unknown[]>>(
     path: string,
     items: readonly Item[],
@@ -85,7 +85,7 @@ class TeiServer {
 
 const embeddingsSchema = z.array(z.array(z.number()));
 
-/** Embeds on a Text Embeddings Inference server. Errors: service_unavailable, bad_upstream when it is none. */
+/** Embeds on a Text Embeddings Inference server. Errors: service_unavailable, bad_upstream for any other server. */
 export async function openRemoteEmbedder(options: RemoteOptions): Promise<Embedder> {
   const server = await TeiServer.open('embedding', options);
   const { vectors } = await embed(server, ['dimensions']);
@@ -117,7 +117,7 @@ async function embed(
 
 const rerankSchema = z.array(z.object({ index: z.int().min(0), score: z.number() }));
 
-/** Reranks on a Text Embeddings Inference server. Errors: service_unavailable, bad_upstream when it is none. */
+/** Reranks on a Text Embeddings Inference server. Errors: service_unavailable, bad_upstream for any other server. */
 export async function openRemoteReranker(options: RemoteOptions): Promise<Reranker> {
   const server = await TeiServer.open('reranking', options);
   return {
@@ -143,20 +143,21 @@ const classificationSchema = z.array(z.array(z.object({ label: z.string(), score
 type Prediction = z.output<typeof classificationSchema>[number];
 
 /**
- * English has about 4 characters a token; fewer, so that a piece seldom has more tokens than the model takes. Other texts
- * have more tokens than characters (Chinese, emoji, spaced letters): their pieces are refused, and asked in splitInHalf.
+ * Characters per token for the size of a piece. English has about 4; with 3 a piece seldom has more tokens than the
+ * limit. Other texts (Chinese, emoji, spaced letters) may have more tokens than characters: the engine refuses their
+ * pieces, which are then halved with splitInHalf.
  */
 const charactersPerToken = 3;
 
 /**
  * Classifies on a Text Embeddings Inference server (`/predict`), whose scores are the softmax of several labels and the
- * sigmoid of one. Errors: service_unavailable, bad_upstream when it is no such server, its model has no labels, or it
- * takes a text in no pieces.
+ * sigmoid of one. Errors: service_unavailable, bad_upstream for any other server, for a model without labels, or if it
+ * refuses a text in pieces of any size.
  */
 export async function openRemoteClassifier(options: RemoteOptions): Promise<Classifier> {
   const server = await TeiServer.open('guardrail', options);
   const { info, labels } = server;
-  if (!labels) throw unexpected(`${info.id} on its engine is no classifier`);
+  if (!labels) throw unexpected(`${info.id} on its engine is not a classifier`);
   const characters = info.maxInputTokens * charactersPerToken;
   return {
     info,
@@ -176,15 +177,15 @@ export async function openRemoteClassifier(options: RemoteOptions): Promise<Clas
 }
 
 interface Predictions {
-  /** The pieces as they were taken in the end, in the order of their predictions. */
+  /** The pieces that the engine accepted, in the order of their predictions. */
   asked: TextPiece[];
   predictions: Prediction[];
   promptTokens: number;
 }
 
 /**
- * Asks about all pieces. Those of a refused request are asked one by one, so that what is said of a text does not depend on
- * its neighbours, and what is refused alone is halved.
+ * Classifies all pieces. The pieces of a refused request are sent one by one, so that the result of a text does not
+ * depend on other texts. A piece that is refused alone is halved.
  */
 async function predict(
   server: TeiServer,
@@ -223,16 +224,20 @@ async function predict(
   return done;
 }
 
-/** Errors: bad_upstream for a piece so short that its length cannot be why it was refused. */
+/** Halves a refused piece. Errors: bad_upstream for a piece that is too short to be refused for its length. */
 function halvesOf(piece: TextPiece, refusal: MegaNestError): readonly TextPiece[] {
   const cut = splitInHalf(piece);
   if (cut.length > 0) return cut;
-  throw unexpected(`its engine takes not even ${piece.text.length} characters: ${refusal.message}`, refusal);
+  throw unexpected(
+    `its engine refuses a text of only ${piece.text.length} characters: ${refusal.message}`,
+    refusal,
+  );
 }
 
 /**
- * A bare list of strings would be one text and its pair. Nothing is truncated: what the model did not read would pass. Half
- * a surrogate pair, at a border, is no JSON for the engine; the whole one stands in the neighbour.
+ * Returns the body of a request. Each text is in a list of its own, because TEI reads a bare list of strings as a pair
+ * of texts. Nothing is truncated, because harmful text could hide in the rest. Half of a surrogate pair at a border is
+ * replaced, because engines refuse it in JSON; the neighboring piece has the whole character.
  */
 function body(batch: readonly TextPiece[]) {
   const inputs = batch.map(({ text }) => [text.replaceAll(/\p{Surrogate}/gu, '\uFFFD')]);

@@ -15,23 +15,23 @@ import { remoteMessages, remoteTools } from './remote-messages.js';
 import { RemoteServer, type RemoteOptions } from './remote-server.js';
 
 export interface RemoteGeneratorOptions extends RemoteOptions {
-  /** One of the engine's models; default the first that it lists. */
+  /** Id of one of the engine's models; default: the first in its list. */
   readonly model?: string;
-  /** What the model reads; text alone where absent. Nobody else says so: the engine's list of models does not. */
+  /** Kinds of input that the model accepts; default: text. The engine's model list does not contain them. */
   readonly modalities?: ModelInfo['modalities'];
-  /** Tokens of prompt and answer; what the engine says where absent. */
+  /** Maximum tokens of prompt and completion; default: the length that the engine reports. */
   readonly contextLength?: number;
 }
 
-/** A generator whose engine can be asked whether it is there, without making it write. */
+/** A generator with a check of its engine that generates nothing. */
 export interface RemoteGenerator extends Generator {
-  /** Errors: service_unavailable, bad_upstream. */
+  /** Checks that the engine answers. Errors: service_unavailable, bad_upstream. */
   check(signal: AbortSignal): Promise<void>;
 }
 
-/** Tokens of prompt and answer, where the engine does not say. */
+/** Context length if the engine does not report one. */
 const assumedContextLength = 8192;
-/** Rough, and only used where the engine does not count for us. */
+/** Rough estimate for engines that cannot count tokens. */
 const charactersPerToken = 4;
 
 const modelsSchema = z.looseObject({
@@ -46,8 +46,8 @@ const modelsSchema = z.looseObject({
 });
 
 /**
- * Writes answers on an OpenAI-compatible server (vLLM, TGI, Ollama, OVMS); the endpoint may end in `/v1`. Errors:
- * service_unavailable, bad_upstream, model_not_found when it does not list the model.
+ * Generates on an OpenAI-compatible server (vLLM, TGI, Ollama, OVMS); the endpoint may end in `/v1`. Errors:
+ * service_unavailable, bad_upstream, model_not_found if the server does not list the model.
  */
 export async function openRemoteGenerator(options: RemoteGeneratorOptions): Promise<RemoteGenerator> {
   const endpoint = options.endpoint.replace(/\/+$/, '').replace(/\/v1$/, '');
@@ -76,7 +76,7 @@ export async function openRemoteGenerator(options: RemoteGeneratorOptions): Prom
 }
 
 class OpenAiGenerator implements RemoteGenerator {
-  /** vLLM counts tokens; once an engine has refused to, it is not asked again. */
+  /** False after the engine turned out not to have vLLM's `/tokenize`. */
   #counts = true;
 
   constructor(
@@ -102,7 +102,7 @@ class OpenAiGenerator implements RemoteGenerator {
     }
   }
 
-  /** Exact with engines that have vLLM's `/tokenize`, an estimate by length with others. */
+  /** Counts exactly on engines with vLLM's `/tokenize`; otherwise estimates from the length. */
   async countPromptTokens(
     messages: readonly ChatMessage[] | string,
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
@@ -120,8 +120,9 @@ class OpenAiGenerator implements RemoteGenerator {
   }
 
   /**
-   * Some engines cut a prompt that is too long without a word. A token is a byte at least, so that a short prompt needs no
-   * counting; where the engine does not count, one that is twice too long is refused. Errors: context_length_exceeded.
+   * Refuses a prompt that is too long, because some engines truncate it silently. A token has at least one byte, so a
+   * short prompt is not counted. If the engine cannot count, only a prompt of about twice the limit is refused. Errors:
+   * context_length_exceeded.
    */
   async #assertFits({ messages, chatTemplateKwargs }: GenerateRequest): Promise<void> {
     const { id: model, maxInputTokens: limit, assumesLength } = this.info;
@@ -171,14 +172,14 @@ class OpenAiGenerator implements RemoteGenerator {
       return count;
     } catch (error) {
       if (!(error instanceof MegaNestError) || error.code === 'service_unavailable') throw error;
-      // One request that is refused says nothing of the next: only an engine without this path is not asked again.
+      // Only an unknown path turns the counting off; another refusal concerns one request only.
       if (isUnknownPath(error)) this.#counts = false;
       return undefined;
     }
   }
 }
 
-/** An engine that has no such path, or means something else by it; what one prompt can cause says nothing. */
+/** True if the engine lacks the path or uses it for something else. A status 500 may be the fault of one prompt. */
 function isUnknownPath({ code, message }: MegaNestError): boolean {
   return code === 'bad_upstream' && !message.includes('answered 500');
 }

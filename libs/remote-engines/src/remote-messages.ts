@@ -2,8 +2,8 @@ import { piecesOf, type ChatMessage, type ContentPiece, type Tool, type ToolChoi
 import type { GenerateRequest } from '#generation';
 
 /**
- * A conversation in OpenAI's form. Results of tools have no place for images there: those of neighboring results follow
- * behind them, as a turn of the user's. Reasoning of earlier turns goes under the name that vLLM and its kin read.
+ * Converts a conversation to OpenAI's form. Its tool results cannot contain images: the images of consecutive results
+ * follow in a user message. Reasoning of earlier turns has the field name of vLLM and similar engines.
  */
 export function remoteMessages(messages: readonly ChatMessage[]): Record<string, unknown>[] {
   const sent: Record<string, unknown>[] = [];
@@ -25,7 +25,7 @@ export function remoteMessages(messages: readonly ChatMessage[]): Record<string,
   return sent;
 }
 
-/** A result with numbers in the place of its images, and those images below their numbers. */
+/** Replaces the images of a result by numbers, and returns the images with their numbers. */
 function shownApart(message: ChatMessage, before: number): { content: string; parts: object[] } {
   const texts: string[] = [];
   const parts: object[] = [];
@@ -66,7 +66,7 @@ function imagePart({ url, detail }: NonNullable<ChatMessage['images']>[number]):
   return { type: 'image_url', image_url: { url, ...(detail !== undefined && { detail }) } };
 }
 
-/** What a request says of tools, in OpenAI's form; custom tools become functions with one text. */
+/** Converts the tool fields of a request to OpenAI's form. A custom tool becomes a function with one text parameter. */
 export function remoteTools({ tools, toolChoice, parallelToolCalls }: GenerateRequest): object {
   const names = toolChoice?.names;
   const offered = (tools ?? []).filter(({ name }) => names === undefined || names.includes(name));
@@ -78,7 +78,7 @@ export function remoteTools({ tools, toolChoice, parallelToolCalls }: GenerateRe
   };
 }
 
-/** Parameters of the function that stands for a custom tool. */
+/** Parameters of the function that replaces a custom tool. */
 const rawInput = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
 
 function remoteTool(tool: Tool): object {

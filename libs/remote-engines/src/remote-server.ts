@@ -19,7 +19,7 @@ const refusalSchema = z.looseObject({
   detail: z.unknown().optional(),
 });
 
-/** The error that stands for an answer which is no success: the caller's fault, too much load, or the engine's. */
+/** Returns the error for an unsuccessful answer: a fault of the caller, too much load, or a fault of the engine. */
 function refusalError(
   { status, headers }: Pick<Response, 'status' | 'headers'>,
   text: string,
@@ -40,7 +40,7 @@ function refusalError(
   return new MegaNestError(unavailable ? 'service_unavailable' : 'bad_upstream', { service, detail });
 }
 
-/** What an engine says about a failure, whatever shape it has. */
+/** Reads the reason of a failure from the answer, in any of the known shapes. */
 export function readRefusal(text: string): Refusal & { param: string | null } {
   const { error, message, detail } = refusalSchema.safeParse(parseJson(text)).data ?? {};
   const said = error?.message ?? message ?? (typeof detail === 'string' ? detail : undefined);
@@ -52,7 +52,7 @@ export function readRefusal(text: string): Refusal & { param: string | null } {
   };
 }
 
-/** How engines say that a prompt does not fit; most of them have no code for it. */
+/** Messages of engines for a prompt that is too long; most engines have no error code for it. */
 const sayings: readonly RegExp[] = [
   // OpenAI, vLLM, SGLang, OpenRouter, DeepSeek, Mistral.
   /maximum context length/i,
@@ -72,14 +72,14 @@ const sayings: readonly RegExp[] = [
 
 const codes: ReadonlySet<unknown> = new Set(['context_length_exceeded', 'exceed_context_size_error']);
 
-/** What of an engine's refusal tells an overflow. */
+/** Fields of an engine's error that identify a prompt that is too long. */
 interface Refusal {
   message: string;
   code?: unknown;
   type?: unknown;
 }
 
-/** The error of a prompt that is too long, in the engine's own words; undefined where it refuses something else. */
+/** Returns the error for a prompt that is too long, with the engine's message; undefined for other refusals. */
 export function overflowError({ message, code, type }: Refusal, service: string): MegaNestError | undefined {
   const isOverflow =
     codes.has(code) || codes.has(type) || sayings.some((saying) => saying.test(message.slice(0, 2_000)));
@@ -95,21 +95,21 @@ export function overflowError({ message, code, type }: Refusal, service: string)
 }
 
 /**
- * Waits for as long as the signal of a request allows: an engine may think for longer than the five minutes after which
- * fetch gives up a silent connection by itself.
+ * Turns off fetch's own timeouts, because an engine may be silent for more than their five minutes. The signal of a
+ * request limits the time instead.
  */
 const patientAgent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
-/** Longest wait for an engine where a request has no signal of its own. */
+/** Timeout of requests without a signal. */
 const unwatchedMs = 60_000;
 
 export interface RemoteOptions {
   /** Base URL, with or without a trailing slash. */
   readonly endpoint: string;
-  /** Sent as `Authorization: Bearer …`. */
+  /** Key for the header `Authorization: Bearer …`. */
   readonly apiKey?: string;
 }
 
-/** What is sent: a GET, or with a body a POST of JSON, or of undici's `FormData` where it is one. */
+/** A GET request, or with a body a POST request: JSON, or multipart for undici's `FormData`. */
 interface RemoteRequest {
   readonly path: string;
   readonly body?: unknown;
@@ -117,21 +117,21 @@ interface RemoteRequest {
 }
 
 /**
- * An engine in another process, spoken to over HTTP. Errors: service_unavailable (it cannot be reached, or says so),
- * overloaded (429, with retryAfter), invalid_request (it refuses the input), bad_upstream (anything else), cancelled.
+ * A client of an engine's HTTP API. Errors: service_unavailable (the engine is unreachable, or reports it),
+ * overloaded (429, with retryAfter), invalid_request (it refuses the input), bad_upstream (other failures), cancelled.
  */
 export class RemoteServer {
   readonly #base: string;
 
   constructor(
-    /** Whose engine it is, for errors: `llm`. */
+    /** Service that uses the engine, for error messages, e.g. `llm`. */
     private readonly service: string,
     private readonly options: RemoteOptions,
   ) {
     this.#base = options.endpoint.replace(/\/+$/, '');
   }
 
-  /** Sends the request; an answer that is no success becomes an error. */
+  /** Sends the request. Throws for an unsuccessful answer. */
   async send({ path, body, signal }: RemoteRequest): Promise<Response> {
     const init = this.#init(body, signal ?? AbortSignal.timeout(unwatchedMs));
     const response = await this.#guard(() => fetch(this.#base + path, init), signal);
@@ -140,7 +140,7 @@ export class RemoteServer {
     throw refusalError(response, text, this.service);
   }
 
-  /** Sends the request and validates the JSON of the answer. */
+  /** Sends the request and validates the JSON answer. */
   async json<Schema extends z.ZodType>(request: RemoteRequest, schema: Schema): Promise<z.output<Schema>> {
     return this.parse(await this.send(request), schema, request.signal);
   }
@@ -154,10 +154,10 @@ export class RemoteServer {
     return this.validate(text, schema);
   }
 
-  /** Parses JSON of the engine. Errors: bad_upstream. */
+  /** Parses and validates JSON of the engine. Errors: bad_upstream. */
   validate<Schema extends z.ZodType>(text: string, schema: Schema): z.output<Schema> {
     const value = parseJson(text);
-    if (value === undefined) throw this.unexpected(`its engine sent no JSON: ${text.slice(0, 100)}`);
+    if (value === undefined) throw this.unexpected(`its engine sent invalid JSON: ${text.slice(0, 100)}`);
     const result = schema.safeParse(value);
     if (result.success) return result.data;
     const [issue] = result.error.issues;
@@ -169,11 +169,11 @@ export class RemoteServer {
     return new MegaNestError('bad_upstream', { service: this.service, detail, cause });
   }
 
-  /** Turns what the network throws into our errors. */
+  /** Converts a network error to a MegaNestError. */
   networkError(cause: unknown, signal?: AbortSignal): MegaNestError {
     if (cause instanceof MegaNestError) return cause;
     if (signal?.aborted) return new MegaNestError('cancelled', { cause });
-    // Where it is concerns the operator, who finds it in the log, and not the caller.
+    // The address is for the operator, in the log; the caller does not see it.
     const detail = `its engine cannot be reached (${codeOf(cause)})`;
     const logged = new Error(`${this.#base}: ${reasonOf(cause)}`, { cause });
     return new MegaNestError('service_unavailable', { service: this.service, detail, cause: logged });
@@ -200,14 +200,14 @@ export class RemoteServer {
   }
 }
 
-/** What happened, without an address: `ECONNREFUSED`. */
+/** Returns the code of an error, without an address, e.g. `ECONNREFUSED`. */
 function codeOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (!(cause instanceof Error)) return 'network error';
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
 }
 
-/** Fetch says only "fetch failed"; what happened is in the cause. */
+/** Returns the message of the cause, because fetch itself reports only "fetch failed". */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

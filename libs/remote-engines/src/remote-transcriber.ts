@@ -5,7 +5,7 @@ import type { TranscribeRequest, Transcriber, TranscriptEvent } from '#speech';
 import { RemoteServer, type RemoteOptions } from './remote-server.js';
 
 export interface RemoteTranscriberOptions extends RemoteOptions {
-  /** One of the engine's models; default the first that it lists. */
+  /** Id of one of the engine's models; default: the first in its list. */
   readonly model?: string;
 }
 
@@ -36,8 +36,8 @@ const transcriptSchema = z.looseObject({
 type RemoteTranscript = z.output<typeof transcriptSchema>;
 
 /**
- * Writes speech down on a server with OpenAI's audio API (vLLM, Speaches, LocalAI); the endpoint may end in `/v1`. Errors:
- * service_unavailable, bad_upstream, model_not_found when it does not list the model.
+ * Transcribes on a server with OpenAI's audio API (vLLM, Speaches, LocalAI); the endpoint may end in `/v1`. Errors:
+ * service_unavailable, bad_upstream, model_not_found if the server does not list the model.
  */
 export async function openRemoteTranscriber(options: RemoteTranscriberOptions): Promise<Transcriber> {
   const endpoint = options.endpoint.replace(/\/+$/, '').replace(/\/v1$/, '');
@@ -86,7 +86,7 @@ class OpenAiTranscriber implements Transcriber {
     form.set('file', new Blob([Uint8Array.from(audio)]), filename ?? 'audio');
     form.set('model', this.info.id);
     form.set('response_format', 'verbose_json');
-    // A translation is into English, so a language is only for transcripts.
+    // A translation is always into English, so only a transcription has a language.
     if (language && task !== 'translate') form.set('language', language);
     if (prompt) form.set('prompt', prompt);
     if (temperature !== undefined) form.set('temperature', String(temperature));
@@ -96,7 +96,7 @@ class OpenAiTranscriber implements Transcriber {
   }
 }
 
-/** Words belong to the segment that they begin in; without segments the whole text is one. */
+/** Assigns each word to the segment in which it begins. Without segments the whole text is one. */
 function segmentsOf({ text, segments, words, duration }: RemoteTranscript): TranscriptSegment[] {
   const parts = segments?.length
     ? segments

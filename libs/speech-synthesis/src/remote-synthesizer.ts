@@ -5,9 +5,9 @@ import { speechSampleRate } from './encode-speech.js';
 import type { SpeechSynthesizer, SynthesisEvent, SynthesisRequest } from './speech-synthesizer.js';
 
 export interface RemoteSynthesizerOptions extends RemoteOptions {
-  /** One of the engine's models; default the first that it lists. */
+  /** Id of one of the engine's models; default: the first in its list. */
   readonly model?: string;
-  /** The voice of requests without one. Default `alloy`. */
+  /** Voice for requests without a voice. Default `alloy`. */
   readonly voice?: string;
 }
 

@@ -5,7 +5,7 @@ import { createSpeechEncoder, speechSampleRate } from './encode-speech.js';
 import { Flite, fliteSampleRate } from './flite.js';
 import type { SynthesizerCall, SynthesizerEvent } from './flite-synthesizer.js';
 
-/** Speaks and encodes one text piece by piece; other texts of this thread get their turn between two pieces. */
+/** Speaks and encodes one text piece by piece; other texts of this thread take turns with it between two pieces. */
 async function speak(
   flite: Flite,
   { pieces, voice, speed, format }: SynthesizerCall,
@@ -29,7 +29,7 @@ async function speak(
   }
 }
 
-/** Entry of a thread that speaks. */
+/** Entry point of a speech thread. */
 await serveWorker<undefined, SynthesizerCall, SynthesizerEvent, undefined>(async () => {
   const flite = await Flite.load();
   return {

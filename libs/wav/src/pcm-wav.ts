@@ -1,13 +1,13 @@
-/** Bytes of the shortest head. */
+/** Bytes of the shortest header. */
 const headBytes = 44;
 
-/** Writes a WAV file of one channel of 16-bit samples at `rate` Hz, with the shortest head. */
+/** Returns a WAV file of one channel of 16-bit samples at `rate` Hz, with the shortest header. */
 export function pcmWav(samples: Int16Array, rate: number): Uint8Array {
   const data = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
   return Buffer.concat([pcmWavHead(data.length, rate), data]);
 }
 
-/** The head of a WAV file of one channel of 16-bit samples at `rate` Hz, in front of `dataBytes` bytes of samples. */
+/** Returns the header of a WAV file of one channel of 16-bit samples at `rate` Hz, for `dataBytes` bytes of samples. */
 export function pcmWavHead(dataBytes: number, rate: number): Uint8Array {
   const head = Buffer.alloc(headBytes);
   head.write('RIFF', 0);
@@ -26,7 +26,7 @@ export function pcmWavHead(dataBytes: number, rate: number): Uint8Array {
 }
 
 /**
- * Reads the samples (-1 to 1) of a WAV file of one channel of 16 bits; the reader for files of callers is in libs/speech.
+ * Reads the samples (-1 to 1) of a WAV file of one channel of 16 bits. libs/speech reads files of callers.
  * Errors: an Error for any other file.
  */
 export function readPcmWav(bytes: Uint8Array): Float32Array {

@@ -136,7 +136,7 @@ export class ExportedOnnxBackend implements DecoderBackend<ExportedSequence> {
 
   private async append({ sequence, tokens, logits }: ForwardItem<ExportedSequence>): Promise<Float32Array> {
     const unwanted = tokens.length - logits;
-    // The graph returns the logits of all its tokens; those of a long prompt are not worth a copy.
+    // The graph returns the logits of all its tokens; copying the logits of a long prompt would take too long.
     if (unwanted > 0 && tokens.length * this.vocabularySize > copiedLogits) {
       await this.pass(sequence, tokens.slice(0, unwanted), false);
       return logits > 0 ? this.pass(sequence, tokens.slice(unwanted), true) : new Float32Array(0);

@@ -40,7 +40,7 @@ interface LoadedEngine {
 async function loadCompiled(settings: GeneratorSettings): Promise<LoadedEngine> {
   const { compiledDirectory: cacheDir } = settings.engine;
   const weights = await chooseWeights(settings);
-  // A cache in this process would be copied to the GPU with every token.
+  // A cache in main memory would be copied to the GPU for every token.
   if (settings.device === 'webgpu') {
     const dense = await compileConcatKvDecoder(settings.directory, cacheDir);
     const resident = await ExportedOnnxBackend.load(dense, settings.config, settings);
@@ -75,16 +75,15 @@ function keyValues({ keyValues, config, maxAnswers, memory }: GeneratorSettings)
 }
 
 /**
- * Free memory that int8 weights need, in bytes a weight: one for the weight, and half as much for what loading and the
- * first requests take.
+ * Free memory that int8 weights need, in bytes per weight: one for the weight, and half a byte for loading and the
+ * first requests.
  */
 const bytesPerWeight = 1.5;
 
 /**
- * Resolves `auto`: int8 where it fits the free memory (that of the container, where it has a limit), otherwise int4,
- * which takes about half, or which
- * the checkpoint has. On a device of its own the weights are fp32. Errors: ModelLoadError for other weights there,
- * UnsupportedModelError for a damaged model.
+ * Resolves `auto`: int8 if it fits the free memory (within the limit of a container), otherwise int4, which takes about
+ * half; also int4 if the checkpoint has int4 weights. Weights on a GPU are fp32. Errors: ModelLoadError for other
+ * weights on a GPU, UnsupportedModelError for a damaged model.
  */
 export async function chooseWeights(
   { directory, weights, engine }: Pick<GeneratorSettings, 'directory' | 'weights' | 'engine'>,
@@ -99,23 +98,23 @@ export async function chooseWeights(
   return (await countParameters(directory)) * bytesPerWeight <= freeBytes() ? 'int8' : 'int4';
 }
 
-/** Node 20 may lack the function, whose result heeds the limit of a container. */
+/** Returns the free memory within the limit of a container. Older versions of Node 20 lack the function. */
 function availableMemory(): number {
   return process.availableMemory?.() ?? freemem();
 }
 
-/** What the thread is started with. */
+/** Input of the compiler thread. */
 export interface CompilationTask {
   readonly directory: string;
   readonly options: CompileDecoderOptions;
 }
 
-/** What the thread reports: the model, or the feature that the compiler lacks. */
+/** Result of the compiler thread: the model, or the feature that the compiler does not support. */
 export type Compilation = CompiledDecoder | { readonly unsupported: string };
 
 /**
- * Finds a compiled decoder in the cache, or compiles it in a thread of its own: the memory of the compilation is free again
- * before the graph is loaded. Errors: UnsupportedModelError.
+ * Finds a compiled decoder in the cache, or compiles it in a separate thread, so that the memory of the compilation is
+ * freed before the graph is loaded. Errors: UnsupportedModelError.
  */
 async function compileApart(directory: string, options: CompileDecoderOptions): Promise<CompiledDecoder> {
   const known = await findCompiledDecoder(directory, options);

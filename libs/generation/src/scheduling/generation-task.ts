@@ -99,7 +99,7 @@ export class GenerationTask {
 
   /** Starts the completions with the logits of the prompt's last token. */
   private startCompletions(logits: Float32Array): void {
-    // Added one by one, so that an error midway frees those that exist.
+    // Adds them one by one, so that an error midway frees the completions that exist.
     for (let choice = 0; choice < this.choices; choice++)
       this.completions = [...this.completions, this.newCompletion(choice)];
     for (const completion of this.completions) this.advance(completion, logits, false);
@@ -169,7 +169,7 @@ export class GenerationTask {
   }
 
   /**
-   * Whether jump-forward decoding is used. Not with `logprobs`, which needs the logits of every token, and not with
+   * True if jump-forward decoding is used. Not with `logprobs`, which needs the logits of every token, and not with
    * a seed, which promises the same tokens in every batch: how a pass rounds depends on its number of tokens.
    */
   private get jumpsForward(): boolean {

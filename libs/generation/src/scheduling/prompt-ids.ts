@@ -36,8 +36,8 @@ export function tokensBeyond(
 }
 
 /**
- * Returns the approximate number of characters of a prompt: of all texts that a chat template may write, such as calls of
- * tools, thoughts and descriptions of tools.
+ * Returns the approximate number of characters of a prompt: of all texts that a chat template may write, including
+ * tool calls, reasoning and tool descriptions.
  */
 export function promptLength(
   messages: readonly ChatMessage[] | string,

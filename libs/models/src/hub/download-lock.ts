@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { ModelLoadError } from '../model/model-files.js';
 
-/** A download under way, as its process describes it for all that share the cache. */
+/** State of a download; its process writes it for all processes that share the cache. */
 const downloadSchema = z.object({
   model: z.string(),
   loadedBytes: z.number(),
@@ -17,20 +17,20 @@ type DownloadState = z.infer<typeof downloadSchema>;
 const contentSchema = downloadSchema.extend({
   owner: z.string(),
   pid: z.int(),
-  /** The running kernel and the process namespace in it: within it the pid says which process it is. */
+  /** Boot id of the kernel and the process namespace, within which a pid is unique. */
   place: z.string(),
   /** Changes with each sign of life. */
   beat: z.int(),
 });
 type LockContent = z.infer<typeof contentSchema>;
 
-/** A live holder writes its lock again so often. */
+/** Interval at which a live holder rewrites its lock. */
 const beatMs = 1_000;
-/** A lock that does not change for so long belongs to a dead process, or to one that has lost its disk. */
+/** A lock that does not change for this time belongs to a dead process, or to one that has lost its disk. */
 const staleMs = 30_000;
 const lookMs = 250;
 
-/** Where the locks of a cache lie. */
+/** Folder of the locks of a cache. */
 function lockFolder(cache: string): string {
   return path.join(cache, '.meganest');
 }
@@ -55,7 +55,7 @@ export class DownloadLock {
   }
 
   /**
-   * Waits until no live process holds the lock. `onWait` hears what the holder has reached. A holder of the same kernel
+   * Waits until no live process holds the lock. `onWait` gets the progress of the holder. A holder of the same kernel
    * and namespace whose process is gone is replaced at once, any other after 30 seconds without a sign of life.
    */
   static async acquire(
@@ -83,12 +83,12 @@ export class DownloadLock {
     return new DownloadLock(file, identity, state);
   }
 
-  /** Aborted when another process has taken the lock, since this one stood still for too long. */
+  /** Aborted when another process has taken the lock because this process did not renew it. */
   get signal(): AbortSignal {
     return this.lost.signal;
   }
 
-  /** What the download has reached; written with the next sign of life. */
+  /** Sets the progress of the download, which the next renewal writes to the lock. */
   update(state: DownloadState): void {
     this.state = state;
   }
@@ -133,7 +133,7 @@ async function create(file: string, content: LockContent): Promise<boolean> {
   }
 }
 
-/** Moves a dead lock aside; where another process was quicker, its fresh lock is put back. */
+/** Removes the lock of a dead process. If another process has replaced it meanwhile, puts the new lock back. */
 async function removeStale(file: string, stale: string): Promise<void> {
   const aside = `${file}.${randomUUID()}`;
   try {
@@ -146,7 +146,7 @@ async function removeStale(file: string, stale: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
-/** What a lock file says; undefined for one that is being written. */
+/** Parses a lock file; undefined for a file that is still being written. */
 function parse(text: string): LockContent | undefined {
   try {
     return contentSchema.safeParse(JSON.parse(text)).data;
@@ -155,7 +155,7 @@ function parse(text: string): LockContent | undefined {
   }
 }
 
-/** The same in two processes only where a pid means the same process in both. */
+/** Returns the same value in two processes only if a pid means the same process in both. */
 async function thisPlace(): Promise<string> {
   const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
   const namespace = await readlink('/proc/self/ns/pid').catch(() => '');
@@ -171,10 +171,10 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A lock that was not written for so long is not a download any more. */
+/** A lock that was not renewed for this time is not listed as a download. */
 const forgottenMs = 60_000;
 
-/** The downloads under way in a cache, by this process or any other that shares it. */
+/** Lists the running downloads of a cache, of this process and of the others that share it. */
 export async function listDownloads(cache: string): Promise<DownloadState[]> {
   const folder = lockFolder(cache);
   const names = await readdir(folder).catch(() => []);

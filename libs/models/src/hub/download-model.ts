@@ -20,21 +20,21 @@ import {
   smallFiles,
 } from './hub-cache.js';
 
-/** Says from the config.json of a folder whether we compile such models ourselves, so that safetensors are enough. */
+/** Returns true if the compiler supports the config.json of a folder, so that safetensors are enough. */
 export type CompileCheck = (directory: string) => Promise<boolean>;
 
 /** Files that are fetched at the same time. */
 const parallelFiles = 4;
-/** Left free for logs and the like. */
+/** Disk space to leave free, e.g. for logs. */
 const reserveBytes = 64 * 1024 * 1024;
 
-/** Where hub models are kept and looked for. */
+/** Returns the caches of hub models. */
 export function hubCaches(options: ModelLoadOptions): HubCaches {
   const own = options.hubCache ?? path.resolve(options.cacheDirectory ?? path.join('.data', 'models'), 'hub');
   return { own, others: options.otherHubCaches ?? [defaultHubCache()] };
 }
 
-/** The folder of a model that is here already, in one of the caches; undefined where it has to be downloaded. */
+/** Finds the folder of a model in the caches; undefined if the model is not downloaded. */
 export async function findDownloaded(
   model: HubModel,
   options: ModelLoadOptions,
@@ -54,8 +54,8 @@ export async function findDownloaded(
 }
 
 /**
- * Finds a model of the hub in the caches, or downloads it, and returns its folder. A model that is here is used as it is,
- * without network. Throws ModelLoadError when the hub may not be used, cannot be reached, or lacks a file.
+ * Finds a hub model in the caches, or downloads it, and returns its folder. A cached model is used as it is,
+ * without network. Throws ModelLoadError if downloads are not allowed, the hub is unreachable, or a file is missing.
  */
 export async function downloadModel(
   model: HubModel,
@@ -73,7 +73,7 @@ export async function downloadModel(
   return pullModel(model, options, canCompile);
 }
 
-/** Downloads a model as the hub has it now; what is here already is not fetched again. Throws ModelLoadError. */
+/** Downloads the current version of a hub model, except files that are cached already. Throws ModelLoadError. */
 export async function pullModel(
   model: HubModel,
   options: ModelLoadOptions,
@@ -97,12 +97,12 @@ export async function pullModel(
 class Download {
   private readonly folder: HubFolder;
   private readonly api: HubApi;
-  /** Bytes of each blob that are here. */
+  /** Downloaded bytes of each blob. */
   private readonly loaded = new Map<string, number>();
   private readonly fetched: string[] = [];
-  /** Of all files, once it is known which weights are fetched. */
+  /** Total of all files; known once the weights are chosen. */
   private totalBytes: number | undefined;
-  /** Ends what the other files are doing once one has failed. */
+  /** Aborts the downloads of the other files when one fails. */
   private readonly failure = new AbortController();
   private commit = '';
   private files = new Map<string, HubFile>();
@@ -137,7 +137,7 @@ class Download {
     return this.folder.snapshot(commit);
   }
 
-  /** The checkpoint where the compiler takes it, else the graph of an exporter. */
+  /** Returns the files of the checkpoint if the compiler supports it, otherwise of the exported graph. */
   private async chooseWeights(): Promise<string[]> {
     const { id } = this.model;
     const snapshot = this.folder.snapshot(this.commit);
@@ -155,7 +155,7 @@ class Download {
     );
   }
 
-  /** Fetches files side by side, then gives them their names. Throws ModelLoadError where the disk has no room. */
+  /** Fetches files in parallel, then links them by name. Throws ModelLoadError if the disk has too little space. */
   private async fetch(names: readonly string[]): Promise<void> {
     const { id } = this.model;
     const files = names.map((name) => {
@@ -163,7 +163,7 @@ class Download {
       if (file === undefined) throw new ModelLoadError(`The hub model "${id}" has no ${name}.`);
       return file;
     });
-    // Files of the same content are one blob.
+    // Files with the same content share one blob.
     const waiting = [...new Map(files.map((file) => [file.tag, file])).values()];
     await this.checkRoom(waiting);
     const work = async () => {
@@ -175,7 +175,7 @@ class Download {
       }
     };
     await Promise.all(Array.from({ length: parallelFiles }, work));
-    // The first reason; what it ended elsewhere failed for the same one.
+    // Throws the first error: the other downloads were aborted because of it.
     this.failure.signal.throwIfAborted();
     for (const { name, tag } of files) await this.folder.link(this.commit, name, tag);
     this.fetched.push(...names);

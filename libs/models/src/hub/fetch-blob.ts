@@ -10,15 +10,15 @@ import type { HubFolder } from './hub-cache.js';
 
 const partialSuffix = '.meganest-partial';
 
-/** Bytes of a file that are on the disk already, from this process or an earlier one. */
+/** Returns how many bytes of a file are on disk already, from this process or an earlier one. */
 export async function bytesAtHand(folder: HubFolder, file: HubFile): Promise<number> {
   const whole = folder.blob(file.tag);
   return existsSync(whole) ? file.bytes : sizeOf(whole + partialSuffix);
 }
 
 /**
- * Puts a file into the cache: goes on where an earlier try broke off, compares the hash, then gives the blob its name.
- * `onBytes` hears how many bytes of it are there. Throws ModelLoadError; a file with a wrong hash is removed.
+ * Downloads a file into the cache: resumes an earlier attempt, checks the hash, then gives the blob its name.
+ * `onBytes` gets the number of bytes so far. Throws ModelLoadError; a file with a wrong hash is removed.
  */
 export async function fetchBlob(
   source: { api: HubApi; commit: string; id: string },
@@ -43,7 +43,7 @@ export async function fetchBlob(
     const actual = await hashOf(partial, file);
     if (actual === file.tag) break;
     await rm(partial, { force: true });
-    // The beginning may be of another time; what comes in one piece is what the hub has.
+    // After a resume the beginning may be of an older version of the file, so only a complete download is an error.
     if (!isResumed)
       throw new ModelLoadError(
         `The download of ${source.id}/${file.name} failed: its hash is ${actual}, the hub says ${file.tag}.`,
@@ -72,7 +72,7 @@ async function append(
   await pipeline(Readable.fromWeb(body), count, target);
 }
 
-/** What the hub calls a file: SHA-256 of a large one, else git's SHA-1 of the blob. */
+/** Returns the hash by which the hub names a file: SHA-256 for a large file, otherwise git's SHA-1 of the blob. */
 export async function hashOf(file: string, { tag, bytes }: Pick<HubFile, 'tag' | 'bytes'>): Promise<string> {
   const hash = tag.length === 64 ? createHash('sha256') : createHash('sha1').update(`blob ${bytes}\0`);
   await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash);

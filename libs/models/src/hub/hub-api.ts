@@ -7,7 +7,7 @@ import { insideModel, type HubModel } from './hub-cache.js';
 export interface HubFile {
   readonly name: string;
   readonly bytes: number;
-  /** SHA-256 of a large file, else git's SHA-1 of the blob: what the hub's clients name the blob in a cache. */
+  /** Name of the blob in the cache: SHA-256 for a large file, otherwise git's SHA-1 of the blob. */
   readonly tag: string;
 }
 
@@ -27,22 +27,22 @@ export interface HubAccess {
   /** Base URL of the hub; default `https://huggingface.co`. */
   readonly endpoint?: string;
   readonly token?: string;
-  /** Ends requests and pauses. */
+  /** Aborts requests and pauses. */
   readonly signal?: AbortSignal;
-  /** Hears in words for people why something takes longer. */
+  /** Called with a message for the user when something takes longer. */
   readonly onNotice?: (text: string) => void;
 }
 
 const mostRedirects = 5;
-/** Tries in a row that bring nothing. */
+/** Maximum number of consecutive attempts without any data. */
 const mostFailures = 5;
 const firstPauseMs = 500;
-/** A hub that wants a longer pause is not waited for. */
+/** Maximum pause that a hub may ask for; a longer one is an error. */
 const longestPauseMs = 300_000;
-/** A connection that brings nothing for so long counts as broken. */
+/** Time without data after which a connection counts as broken. */
 const silenceMs = 60_000;
 
-/** A pause that the hub asks for. */
+/** The hub asks for a pause. */
 class TryLater extends Error {
   constructor(
     message: string,
@@ -52,7 +52,7 @@ class TryLater extends Error {
   }
 }
 
-/** Requests to the hub for one model. Broken ones are repeated, with pauses that grow or that the hub names. */
+/** Requests to the hub for one model. Retries failures with growing pauses, or the pause that the hub asks for. */
 export class HubApi {
   private readonly endpoint: string;
 
@@ -63,7 +63,7 @@ export class HubApi {
     this.endpoint = (access.endpoint ?? 'https://huggingface.co').replace(/\/+$/, '');
   }
 
-  /** The commit of the wanted revision, and its files. Throws ModelLoadError. */
+  /** Fetches the commit of the wanted revision and the list of its files. Throws ModelLoadError. */
   async describe(): Promise<{ commit: string; files: Map<string, HubFile> }> {
     const { id, revision } = this.model;
     const url = `${this.endpoint}/api/models/${id}/revision/${encodeURIComponent(revision)}?blobs=true`;
@@ -79,8 +79,8 @@ export class HubApi {
   }
 
   /**
-   * Hands the bytes of a file to `take`, from `start()` on, which is called again for each try: `take` says from which byte
-   * the answer really begins.
+   * Passes the bytes of a file to `take`, which also gets the position of the first one. Each attempt asks for the
+   * bytes from `start()` on; a hub may still answer with the whole file.
    */
   async fetchFile(
     commit: string,
@@ -99,11 +99,11 @@ export class HubApi {
         throw new Error(`the answer begins at byte ${begins}, not ${from}`);
       await take(response.body.pipeThrough(watch(alive)), begins);
       const end = await start();
-      if (end !== file.bytes) throw new Error(`${end} of ${file.bytes} bytes came`);
+      if (end !== file.bytes) throw new Error(`received ${end} of ${file.bytes} bytes`);
     });
   }
 
-  /** Each try that makes `alive` heard begins the count of failures again. */
+  /** Retries an attempt. A call of `alive` resets the count of failures. */
   private async repeat<Result>(
     url: string,
     attempt: (signal: AbortSignal, alive: () => void) => Promise<Result>,
@@ -111,7 +111,7 @@ export class HubApi {
     for (let failures = 1; ; failures += 1) {
       this.access.signal?.throwIfAborted();
       const silence = new AbortController();
-      const stop = () => silence.abort(new Error(`nothing came for ${silenceMs / 1000} s`));
+      const stop = () => silence.abort(new Error(`no data for ${silenceMs / 1000} s`));
       const timer = setTimeout(stop, silenceMs);
       try {
         return await attempt(
@@ -135,7 +135,8 @@ export class HubApi {
     const reason = describe(error);
     const pauseMs = error instanceof TryLater ? error.pauseMs : firstPauseMs * 2 ** Math.max(failures - 1, 0);
     if (failures >= mostFailures || pauseMs > longestPauseMs) {
-      const asked = pauseMs > longestPauseMs ? ` It asks for a pause of ${Math.ceil(pauseMs / 1000)} s.` : '';
+      const asked =
+        pauseMs > longestPauseMs ? ` The hub asks for a pause of ${Math.ceil(pauseMs / 1000)} s.` : '';
       throw new ModelLoadError(`${url} cannot be reached while loading "${this.model.id}".${asked}`, {
         cause: new Error(reason),
       });
@@ -144,7 +145,7 @@ export class HubApi {
     await delay(pauseMs, undefined, { signal: this.access.signal });
   }
 
-  /** Follows redirects by itself: the token is for the hub alone, not for the storage behind it. */
+  /** Follows redirects here rather than in fetch, so that only the hub gets the token, not its storage. */
   private async open(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
     let address = url;
     for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
@@ -154,7 +155,7 @@ export class HubApi {
         signal,
         headers: {
           ...headers,
-          // Lengths and ranges are those of the file, not of a compressed form.
+          // Lengths and ranges must refer to the file, not to a compressed form.
           'accept-encoding': 'identity',
           ...(isHub && this.access.token && { authorization: `Bearer ${this.access.token}` }),
         },
@@ -164,7 +165,7 @@ export class HubApi {
       await response.body?.cancel();
       address = new URL(next, address).href;
     }
-    throw new Error('it redirects too often');
+    throw new Error('too many redirects');
   }
 
   private async accept(url: string, response: Response): Promise<Response> {
@@ -185,7 +186,7 @@ export class HubApi {
   }
 }
 
-/** Reports each piece that goes through. */
+/** Passes the pieces on and calls `alive` for each. */
 function watch(alive: () => void): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(chunk, controller) {
@@ -197,11 +198,11 @@ function watch(alive: () => void): TransformStream<Uint8Array, Uint8Array> {
 
 function rangeStart(response: Response): number {
   const start = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1];
-  if (start === undefined) throw new Error('a part of a file came without its place');
+  if (start === undefined) throw new Error('a partial answer has no Content-Range');
   return Number(start);
 }
 
-/** Seconds or a date, as milliseconds from now; a second where the header says neither. */
+/** Converts seconds or a date to milliseconds from now; one second for any other header. */
 function retryAfterMs(header: string | null): number {
   const value = header?.trim() ?? '';
   if (/^\d+$/.test(value)) return Number(value) * 1000;
@@ -209,7 +210,7 @@ function retryAfterMs(header: string | null): number {
   return Number.isNaN(date) ? 1000 : Math.max(date - Date.now(), 0);
 }
 
-/** A failed fetch says nothing itself; its cause does. */
+/** Returns the message of the cause of a failed fetch, because the error itself has no details. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { onnxCandidates, type WeightType } from '../model/load-options.js';
 import { ModelLoadError, readJson } from '../model/model-files.js';
 
-/** A model of the hub and the branch, tag or commit that is wanted. */
+/** A hub model, and its branch, tag or commit. */
 export interface HubModel {
   /** `organization/name`. */
   readonly id: string;
@@ -17,7 +17,7 @@ export interface HubModel {
 const commitPattern = /^[0-9a-f]{40}$/;
 const idPattern = /^([\w-][\w.-]*\/[\w.-]+)(?:@([\w./-]+))?$/;
 
-/** Reads `organization/name` or `organization/name@revision`; undefined for everything else. */
+/** Parses `organization/name` or `organization/name@revision`; undefined for any other text. */
 export function parseHubId(source: string, revision = 'main'): HubModel | undefined {
   const [, id, named = revision] = idPattern.exec(source) ?? [];
   if (id === undefined || named.split('/').some((part) => part === '' || part.startsWith('.')))
@@ -25,15 +25,15 @@ export function parseHubId(source: string, revision = 'main'): HubModel | undefi
   return { id, revision: named };
 }
 
-/** Folders with models, in the layout of the hub's own clients. */
+/** Folders of models in the layout of the hub's own clients. */
 export interface HubCaches {
-  /** Downloads go there. */
+  /** Target of downloads. */
   readonly own: string;
-  /** They are read too, e.g. the cache of Python's `huggingface_hub`. */
+  /** Read-only caches, e.g. the cache of Python's `huggingface_hub`. */
   readonly others: readonly string[];
 }
 
-/** Where the hub's clients keep their models unless HF_HOME or HF_HUB_CACHE names another folder. */
+/** Default folder of the hub's clients; HF_HUB_CACHE and HF_HOME override it. */
 export function defaultHubCache(variables: NodeJS.ProcessEnv = process.env): string {
   const base = variables['XDG_CACHE_HOME'] || path.join(homedir(), '.cache');
   return path.join(base, 'huggingface', 'hub');
@@ -50,7 +50,7 @@ export class HubFolder {
     this.path = path.join(cache, `models--${model.id.replaceAll('/', '--')}`);
   }
 
-  /** The commit of the wanted revision as it was downloaded; undefined where it was not. */
+  /** Returns the downloaded commit of the wanted revision; undefined if it is not downloaded. */
   async commit(): Promise<string | undefined> {
     const { revision } = this.model;
     if (commitPattern.test(revision)) return revision;
@@ -66,7 +66,7 @@ export class HubFolder {
     return path.join(this.path, 'blobs', tag);
   }
 
-  /** Gives a blob its name in a snapshot: a link, or a copy where the file system has none. */
+  /** Adds a blob to a snapshot: a link, or a copy if the file system does not support links. */
   async link(commit: string, file: string, tag: string): Promise<void> {
     const target = path.join(this.snapshot(commit), file);
     if (existsSync(target)) return;
@@ -80,7 +80,7 @@ export class HubFolder {
     await rename(draft, target);
   }
 
-  /** From now on the revision means this commit. */
+  /** Makes the revision refer to this commit. */
   async pin(commit: string): Promise<void> {
     if (commitPattern.test(this.model.revision)) return;
     await mkdir(path.dirname(this.refPath), { recursive: true });
@@ -98,14 +98,14 @@ export class HubFolder {
   }
 }
 
-/** Joins a file name that the hub gave. Throws ModelLoadError for one that leads out of its folder. */
+/** Returns a file name of the hub. Throws ModelLoadError for a name that leads out of the model's folder. */
 export function insideModel(id: string, file: string): string {
   const isInside = file.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
   if (isInside && !file.includes('\\') && !file.includes('\0')) return file;
   throw new ModelLoadError(`${id} names the file "${file}", outside its folder.`);
 }
 
-/** Files beside the weights that are fetched where a model has them. */
+/** Files other than weights that are downloaded if the model has them. */
 export const smallFiles = [
   'config.json',
   'tokenizer.json',
@@ -120,36 +120,36 @@ export const smallFiles = [
   '1_Pooling/config.json',
 ];
 
-/** The first file that a model cannot do without and lacks. Speech models with a list of units need no tokenizer. */
+/** Returns the first required file that is missing. Speech models with a list of units need no tokenizer. */
 export function missingFile(has: (file: string) => boolean): string | undefined {
   const isSpeech = has('vocab.json') && !has('tokenizer.json');
   const required = isSpeech ? ['config.json'] : ['config.json', 'tokenizer.json', 'tokenizer_config.json'];
   return required.find((file) => !has(file));
 }
 
-/** The weights of a model in one file, and the index of weights in several. */
+/** Name of the weights in a single file; the index below lists weights in several files. */
 export const checkpointFile = 'model.safetensors';
 export const indexFile = 'model.safetensors.index.json';
 
 const shardIndexSchema = z.object({ weight_map: z.record(z.string(), z.string()) });
 
-/** The weight files that the index of a snapshot names. Throws ModelLoadError for one in another folder. */
+/** Returns the weight files that the index of a snapshot names. Throws ModelLoadError for a file in another folder. */
 export async function listShards(id: string, snapshot: string): Promise<string[]> {
   const { weight_map: shards } = await readJson(snapshot, indexFile, shardIndexSchema);
   return [...new Set(Object.values(shards))].map((shard) => insideModel(id, shard));
 }
 
-/** The first graph among `files`, with the files that belong to it; undefined where there is no graph. */
+/** Returns the preferred graph among `files`, with the files that belong to it; undefined if there is no graph. */
 export function findGraph(files: ReadonlySet<string>, types?: readonly WeightType[]): string[] | undefined {
   const graph = onnxCandidates(types).find((file) => files.has(file));
   if (graph === undefined) return undefined;
-  // Models that hear or read with an encoder have it in a graph beside.
+  // The encoder of an encoder-decoder model is a second graph in the same folder.
   const encoder = graph.replace('decoder_model_merged', 'encoder_model');
   const family = [`${graph}_data`, encoder, `${encoder}_data`, graph];
   return [...new Set(family)].filter((file) => files.has(file));
 }
 
-/** Whether a snapshot holds what the loaders read. A download gives weights their names last. */
+/** Returns true if a snapshot has all files that the loaders read. A download links the weights last. */
 export async function isComplete(
   id: string,
   snapshot: string,

@@ -12,23 +12,23 @@ import { HubFolder, type HubModel, isComplete } from './hub-cache.js';
 export interface CachedModel {
   readonly id: string;
   readonly commit: string;
-  /** Branches and tags that mean this commit. */
+  /** Branches and tags that refer to this commit. */
   readonly names: readonly string[];
   readonly bytes: number;
-  /** Whether all files are there that the loaders read. */
+  /** True if all files that the loaders read are present. */
   readonly complete: boolean;
   readonly directory: string;
   readonly cache: string;
 }
 
-/** Whether the model of a folder is of any kind that is compiled; for callers that do not know what it is for. */
+/** Returns true if a folder has a model of any kind that can be compiled; for callers that do not know its task. */
 export const canCompileAny: CompileCheck = async (directory) => {
   for (const canCompile of [canCompileDecoder, canCompileEncoder, canCompileSpeech])
     if (await canCompile(directory).catch(() => false)) return true;
   return false;
 };
 
-/** Every model in the caches, by id. */
+/** Lists the models in the caches, sorted by id. */
 export async function listModels(options: ModelLoadOptions): Promise<CachedModel[]> {
   const { own, others } = hubCaches(options);
   const lists = await Promise.all([own, ...others].map((cache) => listCache(cache)));
@@ -72,7 +72,7 @@ async function namesOf(folder: HubFolder, commit: string): Promise<string[]> {
   return (await Promise.all(meant)).flat();
 }
 
-/** Files of a snapshot whose content is there. */
+/** Returns the files of a snapshot whose content is present. */
 async function filesOf(directory: string): Promise<string[]> {
   const names = await readdir(directory, { recursive: true });
   const files = names.map((name) => path.join(directory, name)).filter((file) => existsSync(file));
@@ -80,7 +80,7 @@ async function filesOf(directory: string): Promise<string[]> {
   return files.filter((_file, index) => isFile[index]);
 }
 
-/** Removes a model with all its commits from the cache that downloads go to; false where it is not there. */
+/** Removes a model with all its commits from the own cache; false if the cache does not have it. */
 export async function removeModel(model: HubModel, options: ModelLoadOptions): Promise<boolean> {
   const { own } = hubCaches(options);
   const folder = new HubFolder(own, model);
@@ -96,11 +96,11 @@ export async function removeModel(model: HubModel, options: ModelLoadOptions): P
   return true;
 }
 
-/** Files of a model in a cache whose content is not what their blob's name says, relative to the snapshot. */
+/** Returns the files whose content does not match the hash in their blob's name, as paths relative to the snapshot. */
 export async function findDamage({ directory }: CachedModel): Promise<string[]> {
   const damaged: string[] = [];
   for (const file of await filesOf(directory)) {
-    // A copy has no hash in its name.
+    // The name of a copy does not contain a hash.
     if (!(await lstat(file)).isSymbolicLink()) continue;
     const blob = await realpath(file);
     const tag = path.basename(blob);

@@ -8,7 +8,7 @@ import { type Device, providersFor } from './session.js';
 /** Precisions in the names that exporters give their files, e.g. `onnx/model_quantized.onnx`. */
 export type WeightType = 'quantized' | 'int8' | 'uint8' | 'q4' | 'q4f16' | 'fp16' | 'fp32';
 
-/** How far the files of a model are here. */
+/** Progress of a download. */
 export interface DownloadProgress {
   readonly model: string;
   readonly loadedBytes: number;
@@ -16,17 +16,17 @@ export interface DownloadProgress {
   readonly totalBytes?: number;
 }
 
-/** What every loader takes: where models are found and what runs them. */
+/** Options of every loader: the locations of models, and the engine that runs them. */
 export interface ModelLoadOptions {
   /** Folder of the bundled models; default `models/` of this package. */
   readonly modelsDirectory?: string;
-  /** Lets an `organization/name` id be downloaded. Without it nothing ever touches the network. */
+  /** Allows downloads of `organization/name` ids. Without it the loaders never use the network. */
   readonly allowHub?: boolean;
-  /** Downloads are kept here and later starts use them offline; default `.data/models`. */
+  /** Folder of downloads, which later starts use offline; default `.data/models`. */
   readonly cacheDirectory?: string;
-  /** Cache in the layout of the hub's clients that downloads go to; default the folder `hub` of `cacheDirectory`. */
+  /** Cache for downloads, in the layout of the hub's clients; default: the folder `hub` of `cacheDirectory`. */
   readonly hubCache?: string;
-  /** Further such caches, which are only read; default that of Python's `huggingface_hub`. */
+  /** Further caches in this layout, read-only; default: the cache of Python's `huggingface_hub`. */
   readonly otherHubCaches?: readonly string[];
   /** Base URL of the hub; default `https://huggingface.co`. */
   readonly hubEndpoint?: string;
@@ -34,24 +34,24 @@ export interface ModelLoadOptions {
   readonly hubToken?: string;
   /** Branch, tag or commit of a hub model; default `main`. */
   readonly revision?: string;
-  /** A thread of the model that stands still for so long is ended and started again; default 60,000; 0: never. */
+  /** Time after which a stalled thread of the model is ended and restarted; default 60,000; 0: never. */
   readonly hangLimitMs?: number;
   readonly onProgress?: (progress: DownloadProgress) => void;
-  /** Hears in words for people why a download waits or begins again. */
+  /** Called with a message for the user when a download waits or retries. */
   readonly onNotice?: (text: string) => void;
-  /** Tried in this order; default quantized, int8, uint8, fp32, fp16, q4, q4f16. */
+  /** Precisions of exported graphs, most preferred first; default quantized, int8, uint8, fp32, fp16, q4, q4f16. */
   readonly weightTypes?: readonly WeightType[];
   readonly device?: Device;
   /**
    * `compiled`: our own graph, from config.json and safetensors; `exporter`: the ONNX graph of the folder; default
-   * `auto`: compiled where the model can be.
+   * `auto`: compiled if the compiler supports the model.
    */
   readonly engine?: 'auto' | 'compiled' | 'exporter';
-  /** Precision of the compiled graph; default int8 on the processor. Decoders on WebGPU are always fp32. */
+  /** Precision of the compiled graph; default int8 on the CPU. Decoders on WebGPU are always fp32. */
   readonly compiledWeights?: 'int8' | 'fp32';
 }
 
-/** Suffixes of the files of each precision, most wanted first. */
+/** File name suffixes of each precision, most preferred first. */
 const suffixes: Record<WeightType, string> = {
   quantized: '_quantized',
   int8: '_int8',
@@ -62,7 +62,7 @@ const suffixes: Record<WeightType, string> = {
   q4f16: '_q4f16',
 };
 
-/** Paths of the graph inside a model folder, most wanted first: `onnx/` as the hub lays it out, then the folder itself. */
+/** Candidate paths of the graph, most preferred first: in `onnx/` as on the hub, then in the model folder itself. */
 export function onnxCandidates(
   weightTypes: readonly WeightType[] = Object.keys(suffixes) as WeightType[],
 ): string[] {
@@ -72,21 +72,21 @@ export function onnxCandidates(
   return [...files.map((file) => `onnx/${file}`), ...files];
 }
 
-/** Which graph of a model folder runs: one that we compile from its checkpoint, or the one an exporter put there. */
+/** Settings for the choice of the graph: compiled from the checkpoint, or the exported graph of the folder. */
 export interface EngineSettings {
   readonly kind: 'auto' | 'compiled' | 'exporter';
-  /** Where compiled graphs are kept. */
+  /** Folder of compiled graphs. */
   readonly compiledDirectory: string;
   readonly weights: 'int8' | 'fp32';
-  /** The exporter's graph, where the folder holds one. */
+  /** The exported graph, if the folder has one. */
   readonly onnxFile?: string;
 }
 
-/** What was chosen, as a worker reports it. */
+/** The engine that a worker chose. */
 export interface EngineChoice {
   /** File whose content identifies the weights. */
   readonly weightsFile: string;
-  /** Why the model was not compiled, where it was to be. */
+  /** Reason why the model was not compiled; absent if it was compiled or the exported graph was asked for. */
   readonly fallback?: string;
 }
 
@@ -96,7 +96,7 @@ export function engineSettings(directory: string, options: ModelLoadOptions): En
   return {
     kind: options.engine ?? 'auto',
     compiledDirectory: path.resolve(cache, 'compiled'),
-    // The int8 kernels are the processor's; other devices would hand every product back to it.
+    // Only the CPU has int8 kernels; other devices would run every product on the CPU.
     weights: options.compiledWeights ?? (runsOnProcessor(options.device) ? 'int8' : 'fp32'),
     ...(onnxFile && { onnxFile: path.join(directory, onnxFile) }),
   };
@@ -107,8 +107,8 @@ function runsOnProcessor(device: Device = 'auto'): boolean {
 }
 
 /**
- * Compiles where the model can be compiled, otherwise runs the exporter's graph and says why. Throws ModelLoadError
- * when neither is possible, and UnsupportedModelError when `compiled` is asked for and not possible.
+ * Compiles the model if the compiler supports it, otherwise loads the exported graph and reports the reason. Throws
+ * ModelLoadError if neither is possible, UnsupportedModelError if `compiled` is asked for and not possible.
  */
 export async function chooseEngine<Loaded>(
   directory: string,

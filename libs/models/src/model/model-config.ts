@@ -21,7 +21,7 @@ const encoderConfigSchema = z.looseObject({
 });
 export type EncoderConfig = z.infer<typeof encoderConfigSchema>;
 
-/** `config.json` of a BERT-like model. */
+/** Reads `config.json` of a BERT-like model. */
 export function readEncoderConfig(directory: string): Promise<EncoderConfig> {
   return readJson(directory, 'config.json', encoderConfigSchema);
 }
@@ -59,9 +59,9 @@ export interface DecoderConfig {
   readonly keyValueHeads: number;
   readonly headDimension: number;
   readonly contextLength: number;
-  /** Any of these ends an answer. */
+  /** End-of-sequence tokens. */
   readonly endTokenIds: readonly number[];
-  /** What the model's authors sample with where the caller says nothing; temperature 0 without `do_sample`. */
+  /** Sampling defaults of the model's authors; temperature 0 without `do_sample`. */
   readonly defaults: SamplingDefaults;
 }
 
@@ -73,7 +73,7 @@ export interface SamplingDefaults {
   readonly repetition_penalty?: number;
 }
 
-/** `config.json` and `generation_config.json` of a decoder, in our names. */
+/** Reads `config.json` and `generation_config.json` of a decoder. */
 export async function readDecoderConfig(directory: string): Promise<DecoderConfig> {
   const config = await readJson(directory, 'config.json', decoderConfigSchema);
   const generation = await readOptionalJson(directory, 'generation_config.json', generationConfigSchema);
@@ -100,17 +100,17 @@ function samplingDefaults(generation: z.infer<typeof generationConfigSchema> | u
   };
 }
 
-/** Whether the decoder of a folder can be compiled, as far as its config.json tells. */
+/** Returns true if the compiler supports the config.json of a decoder. */
 export function canCompileDecoder(directory: string): Promise<boolean> {
   return isSupported(readDecoderShape(directory));
 }
 
-/** Whether the encoder of a folder can be compiled, as far as its config.json tells. */
+/** Returns true if the compiler supports the config.json of an encoder. */
 export function canCompileEncoder(directory: string): Promise<boolean> {
   return isSupported(readEncoderShape(directory));
 }
 
-/** Whether the speech model of a folder can be compiled, as far as its config.json tells. */
+/** Returns true if the compiler supports the config.json of a speech model. */
 export async function canCompileSpeech(directory: string): Promise<boolean> {
   return (await isSupported(readWhisperShape(directory))) || isSupported(readSpeechShape(directory));
 }
@@ -126,8 +126,8 @@ async function isSupported(shape: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * First 12 hex digits of the SHA-256 of the weights, and their date in Unix seconds. `cacheDir`: where the hash is
- * kept, so that a large file is read once.
+ * Returns the first 12 hex digits of the SHA-256 of the weights, and their date in Unix seconds. `cacheDir`: folder for
+ * the hashes, so that a large file is read only once.
  */
 export async function describeWeights(
   file: string,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { z } from 'zod';
 
-/** Reads and validates a JSON file of a model folder; undefined where it does not exist. */
+/** Reads and validates a JSON file of a model folder; undefined if it does not exist. */
 export async function readOptionalJson<Schema extends z.ZodType>(
   directory: string,
   file: string,
@@ -36,16 +36,16 @@ function parseJson<Schema extends z.ZodType>(
     return schema.parse(JSON.parse(text));
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
-    throw new ModelLoadError(`${fullPath} is not what it should be: ${detail}`, { cause: error });
+    throw new ModelLoadError(`${fullPath} is not valid: ${detail}`, { cause: error });
   }
 }
 
-/** A model that cannot be served: a missing file, an unknown architecture or device. Thrown by the `load…` functions. */
+/** A model cannot be loaded, e.g. a missing file or an unknown device. Thrown by the `load…` functions. */
 export class ModelLoadError extends Error {
   override readonly name: string = 'ModelLoadError';
 }
 
-/** There is no such model, or it is not one that is served. */
+/** The model does not exist, or is not available. */
 export class ModelNotFoundError extends ModelLoadError {
   override readonly name = 'ModelNotFoundError';
 }

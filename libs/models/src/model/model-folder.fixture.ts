@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot, testData } from '#paths';
 
-/** A folder of a bundled model that holds a file: in the product, or beside the checkout, where every form of it lies. */
+/** Returns a folder of a bundled model that has the file: in the product, or in the test data. */
 export function modelFolderWith(model: string, file: string): string | undefined {
   const folders = [path.join(projectRoot, 'models'), testData('models')];
   return folders

@@ -6,19 +6,19 @@ import { ModelLoadError } from './model-files.js';
 
 export interface SessionSettings {
   readonly device: Device;
-  /** Threads of one operator; encoders use 1 and run several sessions, decoders use the cores. */
+  /** Threads of one operator: 1 for encoders, which run several sessions; all cores for decoders. */
   readonly threads: number;
-  /** Outputs that stay in the memory of a device of its own (WebGPU), to be fed back from there; `dispose` frees them. */
+  /** Outputs that stay in device memory (WebGPU) as inputs of later runs; `dispose` frees them. */
   readonly keptOnDevice?: readonly string[];
 }
 
 export interface LoadedSession {
   readonly session: InferenceSession;
-  /** What runs it, e.g. `onnx-cpu`. */
+  /** Name of the execution provider, e.g. `onnx-cpu`. */
   readonly backend: string;
 }
 
-/** Loads a graph on the first provider that takes it. Throws ModelLoadError that names file and device. */
+/** Loads a graph on the first provider that supports it. Throws ModelLoadError that names the file and the device. */
 export async function createSession(file: string, settings: SessionSettings): Promise<LoadedSession> {
   const providers = providersFor(settings.device);
   let failure: unknown;
@@ -37,7 +37,7 @@ export async function createSession(file: string, settings: SessionSettings): Pr
 }
 
 /**
- * Threads of a session wait for each other between two operators; going to sleep there costs more than the wait. Longer
+ * Threads of a session wait for each other between two operators; a short spin costs less than sleeping. Longer
  * spinning, or spinning between two runs, would take the cores from the other services of the machine.
  */
 const briefSpinning = { allow_spinning: '1', spin_duration_us: '100' };
@@ -65,15 +65,15 @@ export function int64Tensor(values: readonly number[], dims: readonly number[]):
   return new Tensor('int64', data, dims);
 }
 
-/** A tensor's numbers as float32; half-precision models give float16. */
+/** Returns a tensor's numbers as float32; half-precision models return float16. */
 export function toFloat32(tensor: Tensor): Float32Array {
   const { data } = tensor;
   if (data instanceof Float32Array) return data;
   if (tensor.type === 'float16') return decodeHalves(data as Uint16Array);
-  throw new TypeError(`A tensor of type ${tensor.type} where floating point was expected.`);
+  throw new TypeError(`The tensor has the type ${tensor.type}; float32 or float16 is expected.`);
 }
 
-/** IEEE half precision as onnxruntime hands it out: bit patterns in 16-bit integers (or the runtime's Float16Array). */
+/** Decodes half-precision numbers of onnxruntime: bit patterns in 16-bit integers, or a Float16Array of the runtime. */
 export function decodeHalves(halves: ArrayLike<number>): Float32Array {
   if (!(halves instanceof Uint16Array)) return Float32Array.from(halves);
   return Float32Array.from(halves, decodeHalf);
@@ -89,10 +89,10 @@ function decodeHalf(bits: number): number {
 }
 
 export const devices = ['auto', 'cpu', 'cuda', 'webgpu'] as const;
-/** What runs a model; `auto` takes CUDA where its libraries are installed, otherwise the CPU. */
+/** The device that runs a model; `auto`: CUDA if its libraries are installed, otherwise the CPU. */
 export type Device = (typeof devices)[number];
 
-/** Providers to try, in order. Throws ModelLoadError for a device that this installation cannot have. */
+/** Returns the providers to try, in order. Throws ModelLoadError for a device that this installation cannot use. */
 export function providersFor(device: Device): string[] {
   if (!devices.includes(device)) {
     throw new ModelLoadError(`The device "${device}" is unknown; use one of ${devices.join(', ')}.`);
@@ -107,7 +107,7 @@ export function providersFor(device: Device): string[] {
   return [device];
 }
 
-/** The provider is a shared library beside the runtime's own, absent unless the install step fetched it. */
+/** The CUDA provider is a shared library in the runtime's folder; only an install with CUDA downloads it. */
 function cudaInstalled(): boolean {
   const root = path.dirname(createRequire(import.meta.url).resolve('onnxruntime-node/package.json'));
   const folder = path.join(root, 'bin', 'napi-v6', process.platform, process.arch);

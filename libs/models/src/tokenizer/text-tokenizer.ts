@@ -5,17 +5,17 @@ import path from 'node:path';
 import { z } from 'zod';
 import { ModelLoadError, readJson } from '../model/model-files.js';
 
-// Model folders are resolved by us; the library itself never downloads.
+// This package resolves model folders; the library must not download anything.
 env.allowRemoteModels = false;
 
-/** Characters of a piece whose tokens are counted; the time that a long word takes grows faster than its length. */
+/** Characters per piece when counting tokens; the time for a long word grows faster than its length. */
 const countedAtOnce = 4096;
 
 const addedTokensSchema = z.looseObject({
   added_tokens: z.array(z.object({ content: z.string(), special: z.boolean().default(false) })).default([]),
 });
 
-/** Text to token ids, and conversations to prompts, as the model's own files say. */
+/** Converts text to token ids and conversations to prompts, as the model's files define. */
 export class TextTokenizer {
   private constructor(
     private readonly tokenizer: PreTrainedTokenizer,
@@ -33,29 +33,29 @@ export class TextTokenizer {
     return new TextTokenizer(tokenizer, new ControlTokens(added));
   }
 
-  /** Ids of a text that somebody wrote. Names of control tokens in it are letters. */
+  /** Returns the ids of a text from a caller. Names of control tokens in it are ordinary text. */
   encode(text: string): number[] {
     return this.encodePieces(this.controls.mark(text));
   }
 
-  /** Ids of a prompt in which names of control tokens are control tokens, with the marks that the model expects around. */
+  /** Returns the ids of a prompt with control tokens, between the special tokens that the model expects. */
   encodeMarked(text: string): number[] {
     return this.tokenizer.encode(text, { add_special_tokens: true });
   }
 
-  /** The prompt's ids of a conversation. Control tokens come from the template alone. Errors: as {@link renderChat}. */
+  /** Returns the prompt ids of a conversation; only the template adds control tokens. Errors: see {@link renderChat}. */
   encodeChat(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>> = {}): number[] {
     return this.encodePieces(this.renderMarked(messages, kwargs));
   }
 
-  /** The prompt of a conversation for {@link countUpTo}. Errors: as {@link renderChat}. */
+  /** Renders the prompt of a conversation for {@link countUpTo}. Errors: see {@link renderChat}. */
   renderMarked(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>> = {}): string {
     return this.render(this.controls.mark(messages), this.controls.mark(kwargs));
   }
 
   /**
-   * About how many tokens a long text has, read no further than it takes to know that they are more than `most`. Texts are cut
-   * into pieces for that, so that some tokens too many are counted. The work grows with `most` rather than with the text.
+   * Counts the tokens of a long text approximately, and stops once there are more than `most`. Each cut between two
+   * pieces may add a token to the count. The time grows with `most`, not with the length of the text.
    */
   countUpTo(marked: string, most: number): { tokens: number; characters: number } {
     let [tokens, characters] = [0, 0];
@@ -67,7 +67,7 @@ export class TextTokenizer {
     return { tokens, characters };
   }
 
-  /** Ids and segment ids of two texts, with the marks that the model expects around and between them. */
+  /** Returns the ids and segment ids of two texts, with the special tokens that the model expects. */
   encodePair(first: string, second: string): { ids: number[]; segments: number[] } {
     const encoded = this.tokenizer(first, {
       text_pair: second,
@@ -78,7 +78,7 @@ export class TextTokenizer {
     return { ids, segments: encoded.token_type_ids ?? ids.map(() => 0) };
   }
 
-  /** The prompt of a conversation, ending where the assistant speaks. Errors: invalid_request without a template. */
+  /** Renders a prompt up to the start of the assistant's turn. Errors: invalid_request without a template, or by it. */
   renderChat(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>> = {}): string {
     return this.render(messages, kwargs);
   }
@@ -90,7 +90,7 @@ export class TextTokenizer {
     return ids;
   }
 
-  /** The server's own options stand behind the caller's variables: none of those reaches the library as an option. */
+  /** The server's options follow the caller's variables and override them, so that a caller cannot set an option. */
   private render(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>>): string {
     if (!this.tokenizer.chat_template) {
       throw new MegaNestError('invalid_request', {
@@ -117,7 +117,7 @@ export class TextTokenizer {
     }
   }
 
-  /** The chat template; of several the one for tools. Undefined where the model has none. */
+  /** The chat template; of several, the one for tools. Undefined if the model has none. */
   get chatTemplate(): string | undefined {
     const given: unknown = this.tokenizer.chat_template;
     const named = Array.isArray(given) ? (given as { name: string; template: string }[]) : [];
@@ -125,27 +125,27 @@ export class TextTokenizer {
     return typeof given === 'string' ? given : forTools?.template;
   }
 
-  /** Most tokens the tokenizer was configured for; exporters write an absurdly large number for "unlimited". */
+  /** Maximum number of tokens in the tokenizer's configuration; exporters write a huge number for "unlimited". */
   get maxLength(): number {
     return this.tokenizer.config.model_max_length ?? Number.POSITIVE_INFINITY;
   }
 }
 
-/** A noncharacter of Unicode, which no text that is exchanged contains. */
+/** A noncharacter of Unicode, which does not occur in interchanged text. */
 const cut = '\uFDD0';
 
-/** Names in the form of control tokens that some vocabularies do not declare special. */
+/** Form of the names of control tokens; some vocabularies do not declare them as special. */
 const looksLikeControl = /^<[|｜].*[|｜]>$|^<(?:start|end)_of_turn>$/;
 
-/** A token of tokenizer.json beside the vocabulary. */
+/** An added token of tokenizer.json. */
 export interface AddedToken {
   readonly content: string;
   readonly special: boolean;
 }
 
 /**
- * The control tokens of a vocabulary, such as `<|im_end|>`. In a text that somebody wrote their names are ordinary
- * letters: such a text must not be able to end its turn and begin another one.
+ * The control tokens of a vocabulary, such as `<|im_end|>`. Their names in a caller's text are ordinary text, so that
+ * the text cannot end its turn and begin another one.
  */
 class ControlTokens {
   private readonly pattern: RegExp | undefined;
@@ -157,17 +157,17 @@ class ControlTokens {
     if (names.length === 0) return;
     const longestFirst = names.toSorted((one, other) => other.length - one.length);
     const starts = [...new Set(names.map((name) => String.fromCodePoint(name.codePointAt(0)!)))];
-    // The look ahead spares most positions of a text the comparison with hundreds of names.
+    // The lookahead avoids the comparison with hundreds of names at most positions of a text.
     const source = `(?=${starts.map(escape).join('|')})(?:${longestFirst.map(escape).join('|')})`;
     this.pattern = new RegExp(source, 'gu');
   }
 
-  /** The value with a cut inside each name of a control token, in all texts of it. */
+  /** Returns a copy of the value with a cut inside each name of a control token in its texts. */
   mark<Value>(value: Value): Value {
     return this.marked(value) as Value;
   }
 
-  /** The pieces of a marked text. None of them holds a name, but those that were written without {@link mark}. */
+  /** Splits a marked text at its cuts. Only control tokens that were added after {@link mark} remain whole. */
   pieces(text: string): string[] {
     return text.split(cut);
   }
@@ -184,7 +184,7 @@ class ControlTokens {
   private markedText(given: string): string {
     let text = given.includes(cut) ? given.replaceAll(cut, '') : given;
     if (!this.pattern) return text;
-    // What is left of a name may be a name itself.
+    // The rest of a name may be a name itself.
     for (let before = ''; before !== text;) {
       before = text;
       text = text.replace(this.pattern, (name) => {
@@ -200,7 +200,7 @@ function escape(text: string): string {
   return text.replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`);
 }
 
-/** A turn as chat templates read it: OpenAI's names, and the arguments of calls as values rather than text. */
+/** A message as chat templates read it: OpenAI's names, with the arguments of calls as values rather than text. */
 export interface TemplateMessage {
   role: string;
   content: string;
@@ -214,7 +214,7 @@ export interface TemplateMessage {
   reasoning_content?: string;
 }
 
-/** Templates of open models know `system`; `developer` is OpenAI's later name for the same turn. */
+/** Templates of open models support `system`; `developer` is OpenAI's newer name for the same role. */
 function templateMessage(message: ChatMessage): TemplateMessage {
   const { role, content, name, toolCalls, toolCallId, reasoning } = message;
   return {
@@ -233,7 +233,7 @@ function templateMessage(message: ChatMessage): TemplateMessage {
   };
 }
 
-/** Templates write arguments as JSON; what is no JSON is the raw input of a custom tool. */
+/** Templates write arguments as JSON. An input that is not JSON is the raw input of a custom tool. */
 function argumentsOf(input: string): unknown {
   try {
     return JSON.parse(input === '' ? '{}' : input);
@@ -242,11 +242,11 @@ function argumentsOf(input: string): unknown {
   }
 }
 
-/** Bytes to text as they arrive: a character appears when its last byte has come, never in halves. */
+/** Decodes bytes to text as they arrive. A character is returned when its last byte has arrived. */
 export class Detokeniser {
   private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-  /** @param spacesToDrop Spaces to leave out at the very start, as the model's own decoding does. */
+  /** @param spacesToDrop Number of spaces to drop at the start, as the model's own decoder does. */
   constructor(private spacesToDrop = 0) {}
 
   push(bytes: Uint8Array): string {

@@ -24,15 +24,15 @@ const tokenizerFileSchema = z.object({
   }),
 });
 
-/** Marks that Mistral's models begin their calls with: text, for whoever reads an answer looks for them. */
+/** Marks before the tool calls of Mistral's models. They are decoded as text for the parser of calls. */
 const callMarks: ReadonlySet<string> = new Set(['[TOOL_CALLS]', '[CALL_ID]', '[ARGS]']);
 
 const wordMark = '▁';
 const encoder = new TextEncoder();
 
 /**
- * The bytes that each token stands for, read from tokenizer.json. Text is assembled from bytes, so that a character
- * whose bytes are spread over several tokens appears once and whole.
+ * The bytes of each token, from tokenizer.json. Text is decoded from bytes, because the bytes of one character may be
+ * spread over several tokens.
  */
 export class TokenVocabulary {
   private constructor(
@@ -43,7 +43,7 @@ export class TokenVocabulary {
     readonly droppedSpaces: number,
   ) {}
 
-  /** Throws ModelLoadError for a tokenizer that is neither byte-level nor of SentencePiece's kind. */
+  /** Reads tokenizer.json. Throws ModelLoadError for a tokenizer that is neither byte-level nor like SentencePiece. */
   static async load(directory: string): Promise<TokenVocabulary> {
     const file = await readJson(directory, 'tokenizer.json', tokenizerFileSchema);
     const steps = file.decoder ? [file.decoder, ...(file.decoder.decoders ?? [])] : [];
@@ -51,7 +51,7 @@ export class TokenVocabulary {
     const byteLevel = types.has('ByteLevel');
     if (!byteLevel && !types.has('ByteFallback') && !types.has('Metaspace')) {
       throw new ModelLoadError(
-        `${directory}/tokenizer.json decodes by ${[...types].join(', ') || 'nothing'}; known are ByteLevel, ByteFallback and Metaspace.`,
+        `${directory}/tokenizer.json has the decoder ${[...types].join(', ') || 'none'}; supported are ByteLevel, ByteFallback and Metaspace.`,
       );
     }
     const strip = steps.find(({ type }) => type === 'Strip')?.start ?? 0;
@@ -60,7 +60,7 @@ export class TokenVocabulary {
     return new TokenVocabulary(readPieces(file.model.vocab), added, byteLevel, droppedSpaces);
   }
 
-  /** Bytes of a token; none for marks such as `<|im_end|>` and for ids without a token. */
+  /** Returns the bytes of a token; empty for marks such as `<|im_end|>` and for ids without a token. */
   bytesOf(id: number): Uint8Array {
     const added = this.added.get(id);
     if (added) return encoder.encode(added.special && !callMarks.has(added.content) ? '' : added.content);
@@ -68,7 +68,7 @@ export class TokenVocabulary {
     return this.byteLevel ? bytesOfLetters(piece) : bytesOfPiece(piece);
   }
 
-  /** Text of one token for people to read: broken characters show as �, marks by their name. */
+  /** Returns the text of one token for display: incomplete characters as �, marks as their name. */
   textOf(id: number): string {
     return this.added.get(id)?.content ?? new TextDecoder().decode(this.bytesOf(id));
   }
@@ -91,7 +91,7 @@ function bytesOfPiece(piece: string): Uint8Array {
   return encoder.encode(piece.replaceAll(wordMark, ' '));
 }
 
-/** Bytes that byte-level vocabularies write as the character of the same code: visible ones, outside the soft hyphen. */
+/** True if byte-level vocabularies write a byte as the character of the same code: visible ones but the soft hyphen. */
 function isWrittenAsItself(byte: number): boolean {
   return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
 }
@@ -103,7 +103,7 @@ for (let byte = 0; byte < 256; byte++) {
   bytes.set(String.fromCodePoint(isWrittenAsItself(byte) ? byte : 0x100 + shifted++), byte);
 }
 
-/** The byte behind a letter of a byte-level vocabulary (GPT-2's alphabet); other letters count as `?`. */
+/** Returns the byte for a letter of a byte-level vocabulary (GPT-2's alphabet); `?` for any other letter. */
 function byteOfLetter(letter: string): number {
   return bytes.get(letter) ?? 0x3f;
 }

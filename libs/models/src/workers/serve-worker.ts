@@ -16,21 +16,21 @@ export interface CallContext<Event> {
 
 export interface CallOutcome<Result> {
   readonly value: Result;
-  /** Buffers handed over instead of copied. */
+  /** Buffers to transfer instead of copying. */
   readonly transfer?: readonly Transferable[];
 }
 
-/** What a worker does once its model is loaded. */
+/** The operations of a worker whose model is loaded. */
 export interface WorkerService<Ready, Payload, Event, Result> {
   readonly ready: Ready;
   handle(payload: Payload, context: CallContext<Event>): Promise<CallOutcome<Result>>;
-  /** Frees the model; no call is under way any more. */
+  /** Frees the model. Called when no call is running. */
   dispose(): Promise<void>;
 }
 
 /**
- * The worker's side of {@link WorkerChannel}: loads, reports ready, answers calls; calls may overlap. When told to
- * close it cancels them, waits for them, and lets the thread end by itself.
+ * The worker's side of {@link WorkerChannel}: loads the model, reports that it is ready, and answers calls, also
+ * concurrently. On `close` it cancels the calls, waits for them, and lets the thread end by itself.
  */
 export async function serveWorker<Ready, Payload, Event, Result>(
   load: (settings: unknown) => Promise<WorkerService<Ready, Payload, Event, Result>>,
@@ -63,8 +63,8 @@ interface WaitingMessage<Event, Result> {
 class WorkerServer<Ready, Payload, Event, Result> {
   private readonly running = new Map<number, RunningCall>();
   /**
-   * What the chain of promises behind a pass says leaves together: a message to the other thread costs much more than what
-   * is in it, and wakes all who pass it on.
+   * Messages of one pass, which are posted together: each post wakes the other thread, and costs more than the content
+   * of a message.
    */
   private waiting: WaitingMessage<Event, Result>[] = [];
 
@@ -96,7 +96,7 @@ class WorkerServer<Ready, Payload, Event, Result> {
   }
 
   private send(message: CallMessage<Event, Result>, transfer: readonly Transferable[] = []): void {
-    // A tick comes when no promise has anything left to do, and before the next pass, which begins in a turn of its own.
+    // The tick runs after all pending promise callbacks, and before the next pass, which needs another event loop turn.
     if (this.waiting.push({ message, transfer }) === 1) process.nextTick(() => this.flush());
   }
 
@@ -106,7 +106,7 @@ class WorkerServer<Ready, Payload, Event, Result> {
     if (waiting.length > 0) this.post(waiting);
   }
 
-  /** What cannot be handed over fails the call that said it, and no other. */
+  /** Posts the messages. A message that cannot be cloned fails only its own call. */
   private post(waiting: readonly WaitingMessage<Event, Result>[]): void {
     const messages = waiting.map(({ message }) => message);
     const calls: FromWorker<Ready, Event, Result> = { type: 'calls', messages };
@@ -132,19 +132,19 @@ class WorkerServer<Ready, Payload, Event, Result> {
   }
 }
 
-/** Of Linux's 19 steps below what is usual; enough for others to go first, and not to be starved by them. */
+/** Nice value of the thread, of at most 19 on Linux: other threads run first, but do not starve this one. */
 const niceness = 5;
 
 /**
- * Lets this thread, and those that it starts, wait behind the others of the machine where all want a core: what computes for
- * seconds loses nothing by it, and what answers people is not held up. On Linux a thread has a priority of its own, and 0
- * names the calling one; elsewhere that would be the whole process, and nothing happens.
+ * Lowers the priority of this thread and of the threads that it starts, so that long computations do not delay the
+ * threads that answer requests. On Linux each thread has its own priority, and 0 means the calling thread. On other
+ * systems 0 means the whole process, so the function does nothing there.
  */
 function giveWay(): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(0, Math.max(getPriority(0), niceness));
   } catch {
-    // A sandbox may forbid it; the work is the same.
+    // A sandbox may forbid it; the thread then keeps the normal priority.
   }
 }

@@ -2,8 +2,8 @@ import { MegaNestError } from '#contracts';
 import { WorkerChannel } from './worker-channel.js';
 
 /**
- * A thread for work that a caller can make slow: one job after another, each with a limit of processor
- * time (see {@link afterProcessorTime}). A job that takes longer ends the thread; a new one starts, and the next jobs go on.
+ * A thread for work that a caller can make slow. It runs one job at a time, each with a limit of processor time (see
+ * {@link afterProcessorTime}). After a job that exceeds the limit, a new thread runs the next jobs.
  */
 export class TimedWorker<Payload, Result> {
   private channel?: WorkerChannel<undefined, Payload, never, Result>;
@@ -11,13 +11,13 @@ export class TimedWorker<Payload, Result> {
   /** Resolves when the thread of a job that took too long has ended. */
   private ended: Promise<void> = Promise.resolve();
 
-  /** `entry`: the file of the thread, looked for when the first job comes. */
+  /** `entry`: returns the file of the thread; called for the first job. */
   constructor(
     private readonly entry: () => string,
     private readonly limitMs: number,
   ) {}
 
-  /** Errors: those of the job; what `tooLong` makes where it takes longer than the limit; cancelled. */
+  /** Runs a job. Errors: the errors of the job, the error of `tooLong` if the job exceeds the limit, cancelled. */
   run(payload: Payload, tooLong: () => Error, signal?: AbortSignal): Promise<Result> {
     const result = this.last.then(() => this.next(payload, tooLong, signal));
     this.last = result.catch(() => undefined);
@@ -51,14 +51,14 @@ export class TimedWorker<Payload, Result> {
   }
 }
 
-/** A process that gets little processor time is given this many times the limit. */
+/** Maximum wall-clock time of a job, as a multiple of its limit of processor time. */
 const mostPatience = 12;
 
 /**
- * Calls back when this process has used `limitMs` of processor time: on a busy machine a thread may wait for seconds before it
- * computes for milliseconds. Other threads of the process count too, so that the time is never shorter than `limitMs` and never
- * longer than twelve times that. Returns the end of the watch.
- * @param processorMs Processor time that this process has used.
+ * Calls back when this process has used `limitMs` of processor time, because on a busy machine a thread may wait for
+ * seconds before it computes for milliseconds. Other threads of the process count too. The wall-clock time is at least
+ * `limitMs` and at most twelve times that. Returns a function that ends the watch.
+ * @param processorMs Returns the processor time that this process has used.
  */
 export function afterProcessorTime(
   limitMs: number,

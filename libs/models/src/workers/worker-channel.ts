@@ -24,12 +24,12 @@ interface PendingCall<Event, Result> {
   readonly reject: (error: Error) => void;
 }
 
-/** Restarts in a row, without one that became ready, after which the worker is given up. */
+/** Maximum number of consecutive restarts without a ready worker. */
 const mostRestarts = 3;
 
 /**
- * One worker thread behind a promise per call. A thread that dies rejects its calls with `service_unavailable` and
- * is started again; calls made meanwhile wait for it. A thread that stands still for `hangLimitMs` is ended (0: never).
+ * Calls to one worker thread, a promise for each. If the thread dies, its calls are rejected with `service_unavailable`
+ * and it is restarted; new calls wait for the restart. A thread that hangs for `hangLimitMs` is ended (0: never).
  */
 export class WorkerChannel<Ready, Payload, Event, Result> {
   private worker?: Worker;
@@ -45,7 +45,7 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
     private readonly hangLimitMs: number = defaultHangLimitMs,
   ) {}
 
-  /** Starts the thread, once, and resolves with what it reports when its model is loaded. */
+  /** Starts the thread once. Resolves with its ready message when the model is loaded. */
   start(): Promise<Ready> {
     if (this.closed) return Promise.reject(closedError());
     this.ready ??= this.spawn();
@@ -71,8 +71,8 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
   }
 
   /**
-   * Ends the thread; calls under way are rejected. The thread ends by itself after its current pass: stopping it inside
-   * onnxruntime would abort the whole process.
+   * Ends the thread and rejects its running calls. The thread ends by itself after its current pass, because
+   * terminating it inside onnxruntime would abort the whole process.
    */
   async close(): Promise<void> {
     this.closed = true;
@@ -87,8 +87,8 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
   }
 
   /**
-   * Ends a thread that does not come to an end by itself; a new one starts. Resolves when calls go to the new one. Not for a
-   * thread inside onnxruntime.
+   * Terminates a thread that does not end by itself, and starts a new one. Resolves when the new thread takes calls.
+   * Not for a thread inside onnxruntime.
    */
   async end(): Promise<void> {
     await this.worker?.terminate();
@@ -102,7 +102,7 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
     return new Promise<Ready>((resolve, reject) => {
       const pulse = createPulse();
       let hang: Error | undefined;
-      // No inherited flags: the compiled worker must not resolve its imports to sources.
+      // The thread inherits no flags, so that a compiled worker does not resolve its imports to sources.
       const worker = new Worker(this.entry, {
         workerData: { settings: this.settings, pulse } satisfies WorkerInput,
         execArgv: ['--enable-source-maps'],
@@ -124,7 +124,7 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
     });
   }
 
-  /** From when its model is loaded: loading may take any time. */
+  /** Watches for hangs from the moment the model is loaded, because loading has no time limit. */
   private watch(worker: Worker, pulse: Pulse, onHang: (reason: string) => void): void {
     if (this.hangLimitMs === 0) return;
     const reason = `it stood still for ${this.hangLimitMs / 1000} s`;
@@ -161,7 +161,7 @@ export class WorkerChannel<Ready, Payload, Event, Result> {
     this.rejectPending(error);
     this.ready = undefined;
     if (++this.failedStarts <= mostRestarts) {
-      // A failure of the new start reaches whoever calls next.
+      // The next call gets the error of a failed restart.
       this.start().catch(() => undefined);
     }
   }

@@ -3,29 +3,29 @@ import { UnsupportedModelError } from '#onnx-compiler';
 import type { Worker } from 'node:worker_threads';
 import { ModelLoadError } from '../model/model-files.js';
 
-/** What a worker is started with. */
+/** `workerData` of a worker. */
 export interface WorkerInput {
   readonly settings: unknown;
   readonly pulse: Pulse;
 }
 
-/** What the owner of a worker sends. `cancel` asks the call to end at its next step, `close` the thread. */
+/** Messages to a worker. `cancel` asks a call to end at its next step, `close` asks the thread to end. */
 export type ToWorker<Payload> =
   { type: 'call'; id: number; payload: Payload } | { type: 'cancel'; id: number } | { type: 'close' };
 
-/** What a worker answers: `ready` once, then what its calls say; several at once where one turn brought several. */
+/** Messages from a worker: `ready` once, then messages of its calls; messages of one turn are sent together. */
 export type FromWorker<Ready, Event, Result> =
   | { type: 'ready'; value: Ready }
   | { type: 'unusable'; error: WorkerError }
   | { type: 'calls'; messages: CallMessage<Event, Result>[] };
 
-/** Of one call: any number of events, then a result or an error. */
+/** A message of one call: any number of events, then a result or an error. */
 export type CallMessage<Event, Result> =
   | { type: 'event'; id: number; value: Event }
   | { type: 'result'; id: number; value: Result }
   | { type: 'error'; id: number; error: WorkerError };
 
-/** An error in a form that structured clone carries over. */
+/** An error in a form that structured clone supports. */
 export type WorkerError =
   { kind: 'known'; body: ErrorBody } | { kind: 'load' | 'other'; message: string; stack?: string };
 
@@ -47,29 +47,29 @@ export function unpackError(packed: WorkerError): Error {
   });
 }
 
-/** How long a thread of a model may stand still, where nothing else is set. */
+/** Default of the time after which a stalled thread of a model is ended. */
 export const defaultHangLimitMs = 60_000;
 
-/** How often a thread shows that it moves, and how often that is looked at. */
+/** Interval of the heartbeat of a thread, and of the checks. */
 const beatMs = 1_000;
 
-/** The memory through which a thread shows that it moves. */
+/** Shared memory for the heartbeat of a thread. */
 export type Pulse = Int32Array<SharedArrayBuffer>;
 
-/** Made by the owner of a thread, for `workerData`. */
+/** Creates the heartbeat memory for the `workerData` of a thread. */
 export function createPulse(): Pulse {
   return new Int32Array(new SharedArrayBuffer(4));
 }
 
-/** In the thread: shows that its event loop moves. A thread that has nothing else to do may end all the same. */
+/** Starts the heartbeat of this thread's event loop. It does not keep the thread alive. */
 export function beat(pulse: Pulse): void {
   setInterval(() => Atomics.add(pulse, 0, 1), beatMs).unref();
 }
 
 /**
- * In the owner: ends a thread whose event loop stands still for `limitMs`, whatever holds it up. The time counts only while
- * this thread moves itself, so that a process that was suspended loses nothing. A thread that is inside native code cannot be
- * ended alone; then `onStuck` is called after `onHang`. Returns the end of the watch.
+ * Ends a thread whose event loop stalls for `limitMs`. Only time in which the watching thread itself runs counts, so
+ * that the suspension of a process has no effect. A thread inside native code cannot be terminated alone; `onStuck` is
+ * called for it after `onHang`. Returns a function that ends the watch.
  */
 export function watchThread(
   worker: Worker,
