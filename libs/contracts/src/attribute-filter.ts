@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Compares one attribute. An attribute that is absent equals nothing: it passes `ne` and `nin`, and nothing else. */
+/** Compares one attribute. An absent attribute equals no value: it passes only `ne` and `nin`. */
 export type ComparisonFilter =
   | { type: 'eq' | 'ne'; key: string; value: string | number | boolean }
-  /** Numbers by size, strings by code points; what is of the other type never passes. */
+  /** Compares numbers by size and strings by code points. A value of the other type never passes. */
   | { type: 'gt' | 'gte' | 'lt' | 'lte'; key: string; value: string | number }
   | { type: 'in' | 'nin'; key: string; value: (string | number)[] };
 
@@ -55,7 +55,7 @@ export const attributeFilterSchema = z
     `has more than ${mostComparisons} comparisons`,
   );
 
-/** Looked at before the schema, which would follow any depth. */
+/** Checked before the schema, which would recurse to any depth. */
 function depthOf(value: unknown): number {
   let level = [value];
   for (let depth = 1; ; depth += 1) {

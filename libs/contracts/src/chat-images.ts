@@ -3,10 +3,10 @@ import { type ChatMessage, maxImages } from './services/llm.js';
 
 type ChatImage = NonNullable<ChatMessage['images']>[number];
 
-/** A text, or an image, in the order in which they were said. */
+/** A text or an image, in the order of the message. */
 export type ContentPiece = { text: string; image?: undefined } | { image: ChatImage; text?: undefined };
 
-/** The content of a turn out of its pieces: the texts as lines, and each image with its place among them. */
+/** Joins the pieces of a turn: the texts become lines, and each image keeps its position in the text. */
 export function joinPieces(pieces: readonly ContentPiece[]): Pick<ChatMessage, 'content' | 'images'> {
   const images: ChatImage[] = [];
   let content: string | undefined;
@@ -17,14 +17,14 @@ export function joinPieces(pieces: readonly ContentPiece[]): Pick<ChatMessage, '
   return { content: content ?? '', ...(images.length > 0 && { images }) };
 }
 
-/** The pieces of a turn again; an image without a place, or with one behind the text, comes last. */
+/** Splits a turn into its pieces. An image without a position, or with a position after the text, comes last. */
 export function piecesOf({ content, images = [] }: Pick<ChatMessage, 'content' | 'images'>): ContentPiece[] {
   const pieces: ContentPiece[] = [];
   let from = 0;
   for (const image of images) {
     const at = Math.max(from, Math.min(image.at ?? content.length, content.length));
     if (at > from) pieces.push({ text: content.slice(from, at) });
-    // The line break that joined the texts before and behind the image.
+    // Skips the line break that joined the texts before and after the image.
     from = at > 0 && content[at] === '\n' ? at + 1 : at;
     pieces.push({ image });
   }
@@ -32,25 +32,25 @@ export function piecesOf({ content, images = [] }: Pick<ChatMessage, 'content' |
   return pieces;
 }
 
-/** Most bytes of all images of one request together: they are held in memory as base64 on their way to the engine. */
+/** Maximum total bytes of the images of one request: they are in memory as base64 on their way to the engine. */
 const maxImageBytes = 64 * 1024 * 1024;
 
-/** Keeps the images of one request within their number and their total of bytes, wherever each of them comes from. */
+/** Limits the number and the total bytes of the images of one request, from any source. */
 export class ImageBudget {
   #images = 0;
   #bytes = 0;
 
   constructor(private readonly limits = { images: maxImages, bytes: maxImageBytes }) {}
 
-  /** Counts an image of so many bytes; 0 where they are not known yet. Errors: invalid_request, payload_too_large. */
+  /** Counts an image. `bytes` is 0 while its size is unknown. Errors: invalid_request, payload_too_large. */
   add(bytes: number, param: string): void {
     this.#count(param);
     this.#spend(bytes, param);
   }
 
   /**
-   * Counts an image and reads it, with no more bytes than are left: `read` gets that limit, or `maxBytes` where it is
-   * less, and throws payload_too_large beyond it. Errors: invalid_request, payload_too_large; those of `read`.
+   * Counts an image and reads it. `read` gets the rest of the total as its limit, or `maxBytes` if that is smaller, and
+   * throws payload_too_large beyond it. Errors: invalid_request, payload_too_large, and the errors of `read`.
    */
   async load(
     { param, maxBytes = Infinity }: { param: string; maxBytes?: number },
@@ -62,7 +62,7 @@ export class ImageBudget {
     try {
       bytes = await read(Math.min(maxBytes, left));
     } catch (error) {
-      // It would have fitted alone: what it exceeds is the total.
+      // The image alone is within `maxBytes`, so it exceeds the total.
       const isTotal = left < maxBytes && error instanceof MegaNestError && error.code === 'payload_too_large';
       throw isTotal ? this.#tooMuch(param) : error;
     }

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 
-/** Free-form values that a chunk or document carries; filters match on them. */
+/** Free-form values of a chunk or document; filters match on them. */
 export const metadataSchema = z.record(z.string(), z.unknown());
 
-/** Where documents go, and where passages are searched, when no collection is named. */
+/** The collection for documents and searches that do not name one. */
 export const defaultCollection = 'default';
 
 /**
- * True of the names that collections of vector stores have. Callers get a clear error for them; what keeps others out is
- * the owner that each of their documents and chunks has.
+ * True for the collection names of vector stores. Callers get a clear error for such names. Access control does not depend
+ * on it: each document and chunk of a vector store has an owner.
  */
 export function isVectorStore(collection: string): boolean {
   return collection.startsWith('vs_');
 }
 
-/** A passage as retrieval and reranking hand it on. Scores are comparable only within one reply. */
+/** A passage in the replies of retrieval and reranking. Scores are comparable only within one reply. */
 export const retrievedDocumentSchema = z.object({
   id: z.string().describe('Id of the chunk'),
   text: z.string(),
@@ -22,30 +22,30 @@ export const retrievedDocumentSchema = z.object({
   similarity: z
     .number()
     .optional()
-    .describe('Cosine similarity to the query, where the search compared vectors'),
+    .describe('Cosine similarity to the query, if the search compared vectors'),
   metadata: metadataSchema.default({}),
 });
 export type RetrievedDocument = z.infer<typeof retrievedDocumentSchema>;
 
-/** What ingestion writes into each chunk's metadata, beside the user's own attributes. */
+/** The metadata that ingestion writes into each chunk, in addition to the user's attributes. */
 export interface ChunkMetadata {
   document_id: string;
   filename: string;
-  /** The link it was read from, where it came from a link. */
+  /** The link that the document was read from, if it came from a link. */
   source?: string;
   title?: string;
   /** Headings from the outermost to the innermost, joined by ` > `. */
   heading?: string;
-  /** Kinds of the text's parts between blank lines, a letter each: p(aragraph), i(tem), r(ow), c(ode). */
+  /** The kind of each part of the text between blank lines, one letter each: p(aragraph), i(tem), r(ow), c(ode). */
   blocks?: string;
   /** Page on which the text begins; paged formats only. */
   page?: number;
-  /** Where further pages begin in the text: `offset:page`, parted by spaces. */
+  /** The starts of further pages in the text: `offset:page`, separated by spaces. */
   page_breaks?: string;
   chunk_index: number;
 }
 
-/** The page on which a quote of a passage begins, that of the passage where it is not found; undefined without pages. */
+/** The page on which a quote begins. The passage's first page if the quote is not found; undefined without pages. */
 export function pageOfQuote({ text, metadata }: RetrievedDocument, quote: string): number | undefined {
   const { page, page_breaks: breaks } = metadata;
   if (typeof page !== 'number') return undefined;
@@ -55,12 +55,12 @@ export function pageOfQuote({ text, metadata }: RetrievedDocument, quote: string
   return pairs.findLast(([offset = 0]) => offset <= start)?.[1] ?? page;
 }
 
-/** Control characters, halves of surrogate pairs and line separators: a database drops or replaces some of them. */
+/** Control characters, lone surrogates and line separators: a database drops or replaces some of them. */
 const unwritable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /**
- * A name that callers choose, at most `longest` characters. It reaches every check and the database as it is: a name that
- * a later step would change is refused.
+ * A name that callers choose, at most `longest` characters. Every check and the database see the same name: the schema
+ * refuses a name that a later step would change.
  */
 export function nameSchema(longest: number) {
   return z

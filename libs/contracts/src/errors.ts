@@ -9,7 +9,7 @@ const serverError = (status: number, template: string) => ({ status, type: 'serv
 
 /**
  * The one table of errors: stable code, HTTP status, OpenAI error type and message template.
- * `{name}` in a template is filled from the details given when the error is made.
+ * The details of an error replace each `{name}` in its template.
  */
 const errorTable = {
   invalid_request: requestError(400, '{detail}'),
@@ -71,14 +71,14 @@ const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** An error as it travels over NATS and as the body of OpenAI's `{error: …}` envelope (plus its status). */
+/** An error in a NATS message, and in the body of OpenAI's `{error: …}` envelope (plus its status). */
 export interface ErrorBody {
   code: ErrorCode;
   status: number;
   type: string;
   message: string;
   param: string | null;
-  /** The service at fault, where one is known. */
+  /** The service that caused the error, if known. */
   service?: string;
   /** Seconds after which a retry makes sense. */
   retryAfter?: number;
@@ -93,10 +93,10 @@ export interface ErrorDetails {
   [placeholder: string]: unknown;
 }
 
-/** What a request says is repeated to it in part: an error must never be too large to be sent. */
+/** An error repeats only a part of the request's text: it must never be too large to be sent. */
 const longestMessage = 1_000;
 const longestParam = 200;
-/** Names, addresses and the like, which a caller chooses. */
+/** Maximum characters of a name, an address or another value that a caller chooses. */
 const longestValue = 200;
 
 /** Every error that a caller is meant to see. Anything else becomes `internal_error` at the process border. */
@@ -134,7 +134,7 @@ export class MegaNestError extends Error {
     };
   }
 
-  /** Rebuilds an error that came over the wire; its message is kept as the sender wrote it. */
+  /** Rebuilds an error from a message; its text stays as the sender wrote it. */
   static fromBody(body: ErrorBody): MegaNestError {
     const code = body.code in errorTable ? body.code : 'internal_error';
     const error = new MegaNestError(code, {
@@ -155,12 +155,12 @@ export class MegaNestError extends Error {
   }
 }
 
-/** The 400 for one field of a request. `param` is the field's path, `reason` follows it in the message. */
+/** The 400 error for one field of a request. `param` is the field's path, `reason` follows it in the message. */
 export function invalidField(param: string, reason: string): MegaNestError {
   return new MegaNestError('invalid_request', { detail: `${param}: ${reason}`, param });
 }
 
-/** The 400 for one field of a request that has no support here. `reason` follows the field's path in the message. */
+/** The 400 error for an unsupported field of a request. `reason` follows the field's path in the message. */
 export function unsupportedField(param: string, reason: string): MegaNestError {
   return new MegaNestError('unsupported_parameter', { detail: `${param}: ${reason}`, param });
 }
@@ -180,14 +180,14 @@ function fillTemplate(template: string, details: ErrorDetails): string {
 
 interface SchemaIssue {
   readonly message: string;
-  /** Of an object that takes no other fields: those that it does not know. */
+  /** The unknown fields of an object that accepts no other fields. */
   readonly keys?: readonly string[];
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-  /** Of a union: the issues of each alternative, with paths relative to the union. */
+  /** The issues of each alternative of a union, with paths relative to the union. */
   readonly errors?: readonly (readonly SchemaIssue[])[];
 }
 
-/** Of a union that failed, the issue that lies deepest: the alternative that the caller most likely meant. */
+/** The deepest issue of a failed union: it belongs to the alternative that the caller most likely meant. */
 function deepest(issue: SchemaIssue): SchemaIssue {
   const candidates = (issue.errors ?? []).flatMap((issues) => issues.slice(0, 1)).map(deepest);
   const best = candidates.sort((a, b) => (b.path?.length ?? 0) - (a.path?.length ?? 0))[0];
@@ -195,7 +195,7 @@ function deepest(issue: SchemaIssue): SchemaIssue {
   return { message: best.message, path: [...(issue.path ?? []), ...best.path] };
 }
 
-/** A path as OpenAI writes it: `input[0].content[1]`. */
+/** A path in OpenAI's notation: `input[0].content[1]`. */
 function fieldPath(parts: readonly (PropertyKey | { readonly key: PropertyKey })[]): string {
   const keys = parts.map((part) => (typeof part === 'object' ? part.key : part));
   return keys

@@ -3,8 +3,8 @@ import { z } from 'zod';
 export type JsonSchema = Record<string, unknown>;
 
 /**
- * A Zod schema as the JSON Schema of what a sender may write: transforms count by their input. Definitions that it needs
- * (of recursive schemas) are put into `components` under `name`, for `#/components/schemas/`.
+ * Converts a Zod schema to a JSON Schema of the values that a sender may write: a transform is described by its input.
+ * Definitions of recursive schemas are put into `components` under `name`, for `#/components/schemas/`.
  */
 export function toJsonSchema(
   schema: z.ZodType,
@@ -24,7 +24,7 @@ export function toJsonSchema(
   return { $ref: placeOf(name) };
 }
 
-/** Lets the references of a schema point to where its definitions lie in the document. */
+/** Points the references of a schema to its definitions in the document. */
 function relocate(schema: unknown, name: string): JsonSchema {
   const text = JSON.stringify(schema)
     .replaceAll(/"\$ref":"#\/\$defs\/([^"]+)"/g, (_all, id: string) => `"$ref":"${placeOf(`${name}_${id}`)}"`)
@@ -36,7 +36,7 @@ function placeOf(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
-/** Zod writes the bounds of safe integers out; they say nothing to a reader. */
+/** Removes the bounds of safe integers that Zod adds: they do not inform a reader. */
 function dropBoundsOfNumbers(schema: JsonSchema): void {
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];

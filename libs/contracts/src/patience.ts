@@ -1,4 +1,4 @@
-/** How long a request is waited for: so long without a piece of its answer, and never beyond a limit. */
+/** The time to wait for a request: a maximum time without a piece of its answer, and a deadline for the whole. */
 export class Patience {
   #at: number;
 

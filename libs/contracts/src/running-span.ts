@@ -7,20 +7,20 @@ import {
   type Attributes,
 } from '@opentelemetry/api';
 
-/** A piece of work that a tracing backend shows, from its start until `end`. */
+/** An operation that a tracing backend shows, from its start until `end`. */
 export interface RunningSpan {
-  /** W3C trace context for the calls that this work makes. */
+  /** W3C trace context for the calls of this operation. */
   traceparent: string | undefined;
-  /** Adds what became known while it ran. */
+  /** Adds attributes that become known while the operation runs. */
   setAttributes(attributes: Attributes): void;
-  /** `error`: what went wrong, where something did. */
+  /** `error`: the cause, if the operation failed. */
   end(error?: unknown): void;
 }
 
 export interface SpanOptions {
-  /** Who waits: `server` answers a request, `client` makes one, `internal` is a step of a service's own. */
+  /** `server` answers a request, `client` makes one, `internal` is a step within a service. */
   kind: 'server' | 'client' | 'internal';
-  /** W3C trace context of the work that this one belongs to; unset begins a trace. */
+  /** W3C trace context of the parent operation; unset begins a trace. */
   traceparent?: string;
   attributes?: Attributes;
 }
@@ -29,13 +29,13 @@ const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: Span
 
 let recording = false;
 
-/** Tells {@link startSpan} that spans are read, or no longer: where they are not it does not ask OpenTelemetry at all. */
+/** Turns the recording of spans on or off. While it is off, {@link startSpan} does not call OpenTelemetry. */
 export function recordSpans(on: boolean): void {
   recording = on;
 }
 
 /**
- * Begins a span. Where none are recorded it costs nothing, and `traceparent` is handed on as it came.
+ * Begins a span. While recording is off it costs nothing and passes `traceparent` on unchanged.
  * Names and attributes follow OpenTelemetry's semantic conventions.
  */
 export function startSpan(name: string, { kind, traceparent, attributes }: SpanOptions): RunningSpan {

@@ -20,7 +20,7 @@ const reserved: ReadonlySet<string> = new Set([
   'truncation',
 ]);
 
-/** Most variables of a request, and characters of the longest value. */
+/** Maximum variables of a request, and maximum characters of a value. */
 const mostVariables = 32;
 const longestValue = 1024;
 
@@ -30,8 +30,8 @@ const value = z.union(
 );
 
 /**
- * Variables that a caller gives the chat template of a model. They are scalars, and none has a name that the server sets
- * itself: a template of the caller's would run as a program in the service.
+ * Variables of a caller for the chat template of a model. They are scalars without the names that the server sets: a
+ * caller's own template would run as a program in the service.
  */
 export const templateVariablesSchema = z.record(z.string(), value).superRefine((variables, context) => {
   const names = Object.keys(variables);

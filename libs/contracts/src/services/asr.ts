@@ -3,9 +3,9 @@ import { fileReferenceSchema } from './dataprep.js';
 import { defineMethod, describeMethod, modelInfoSchema } from './method.js';
 
 export const transcriptionParametersSchema = z.object({
-  language: z.string().min(2).max(32).optional().describe('ISO 639-1 code of what is spoken, e.g. en'),
-  prompt: z.string().max(10_000).optional().describe('Text that came before, or names and spellings'),
-  temperature: z.number().min(0).max(1).optional().describe('Randomness of models that have some'),
+  language: z.string().min(2).max(32).optional().describe('ISO 639-1 code of the spoken language, e.g. en'),
+  prompt: z.string().max(10_000).optional().describe('The text before the audio, or names and spellings'),
+  temperature: z.number().min(0).max(1).optional().describe('Randomness, for models that sample'),
 });
 export type TranscriptionParameters = z.infer<typeof transcriptionParametersSchema>;
 
@@ -15,11 +15,11 @@ export const transcriptSegmentSchema = z.object({
   start: z.number(),
   end: z.number(),
   text: z.string(),
-  /** The text stands right behind the one before, without a space: it is written so in Chinese. */
+  /** The text follows the previous segment without a space, as in Chinese. */
   joined: z.boolean().optional(),
-  /** Ids of the model's units. */
+  /** Token ids of the model. */
   tokens: z.array(z.int()),
-  /** Mean of the logarithms of the units' probabilities. */
+  /** Mean log probability of the tokens. */
   avgLogprob: z.number(),
   temperature: z.number(),
   noSpeechProb: z.number().optional(),
@@ -28,14 +28,14 @@ export const transcriptSegmentSchema = z.object({
 });
 export type TranscriptSegment = z.infer<typeof transcriptSegmentSchema>;
 
-/** The first chunk tells of the audio, each further one holds a segment and how many seconds are behind. */
+/** The first chunk describes the audio. Each further chunk has a segment and the seconds transcribed so far. */
 export const transcriptChunkSchema = z.object({
   audio: z
     .object({
       model: z.string(),
       seconds: z.number(),
       language: z.string(),
-      /** Fields of the request that this model has no use for. */
+      /** Fields of the request that have no effect on this model. */
       ignored: z.array(z.string()),
     })
     .optional(),
@@ -45,7 +45,7 @@ export const transcriptChunkSchema = z.object({
 export type TranscriptChunk = z.infer<typeof transcriptChunkSchema>;
 
 /**
- * `asr.transcribe`: speech to text, segment by segment; the audio lies in the object store, and whoever put it there
+ * `asr.transcribe`: speech to text, segment by segment. The audio is in the object store; the caller puts it there and
  * removes it. Errors: unsupported_file, payload_too_large, unsupported_parameter, model_not_found, overloaded, cancelled.
  */
 export const transcribe = defineMethod({
@@ -55,7 +55,7 @@ export const transcribe = defineMethod({
     file: fileReferenceSchema,
     model: z.string().optional(),
     task: z.enum(['transcribe', 'translate']).default('transcribe'),
-    /** With times of words and logarithms of probabilities. */
+    /** Include the times of words and the log probabilities. */
     details: z.boolean().default(false),
   }),
   reply: transcriptChunkSchema,

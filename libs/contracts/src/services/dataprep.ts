@@ -4,28 +4,28 @@ import { defineMethod } from './method.js';
 
 export const ingestParametersSchema = z.object({
   chunk_size: z.int().min(10).max(10_000).optional().describe('Target size of a chunk in words'),
-  chunk_overlap: z.int().min(0).max(5_000).optional().describe('Words repeated from the chunk before'),
+  chunk_overlap: z.int().min(0).max(5_000).optional().describe('Words repeated from the previous chunk'),
   collection: nameSchema(128).optional(),
   metadata: metadataSchema.optional().describe('Attributes written to every chunk; filters match on them'),
 });
 export type IngestParameters = z.infer<typeof ingestParametersSchema>;
 
-/** What a document is stored under has an index in the database, and an entry of it has a size. */
+/** Maximum bytes of a document's name: the database has an index of names, and its entries have a maximum size. */
 const greatestNameBytes = 1_900;
 const documentName = nameSchema(1_024).refine(
   (name) => Buffer.byteLength(name) <= greatestNameBytes,
   `is longer than ${greatestNameBytes} bytes`,
 );
-/** A link that documents are read from; it is their name too. */
-export const linkSchema = z.url({ error: 'is no URL' }).max(greatestNameBytes);
+/** A link to a document; it is also the document's name. */
+export const linkSchema = z.url({ error: 'is not a URL' }).max(greatestNameBytes);
 
-/** A file by reference: its bytes lie in the NATS object store (max_payload keeps them out of messages). */
+/** A reference to a file in the NATS object store: max_payload keeps its bytes out of messages. */
 export const fileReferenceSchema = z.object({
   objectId: z.string(),
   filename: documentName,
   mimeType: z.string(),
   bytes: z.int(),
-  /** Where its bytes begin in the object, for a small file that shares an object with others of its upload. */
+  /** The offset of its bytes in the object, for a small file that shares an object with other files of its upload. */
   offset: z.int().min(0).optional(),
 });
 export type FileReference = z.infer<typeof fileReferenceSchema>;
@@ -49,33 +49,33 @@ export type FailedDocument = z.infer<typeof failedDocumentSchema>;
 export const ingestProgressSchema = z.object({
   stage: z.enum(['reading', 'chunking', 'embedding', 'storing', 'done']),
   filename: z.string(),
-  /** Work done and to do within the stage: chunks embedded, files done. */
+  /** Units of work done within the stage: embedded chunks, finished files. */
   completed: z.int(),
   total: z.int(),
   /** On the last event only. */
   documents: z.array(ingestedDocumentSchema).optional(),
-  /** On the last event, where documents of a batch failed alone. */
+  /** On the last event, if some documents of a batch failed. */
   failed: z.array(failedDocumentSchema).optional(),
 });
 export type IngestProgress = z.infer<typeof ingestProgressSchema>;
 
-/** `dataprep.ingest`: reads, chunks, embeds and stores; streams its progress, the last event holds the documents. */
+/** `dataprep.ingest`: reads, chunks, embeds and stores. Streams its progress; the last event has the documents. */
 export const ingest = defineMethod({
   service: 'dataprep',
   method: 'ingest',
   request: ingestParametersSchema.extend({
     files: z.array(fileReferenceSchema).default([]),
     links: z.array(linkSchema).default([]),
-    /** Owner of the vector store that `collection` is; documents without an owner are shared. */
+    /** Owner of the vector store that `collection` names; documents without an owner are shared. */
     owner: z.string().min(1).optional(),
-    /** Least time between two events, for a caller that shows none of them. Default: every event. */
+    /** Minimum time between two events, for callers that do not need all of them. Default: every event. */
     progressEveryMs: z.int().min(0).max(10_000).optional(),
   }),
   reply: ingestProgressSchema,
   streaming: true,
 });
 
-/** Work that goes on after its request was answered; kept in Postgres, so any instance can tell of it. */
+/** Work that continues after the answer to its request. It is stored in Postgres, so that any instance can report it. */
 export const ingestJobSchema = z.object({
   id: z.string(),
   state: z.enum(['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled']),
@@ -108,16 +108,16 @@ export const startIngestJob = defineMethod({
 /** Errors: not_found. */
 export const findIngestJob = jobMethod('job');
 
-/** Stops a job on whichever instance runs it; one that has ended stays as it is. Errors: not_found. */
+/** Stops a job on any instance; a job that has ended does not change. Errors: not_found. */
 export const cancelIngestJob = jobMethod('cancel-job');
 
 /**
- * Sets a job aside on whichever instance runs it: documents that are stored stay, one that is half done begins again later. A job
- * that has ended stays as it is. Errors: not_found.
+ * Pauses a job on any instance. Stored documents stay; an unfinished document starts again later. A job that has ended
+ * does not change. Errors: not_found.
  */
 export const pauseIngestJob = jobMethod('pause-job');
 
-/** Goes on with a paused job; any other stays as it is. Errors: not_found, overloaded. */
+/** Resumes a paused job; any other job does not change. Errors: not_found, overloaded. */
 export const resumeIngestJob = jobMethod('resume-job');
 
 function jobMethod(method: string) {
@@ -136,7 +136,7 @@ export const storedDocumentSchema = z.object({
 });
 export type StoredDocument = z.infer<typeof storedDocumentSchema>;
 
-/** Most documents of one `dataprep.list`: its reply has to fit into one message. */
+/** Maximum documents of one `dataprep.list`: its reply has to fit into one message. */
 export const mostListedDocuments = 500;
 
 /** Newest first. */
@@ -145,7 +145,7 @@ export const listDocuments = defineMethod({
   method: 'list',
   request: z.object({
     collection: nameSchema(128).optional(),
-    /** Only documents whose name has this text, in any case. */
+    /** Only documents whose name contains this text; the case is ignored. */
     search: z.string().max(255).optional(),
     offset: z.int().min(0).default(0),
     limit: z.int().min(1).max(mostListedDocuments).default(mostListedDocuments),
@@ -153,7 +153,7 @@ export const listDocuments = defineMethod({
   reply: z.object({ documents: z.array(storedDocumentSchema) }),
 });
 
-/** A stored chunk of a document, as a person reads it. */
+/** A stored chunk of a document, for a reader. */
 export const storedChunkSchema = z.object({
   id: z.string(),
   /** Position in its document, from 0. */
@@ -172,8 +172,8 @@ export const documentChunksSchema = z.object({
 export type DocumentChunks = z.infer<typeof documentChunksSchema>;
 
 /**
- * `dataprep.chunks`: chunks of a document from a position on. Fewer than `limit` come back where they are long: a reply
- * has to fit into one message. Errors: not_found.
+ * `dataprep.chunks`: chunks of a document from a position on. The reply has fewer than `limit` if they are long, because
+ * it has to fit into one message. Errors: not_found.
  */
 export const readChunks = defineMethod({
   service: 'dataprep',
@@ -186,7 +186,7 @@ export const readChunks = defineMethod({
   reply: documentChunksSchema,
 });
 
-/** Deletes by file name, document id, or `all`; answers how many documents went. Errors: not_found. */
+/** Deletes by file name, document id, or `all`; returns the number of deleted documents. Errors: not_found. */
 export const deleteDocuments = defineMethod({
   service: 'dataprep',
   method: 'delete',
@@ -200,17 +200,17 @@ export const listCollections = defineMethod({
   request: z.object({}),
   reply: z.object({
     collections: z.array(z.string()),
-    /** Documents of each, in the same order. */
+    /** The number of deleted documents for each, in the same order. */
     documents: z.array(z.int()).optional(),
   }),
 });
 
-/** Most characters of text that `dataprep.extract` gives. */
+/** Maximum characters of text that `dataprep.extract` returns. */
 export const maxExtractedCharacters = 400_000;
 
 /**
- * `dataprep.extract`: the text of one file in reading order, nothing stored. Paragraphs are parted by blank lines, list
- * items begin with `- `. Whoever put the file into the object store removes it afterwards.
+ * `dataprep.extract`: the text of one file in reading order; the service stores nothing. Blank lines separate paragraphs,
+ * and list items begin with `- `. The caller puts the file into the object store and removes it afterwards.
  * Errors: unsupported_file, payload_too_large (the file, or its text), not_found, deadline_exceeded.
  */
 export const extract = defineMethod({
@@ -218,13 +218,13 @@ export const extract = defineMethod({
   method: 'extract',
   request: z.object({
     file: fileReferenceSchema,
-    /** Longer text is cut there instead of refused. */
+    /** Longer text is cut here instead of refused. */
     max_characters: z.int().min(1).max(maxExtractedCharacters).optional(),
   }),
   reply: z.object({
     text: z.string(),
     title: z.string().optional(),
-    /** Pages that hold text; paged formats only. */
+    /** Number of pages with text; paged formats only. */
     pages: z.int().optional(),
     /** True when the text was cut at `max_characters`. */
     truncated: z.boolean(),

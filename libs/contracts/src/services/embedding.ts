@@ -7,8 +7,8 @@ export const embeddingParametersSchema = z.object({
     .min(1)
     .max(4096)
     .optional()
-    .describe('Truncate each vector to this width and normalise again'),
-  truncate: z.boolean().optional().describe('Cut over-long inputs instead of refusing them'),
+    .describe('Truncate each vector to this width and normalize it again'),
+  truncate: z.boolean().optional().describe('Cut inputs that are too long instead of refusing them'),
 });
 export type EmbeddingParameters = z.infer<typeof embeddingParametersSchema>;
 
@@ -38,7 +38,7 @@ export const embed = defineMethod({
 export const describeEmbeddingModel = describeMethod('embedding', modelInfoSchema);
 
 /**
- * Vectors travel as base64 of little-endian Float32: 2 KB for 384 dimensions where JSON takes 7 KB.
+ * Encodes vectors as base64 of little-endian Float32: 2 KB for 384 dimensions; JSON takes 7 KB.
  * Several vectors of one width are concatenated.
  */
 export function encodeVectors(vectors: readonly Float32Array[]): string {
@@ -48,7 +48,7 @@ export function encodeVectors(vectors: readonly Float32Array[]): string {
   return encodeVector(packed);
 }
 
-/** The inverse of {@link encodeVectors}; `dimensions` is the width of one vector. They share one buffer. */
+/** The inverse of {@link encodeVectors}; `dimensions` is the width of one vector. The vectors share one buffer. */
 export function decodeVectors(encoded: string, dimensions: number): Float32Array[] {
   const packed = decodeVector(encoded);
   return Array.from({ length: packed.length / dimensions }, (_unused, index) =>
@@ -60,12 +60,12 @@ export function encodeVector({ buffer, byteOffset, byteLength }: Float32Array): 
   return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }
 
-/** The result may share its buffer with others, and is not to be transferred to another thread. */
+/** Decodes one vector. It may share its buffer with others: do not transfer it to another thread. */
 export function decodeVector(encoded: string): Float32Array {
   const { buffer, byteOffset, byteLength } = Buffer.from(encoded, 'base64');
   if (byteLength % Float32Array.BYTES_PER_ELEMENT !== 0)
-    throw new RangeError(`${byteLength} bytes are no whole number of floats`);
-  // Short ones lie in Node's pool, at any offset.
+    throw new RangeError(`${byteLength} bytes are not a whole number of floats`);
+  // Short buffers are in Node's pool, at any offset.
   const isAligned = byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
   const start = isAligned ? byteOffset : 0;
   const floats = isAligned ? buffer : buffer.slice(byteOffset, byteOffset + byteLength);

@@ -12,35 +12,35 @@ export const toolCallSchema = z.object({
 });
 export type ToolCall = z.infer<typeof toolCallSchema>;
 
-/** Most images of one request, those said earlier in its conversation included. */
+/** Maximum images of one request, including the images of earlier turns. */
 export const maxImages = 32;
 
-/** An image that a user, or the result of a tool, shows. */
+/** An image of a user's message or of a tool's result. */
 const chatImageSchema = z.object({
-  /** A data URL, or the address of the image: what the gateway was sent. */
+  /** A data URL, or the address of the image, as the gateway received it. */
   url: z.string().optional(),
-  /** The image in the object store, in place of the `url`: what the language model is sent. */
+  /** The image in the object store, in place of the `url`, for the language model. */
   file: fileReferenceSchema.optional(),
-  /** How closely the model is to look: `auto`, `low`, `high`. */
+  /** The level of detail that the model uses: `auto`, `low`, `high`. */
   detail: z.string().optional(),
-  /** Where it stands in the caller's request, for errors. */
+  /** Its path in the caller's request, for errors. */
   param: z.string().optional(),
-  /** Characters of the turn's `content` before it; behind all of them where absent. */
+  /** Number of characters of the turn's `content` before it; absent: after the text. */
   at: z.int().min(0).optional(),
 });
 
-/** A turn of the conversation, its content reduced to text, and images beside it. */
+/** A turn of the conversation: its content as text, and its images. */
 export const chatMessageSchema = z.object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z.string(),
-  /** Of the user, or of a tool's result, for models that take them. */
+  /** Images of the user, or of a tool's result, for models that accept them. */
   images: z.array(chatImageSchema).max(maxImages).optional(),
   name: z.string().optional(),
-  /** Of the assistant: what it called in this turn. */
+  /** Of the assistant: its tool calls in this turn. */
   toolCalls: z.array(toolCallSchema).optional(),
-  /** Of a tool: the call that this is the result of. */
+  /** Of a tool: the id of the call with this result. */
   toolCallId: z.string().optional(),
-  /** Of the assistant: what it thought before it said `content`. */
+  /** Of the assistant: its reasoning before `content`. */
   reasoning: z.string().optional(),
 });
 export type ChatMessage = z.infer<typeof chatMessageSchema>;
@@ -55,14 +55,14 @@ export const toolSchema = z.discriminatedUnion('type', [
     description: z.string().optional(),
     /** JSON Schema of the arguments; any object where absent. */
     parameters: z.record(z.string(), z.unknown()).optional(),
-    /** The arguments are held to the schema while they are written. */
+    /** Decoding of the arguments is constrained to the schema. */
     strict: z.boolean().optional(),
   }),
   z.object({
     type: z.literal('custom'),
     name: z.string().min(1).max(128),
     description: z.string().optional(),
-    /** What the raw input is held to; any text where absent. */
+    /** The grammar of the raw input; any text where absent. */
     grammar: z.object({ syntax: z.enum(['lark', 'regex']), definition: z.string() }).optional(),
   }),
 ]);
@@ -77,7 +77,7 @@ export type ToolChoice = z.infer<typeof toolChoiceSchema>;
 
 const tagBorders = { begin: z.string().min(1), end: z.string() };
 
-/** What an answer's text is held to while it is written: whatever comes out whole satisfies it. */
+/** The constraint on an answer's text during decoding: each complete answer satisfies it. */
 export const outputConstraintSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('json_object') }),
   z.object({ type: z.literal('json_schema'), schema: jsonSchema }),
@@ -85,7 +85,7 @@ export const outputConstraintSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('choice'), choices: z.array(z.string().min(1)).min(1) }),
   /** A grammar in GBNF, an EBNF, with a rule `root`. */
   z.object({ type: z.literal('grammar'), grammar: z.string().min(1) }),
-  /** Free text in which each `trigger` begins one of the `tags`; between `begin` and `end` stands what the schema takes. */
+  /** Free text in which each `trigger` begins one of the `tags`. The text between `begin` and `end` matches the schema. */
   z.object({
     type: z.literal('structural_tag'),
     triggers: z.array(z.string().min(1)).min(1),
@@ -93,14 +93,14 @@ export const outputConstraintSchema = z.discriminatedUnion('type', [
       .array(
         z.union([
           z.object({ ...tagBorders, schema: jsonSchema }),
-          /** Between them stands a text of the Lark grammar: as in the quotes of a JSON string, unless it is `raw`. */
+          /** A text of the Lark grammar between them, escaped as in a JSON string unless it is `raw`. */
           z.object({ ...tagBorders, lark: z.string().min(1), raw: z.boolean().optional() }),
-          /** Between them stand parameters in tags, as Qwen3-Coder writes them, of an object that the schema takes. */
+          /** Parameters in tags between them, in Qwen3-Coder's format, of an object that matches the schema. */
           z.object({ ...tagBorders, parameters: z.record(z.string(), z.unknown()) }),
         ]),
       )
       .min(1),
-    /** The answer begins with a tag, and ends behind the last one. */
+    /** The answer begins with a tag and ends after the last one. */
     required: z.boolean().optional(),
     /** At most one tag. */
     single: z.boolean().optional(),
@@ -108,21 +108,26 @@ export const outputConstraintSchema = z.discriminatedUnion('type', [
 ]);
 export type OutputConstraint = z.infer<typeof outputConstraintSchema>;
 
-/** The parameters that choose among tokens; chat, summaries and FAQs take each of them, and quoted answers name each as ignored. */
+/** The sampling parameters. Chat, summaries and FAQs accept each of them; quoted answers report each as ignored. */
 export const samplingShape = {
   temperature: z.number().min(0).max(2).optional().describe('0 is greedy'),
   top_p: z.number().gt(0).max(1).optional().describe('Nucleus sampling'),
-  top_k: z.int().min(0).optional().describe('Sample among the k likeliest tokens; 0: all'),
-  min_p: z.number().min(0).max(1).optional().describe('Drop tokens below this share of the likeliest one'),
+  top_k: z.int().min(0).optional().describe('Sample from the k most likely tokens; 0: all'),
+  min_p: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('Drop tokens below this share of the probability of the most likely token'),
   frequency_penalty: z.number().min(-2).max(2).optional(),
   presence_penalty: z.number().min(-2).max(2).optional(),
   repetition_penalty: z.number().gt(0).max(10).optional(),
   seed: z.int().optional().describe('The same seed gives the same tokens'),
 };
 
-/** Sampling and length, in OpenAI's names plus the usual extensions of vLLM and OPEA. */
+/** Sampling and length, with OpenAI's names and the usual extensions of vLLM and OPEA. */
 export const generationParametersSchema = z.object({
-  max_tokens: z.int().min(1).optional().describe('Most tokens to generate'),
+  max_tokens: z.int().min(1).optional().describe('Maximum number of tokens to generate'),
   ...samplingShape,
   logit_bias: z
     .record(z.string().regex(/^\d+$/), z.number().min(-100).max(100))
@@ -143,20 +148,27 @@ export const generationParametersSchema = z.object({
     .max(16)
     .optional()
     .describe(
-      'Answers written, of which the n with the highest mean log probability come back; not streamed',
+      'Number of answers to generate; the n with the highest mean log probability are returned; not streamed',
     ),
-  constraint: outputConstraintSchema.optional().describe('What the text of the answer is held to'),
+  constraint: outputConstraintSchema.optional().describe('Constraint on the text of the answer'),
   num_assistant_tokens: z
     .int()
     .min(0)
     .max(15)
     .optional()
-    .describe('Tokens guessed ahead from the prompt and checked in one pass; pays where answers quote'),
-  max_ngram_size: z.int().min(1).max(8).optional().describe('Longest run of tokens looked up for a guess'),
+    .describe(
+      'Tokens predicted from the prompt and verified in one pass; faster for answers that quote the prompt',
+    ),
+  max_ngram_size: z
+    .int()
+    .min(1)
+    .max(8)
+    .optional()
+    .describe('Maximum length of the token sequence to look up for a prediction'),
 });
 export type GenerationParameters = z.infer<typeof generationParametersSchema>;
 
-/** Parameters that choose among tokens, or make their choice faster: without effect where sentences are quoted. */
+/** Parameters of sampling, or of its speed: without effect on answers that quote sentences. */
 const withoutEffectOnQuotes = [
   ...(Object.keys(samplingShape) as (keyof typeof samplingShape)[]),
   'logit_bias',
@@ -165,7 +177,7 @@ const withoutEffectOnQuotes = [
   'max_ngram_size',
 ] as const;
 
-/** Those of a request's parameters that have no effect where an answer is quoted and not sampled. */
+/** The parameters of a request that have no effect on a quoted answer. */
 export function samplingParameters(parameters: GenerationParameters): string[] {
   return withoutEffectOnQuotes.filter((name) => parameters[name] !== undefined);
 }
@@ -184,12 +196,12 @@ export const usageSchema = z.object({
   promptTokens: z.int(),
   completionTokens: z.int(),
   cachedTokens: z.int(),
-  /** Of the completion tokens: those that the model thought with. */
+  /** The number of completion tokens for reasoning. */
   reasoningTokens: z.int().optional(),
 });
 export type TokenUsage = z.infer<typeof usageSchema>;
 
-/** Where an answer's text came from: character offsets into the answer, and the passage that really holds it. */
+/** The source of an answer's text: character offsets in the answer, and the passage that contains the text. */
 export const citationSchema = z.object({
   startIndex: z.int(),
   endIndex: z.int(),
@@ -200,9 +212,9 @@ export const citationSchema = z.object({
 });
 export type Citation = z.infer<typeof citationSchema>;
 
-/** A piece of a tool call: the first one of each `index` carries id and name, further ones only add to the input. */
+/** A piece of a tool call: the first piece of each `index` has id and name, further pieces only add to the input. */
 export const toolCallDeltaSchema = z.object({
-  /** Place of the call among those of its answer, from 0. */
+  /** Index of the call among the calls of its answer, from 0. */
   index: z.int(),
   id: z.string().optional(),
   name: z.string().optional(),
@@ -216,9 +228,9 @@ export const generationChunkSchema = z.object({
   /** Which of the n answers this belongs to. */
   choice: z.int(),
   text: z.string(),
-  /** The text is said in the place of an answer: the model, or a guard, refuses to give one. */
+  /** The text is a refusal in place of an answer, by the model or by a guard. */
   refusal: z.boolean().optional(),
-  /** What the model thinks before it answers; no part of `text`. */
+  /** The model's reasoning before its answer; not part of `text`. */
   reasoning: z.string().optional(),
   toolCalls: z.array(toolCallDeltaSchema).optional(),
   logprobs: z.array(tokenLogprobSchema).optional(),
@@ -230,7 +242,7 @@ export const generationChunkSchema = z.object({
 });
 export type GenerationChunk = z.infer<typeof generationChunkSchema>;
 
-/** Who asks, and which requests begin alike: for engines elsewhere that keep accounts, or caches by key. */
+/** The user, and a key for requests with the same beginning: for remote engines with accounts or keyed caches. */
 const requestLabelsSchema = z.object({
   user: z.string().optional(),
   safety_identifier: z.string().optional(),
@@ -240,7 +252,7 @@ export type RequestLabels = z.infer<typeof requestLabelsSchema>;
 
 /**
  * `llm.generate`: a stream of text chunks for a conversation. With `documents` the answer is grounded: the service
- * writes the prompt that its model wants, checks quotes and resolves `[n]` to the documents.
+ * writes the prompt for its model, checks quotes and resolves `[n]` to the documents.
  * Errors: context_length_exceeded, overloaded, model_not_found.
  */
 export const generate = defineMethod({
@@ -249,7 +261,7 @@ export const generate = defineMethod({
   request: generationParametersSchema.extend({
     messages: z.array(chatMessageSchema).min(1),
     documents: z.array(retrievedDocumentSchema).optional(),
-    documents_told: z.boolean().optional().describe('The results of tools hold the documents, numbered'),
+    documents_told: z.boolean().optional().describe('The results of tools contain the documents, numbered'),
     model: z.string().optional(),
     tools: z.array(toolSchema).max(512).optional(),
     tool_choice: toolChoiceSchema.optional(),
@@ -258,7 +270,9 @@ export const generate = defineMethod({
     whole: z
       .boolean()
       .optional()
-      .describe('The answer is not streamed on: one that an engine gives in another form is asked for again'),
+      .describe(
+        'The caller does not stream the answer: the service asks an engine again after an answer in another form',
+      ),
     chat_template_kwargs: templateVariablesSchema.optional().describe('Variables for the chat template'),
     chat_template: z
       .string()
@@ -271,7 +285,7 @@ export const generate = defineMethod({
 
 export const describeLlmModel = describeMethod('llm', modelInfoSchema);
 
-/** `llm.count_tokens`: how long the prompt is that a conversation without documents becomes. */
+/** `llm.count_tokens`: the number of prompt tokens of a conversation without documents. */
 export const countPromptTokens = defineMethod({
   service: 'llm',
   method: 'count_tokens',
@@ -282,7 +296,7 @@ export const countPromptTokens = defineMethod({
   }),
   reply: z.object({
     promptTokens: z.int(),
-    /** Most tokens that the model takes, prompt and answer together. */
+    /** Maximum tokens of the model, prompt and answer together. */
     maxInputTokens: z.int(),
   }),
 });

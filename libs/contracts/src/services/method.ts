@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MegaNestError } from '../errors.js';
 
-/** One NATS method: `meganest.<service>.<method>`, its messages as Zod schemas, one reply or a stream of them. */
+/** One NATS method, `meganest.<service>.<method>`: its messages as Zod schemas, and one reply or a stream of replies. */
 export interface RpcMethod<Request extends z.ZodType = z.ZodType, Reply extends z.ZodType = z.ZodType> {
   readonly service: string;
   readonly method: string;
@@ -10,7 +10,7 @@ export interface RpcMethod<Request extends z.ZodType = z.ZodType, Reply extends 
   readonly reply: Reply;
   /** True when the reply is a stream of messages of the reply schema. */
   readonly streaming: boolean;
-  /** True when running it twice does no harm, so that a client may retry it on another instance. */
+  /** True if it is safe to run it twice, so that a client may retry it on another instance. */
   readonly idempotent: boolean;
 }
 
@@ -34,19 +34,22 @@ export function defineMethod<Request extends z.ZodType, Reply extends z.ZodType>
   return { ...definition, streaming, idempotent, subject: `meganest.${service}.${method}` };
 }
 
-/** What is known of the model of a service. */
+/** The properties of a service's model. */
 export const modelInfoSchema = z.object({
   id: z.string(),
   revision: z.string().describe('Short content hash of the weights'),
-  backend: z.string().describe('What runs it, e.g. onnx-cpu'),
+  backend: z.string().describe('The engine that runs it, e.g. onnx-cpu'),
   maxInputTokens: z.int(),
-  assumesLength: z.literal(true).optional().describe('maxInputTokens is a guess: its engine does not say'),
+  assumesLength: z
+    .literal(true)
+    .optional()
+    .describe('maxInputTokens is an assumption: the engine does not report it'),
   created: z.int().describe('Unix seconds'),
   dimensions: z.int().optional().describe('Width of the vectors; embedders only'),
   modalities: z
     .array(z.enum(['text', 'image']))
     .optional()
-    .describe('What it reads; text alone where absent'),
+    .describe('Kinds of input that it accepts; absent: text only'),
   defaults: z
     .object({
       max_tokens: z.int().optional(),
@@ -54,33 +57,33 @@ export const modelInfoSchema = z.object({
       top_p: z.number().optional(),
     })
     .optional()
-    .describe('What applies to a request that does not say; absent where only an engine elsewhere knows'),
+    .describe('Defaults of a request; absent if only a remote engine knows them'),
   followsInstructions: z
     .boolean()
     .optional()
-    .describe('False: it quotes and follows no system prompt; language models only'),
-  callsTools: z.boolean().optional().describe('False: it calls no tools; language models only'),
+    .describe('False: it quotes and does not follow system prompts; language models only'),
+  callsTools: z.boolean().optional().describe('False: it does not call tools; language models only'),
   quotesDocuments: z
     .boolean()
     .optional()
-    .describe('True: answers from documents are sentences of them, which sampling does not change'),
+    .describe('True: answers from documents are quoted sentences, which sampling does not change'),
   condensesWithinMs: z
     .int()
     .optional()
-    .describe('It rewrites follow-up questions for the search, in this time at most; language models only'),
+    .describe('It rewrites follow-up questions for the search within this time; language models only'),
   templateVariables: z
     .array(z.string())
     .optional()
-    .describe('What its chat template understands of tools, enable_thinking and reasoning_effort'),
+    .describe('Which of tools, enable_thinking and reasoning_effort its chat template supports'),
 });
 export type ModelInfo = z.infer<typeof modelInfoSchema>;
 
-/** `<service>.describe`: what is known of a service's model. */
+/** `<service>.describe`: the properties of a service's model. */
 export function describeMethod<Info extends z.ZodType>(service: string, reply: Info) {
   return defineMethod({ service, method: 'describe', request: z.object({}), reply });
 }
 
-/** Refuses a request for a model that is not the one served. Errors: model_not_found, listing what there is. */
+/** Refuses a request for another model than the served one. Errors: model_not_found, which lists the served model. */
 export function assertServedModel(requested: string | undefined, served: string): void {
   if (requested === undefined || requested === served) return;
   throw new MegaNestError('model_not_found', { model: requested, available: served, param: 'model' });

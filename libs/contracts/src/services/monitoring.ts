@@ -4,14 +4,14 @@ import { defineMethod } from './method.js';
 export const dependencyHealthSchema = z.object({
   name: z.string(),
   healthy: z.boolean(),
-  /** False where the service works without it, if less well. */
+  /** False if the service still works without it, with reduced quality. */
   required: z.boolean().optional(),
   detail: z.string().optional(),
   latencyMs: z.number().optional(),
 });
 export type DependencyHealth = z.infer<typeof dependencyHealthSchema>;
 
-/** How far the files of a model are here. */
+/** Progress of the download of a model's files. */
 export const modelDownloadSchema = z.object({
   model: z.string(),
   loadedBytes: z.number(),
@@ -25,7 +25,7 @@ export const serviceHealthSchema = z.object({
   description: z.string(),
   /** Every dependency works. */
   healthy: z.boolean(),
-  /** Every dependency works that the service cannot do without, and the process is not about to stop. */
+  /** Every required dependency works, and the process is not shutting down. */
   ready: z.boolean().optional(),
   version: z.string(),
   uptimeSeconds: z.number(),
@@ -33,18 +33,18 @@ export const serviceHealthSchema = z.object({
 });
 export type ServiceHealth = z.infer<typeof serviceHealthSchema>;
 
-/** `meganest.<service>.health`: every service answers it; really asks its model or database. */
+/** `meganest.<service>.health`: every service answers it, after a real check of its model or database. */
 export function healthMethod(service: string) {
   return defineMethod({ service, method: 'health', request: z.object({}), reply: serviceHealthSchema });
 }
 
-/** Latencies of ten minutes, so small that those of many instances can be put together. */
+/** Latencies of ten minutes in a small form, so that the latencies of many instances can be merged. */
 const latencyDigestSchema = z.object({
   count: z.int().nonnegative(),
   sum: z.number().describe('Seconds'),
   points: z
     .array(z.number())
-    .describe('Latencies in ascending order; each stands for the same share of the count'),
+    .describe('Latencies in ascending order; each represents the same share of the count'),
 });
 export type LatencyDigest = z.infer<typeof latencyDigestSchema>;
 
@@ -54,7 +54,7 @@ const operationDigestSchema = z.object({
 });
 export type OperationDigest = z.infer<typeof operationDigestSchema>;
 
-/** `meganest.<service>.statistics`: what one instance measured in the last ten minutes, by operation. */
+/** `meganest.<service>.statistics`: the measurements of one instance in the last ten minutes, by operation. */
 export function statisticsMethod(service: string) {
   const reply = z.object({ operations: z.record(z.string(), operationDigestSchema) });
   return defineMethod({ service, method: 'statistics', request: z.object({}), reply });
@@ -62,9 +62,9 @@ export function statisticsMethod(service: string) {
 
 const seconds = z.number().nullable().describe('Seconds');
 
-/** What happened to an operation within one step of time; null where nothing was measured. */
+/** Measurements of an operation within one time step; null without a measurement. */
 const timelinePointSchema = z.object({
-  at: z.int().describe('Milliseconds since 1970 at which the step begins'),
+  at: z.int().describe('Start of the step, in milliseconds since 1970'),
   count: z.int(),
   errors: z.int(),
   p50_latency: seconds,
@@ -78,11 +78,11 @@ export const timelineSchema = z.object({
   step_seconds: z.int(),
   operations: z
     .record(z.string(), z.array(timelinePointSchema))
-    .describe('Steps in which something ended, oldest first'),
+    .describe('Steps in which an operation ended, oldest first'),
 });
 export type Timeline = z.infer<typeof timelineSchema>;
 
-/** `gateway.receipts`: the receipts that one gateway keeps, by the request or the latest ones of a mega service. */
+/** `gateway.receipts`: the receipts of one gateway, by request, or the latest receipts of a mega service. */
 export const findReceipts = defineMethod({
   service: 'gateway',
   method: 'receipts',

@@ -8,9 +8,9 @@ export const nodeMetadataKey = 'meganest.node';
 const identifier = z.string().regex(/^[A-Za-z][\w-]*$/, 'letters, digits, - and _');
 
 /**
- * What a service says of itself so that a mega service's YAML can name it: its inputs, what it gives, and its parameters
- * as JSON Schema. Kinds that the services here know: `embedding`, `documents`, `answer`; any other name works between
- * services that agree on it.
+ * The announcement of a service that a mega service's YAML can name: its inputs, its output, and its parameters as JSON
+ * Schema. The services here know the kinds `embedding`, `documents` and `answer`; any other name works between services
+ * that agree on it.
  */
 export const nodeAnnouncementSchema = z.object({
   method: identifier.default('run').describe('Subject meganest.<service>.<method>'),
@@ -19,20 +19,20 @@ export const nodeAnnouncementSchema = z.object({
     .default({}),
   output: z.string().min(1).describe('Kind of the output'),
   parameters: z.looseObject({ type: z.literal('object') }).default({ type: 'object' }),
-  passThrough: z.string().optional().describe('Input that stands in for the output when the node is skipped'),
+  passThrough: z.string().optional().describe('Input that replaces the output when the node is skipped'),
   streaming: z.boolean().default(false),
 });
 export type NodeAnnouncement = z.output<typeof nodeAnnouncementSchema>;
 
-/** What such a service is asked: the conversation, the outputs of the nodes before it by input, its parameters. */
+/** A request to such a service: the conversation, the outputs of its predecessors by input, and its parameters. */
 export const nodeRequestSchema = z.object({
-  query: z.string().describe('The last thing that the user said'),
+  query: z.string().describe('The last message of the user'),
   messages: z.array(chatMessageSchema),
   inputs: z.record(z.string(), z.unknown()),
   parameters: z.record(z.string(), z.unknown()),
 });
 
-/** What it answers, once or as each message of a stream. An `answer` is a text or an object with a `text`. */
+/** A reply of such a service, or one message of its stream. An `answer` is a text or an object with a `text`. */
 export const nodeReplySchema = z.object({
   output: z.unknown(),
   report: z.record(z.string(), z.unknown()).optional().describe('Shown in the receipt of the request'),
@@ -40,7 +40,7 @@ export const nodeReplySchema = z.object({
 export type NodeReply = z.input<typeof nodeReplySchema>;
 
 /**
- * Defines a service of one's own for mega services: `@RpcHandler(it.method)` handles its calls,
+ * Defines a custom service for mega services: `@RpcHandler(it.method)` handles its calls,
  * `MessagingModule.register({ …, metadata: it.metadata })` announces it. See docs/services.md.
  */
 export function defineNode<Parameters extends z.ZodObject>(

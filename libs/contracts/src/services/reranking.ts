@@ -7,7 +7,7 @@ export const rerankingParametersSchema = z.object({
     .enum(['none', 'rrf', 'scores'])
     .optional()
     .describe(
-      'How the ranking of the reranker is fused with that of the search: rrf by the order of the input, scores by the scores of the search; none trusts the reranker alone',
+      'How to fuse the ranking of the reranker with the ranking of the search. rrf: by the order of the input; scores: by the scores of the search; none: the ranking of the reranker only',
     ),
 });
 export type RerankingParameters = z.infer<typeof rerankingParametersSchema>;
@@ -21,13 +21,13 @@ export const rerank = defineMethod({
     texts: z.array(z.string()).max(1000),
     /** Scores of the search, one for each text; required by fusion `scores`. */
     scores: z.array(z.number()).max(1000).optional(),
-    /** False: a passage that is longer than the model takes is an error, and none is cut as the profile says. */
+    /** False: a passage that is too long for the model is an error; true: the model's profile says how it is cut. */
     truncate: z.boolean().optional(),
     model: z.string().optional(),
   }),
   reply: z.object({
     model: z.string(),
-    /** score: the model's logit through a sigmoid, or the fused score; relevance: always the former. */
+    /** score: the sigmoid of the model's logit, or the fused score; relevance: always the sigmoid of the logit. */
     results: z.array(z.object({ index: z.int(), score: z.number(), relevance: z.number().optional() })),
     promptTokens: z.int(),
   }),

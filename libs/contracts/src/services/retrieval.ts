@@ -15,13 +15,13 @@ export type SearchType = (typeof searchTypes)[number];
 
 const collection = nameSchema(128);
 
-/** Names are OPEA's own, so that a request's parameters travel unchanged from the caller to the service. */
+/** The names are OPEA's names, so that the gateway passes a request's parameters to the service unchanged. */
 export const retrievalParametersSchema = z.object({
-  search_type: z.enum(searchTypes).optional().describe('How passages are searched'),
+  search_type: z.enum(searchTypes).optional().describe('Type of the search'),
   k: z.int().min(1).max(200).optional().describe('Passages to return'),
   fetch_k: z.int().min(1).max(1000).optional().describe('Candidates for mmr and hybrid'),
-  score_threshold: z.number().min(0).max(1).optional().describe('Least cosine similarity'),
-  distance_threshold: z.number().min(0).max(2).optional().describe('Greatest cosine distance'),
+  score_threshold: z.number().min(0).max(1).optional().describe('Minimum cosine similarity'),
+  distance_threshold: z.number().min(0).max(2).optional().describe('Maximum cosine distance'),
   lambda_mult: z.number().min(0).max(1).optional().describe('mmr: 1 is pure relevance, 0 pure diversity'),
   hybrid_fusion: z
     .enum(['rrf', 'scores'])
@@ -38,10 +38,10 @@ export const retrievalParametersSchema = z.object({
     .min(0)
     .max(1000)
     .optional()
-    .describe('hybrid with rrf: dampens the lead of the first ranks'),
+    .describe('hybrid with rrf: a larger value reduces the weight of the first ranks'),
   filter: metadataFilterSchema
     .optional()
-    .describe('Keep chunks whose metadata contain these values; a list means any of'),
+    .describe('Keep chunks whose metadata contain these values; a list matches any of its values'),
   collection: collection
     .refine((name) => !isVectorStore(name), 'vector stores are searched through /v1/vector_stores')
     .optional()
@@ -49,19 +49,19 @@ export const retrievalParametersSchema = z.object({
 });
 export type RetrievalParameters = z.infer<typeof retrievalParametersSchema>;
 
-/** `retrieval.retrieve`: passages for a query, best first. The embedding is needed by all but `lexical`. */
+/** `retrieval.retrieve`: passages for a query, best first. All search types but `lexical` need the embedding. */
 export const retrieve = defineMethod({
   service: 'retrieval',
   method: 'retrieve',
   request: retrievalParametersSchema.extend({
-    /** Among services, also the id of a vector store; it is searched for its owner alone. */
+    /** In calls between services also the id of a vector store, which only its owner can search. */
     collection: collection.optional(),
-    /** Owner of the vector store that is searched; collections that are shared have none. */
+    /** Owner of the vector store; absent for shared collections. */
     owner: z.string().min(1).optional(),
     query: z.string(),
     /** base64 little-endian Float32. */
     embedding: z.string().optional(),
-    /** Looks only at documents whose own attributes pass. */
+    /** Searches only documents whose attributes pass the filter. */
     attribute_filter: attributeFilterSchema.optional(),
   }),
   reply: z.object({ documents: z.array(retrievedDocumentSchema), searchType: z.enum(searchTypes) }),

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { defineMethod, describeMethod, modelInfoSchema } from './method.js';
 
-/** Forms in which speech is encoded; `pcm` is 16-bit little-endian samples without a header. */
+/** Encodings of speech; `pcm` is 16-bit little-endian samples without a header. */
 export const speechFormats = ['mp3', 'opus', 'wav', 'flac', 'pcm'] as const;
 export type SpeechFormat = (typeof speechFormats)[number];
 
-/** The most characters of a text that one request may have, OpenAI's own limit. */
+/** Maximum characters of the text of one request, as in OpenAI's API. */
 export const maxSpeechCharacters = 4096;
 
 export const speechParametersSchema = z.object({
   voice: z.string().min(1).max(64).optional().describe("A voice of the model or one of OpenAI's names"),
-  speed: z.number().min(0.25).max(4).default(1).describe('1 is the usual speed of the voice'),
-  instructions: z.string().max(4096).optional().describe('How to speak; only some models can use it'),
+  speed: z.number().min(0.25).max(4).default(1).describe('1 is the normal speed of the voice'),
+  instructions: z.string().max(4096).optional().describe('How to speak; only some models support it'),
 });
 export type SpeechParameters = z.infer<typeof speechParametersSchema>;
 
@@ -21,7 +21,7 @@ export const speechChunkSchema = z.object({
     .object({
       model: z.string(),
       voice: z.string(),
-      /** Samples a second of the encoded audio. */
+      /** Sample rate of the encoded audio in Hz. */
       sampleRate: z.int(),
       /** Fields of the request without an effect on this model. */
       ignored: z.array(z.string()),
@@ -33,8 +33,8 @@ export const speechChunkSchema = z.object({
 export type SpeechChunk = z.infer<typeof speechChunkSchema>;
 
 /**
- * `tts.synthesize`: text to speech, sentence by sentence, encoded in `format`. Errors: invalid_request (an unknown voice, a
- * text without anything to say), model_not_found, overloaded, cancelled.
+ * `tts.synthesize`: text to speech, sentence by sentence, encoded in `format`. Errors: invalid_request (an unknown voice,
+ * a text without words), model_not_found, overloaded, cancelled.
  */
 export const synthesize = defineMethod({
   service: 'tts',
@@ -49,7 +49,7 @@ export const synthesize = defineMethod({
 });
 
 export const ttsInfoSchema = modelInfoSchema.extend({
-  voices: z.array(z.string()).describe('Names that `voice` takes; empty if a remote engine decides'),
+  voices: z.array(z.string()).describe('Accepted values of `voice`; empty if a remote engine decides'),
 });
 export type TtsInfo = z.infer<typeof ttsInfoSchema>;
 

@@ -11,23 +11,23 @@ import { defineMethod } from './method.js';
 export const summaryTypes = ['auto', 'stuff', 'truncate', 'map_reduce', 'refine'] as const;
 export type SummaryType = (typeof summaryTypes)[number];
 
-/** How long texts are cut; -1 is the reference's way to say "choose". */
+/** How to split long texts; -1 lets the service choose, as in OPEA's reference. */
 const pieceShape = {
   chunk_size: z
     .union([z.int().min(20).max(100_000), z.literal(-1)])
     .optional()
-    .describe('Words of one piece of a long text; -1: as many as the model takes'),
+    .describe('Words per piece of a long text; -1: as many as the model accepts'),
   chunk_overlap: z
     .int()
     .min(-1)
     .max(10_000)
     .optional()
-    .describe('Words that a piece repeats from the one before; -1: none'),
+    .describe('Words that a piece repeats from the previous one; -1: none'),
   language: z
     .string()
     .regex(/^[A-Za-z][A-Za-z -]{1,40}$/, 'expected a language, e.g. en, German or auto')
     .optional()
-    .describe('Language to write in; auto: that of the text'),
+    .describe('Language to write in; auto: the language of the text'),
 };
 
 export const summaryParametersSchema = z.object({
@@ -35,7 +35,7 @@ export const summaryParametersSchema = z.object({
     .enum(summaryTypes)
     .optional()
     .describe(
-      'stuff: the text whole; truncate: its beginning; map_reduce: pieces, then their summaries; refine: piece after piece',
+      'stuff: the whole text; truncate: its beginning; map_reduce: pieces, then their summaries; refine: piece after piece',
     ),
   ...pieceShape,
   max_tokens: generationParametersSchema.shape.max_tokens,
@@ -43,7 +43,7 @@ export const summaryParametersSchema = z.object({
 });
 
 export const faqParametersSchema = z.object({
-  faq_count: z.int().min(1).max(50).optional().describe('Most questions to write'),
+  faq_count: z.int().min(1).max(50).optional().describe('Maximum number of questions to write'),
   ...pieceShape,
   max_tokens: generationParametersSchema.shape.max_tokens,
   ...samplingShape,
@@ -51,12 +51,12 @@ export const faqParametersSchema = z.object({
 
 const asked = {
   text: z.string().min(1, 'there is no text to read'),
-  model: z.string().optional().describe('The language model that is asked; absent: the one that is served'),
+  model: z.string().optional().describe('The language model; absent: the served model'),
 };
 
 /**
- * `llm.summarise`: a summary of a text as a stream of chunks. A model that can write is asked for it; the others'
- * summary is made of the text's most central sentences. Errors: context_length_exceeded (stuff), overloaded,
+ * `llm.summarise`: a summary of a text as a stream of chunks. A model that can write writes it; for other models it
+ * consists of the most central sentences of the text. Errors: context_length_exceeded (stuff), overloaded,
  * service_unavailable (the embedding service, for central sentences), model_not_found.
  */
 export const summarise = defineMethod({
@@ -77,8 +77,8 @@ export const writeFaq = defineMethod({
 });
 
 /**
- * `llm.condense`: the last question of a conversation, rewritten so that it is understood without the turns before. Errors:
- * overloaded, deadline_exceeded, and those of an engine elsewhere.
+ * `llm.condense`: the last question of a conversation, rewritten so that it is clear without the earlier turns. Errors:
+ * overloaded, deadline_exceeded, and the errors of a remote engine.
  */
 export const condense = defineMethod({
   service: 'llm',
