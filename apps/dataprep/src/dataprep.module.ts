@@ -42,7 +42,7 @@ import { LocalDataprep } from './local-dataprep.js';
 export const identity: ServiceIdentity = {
   service: 'dataprep',
   title: 'opea_service@dataprep',
-  description: 'Reads documents, cuts them into passages, embeds and stores them.',
+  description: 'Reads documents, splits them into passages, embeds and stores them.',
 };
 
 @Module({})
@@ -124,10 +124,10 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
   ];
 }
 
-/** How often indexes of collections that are gone are dropped. */
+/** Interval at which the indexes of deleted collections are dropped. */
 const tidyEveryMs = 3_600_000;
 
-/** Watches what the service depends on, and ends its work in the right order: jobs first, the database last. */
+/** Reports the health of the dependencies, and stops the work in order: jobs first, the database last. */
 @Injectable()
 class DataprepHealth implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   @Inject(DocumentsRepository)

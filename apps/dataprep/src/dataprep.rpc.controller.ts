@@ -24,7 +24,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { TextExtractor } from './extract/text-extractor.js';
 import { thinProgress } from './ingest/thin-progress.js';
 
-/** Whoever put a request's files into the object store removes them when `ingest` has ended; a job removes its own. */
+/** The caller removes the files of `ingest` from the object store after the call. A job removes its files itself. */
 @Controller()
 export class DataprepRpcController {
   constructor(

@@ -13,7 +13,7 @@ import { IngestJobs } from './ingest/ingest-jobs.js';
 import { IngestService, type IngestCall } from './ingest/ingest.service.js';
 import { nameOfLink } from './ingest/sources.js';
 
-/** Data preparation in this process; both its HTTP and its NATS side go through it. */
+/** Data preparation in this process, for the HTTP API and the NATS methods. */
 @Injectable()
 export class LocalDataprep extends Dataprep {
   constructor(
@@ -28,18 +28,18 @@ export class LocalDataprep extends Dataprep {
     return this.ingests.ingest(request, call);
   }
 
-  /** Newest first; of all collections where none is named. */
+  /** Lists documents, newest first; without a collection, the documents of all collections. */
   override list(which: ListedDocuments): Promise<StoredDocument[]> {
     return this.documents.list(which);
   }
 
-  /** As many chunks as fit into one message. Errors: not_found. */
+  /** Reads as many chunks as fit into one message. Errors: not_found. */
   override async readChunks(id: string, from: number, limit: number): Promise<DocumentChunks> {
     const found = await this.documents.readChunks(id, from, limit);
     if (!found) throw new MegaNestError('not_found', { what: `The document ${id}`, param: 'id' });
     const { document } = found;
     let characters = 0;
-    // The first one is always there: a reader gets on, however long it is.
+    // The first chunk is always included, so that the reader makes progress even if this chunk is too long.
     const chunks = found.chunks.filter(({ text }, position) => {
       characters += text.length;
       return position === 0 || characters <= maxExtractedCharacters;
@@ -48,8 +48,8 @@ export class LocalDataprep extends Dataprep {
   }
 
   /**
-   * Deletes by file name, link or document id, or all of a collection with `all`; answers how many documents went.
-   * Errors: not_found, except for `all`.
+   * Deletes documents by file name, link or document id; `all` deletes every document of the collection. Returns the
+   * number of deleted documents. Errors: not_found, except for `all`.
    */
   override async delete(filePath: string, collection = defaultCollection): Promise<number> {
     if (filePath === 'all') return this.documents.deleteAll(collection);
@@ -68,7 +68,7 @@ export class LocalDataprep extends Dataprep {
   }
 }
 
-/** A link may be given in another form than the one that it is stored under. */
+/** Names under which a document may be stored. The caller may write a link in another form than the stored one. */
 function namesOf(filePath: string): string[] {
   return URL.canParse(filePath) ? [filePath, nameOfLink(filePath)] : [filePath];
 }

@@ -14,7 +14,7 @@ import { RetrievalService, type RetrievalResult } from './retrieval.service.js';
 
 const numbersSchema = z.array(z.number()).max(16_000);
 
-/** A list of numbers, or the reply of an embedding service as it is; an empty list counts as none. */
+/** A list of numbers, or the whole reply of an embedding service. An empty list counts as a missing embedding. */
 const embeddingSchema = z
   .union([
     numbersSchema,
@@ -30,17 +30,17 @@ const bodySchema = retrievalParametersSchema.extend({
   text: z.string().min(1).optional(),
   input: z.string().min(1).optional(),
   embedding: embeddingSchema.optional(),
-  /** An accident of the reference implementation that its clients copied: taken and echoed. */
+  /** A leftover field of the reference implementation that its clients send: accepted and echoed. */
   json_encoders: z.unknown().optional(),
 });
 
-/** The reference writes parameters that are not set as null. */
+/** Drops parameters with the value null: the reference implementation sends null for parameters that are not set. */
 function dropNulls(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body;
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** The spec's `{text, embedding}` and the reference's `{text|input, embedding, k, search_type, …}`. */
+/** The request of the spec, `{text, embedding}`, or of the reference, `{text|input, embedding, k, search_type, …}`. */
 export const retrievalRequestSchema = z
   .preprocess(dropNulls, bodySchema)
   .transform(({ text, input, index_name, collection = index_name, ...body }, context) => {
@@ -52,12 +52,12 @@ export const retrievalRequestSchema = z
 
 type RetrievalRequest = z.output<typeof retrievalRequestSchema>;
 
-/** Asks the embedding service for the vector of a question. Errors: service_unavailable that names it. */
+/** Asks the embedding service for the vector of a question. Errors: service_unavailable, which names the service. */
 @Injectable()
 export class QueryEmbedder {
   constructor(@Inject(RpcClient) private readonly client: RpcClient) {}
 
-  /** A question longer than the model's window is cut, not refused. */
+  /** Embeds a question. A question that is longer than the model's window is truncated. */
   async embed(text: string, options: CallOptions): Promise<Float32Array> {
     const { vectors, dimensions } = await this.client.request(
       embed,
@@ -84,7 +84,7 @@ const referenceResponseSchema = z.object({
 });
 type ReferenceResponse = z.output<typeof referenceResponseSchema>;
 
-/** The developer API. Without an embedding in the body the embedding service is asked for one. */
+/** The developer API. If the body has no embedding, the embedding service embeds the question. */
 @Controller()
 export class RetrievalController {
   constructor(
@@ -115,7 +115,7 @@ export class RetrievalController {
     @Call() call: HttpCall,
   ): Promise<ReferenceResponse> {
     const { documents, searchType } = await this.retrieve(body, call);
-    // As the reference has them: a score, and nothing beside it.
+    // The reference returns a score but no similarity.
     const retrieved_docs = documents.map(({ similarity: _similarity, ...document }) => document);
     return { retrieved_docs, initial_query: body.text, search_type: searchType };
   }

@@ -21,7 +21,7 @@ import { QueryEmbedder, RetrievalController } from './retrieval.controller.js';
 import { retrievalDefaults, RetrievalService } from './retrieval.service.js';
 import type { RetrievalEnvironment } from './retrieval.environment.js';
 
-/** Healthy while the database answers a query over the tables that searches read. */
+/** Healthy while the database answers a query over the tables that searches use. */
 @Injectable()
 class RetrievalHealth implements OnApplicationShutdown {
   constructor(
@@ -54,13 +54,13 @@ function decodeEmbedding(encoded: string | undefined): Float32Array | undefined 
   if (encoded === undefined) return undefined;
   if (Buffer.byteLength(encoded, 'base64') % Float32Array.BYTES_PER_ELEMENT === 0)
     return decodeVector(encoded);
-  throw invalidField('embedding', 'is not the base64 of Float32 numbers');
+  throw invalidField('embedding', 'is not base64 of Float32 numbers');
 }
 
 export const identity: ServiceIdentity = {
   service: 'retrieval',
   title: 'opea_service@retriever',
-  description: 'Finds the passages of the ingested documents that fit a question.',
+  description: 'Finds the passages of the ingested documents that match a question.',
   // The specification has the text of its ASR page here too.
   wrongMethodTexts: { '/v1/rag_retrieval': 'The request of ASR fails.' },
 };

@@ -13,9 +13,9 @@ import { Inject, Injectable } from '@nestjs/common';
 export const retrievalDefaults = Symbol('retrievalDefaults');
 type RetrievalDefaults = Profile['retrieval'];
 
-/** What the reference implementation uses where its callers leave a parameter out. */
+/** Defaults of the reference implementation. */
 const opeaDefaults = { k: 4, fetch_k: 20, lambda_mult: 0.5, score_threshold: 0.2 };
-/** The usual reciprocal rank fusion; profiles say what suits their embedding model. */
+/** Standard reciprocal rank fusion. Profiles set other values for their embedding models. */
 const fusionDefaults = { hybrid_fusion: 'rrf', similarity_weight: 1, rank_constant: 60 } as const;
 const ownSearchTypes: ReadonlySet<SearchType> = new Set(['lexical', 'hybrid']);
 
@@ -24,8 +24,8 @@ export type DecidedParameters = Required<Omit<RetrievalParameters, Optional>> &
   Pick<RetrievalParameters, Optional>;
 
 /**
- * Fills in what a request leaves open: from the profile, but from OPEA's own defaults where the request names one
- * of OPEA's search types, as callers of those expect.
+ * Fills in missing parameters of a request from the profile. If the request names one of OPEA's search types, OPEA's
+ * defaults are used instead: callers of these search types expect them.
  */
 export function decideParameters(given: RetrievalParameters, profile: RetrievalDefaults): DecidedParameters {
   const stated = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
@@ -35,7 +35,7 @@ export function decideParameters(given: RetrievalParameters, profile: RetrievalD
 
 export interface RetrievalQuery extends RetrievalParameters {
   query: string;
-  /** Whose vector store the collection is, where it is one. */
+  /** Owner of the vector store, if the collection is a vector store. */
   owner?: string;
   /** Vector of the question; all search types but `lexical` need one. */
   embedding?: Float32Array;
@@ -47,7 +47,7 @@ export interface RetrievalResult {
   searchType: SearchType;
 }
 
-/** Finds passages; both the HTTP and the NATS side go through it. */
+/** Finds passages, for the HTTP API and the NATS methods. */
 @Injectable()
 export class RetrievalService {
   constructor(
@@ -56,14 +56,14 @@ export class RetrievalService {
     @Inject(Metrics) private readonly metrics: Metrics,
   ) {}
 
-  /** True where these parameters lead to a search that compares vectors. */
+  /** True if a search with these parameters compares vectors. */
   needsEmbedding(parameters: RetrievalParameters): boolean {
     return decideParameters(parameters, this.defaults).search_type !== 'lexical';
   }
 
   /**
-   * Passages best first. Errors: invalid_request at `embedding` (missing, or of a width that the collection does
-   * not hold) or `distance_threshold`, service_unavailable that names postgres.
+   * Finds passages, best first. Errors: invalid_request for `embedding` (missing, or a number of dimensions that the
+   * collection does not contain) or `distance_threshold`; service_unavailable, which names postgres.
    */
   retrieve({
     query,

@@ -6,21 +6,21 @@ import { collectionField } from './ingest-request.js';
 import { Dataprep } from './dataprep.js';
 
 const collection = collectionField;
-/** `index_name` is the reference's name for a collection. */
+/** `index_name`: the name of a collection in the reference implementation. */
 const collectionSchema = z.object({ collection, index_name: collection });
 const listSchema = collectionSchema.extend({
   search: z.string().min(1).max(255).optional().describe('Part of a file name'),
   offset: z.int().min(0).optional().describe('Documents to skip'),
-  limit: z.int().min(1).max(1_000).optional().describe('Most documents to list'),
+  limit: z.int().min(1).max(1_000).optional().describe('Limit for the number of documents'),
 });
 const deleteSchema = collectionSchema.extend({ file_path: nameSchema(4_096) });
 
-/** One entry of the reference's list of files, and beside it what else is known. */
+/** One entry of the reference's list of files, with further fields of the stored document. */
 const listedFileSchema = storedDocumentSchema
   .omit({ filename: true, createdAt: true })
   .extend({ name: z.string(), type: z.literal('File'), parent: z.literal(''), created_at: z.string() });
 type ListedFile = z.output<typeof listedFileSchema>;
-/** Query strings are text. */
+/** Query strings are text, so that numbers are converted. */
 const chunksQuerySchema = z.object({
   from: z.coerce.number().int().min(0).default(0).describe('Position of the first chunk'),
   limit: z.coerce.number().int().min(1).max(100).default(50),
@@ -42,7 +42,7 @@ export class CatalogueController {
 
   @Get('v1/dataprep/documents/:id/chunks')
   @ApiOperation({
-    summary: 'The chunks of a document, in order',
+    summary: 'List the chunks of a document, in order',
     query: chunksQuerySchema,
     answer: chunksAnswer,
   })

@@ -8,10 +8,10 @@ import type {
 } from '#contracts';
 import type { CallOptions } from '#messaging';
 
-/** Which documents a list holds. */
+/** Selects the documents of a list. */
 export interface ListedDocuments {
   collection?: string;
-  /** Part of a file name, in any case. */
+  /** Part of a file name; upper and lower case are equal. */
   search?: string;
   offset?: number;
   limit?: number;
@@ -30,21 +30,21 @@ export interface DataprepJobs {
 }
 
 /**
- * What the HTTP API of data preparation stands on: in the dataprep service its own classes, in the gateway calls over
- * NATS. Also the injection token. Errors are those of the methods in #contracts.
+ * Data preparation behind the HTTP API: classes of the dataprep service there, calls over NATS in the gateway. Also the
+ * injection token. Errors: the errors of the methods in #contracts.
  */
 export abstract class Dataprep {
-  /** Streams progress; the last event holds the documents. */
+  /** Streams progress; the last event contains the documents. */
   abstract ingest(
     request: IngestRequest,
     call: CallOptions & { signal: AbortSignal; deadline: number },
   ): AsyncIterable<IngestProgress>;
   abstract readonly jobs: DataprepJobs;
-  /** Newest first; every document that fits where there is no limit. */
+  /** Lists documents, newest first; without a limit, all documents that match. */
   abstract list(which: ListedDocuments): Promise<StoredDocument[]>;
-  /** Chunks of a document from a position on. */
+  /** Reads chunks of a document, starting at a position. */
   abstract readChunks(id: string, from: number, limit: number): Promise<DocumentChunks>;
-  /** By file name, link, id or `all`; answers how many documents went. */
+  /** Deletes documents by file name, link, id or `all`. Returns the number of deleted documents. */
   abstract delete(filePath: string, collection?: string): Promise<number>;
   abstract collections(): Promise<string[]>;
 }

@@ -21,10 +21,10 @@ import {
   type UploadLimits,
 } from './multipart-form.js';
 
-/** A request as its client sent it, its files already in the object store. */
+/** A received request. Its files are already in the object store. */
 interface ReceivedIngest {
   request: IngestRequest;
-  /** Answer at once and work in the background. */
+  /** Whether to answer at once and ingest in the background. */
   async: boolean;
   /** Removes the files from the object store. */
   readonly discard: () => Promise<void>;
@@ -38,7 +38,10 @@ export class IngestReceiver {
     @Inject(uploadLimits) private readonly limits: UploadLimits,
   ) {}
 
-  /** Errors: invalid_request, unsupported_parameter, payload_too_large, each with the field as `param`. */
+  /**
+   * Receives a request. Errors: invalid_request, unsupported_parameter, payload_too_large, each with the field as
+   * `param`.
+   */
   async receive(http: FastifyRequest): Promise<ReceivedIngest> {
     const form = http.isMultipart()
       ? await receiveForm(http, this.objects, this.limits)
@@ -72,13 +75,13 @@ function fieldsOf(body: unknown): Record<string, unknown> {
   throw new MegaNestError('invalid_request', { detail: 'Send a multipart form or a JSON object.' });
 }
 
-/** The name of a collection, as callers may give it: those of vector stores belong to their owners. */
+/** Name of a collection from a caller. Collections of vector stores are refused: they belong to their owners. */
 export const collectionField = ingestParametersSchema.shape.collection.refine(
   (name) => name === undefined || !isVectorStore(name),
   'collections of vector stores are reached through /v1/vector_stores',
 );
 
-/** Text of a form field to a boolean; JSON bodies send booleans. */
+/** Converts the text of a form field to a boolean. JSON bodies send booleans. */
 const flagSchema = z.preprocess(
   (value) => (typeof value === 'string' ? { true: true, false: false, '1': true, '0': false }[value] : value),
   z.boolean('expected true or false'),
@@ -86,34 +89,34 @@ const flagSchema = z.preprocess(
 const wordsSchema = (schema: z.ZodType<number | undefined>) =>
   z.preprocess((value) => (typeof value === 'string' && value.trim() ? Number(value) : value), schema);
 
-/** A JSON array, a comma list, or an array. */
+/** Links as an array, as a JSON array in a text, or separated by commas in a text. */
 const linksSchema = z.preprocess(
   (value) => (typeof value === 'string' ? parseLinks(value) : value),
   z.array(linkSchema),
 );
 const { metadata, chunk_size, chunk_overlap } = ingestParametersSchema.shape;
 
-/** The fields of a form or JSON body beside its files. */
+/** The fields of a form or JSON body, without the files. */
 export const fieldsSchema = z.strictObject({
   link_list: linksSchema.optional(),
   chunk_size: wordsSchema(chunk_size),
   chunk_overlap: wordsSchema(chunk_overlap),
   collection: collectionField,
-  /** The reference's name for a collection. */
+  /** Name of the collection in the reference implementation. */
   index_name: collectionField,
   metadata: z.preprocess(parseJsonField, metadata),
   async: flagSchema.optional(),
-  /** Tables are always read, by their structure; the reference asks whether and how. */
+  /** Tables are always read by their structure. The reference has parameters to switch this. */
   process_table: z
     .preprocess((value) => value === true || value === 'true', z.literal(true, 'tables are always read'))
     .optional(),
-  table_strategy: z.literal('fast', 'only fast is offered').optional(),
-  /** JSON bodies: a document without an upload. */
+  table_strategy: z.literal('fast', 'only fast is supported').optional(),
+  /** JSON bodies: the text of a document, in place of an upload. */
   text: z.string().min(1).optional(),
   filename: nameSchema(255).optional(),
 });
 
-/** Reads the fields of a form or JSON body. Errors: invalid_request or unsupported_parameter that names the field. */
+/** Reads the fields of a form or JSON body. Errors: invalid_request or unsupported_parameter, which name the field. */
 export function parseIngestFields(fields: Record<string, unknown>, maxLinks: number) {
   refuseUnknown(fields);
   const present = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
@@ -141,7 +144,7 @@ function parseLinks(text: string): unknown {
     .filter(Boolean);
 }
 
-/** Text that is no JSON stays as it is, for the schema to refuse. */
+/** Parses a field with JSON. A text that is not JSON is returned unchanged, so that the schema refuses it. */
 function parseJsonField(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { Dataprep, type IngestRequest } from './dataprep.js';
 import { fieldsSchema, IngestReceiver } from './ingest-request.js';
 
-/** The reference's answer to a finished ingest, and beside it what became of each document. */
+/** The reference's answer to a finished ingest, with the outcome of each document. */
 const ingestAnswerSchema = z.object({
   status: z.literal(200),
   message: z.string(),
@@ -22,7 +22,7 @@ const ingestAnswerSchema = z.object({
 });
 export type IngestAnswer = z.output<typeof ingestAnswerSchema>;
 
-/** For callers that wait for the end alone: each file has six events, and each event is a message. */
+/** Progress for callers that wait for the end only. Each file has six events, and each event is a NATS message. */
 const signsOfLife = { progressEveryMs: 1_000 };
 
 @Controller()
@@ -33,12 +33,12 @@ export class IngestController {
   ) {}
 
   /**
-   * Answers when all is stored; with `async` at once (202 and a job); with `Accept: text/event-stream` as it goes, with
-   * `Accept: text/plain` in lines for a terminal.
+   * Answers when all documents are stored. With `async` it answers at once with 202 and a job. With
+   * `Accept: text/event-stream` it streams progress, with `Accept: text/plain` as lines for a terminal.
    */
   @Post(['v1/dataprep/ingest', 'v1/dataprep'])
   @ApiOperation({
-    summary: 'Read, cut, embed and store documents',
+    summary: 'Read, split, embed and store documents',
     body: fieldsSchema.extend({ files: z.array(z.file()).optional() }),
     consumes: ['multipart/form-data', 'application/json'],
     answer: ingestAnswerSchema,
@@ -79,35 +79,35 @@ export class IngestController {
   }
 
   @Get('v1/dataprep/jobs/:id')
-  @ApiOperation({ summary: 'How far a job is', answer: ingestJobSchema })
+  @ApiOperation({ summary: 'Get the progress of a job', answer: ingestJobSchema })
   job(@Param('id') id: string) {
     return this.dataprep.jobs.find(id);
   }
 
-  /** Cancels the job; what it has stored so far stays, document by document whole. */
+  /** Cancels the job. Documents that it has stored so far stay. */
   @Delete('v1/dataprep/jobs/:id')
   @ApiOperation({ summary: 'Cancel a job', answer: ingestJobSchema })
   cancel(@Param('id') id: string) {
     return this.dataprep.jobs.cancel(id);
   }
 
-  /** Documents that are stored stay; one that is half done begins again later. */
+  /** Pauses the job. Stored documents stay; an unfinished document starts again when the job is resumed. */
   @Post('v1/dataprep/jobs/:id/pause')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Set a job aside', answer: ingestJobSchema })
+  @ApiOperation({ summary: 'Pause a job', answer: ingestJobSchema })
   pause(@Param('id') id: string) {
     return this.dataprep.jobs.pause(id);
   }
 
   @Post('v1/dataprep/jobs/:id/resume')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Go on with a paused job', answer: ingestJobSchema })
+  @ApiOperation({ summary: 'Resume a paused job', answer: ingestJobSchema })
   resume(@Param('id') id: string) {
     return this.dataprep.jobs.resume(id);
   }
 }
 
-/** Reads to the end: leaving early would count as giving up. */
+/** Reads the progress to its end. Leaving the loop early would cancel the ingest. */
 async function answerOf(progress: AsyncIterable<IngestProgress>): Promise<IngestAnswer> {
   let last: IngestProgress | undefined;
   for await (const event of progress) last = event;
@@ -116,7 +116,7 @@ async function answerOf(progress: AsyncIterable<IngestProgress>): Promise<Ingest
   throw new MegaNestError('internal_error', { service: 'dataprep', detail });
 }
 
-/** `progress` events, then one `done` with the answer. */
+/** Yields `progress` events, then one `done` event with the answer. */
 async function* framesOf(progress: AsyncIterable<IngestProgress>): AsyncGenerator<string> {
   for await (const event of progress) {
     yield event.documents ? frame('done', toAnswer(event)) : frame('progress', event);
@@ -140,12 +140,14 @@ function frame(event: string, data: unknown): string {
 
 const width = 20;
 
-/** Progress as lines for a terminal, e.g. of curl: a bar where chunks are embedded, and what became of each document. */
+/**
+ * Yields progress as lines for a terminal, e.g. of curl: a bar while chunks are embedded, the outcome of each document.
+ */
 export async function* progressLines(progress: AsyncIterable<IngestProgress>): AsyncGenerator<string> {
   let last = '';
   for await (const event of progress) {
     const line = event.documents ? summaryOf(event) : lineOf(event);
-    // Several events of a stage may make the same line.
+    // Several events of a stage may give the same line.
     if (line !== last) yield line;
     last = line;
   }

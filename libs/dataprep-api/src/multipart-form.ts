@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import { basename } from 'node:path';
 import { z } from 'zod';
 
-/** A form as it came in: its files in the object store, its fields as text. */
+/** A received form: its files are in the object store, its fields are text. */
 export interface ReceivedForm {
   files: FileReference[];
   fields: Record<string, string>;
@@ -14,16 +14,16 @@ export interface ReceivedForm {
 
 const fileFields = new Set(['files', 'files[]', 'file']);
 const maxFieldBytes = 1024 * 1024;
-/** Files of this size or less are stored together, as one object: an object takes several round trips to NATS. */
+/** Files up to this size are stored together in one object, because each object takes several round trips to NATS. */
 const smallFileBytes = 64 * 1024;
-/** An object of small files is stored when it has this size. */
+/** Size at which an object of small files is stored. */
 const packBytes = 512 * 1024;
-/** Of these. */
+/** Limit for objects of small files that are stored concurrently. */
 const packsAtOnce = 2;
 
 /**
- * Reads a multipart form, streaming its files to the object store; only small ones lie in memory whole. What was stored
- * is removed again when it fails. Errors: payload_too_large and invalid_request with the field as `param`.
+ * Reads a multipart form and streams its files to the object store. Only small files are in memory as a whole. After an
+ * error the stored files are removed. Errors: payload_too_large and invalid_request, with the field as `param`.
  */
 export async function receiveForm(
   request: FastifyRequest,
@@ -33,7 +33,7 @@ export async function receiveForm(
   const form: ReceivedForm = { files: [], fields: {} };
   const intake = new Intake(objects, new UploadCounter(limits));
   try {
-    // One more than allowed, so that the check here and not the parser reports it.
+    // One more than allowed, so that this function and not the parser reports the error.
     const parserLimits = {
       files: limits.maxFiles + 1,
       fieldSize: maxFieldBytes,
@@ -54,7 +54,7 @@ export async function receiveForm(
 
 type SmallFile = { index: number; bytes: Uint8Array; filename: string; mimeType: string };
 
-/** Stores the files of a form in their order: a large one as it comes, small ones together. */
+/** Stores the files of a form in order: a large file while it arrives, small files together. */
 class Intake {
   #count = 0;
   readonly #files: Promise<FileReference>[] = [];
@@ -67,7 +67,7 @@ class Intake {
     private readonly counter: UploadCounter,
   ) {}
 
-  /** Resolves when the file has been read and there is room for another one. */
+  /** Reads a file. Resolves when there is room for another file. */
   async take(part: MultipartFile): Promise<void> {
     const index = this.#count;
     const param = `files[${index}]`;
@@ -86,13 +86,13 @@ class Intake {
     await this.#files[index];
   }
 
-  /** The files in the order of the form. Errors: of storing. */
+  /** Returns the files in the order of the form. Errors: the errors of the object store. */
   files(): Promise<FileReference[]> {
     this.#storePack();
     return Promise.all(this.#files);
   }
 
-  /** Removes what was stored. */
+  /** Removes the stored files. */
   async discard(): Promise<void> {
     const outcomes = await Promise.allSettled(this.#objects);
     const stored = outcomes.filter((outcome) => outcome.status === 'fulfilled');
@@ -106,7 +106,7 @@ class Intake {
     if (this.#underWay.size >= packsAtOnce) await Promise.race(this.#underWay);
   }
 
-  /** Stores the small files that wait; one alone is an object like any other. */
+  /** Stores the small files that wait. A single file becomes an ordinary object. */
   #storePack(): void {
     const pack = this.#pack;
     this.#pack = [];
@@ -120,7 +120,7 @@ class Intake {
       offset += file.bytes.length;
       this.#files[file.index] =
         pack.length === 1 ? storing : storing.then(({ objectId }) => placeIn(objectId, file, begins));
-      // The caller sees the error where it asks for the files.
+      // The caller gets the error from files().
       this.#files[file.index]?.catch(() => undefined);
     }
   }
@@ -169,7 +169,7 @@ function addField(fields: Record<string, string>, name: string, value: unknown, 
   fields[name] = typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The last part of a path, without control characters; some browsers send whole paths. */
+/** Returns the last part of a path, without control characters. Some browsers send whole paths. */
 export function cleanFilename(filename: string): string {
   return basename(filename.replaceAll('\\', '/').replaceAll(/\p{Cc}/gu, ''))
     .trim()
@@ -177,8 +177,8 @@ export function cleanFilename(filename: string): string {
 }
 
 /**
- * A path within the sender's folder, which tells files of one name apart: parts that lead elsewhere are left out. Of a path
- * on the sender's whole disk, as some browsers send, the last part.
+ * Returns a path within the sender's folder, which distinguishes files with the same name. Parts that lead out of the
+ * folder are left out. An absolute path, which some browsers send, is reduced to its last part.
  */
 export function cleanPath(filename: string): string {
   const path = filename.replaceAll('\\', '/').replaceAll(/\p{Cc}/gu, '');
@@ -190,7 +190,7 @@ export function cleanPath(filename: string): string {
   return parts.join('/').slice(-255);
 }
 
-/** Watches the limits while files stream through. */
+/** Checks the limits while files are streamed. */
 class UploadCounter {
   #files = 0;
   #bytes = 0;
@@ -220,17 +220,17 @@ class UploadCounter {
   }
 }
 
-/** The error for a request of which something goes beyond a limit. */
+/** The error for a request over a limit. */
 export function tooLarge(what: string, limit: string, param: string): MegaNestError {
   return new MegaNestError('payload_too_large', { what, limit, param });
 }
 
-/** Bounds of one request. */
+/** Limits of one request. */
 export interface UploadLimits {
   maxFileBytes: number;
-  /** All files together. */
+  /** Limit in bytes for all files together. */
   maxBytes: number;
-  /** Most files, and most links. */
+  /** Limit for the number of files, and for the number of links. */
   maxFiles: number;
 }
 
@@ -241,11 +241,11 @@ const megabyte = 1024 * 1024;
 
 /** The variables that set the {@link UploadLimits}. */
 export const uploadEnvironmentSchema = z.object({
-  /** Most bytes of one file or fetched page. */
+  /** Limit in bytes for one file or fetched page. */
   UPLOAD_FILE_LIMIT_BYTES: bytes('held').default(64 * megabyte),
-  /** Most bytes of all files of a request. */
+  /** Limit in bytes for all files of a request. */
   UPLOAD_LIMIT_BYTES: bytes('held').default(200 * megabyte),
-  /** Most files, and most links, of a request. */
+  /** Limit for the number of files, and for the number of links, of a request. */
   UPLOAD_FILES_LIMIT: count(1).default(1000),
 });
 

@@ -8,19 +8,20 @@ export interface DocumentChunk {
   /** Headings above it, from the outermost to the innermost. */
   headings: string[];
   /**
-   * Kinds of the parts that blank lines part, a letter each: p(aragraph), i(tem of a list), r(ow of a table), c(ode). Absent
-   * where all are paragraphs.
+   * Kinds of the parts between blank lines, a letter each: p(aragraph), i(tem of a list), r(ow of a table), c(ode).
+   * Absent if all parts are paragraphs.
    */
   blocks?: string;
-  /** Page that it begins on; paged formats only. */
+  /** Page on which the chunk begins; paged formats only. */
   page?: number;
-  /** Where further pages begin in the text: `offset:page`, parted by spaces. Absent where it lies on one page. */
+  /** Offsets at which further pages begin: `offset:page`, separated by spaces. Absent if the chunk lies on one page. */
   pageBreaks?: string;
 }
 
 /**
- * Cuts a document into passages of at most `chunkSize` words: never across a heading, at sentence borders, rows and
- * list items kept whole where they fit. Every word comes in order in at least one chunk's text or headings.
+ * Splits a document into passages of at most `chunkSize` words. A passage never crosses a heading and ends at the end
+ * of a sentence. Rows and list items stay whole if they fit. Every word occurs in order in the text or headings of at
+ * least one chunk.
  */
 export function chunkDocument(
   document: Pick<ParsedDocument, 'blocks'>,
@@ -83,9 +84,9 @@ export interface ChunkingOptions {
 }
 
 /**
- * Packs the units of one section into as few chunks of at most `chunkSize` words as a greedy pass needs, then evens
- * their lengths out, so that no section ends in a stub. Each chunk repeats the last whole sentences of the one before
- * it, as many as `chunkOverlap` words hold.
+ * Packs the units of one section into chunks of at most `chunkSize` words with a greedy pass, then evens out the
+ * lengths of these chunks, so that the last one is not much shorter. Each chunk repeats the last whole sentences of the
+ * previous chunk, up to `chunkOverlap` words.
  */
 function packUnits(units: TextUnit[], options: ChunkingOptions): TextUnit[][] {
   const packed = packGreedily(units, options);
@@ -129,7 +130,7 @@ function tailOf(units: TextUnit[], maxWords: number): TextUnit[] {
   return units.slice(first);
 }
 
-/** The blocks between two headings, and the headings above them from the outermost to the innermost. */
+/** The blocks between two headings, and the headings above these blocks, the outermost first. */
 interface Section {
   headings: string[];
   blocks: DocumentBlock[];
@@ -138,16 +139,16 @@ interface Section {
 interface OpenHeading {
   level: number;
   text: string;
-  /** Whether some section below it holds text; a heading over nothing becomes text itself. */
+  /** Whether a section below the heading has text. A heading without text below it becomes a paragraph. */
   used: boolean;
 }
 
-/** A longer "heading" is a paragraph in large print. */
+/** A longer heading counts as a paragraph in large print. */
 const maxHeadingWords = 30;
 
 /**
- * Groups blocks by the headings above them. A heading with nothing below it becomes a section's text; one that `ends` ends
- * those of its level.
+ * Groups blocks by the headings above them. A heading without text below it becomes the text of a section. A heading
+ * with `ends` closes the open headings of its level and of deeper levels.
  */
 function sectionsOf(blocks: DocumentBlock[]): Section[] {
   const sections: Section[] = [];
@@ -170,7 +171,7 @@ function sectionsOf(blocks: DocumentBlock[]): Section[] {
   return sections.filter((section) => section.blocks.length > 0);
 }
 
-/** Adds to the section at hand, or begins one; the headings above it have text below them from now on. */
+/** Adds a block to the current section, or begins a section. Marks the open headings as used. */
 function addBlock(
   sections: Section[],
   open: OpenHeading[],

@@ -2,24 +2,24 @@ import { splitSentences } from '#text';
 import type { DocumentBlock } from '../reading/parsed-document.js';
 
 /**
- * A word is what stands between spaces; in scripts written without spaces each character counts as one. A run of
- * more than 100 characters without a space (a long URL, encoded data) counts as several, so that it can be cut.
+ * A word is a run of characters between spaces. In scripts without spaces each character counts as a word. A run of
+ * more than 100 characters (a long URL, encoded data) counts as several words, so that it can be cut.
  */
 const wordPattern =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]{1,100}/gu;
 
-/** Place of a word in its text: UTF-16 offsets, the end excluded. */
+/** Position of a word in its text: UTF-16 offsets, the end excluded. */
 interface WordSpan {
   start: number;
   end: number;
 }
 
-/** The unit of chunk_size and chunk_overlap. */
+/** Counts words, the unit of chunk_size and chunk_overlap. */
 export function countWords(text: string): number {
   return text.match(wordPattern)?.length ?? 0;
 }
 
-/** Where the words of a text lie. */
+/** Positions of the words in a text. */
 export function wordSpans(text: string): WordSpan[] {
   return [...text.matchAll(wordPattern)].map((match) => ({
     start: match.index,
@@ -27,22 +27,22 @@ export function wordSpans(text: string): WordSpan[] {
   }));
 }
 
-/** The smallest piece that packing moves: a sentence, a row, an item, a line of code, or a cut of one too long. */
+/** The smallest piece that packing moves: a sentence, a row, a list item, a line of code, or a part of a longer one. */
 export interface TextUnit {
   text: string;
   words: number;
-  /** What joins it to the unit before it in the same chunk; a blank line stands between blocks. */
+  /** Text between the previous unit of the chunk and this one; a blank line between blocks. */
   glue: '' | ' ' | '\n' | '\n\n';
-  /** False for a cut of an over-long sentence: overlap repeats whole sentences only. */
+  /** False for a part of a sentence that is too long: the overlap repeats whole sentences only. */
   whole: boolean;
-  /** Of the block that it is a piece of. */
+  /** Kind of the block that contains the unit. */
   kind?: DocumentBlock['kind'];
   page?: number;
 }
 
 const clauseBorder = /(?<=[,;:])\s+|(?<=[，；：、])\s*|\s+(?=[–—(])/u;
 
-/** Units of a block, none longer than `maxWords`, in order and without loss. */
+/** Units of a block in order, each of at most `maxWords` words. They contain the whole text of the block. */
 export function unitsOf(block: DocumentBlock, maxWords: number): TextUnit[] {
   const units = piecesOf(block, maxWords);
   if (units[0]) units[0].glue = '\n\n';
@@ -72,7 +72,7 @@ function sentenceUnits(text: string, maxWords: number): TextUnit[] {
   });
 }
 
-/** A sentence as one unit, or cut at clauses, and where a clause is too long, at words. */
+/** Returns a sentence as one unit. A longer sentence is cut between clauses, and a longer clause between words. */
 function withinLimit(sentence: string, maxWords: number): TextUnit[] {
   if (!sentence) return [];
   if (countWords(sentence) <= maxWords) return [unit(sentence, '')];

@@ -13,7 +13,7 @@ import type { BlockKind, DocumentBlock } from '../reading/parsed-document.js';
 /** Files in memory at a time. */
 const maxReading = 2;
 
-/** Reads single files to text, for those who need it now and want nothing stored. */
+/** Extracts the text of single files for callers that do not want a file stored. */
 export class TextExtractor {
   readonly #turns = new Semaphore(maxReading);
 
@@ -48,7 +48,7 @@ export class TextExtractor {
   }
 }
 
-/** Never leaves half of a character beyond the first 65,536 at the end. */
+/** Cuts a text at a limit of UTF-16 units, but never between the two halves of a surrogate pair. */
 function cutAt(text: string, limit: number): string {
   return text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '');
 }
@@ -62,7 +62,7 @@ function refuseTooLong(text: string, filename: string): void {
   });
 }
 
-/** Kinds whose neighbours of the same kind stand on the next line; all others are parted by a blank line. */
+/** Adjacent blocks of these kinds are separated by a line end; all other blocks are separated by a blank line. */
 const gathered: ReadonlySet<BlockKind> = new Set(['list-item', 'table-row']);
 
 /** A document's blocks as plain text in reading order. */

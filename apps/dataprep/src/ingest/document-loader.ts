@@ -9,15 +9,15 @@ import type { FetchedFile, IngestSource } from './sources.js';
 import { inspectText, prepareSections, sectionsOfText, streamedBytes } from './streamed-text.js';
 import { storeComeBackMs, withPatience } from './with-patience.js';
 
-/** Counts up when reading or cutting changes, so that documents are read again. */
+/** Version of reading and chunking. Increase it after a change there, so that documents are read again. */
 const readerVersion = 2;
-/** Files in memory at a time, over all requests. */
+/** Limit for files in memory at the same time, over all requests. */
 const maxLoading = 2;
 /** Smaller files do not wait for each other. */
 const smallBytes = 64 * 1024;
 const maxSmallLoading = 32;
 
-/** A source that was fetched, and read unless the same is stored already. */
+/** A fetched source. It is not read if the same document is already stored. */
 export interface LoadedDocument {
   filename: string;
   link?: string;
@@ -31,7 +31,7 @@ export interface LoadedDocument {
     | { sections: AsyncIterable<PreparedDocument> };
 }
 
-/** Fetches, reads and cuts sources, a few at a time. */
+/** Fetches, reads and splits sources, a few at a time. */
 export class DocumentLoader {
   readonly #turns = new Semaphore(maxLoading);
   readonly #smallTurns = new Semaphore(maxSmallLoading);
@@ -70,7 +70,7 @@ export class DocumentLoader {
     };
   }
 
-  /** A large plain text; undefined where it is of another type. */
+  /** Loads a large plain text; undefined if the file has another type. */
   async #stream(
     source: IngestSource & Required<Pick<IngestSource, 'open'>>,
     context: IngestContext,
@@ -114,7 +114,10 @@ function factsOf({ link }: IngestSource, file: HashedFile, context: IngestContex
   return { filename, link, mimeType, bytes, contentHash: hashOf(file, context) };
 }
 
-/** Covers all that decides the chunks. An uploader's MIME type differs between clients and hardly ever matters. */
+/**
+ * Hash of everything that determines the chunks. The MIME type of an upload is left out: it differs between clients and
+ * rarely matters.
+ */
 function hashOf({ sha256, mimeType, fromWeb }: HashedFile, { chunking, metadata }: IngestContext): string {
   const { chunkSize, chunkOverlap } = chunking;
   const facts = JSON.stringify([

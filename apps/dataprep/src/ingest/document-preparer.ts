@@ -15,19 +15,19 @@ import {
 } from './prepare-document.js';
 import { Semaphore } from './semaphore.js';
 
-/** Below this size plain text and CSV take a few milliseconds; every other format has a parser that may take far more. */
+/** Plain text and CSV up to this size take a few milliseconds. The parsers of other formats may take much longer. */
 const inlineBytes = 32 * 1024;
 const inlineTypes: ReadonlySet<string> = new Set(['text', 'csv']);
 
-/** Bounds of reading one document. */
+/** Limits for reading documents. */
 export interface PreparerLimits {
-  /** Time for any document, and more for each byte up to the most. */
+  /** Timeout: `leastMs` for each document, plus `msPerKilobyte`, up to `mostMs`. */
   leastMs: number;
   msPerKilobyte: number;
   mostMs: number;
-  /** Memory of a process that reads, the program itself (about 80 MB) included. */
+  /** Memory of a reader process, including the program itself (about 80 MB). */
   maxMemoryBytes: number;
-  /** Documents that are read at a time. */
+  /** Documents that are read at the same time. */
   maxProcesses: number;
   /** A process without work ends after this long. */
   idleMs: number;
@@ -43,8 +43,8 @@ const defaultPreparerLimits: PreparerLimits = {
 };
 
 /**
- * Reads and cuts documents without holding up the event loop: small plain texts in place, all others in processes of
- * their own with limits of time and memory. A document that exceeds one fails alone.
+ * Reads and splits documents without blocking the event loop: small plain texts in this process, all other documents in
+ * reader processes with limits on time and memory. A document over a limit does not affect other documents.
  */
 export class DocumentPreparer implements OnApplicationShutdown {
   readonly #turns: Semaphore;
@@ -63,7 +63,7 @@ export class DocumentPreparer implements OnApplicationShutdown {
     return (await this.#inProcess(task, signal)) as PreparedDocument;
   }
 
-  /** Reads a document without cutting it. Errors: as with {@link prepare}. */
+  /** Reads a document without splitting it. Errors: the errors of {@link prepare}. */
   async read(file: SourceFile, signal: AbortSignal): Promise<ParsedDocument> {
     if (signal.aborted) throw new MegaNestError('cancelled');
     if (isLight(file)) return readDocument(file);
@@ -126,10 +126,12 @@ function isLight(file: SourceFile): boolean {
 }
 
 const megabyte = 1024 * 1024;
-/** V8's own limit lies below that of the process, so that most documents that are too large end with its message. */
+/**
+ * The heap limit of V8 is below the limit of the process, so that V8 itself stops most documents that are too large.
+ */
 const heapShare = 0.75;
 
-/** A process that reads documents, one at a time. It ends with a task that fails it: it is never asked again. */
+/** A process that reads documents, one at a time. It is killed after a failed task and never used again. */
 class ReaderProcess {
   readonly #child: ChildProcess;
   readonly #ready: Promise<unknown>;
@@ -137,7 +139,7 @@ class ReaderProcess {
 
   constructor(private readonly maxMemoryBytes: number) {
     this.#child = fork(builtFile('reader.worker'), [JSON.stringify({ maxMemoryBytes })], {
-      // Neither keys nor the database's address reach a parser. No inherited flags: they are the service's.
+      // A parser sees neither API keys nor the address of the database. Node flags of the service are not inherited.
       env: {},
       execArgv: [
         '--enable-source-maps',
@@ -153,12 +155,12 @@ class ReaderProcess {
     this.#child.channel?.unref();
   }
 
-  /** False once it has ended. */
+  /** False after the process has ended. */
   get isAlive(): boolean {
     return this.#child.connected && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Errors: why the document has no outcome, for the end of a sentence. */
+  /** Errors: the message is the reason of the failure, worded for the end of a sentence. */
   async run(task: PreparationTask, signal: AbortSignal): Promise<PreparationOutcome> {
     this.#child.channel?.ref();
     try {

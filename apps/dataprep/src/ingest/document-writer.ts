@@ -11,8 +11,9 @@ import type { PreparedDocument } from './prepare-document.js';
 type PassedOn = CallOptions & { signal: AbortSignal; deadline: number };
 
 /**
- * Embeds a prepared document and stores it; a large one is written while its later chunks are embedded. It shows whole.
- * Streams progress; returns what became of the document. Errors: of embedding and storing, cancelled.
+ * Embeds a prepared document and stores it. The first chunks of a large document are written while later ones are
+ * embedded; readers see the document only when it is complete. Streams progress and returns the stored document.
+ * Errors: the errors of embedding and storing, cancelled.
  */
 export async function* writeDocument(
   documents: Pick<DocumentsRepository, 'replaceDocument'>,
@@ -36,7 +37,7 @@ export async function* writeDocument(
     const embedded = async function* () {
       for await (const part of 'prepared' in content ? [content.prepared] : content.sections) {
         const before = done;
-        // Of a text in sections it grows with each of them.
+        // The total of a text in sections grows with each section.
         total += part.chunks.length;
         yield* embedChunks(part, context, signal, (completed) =>
           progress('embedding', (done = before + completed)),
@@ -55,7 +56,7 @@ export async function* writeDocument(
   try {
     yield* eventsOf<IngestProgress>((...given) => (storing = store(...given)), call.signal);
   } finally {
-    // Work that is left early has to clean up before the next begins.
+    // After an early exit the clean-up must end before other work begins.
     await storing?.catch(() => undefined);
   }
   const stored = await storing;
@@ -63,7 +64,7 @@ export async function* writeDocument(
   return { ...stored, filename };
 }
 
-/** The chunks with their vectors, batch by batch; `onProgress` hears how many are ready. */
+/** Yields the chunks with their vectors, batch by batch. `onProgress` gets the number of embedded chunks. */
 async function* embedChunks(
   document: PreparedDocument,
   { embedder, maxEmbeddedWords }: IngestContext,
@@ -98,7 +99,7 @@ async function* thenCall<Item>(
   end();
 }
 
-/** What a chunk knows of itself; names as in the contracts' ChunkMetadata, and a guessed encoding. */
+/** Metadata of a chunk: the fields of ChunkMetadata in #contracts, and the guessed encoding. */
 export function chunkMetadata(
   { title, assumedEncoding }: PreparedDocument,
   chunk: DocumentChunk,
@@ -114,21 +115,21 @@ export function chunkMetadata(
   };
 }
 
-/** Headings of a chunk as one line, the outermost first; also the chunk's `heading` in its metadata. */
+/** Headings of a chunk as one line, the outermost first. The metadata field `heading` has the same text. */
 function headingPath(chunk: Pick<DocumentChunk, 'headings'>): string {
   return chunk.headings.join(' > ');
 }
 
 /**
- * What of a chunk is embedded: its headings, which often hold the subject that the passage only calls "it", then its
- * text. Cut into windows of at most `maxWords`, so that nothing of a chunk longer than the model's input is lost.
+ * Texts to embed for a chunk: its headings, then its text. The headings often name a subject that the text only calls
+ * "it". A chunk that is longer than the input of the model becomes several windows of at most `maxWords` words.
  */
 export function embeddingTexts(chunk: DocumentChunk, maxWords: number): string[] {
   const heading = headingPath(chunk);
   return windowsOf(heading ? `${heading}\n${chunk.text}` : chunk.text, maxWords);
 }
 
-/** Even windows in order that together are the text. */
+/** Splits a text into windows of similar size, in order. */
 export function windowsOf(text: string, maxWords: number): string[] {
   const spans = wordSpans(text);
   const count = Math.ceil(spans.length / maxWords);
@@ -140,7 +141,7 @@ export function windowsOf(text: string, maxWords: number): string[] {
   });
 }
 
-/** The mean of vectors at unit length; of one vector that vector. */
+/** Mean of the vectors, scaled to unit length. A single vector is returned unchanged. */
 export function meanVector(vectors: Float32Array[]): Float32Array {
   const [first = new Float32Array()] = vectors;
   if (vectors.length === 1) return first;

@@ -2,37 +2,37 @@ import { decodeVectors, describeEmbeddingModel, embed, MegaNestError, type Model
 import type { CallOptions, RpcClient } from '#messaging';
 import { withPatience } from './with-patience.js';
 
-/** Bounds of one request: few enough for a quick answer, small enough for a message. */
+/** Limits of one request: few texts for a short latency, few characters for the size of a message. */
 const batchLimits = { texts: 32, characters: 64_000 };
-/** Requests under way at a time for one ingest: enough for two instances of two workers. */
+/** Concurrent requests of one ingest: enough for two instances with two workers each. */
 const maxRunning = 4;
 
 type PassedOn = CallOptions & { signal: AbortSignal; deadline: number };
 type Rpc = Pick<RpcClient, 'request'>;
 
-/** Embeds over NATS: in batches, a few at a time, patient with a service that is overloaded or restarting. */
+/** Embeds over NATS in batches, a few at a time. Retries while the service is overloaded or restarting. */
 export class EmbeddingClient {
   constructor(private readonly rpc: Rpc) {}
 
-  /** The model that embeds. Errors: service_unavailable. */
+  /** Describes the embedding model. Errors: service_unavailable. */
   describe(call: PassedOn): Promise<ModelInfo> {
     return withPatience(call, () => this.rpc.request(describeEmbeddingModel, {}, call));
   }
 
-  /** For the documents of one ingest, whose small batches are embedded together. */
+  /** Returns an embedder for the documents of one ingest. It combines their small batches. */
   open(call: PassedOn): TextEmbedder {
     return new TextEmbedder(this.rpc, call);
   }
 }
 
-/** Texts of a document that wait for their vectors. */
+/** Texts of a document that are not embedded yet. */
 interface Waiting {
   texts: string[];
   resolve: (vectors: Float32Array[]) => void;
   reject: (error: unknown) => void;
 }
 
-/** Embeds the texts of several documents side by side; a request holds texts of as many of them as fit. */
+/** Embeds the texts of several documents concurrently. One request may contain texts of several documents. */
 export class TextEmbedder {
   #waiting: Waiting[] = [];
   #running = 0;
@@ -43,7 +43,10 @@ export class TextEmbedder {
     private readonly call: PassedOn,
   ) {}
 
-  /** Vectors of a document's texts, batch by batch in order. Errors: the service's own, cancelled, deadline_exceeded. */
+  /**
+   * Yields the vectors of a document's texts, batch by batch in order. Errors: the errors of the service, cancelled,
+   * deadline_exceeded.
+   */
   async *embedAll(texts: readonly string[], signal: AbortSignal): AsyncGenerator<Float32Array[], void, void> {
     const own: Waiting[] = [];
     const running: Promise<Float32Array[]>[] = [];
@@ -69,11 +72,11 @@ export class TextEmbedder {
       own.push(waiting);
       this.#waiting.push(waiting);
     });
-    // The generator sees the error when it comes to this batch; until then it must not count as unhandled.
+    // The generator throws the error when it awaits this batch. Until then the rejection must not count as unhandled.
     vectors.catch(() => undefined);
     if (!this.#isScheduled) {
       this.#isScheduled = true;
-      // Documents that are read at the same time come together.
+      // Texts of documents that are read at the same time are sent together.
       setImmediate(() => {
         this.#isScheduled = false;
         this.#begin();
@@ -122,12 +125,12 @@ export class TextEmbedder {
   }
 }
 
-/** The service refuses what it was sent, which may be the text of one document: the others are asked for alone. */
+/** True if the service refused the texts. One document may be the cause, so that each batch is then sent by itself. */
 function isOfTexts(error: unknown): boolean {
   return error instanceof MegaNestError && error.status < 499 && error.status !== 429;
 }
 
-/** How many of these batches are one request; at least one. */
+/** Number of batches that fit into one request; at least one. */
 function fittingTogether(batches: readonly string[][]): number {
   let [texts, characters] = [0, 0];
   const count = batches.findIndex((batch) => {
@@ -138,7 +141,7 @@ function fittingTogether(batches: readonly string[][]): number {
   return count === -1 ? batches.length : Math.max(count, 1);
 }
 
-/** Groups texts by number and size; a text larger than a batch is one of its own. */
+/** Groups texts by number and size. A text that is larger than a batch becomes a batch of its own. */
 export function* batchesOf(texts: readonly string[]): Generator<string[]> {
   let batch: string[] = [];
   let characters = 0;

@@ -3,15 +3,15 @@ import type { ChunkingOptions } from '../chunking/chunk-document.js';
 import type { TextEmbedder } from './embedding.client.js';
 import type { IngestRequest } from './sources.js';
 
-/** What holds for all documents of one request. */
+/** Settings for all documents of one request. */
 export interface IngestContext {
   collection: string;
-  /** Set where the collection is a vector store. */
+  /** Owner of the vector store, if the collection is a vector store. */
   owner?: string;
   chunking: ChunkingOptions;
   /** The user's attributes, written to every chunk. */
   metadata: Record<string, unknown>;
-  /** Id and revision: chunks of another model have to be embedded again. */
+  /** Id and revision of the model. Chunks from another model must be embedded again. */
   embeddingModel: string;
   /** Embeds the texts of all documents. */
   embedder: Pick<TextEmbedder, 'embedAll'>;
@@ -19,10 +19,10 @@ export interface IngestContext {
   maxEmbeddedWords: number;
 }
 
-/** A word of ordinary text takes fewer than two tokens of any usual vocabulary. */
+/** An ordinary word takes fewer than two tokens in common vocabularies. */
 const tokensPerWord = 2;
 
-/** Errors: as {@link chunkingOf}. */
+/** Errors: the errors of {@link chunkingOf}. */
 export function ingestContext(
   request: IngestRequest,
   defaults: ChunkingOptions,
@@ -39,7 +39,10 @@ export function ingestContext(
   };
 }
 
-/** Sizes of a request over the profile's. Errors: invalid_request when the overlap is not smaller than the chunk. */
+/**
+ * Chunk size and overlap: from the request, else from the profile. Errors: invalid_request if the overlap is not
+ * smaller than the chunk size.
+ */
 export function chunkingOf(
   { chunk_size, chunk_overlap }: IngestRequest,
   defaults: ChunkingOptions,

@@ -5,28 +5,28 @@ import type { IngestService } from './ingest.service.js';
 import { Semaphore } from './semaphore.js';
 import type { IngestRequest } from './sources.js';
 
-/** How a job's progress is kept. */
+/** Progress of a job, as it is stored. */
 export interface JobProgress {
   latest: IngestProgress | null;
 }
 
-/** What jobs stand on. */
+/** Dependencies of the jobs. */
 export interface JobParts {
   ingests: Pick<IngestService, 'check' | 'ingest'>;
   jobs: JobsRepository<JobProgress, IngestRequest>;
-  /** Removes the files of a request that is done with. */
+  /** Removes the files of a request that has ended. */
   discard: (request: IngestRequest) => Promise<void>;
 }
 
-/** Also the sign of life of a job. */
+/** Interval of progress reports. A report also shows that the job is alive. */
 const reportEveryMs = 1_000;
-/** As long as uploads are kept, about: a text of a gigabyte takes hours to embed. */
+/** About the time for which uploads are kept. Embedding a text of one gigabyte takes hours. */
 const jobTimeoutMs = 20 * 3_600_000;
-/** Jobs that run at a time in this process; more would only share the same processors and database. */
+/** Concurrent jobs of this process. More jobs would only share the same processors and the same database. */
 const maxRunning = 2;
-/** Jobs that this process has, those that wait included. */
+/** Limit for the jobs of this process, running and waiting. */
 const maxJobs = 100;
-/** A job that ended so many processes is not begun again. */
+/** A job is not started again after this number of attempts that ended with their process. */
 const maxAttempts = 3;
 
 interface OwnJob {
@@ -36,8 +36,9 @@ interface OwnJob {
 }
 
 /**
- * Runs ingests in the background, a few at a time. Their state and their requests live in Postgres: every instance tells of
- * them, and goes on with those of a process that died or stopped. Documents that are stored already are skipped.
+ * Runs ingests in the background, a few at a time. Postgres stores their states and requests: every instance can report
+ * on every job, and continues the jobs of a process that died or stopped. Documents that are already stored are
+ * skipped.
  */
 export class IngestJobs {
   readonly #own = new Map<string, OwnJob>();
@@ -50,14 +51,16 @@ export class IngestJobs {
     private readonly abandonedAfterMs: number,
   ) {}
 
-  /** Begins to take over jobs whose process died, now and then. */
+  /** Takes over the jobs of dead processes, at regular intervals. */
   watchAbandoned(): void {
     const sweep = () => void this.#takeOver().catch(() => undefined);
     sweep();
     this.#sweeper = setInterval(sweep, this.abandonedAfterMs / 2).unref();
   }
 
-  /** Answers at once. Errors: those that the request shows by itself, overloaded; later ones are the job's. */
+  /**
+   * Starts a job and returns at once. Errors: invalid_request, overloaded. Later errors become the error of the job.
+   */
   async start(request: IngestRequest): Promise<IngestJob> {
     try {
       this.parts.ingests.check(request);
@@ -78,39 +81,39 @@ export class IngestJobs {
     return toIngestJob(job);
   }
 
-  /** Cancels a job wherever it runs: the instance that runs it notices at its next report. Errors: not_found. */
+  /** Cancels a job of any instance. That instance stops the job at its next progress report. Errors: not_found. */
   async cancel(id: string): Promise<IngestJob> {
     await this.parts.jobs.finish(id, 'cancelled', { error: new MegaNestError('cancelled').toBody() });
     this.#own.get(id)?.abort.abort();
     return this.find(id);
   }
 
-  /** Sets a job aside wherever it runs: documents that are stored stay, one that is half done goes. Errors: not_found. */
+  /** Pauses a job of any instance. Stored documents stay, an unfinished document is discarded. Errors: not_found. */
   async pause(id: string): Promise<IngestJob> {
     await this.parts.jobs.pause(id);
     await this.#stop(id);
     return this.find(id);
   }
 
-  /** Goes on with a paused job here. Errors: not_found, overloaded. */
+  /** Resumes a paused job in this process. Errors: not_found, overloaded. */
   async resume(id: string): Promise<IngestJob> {
     this.#requireRoom();
     const job = await this.parts.jobs.resume(id);
     if (job) {
-      // This process may have it still, from before another one paused it.
+      // The job may still run in this process if another instance paused it.
       await this.#stop(id);
       this.#take(job);
     }
     return this.find(id);
   }
 
-  /** Resolves when the jobs of this process have ended or `over` aborts. */
+  /** Resolves when the jobs of this process have ended, or when `over` aborts. */
   async idle(over: AbortSignal): Promise<void> {
     const ended = Promise.all([...this.#own.values()].map(({ done }) => done));
     await Promise.race([ended, over.aborted || once(over, 'abort')]);
   }
 
-  /** Stops the jobs of this process and gives them up: another instance, or the next start, goes on with them. */
+  /** Stops the jobs of this process and releases them. Another instance, or the next start, continues them. */
   async close(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#sweeper);
@@ -121,7 +124,7 @@ export class IngestJobs {
     );
   }
 
-  /** Stops a job of this process, if it has it, and waits until it has ended. */
+  /** Stops a job, if it runs in this process, and waits for its end. */
   async #stop(id: string): Promise<void> {
     const own = this.#own.get(id);
     own?.abort.abort();
@@ -130,7 +133,7 @@ export class IngestJobs {
 
   #requireRoom(): void {
     if (this.#own.size < maxJobs && !this.#closing) return;
-    const detail = `${maxJobs} ingest jobs wait already`;
+    const detail = `${maxJobs} ingest jobs are already waiting`;
     throw new MegaNestError('overloaded', { service: 'dataprep', detail, retryAfter: 30 });
   }
 
@@ -154,7 +157,7 @@ export class IngestJobs {
     this.#own.set(job.id, own);
   }
 
-  /** Says every second that the job is alive, while it waits for its turn and while it runs. */
+  /** Reports every second that the job is alive, while it waits and while it runs. */
   async #work(job: ClaimedJob<IngestRequest>, abort: AbortController): Promise<void> {
     const { jobs } = this.parts;
     const { id, epoch } = job;
@@ -180,7 +183,7 @@ export class IngestJobs {
     }
   }
 
-  /** The files of a job that is paused, or that another process has, are still needed. */
+  /** Whether the job has ended. The files of a job that is paused or runs in another process are still needed. */
   async #hasEnded(id: string): Promise<boolean> {
     if (this.#closing) return false;
     const job = await this.parts.jobs.find(id);
@@ -198,7 +201,7 @@ export class IngestJobs {
       for await (const progress of ingests.ingest(request, call)) state.latest = progress;
       await jobs.finish(id, 'succeeded', { progress: { latest: state.latest } });
     } catch (thrown) {
-      // Stopped from outside: it has ended, is paused, or goes on elsewhere.
+      // The job was stopped from outside: it has ended, is paused, or continues in another process.
       if (signal.aborted) return;
       const error = MegaNestError.from(thrown, 'dataprep');
       await jobs.finish(id, 'failed', { progress: { latest: state.latest }, error: error.toBody() });
@@ -207,7 +210,7 @@ export class IngestJobs {
 }
 
 function interrupted(): MegaNestError {
-  const detail = `${maxAttempts} processes ended while they ran the job; nothing half was stored`;
+  const detail = `${maxAttempts} processes ended while they ran the job; incomplete documents were not stored`;
   return new MegaNestError('service_unavailable', { service: 'dataprep', detail });
 }
 

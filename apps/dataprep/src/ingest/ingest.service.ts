@@ -10,20 +10,20 @@ import { chunkingOf, ingestContext, type IngestContext } from './ingest-context.
 import { sideBySide } from './side-by-side.js';
 import type { IngestRequest, IngestSource, SourceReader } from './sources.js';
 
-/** Documents of a request that are worked on at a time, and in memory. */
+/** Concurrent documents of a request, and therefore documents in memory. */
 const documentsAtOnce = 4;
-/** Where all are small: their texts are embedded together. */
+/** The same limit for a request with small documents only. Their texts are embedded together. */
 const smallDocumentsAtOnce = 32;
 const smallDocumentBytes = 64 * 1024;
 
-/** A request's sources, and what became of each, in the same order. */
+/** Sources of a request, and their outcomes in the same order. */
 interface Batch {
   index: number;
   sources: readonly IngestSource[];
   outcomes: (IngestedDocument | MegaNestError)[];
 }
 
-/** Ends the work early, and what its own calls carry on. */
+/** Options of an ingest: `signal` stops the work, and the other options are passed on to its calls. */
 export type IngestCall = CallOptions & { signal: AbortSignal; deadline: number };
 
 export interface IngestParts {
@@ -34,8 +34,8 @@ export interface IngestParts {
 }
 
 /**
- * Ingests documents, a few side by side: each is fetched, read, cut and embedded, then it replaces its predecessor in one
- * step. Of several, one that cannot be read fails alone, with its reason.
+ * Ingests documents, a few concurrently. Each document is fetched, read, split and embedded, and then replaces the
+ * stored document of the same name in one step. A document that cannot be read does not stop the other documents.
  */
 export class IngestService {
   constructor(
@@ -45,8 +45,8 @@ export class IngestService {
   ) {}
 
   /**
-   * Streams progress: within a file the stages come in order and their counts only grow; the last event is `done`
-   * and holds the documents. Leaving the loop stops the work. Errors: invalid_request, unsupported_file,
+   * Streams progress: the stages of a file come in order, and their counts only grow. The last event is `done` and
+   * contains the documents. Leaving the loop stops the work. Errors: invalid_request, unsupported_file,
    * forbidden_url, unreachable_url, payload_too_large, service_unavailable, cancelled, deadline_exceeded.
    */
   async *ingest(request: IngestRequest, call: IngestCall): AsyncGenerator<IngestProgress, void, void> {
@@ -65,7 +65,7 @@ export class IngestService {
     }
   }
 
-  /** Finds what is wrong with a request as far as it tells by itself. Errors: invalid_request. */
+  /** Checks a request without reading its sources. Errors: invalid_request. */
   check(request: IngestRequest): void {
     this.parts.sources.sourcesOf(request);
     chunkingOf(request, this.chunkingDefaults);
@@ -91,7 +91,7 @@ export class IngestService {
     yield { ...done, ...counts, documents, ...(failed.length > 0 && { failed }) };
   }
 
-  /** Puts what became of a document into its place among the outcomes. Errors: those that would stop the others too. */
+  /** Ingests one document and stores its outcome. Errors: errors that would also stop the other documents. */
   async *#ingestOne(
     { index, sources, outcomes }: Batch,
     context: IngestContext,
@@ -117,7 +117,7 @@ export class IngestService {
     const { filename } = source;
     const document = await this.parts.loader.load(source, context, call.signal);
     const { content } = document;
-    // How many sections will give is not known yet.
+    // The number of chunks of a text in sections is not known yet.
     const chunks =
       'prepared' in content
         ? content.prepared.chunks.length
@@ -129,19 +129,19 @@ export class IngestService {
   }
 }
 
-/** What was set aside, and why. */
+/** The failure of a document with its reason; empty if the document was stored. */
 function failureOf(outcome: IngestedDocument | MegaNestError, filename: string): FailedDocument[] {
   if (!(outcome instanceof MegaNestError)) return [];
   const { code, message, param } = outcome;
   return [{ filename, error: { code, message, param } }];
 }
 
-/** What is wrong lies in the document; anything else would stop the others too. */
+/** True if the document is the cause of an error. Any other error would also stop the other documents. */
 function isOfDocument(error: unknown, signal: AbortSignal): error is MegaNestError {
   return !signal.aborted && error instanceof MegaNestError && error.status < 499 && error.status !== 429;
 }
 
 function tooLate(cause: unknown): MegaNestError {
-  const detail = '; a large ingest goes on in the background with async=true';
+  const detail = '; send async=true to run a large ingest in the background';
   return new MegaNestError('deadline_exceeded', { detail, cause });
 }

@@ -3,7 +3,7 @@ import { chunkDocument, type ChunkingOptions, type DocumentChunk } from '../chun
 import type { SourceFile, ParsedDocument } from '../reading/parsed-document.js';
 import { readDocument } from '../reading/read-document.js';
 
-/** A document cut into passages; plain data, so that it can cross threads. */
+/** A document split into passages. Plain data, so that a message between processes can contain it. */
 export interface PreparedDocument {
   title?: string;
   /** The encoding that was guessed because the bytes are not valid UTF-8. */
@@ -11,7 +11,7 @@ export interface PreparedDocument {
   chunks: DocumentChunk[];
 }
 
-/** Reads a file and cuts it. Errors: unsupported_file. */
+/** Reads and splits a file. Errors: unsupported_file. */
 export async function prepareDocument(
   file: SourceFile,
   chunking: ChunkingOptions,
@@ -20,20 +20,20 @@ export async function prepareDocument(
   return { ...facts, chunks: chunkDocument({ blocks }, chunking) };
 }
 
-/** What a reader process is given; without `chunking` the document is read and not cut. */
+/** Task of a reader process. Without `chunking` the document is read but not split. */
 export interface PreparationTask {
   file: SourceFile;
   chunking?: ChunkingOptions;
 }
 
-/** The one message that it answers a task with. */
+/** The answer of a reader process to a task. */
 export type PreparationOutcome = { document: PreparedDocument | ParsedDocument } | { error: ErrorBody };
 
-/** Its first message: it is ready for tasks. */
+/** The first message of a reader process: it is ready for tasks. */
 export const readerReady = 'ready';
 
-/** What a reader process may use; more ends it. */
+/** Limits of a reader process. It is killed when it exceeds one. */
 export interface ReaderLimits {
-  /** Resident memory of the whole process, buffers included. */
+  /** Resident memory of the whole process, including buffers. */
   maxMemoryBytes: number;
 }

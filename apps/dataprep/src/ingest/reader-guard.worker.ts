@@ -1,4 +1,4 @@
-/** Thread beside a reader: ends the process when it takes too much memory, or when the service that it works for is gone. */
+/** Guard thread of a reader process: kills the process when it uses too much memory or when its service has ended. */
 import process from 'node:process';
 import { workerData } from 'node:worker_threads';
 import type { ReaderLimits } from './prepare-document.js';

@@ -1,6 +1,7 @@
 /**
- * Program of a reader process: prepares one document at a time. A process and not a thread, because a parser that is fed
- * with a bomb may take memory that no limit of a thread counts, or crash. It has no part of the service's environment.
+ * Program of a reader process: prepares one document at a time. It is a process and not a thread, because a hostile
+ * file may make a parser crash or use memory that the limits of a thread do not count. It gets none of the service's
+ * environment variables.
  */
 import { Worker } from 'node:worker_threads';
 import { MegaNestError } from '#contracts';

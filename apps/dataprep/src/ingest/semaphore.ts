@@ -1,6 +1,6 @@
 import { MegaNestError } from '#contracts';
 
-/** Lets at most `permits` run at a time; the others wait in their order. */
+/** Runs at most `permits` tasks at a time. Other tasks wait in the order of their arrival. */
 export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
@@ -9,7 +9,7 @@ export class Semaphore {
     this.#free = permits;
   }
 
-  /** Runs `work` when its turn comes. Errors: cancelled while it waits, and what `work` throws. */
+  /** Runs `work` when a permit is free. Errors: cancelled while it waits, and the errors of `work`. */
   async run<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
     await this.#acquire(signal);
     try {
@@ -39,7 +39,7 @@ export class Semaphore {
     });
   }
 
-  /** Hands the permit on, or puts it back. */
+  /** Passes the permit to the next waiting task, or frees it. */
   #release(): void {
     const next = this.#waiting.shift();
     if (next) next();

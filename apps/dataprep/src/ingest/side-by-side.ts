@@ -1,4 +1,4 @@
-/** Work on one item: its steps as they happen. It ends when its signal aborts. */
+/** Work on one item. Yields its steps as they happen, and ends when its signal aborts. */
 export type Work<Item, Step> = (item: Item, signal: AbortSignal) => AsyncGenerator<Step, void, void>;
 
 type Running<Step> = AsyncGenerator<Step, void, void>;
@@ -9,8 +9,9 @@ interface Turn<Step> {
 }
 
 /**
- * Works on up to `width` items at a time and yields their steps as they come; an item's own steps stay in order. While one
- * item waits, for a parser, a model or a database, others go on. The first failure, and leaving the loop, stop the others.
+ * Works on up to `width` items concurrently and yields their steps as they come. The steps of one item stay in order.
+ * While one item waits for a parser, a model or a database, the others continue. The first failure stops the other
+ * items; so does leaving the loop.
  */
 export async function* sideBySide<Item, Step>(
   items: Iterable<Item>,
@@ -64,9 +65,9 @@ class Turns<Step> {
       .then(() => this.#wake());
   }
 
-  /** Undefined where none is under way. Errors: the first failure of a generator. */
+  /** Waits for the next step; undefined if no generator is running. Errors: the first failure of a generator. */
   async next(): Promise<Turn<Step> | undefined> {
-    // Not a race of all of them: each race would add a handler to every step that is awaited.
+    // Promise.race would add another handler to every pending step at each call.
     while (this.#ready.length === 0 && this.#underWay.size > 0 && !this.#failure)
       await new Promise<void>((resolve) => (this.#wake = resolve));
     if (this.#failure) throw this.#failure.error;
@@ -75,7 +76,7 @@ class Turns<Step> {
     return turn;
   }
 
-  /** Resolves when all have ended; each ends with its step that is under way. */
+  /** Ends all generators, each after its current step. Resolves when all have ended. */
   async end(): Promise<void> {
     await Promise.allSettled([...this.#underWay].map((running) => running.return()));
   }

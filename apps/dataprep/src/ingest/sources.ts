@@ -12,7 +12,7 @@ import type { SourceFile } from '../reading/parsed-document.js';
 import type { Opened } from './streamed-text.js';
 import { storeComeBackMs, withPatience } from './with-patience.js';
 
-/** Small files of an upload share objects that are smaller than this. */
+/** Several small files of an upload share one object. Such an object is smaller than this. */
 const maxPackBytes = 1024 * 1024;
 
 /** A parsed `dataprep.ingest` request. */
@@ -25,34 +25,34 @@ export interface FetchedFile extends SourceFile {
 
 /** Something to ingest: a file by reference, or a link. */
 export interface IngestSource {
-  /** The name that it is stored under; a link's name is the link. */
+  /** Name of the stored document. The name of a link is the link. */
   filename: string;
   /** Set for links. */
   link?: string;
-  /** Its size, where that is known. */
+  /** Size, if it is known. */
   bytes?: number;
-  /** Field of the request that it came from, for errors. */
+  /** Field of the request with this source, for errors. */
   param: string;
   fetch(signal: AbortSignal): Promise<FetchedFile>;
-  /** Its bytes as they come, and its type as the sender says; for files that are objects of their own. */
+  /** Stream of the bytes, and the MIME type from the sender. Only for files that are objects of their own. */
   open?: { pieces: Opened; mimeType: string };
 }
 
 export interface SourceLimits {
-  /** Most bytes of one file or page. */
+  /** Limit in bytes for one file or page. */
   maxFileBytes: number;
   linkTimeoutMs: number;
   allowPrivateLinks: boolean;
 }
 
-/** Where the sources of a request are read from. */
+/** Reads the sources of a request: files from the object store, links from the web. */
 export class SourceReader {
   constructor(
     private readonly objects: Pick<ObjectStore, 'get'>,
     private readonly limits: SourceLimits,
   ) {}
 
-  /** The sources of a request, files first. Errors: invalid_request when there are none or two of one name. */
+  /** The sources of a request, files first. Errors: invalid_request without sources, or if two have the same name. */
   sourcesOf({ files, links }: IngestRequest): IngestSource[] {
     const packs = new Packs(files, (id, filename, signal) =>
       this.#collect(id, filename, signal, maxPackBytes),
@@ -74,7 +74,7 @@ export class SourceReader {
   #file(reference: FileReference, param: string, packs: Packs): IngestSource {
     const { filename, mimeType, objectId } = reference;
     const fetch = async (signal: AbortSignal) => {
-      // A server of NATS that leaves its cluster is away for some seconds.
+      // A NATS server that leaves its cluster is unavailable for some seconds.
       const { bytes, sha256 } = await withPatience({ signal, comeBackMs: storeComeBackMs }, () =>
         reference.offset === undefined
           ? this.#collect(objectId, filename, signal)
@@ -120,7 +120,7 @@ export class SourceReader {
     return { bytes: new Uint8Array(Buffer.concat(pieces)), sha256: hash.digest('hex') };
   }
 
-  /** The bytes of an object. Errors: payload_too_large, those of reading it. */
+  /** Yields the bytes of an object. Errors: payload_too_large, and the errors of the object store. */
   async *#bounded(
     objectId: string,
     filename: string,
@@ -138,7 +138,7 @@ export class SourceReader {
   }
 }
 
-/** Reads an object that holds several files of a request once, and keeps it until the last of them was read. */
+/** Reads an object that contains several files of a request once, and keeps it until the last file has been read. */
 class Packs {
   readonly #read = new Map<string, Promise<Uint8Array>>();
   readonly #left = new Map<string, number>();
@@ -154,7 +154,7 @@ class Packs {
     for (const { objectId } of files) this.#left.set(objectId, (this.#left.get(objectId) ?? 0) + 1);
   }
 
-  /** Errors: as of reading the object; invalid_request where it is shorter. */
+  /** Errors: the errors of the object store; invalid_request if the object is too short for the file. */
   async read(file: FileReference, signal: AbortSignal): Promise<{ bytes: Uint8Array; sha256: string }> {
     const { objectId, filename, offset = 0, bytes: size } = file;
     const reading =
@@ -169,14 +169,14 @@ class Packs {
       if (left === 0) this.#read.delete(objectId);
       return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
     } catch (error) {
-      // The next attempt reads it again.
+      // The next attempt reads the object again.
       this.#read.delete(objectId);
       throw error;
     }
   }
 }
 
-/** A link's name in the list of documents: its normal form without the fragment. */
+/** Name of a link in the list of documents: the normalized URL without its fragment. */
 export function nameOfLink(link: string): string {
   const url = new URL(link);
   url.hash = '';

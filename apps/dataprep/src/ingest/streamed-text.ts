@@ -4,27 +4,27 @@ import { decodeText, isUtf16 } from '../reading/decode-text.js';
 import { detectType } from '../reading/detect-type.js';
 import type { PreparedDocument } from './prepare-document.js';
 
-/** Plain texts from this size on are read section by section: no process has them whole in memory. */
+/** Plain texts of this size or more are read in sections, so that they are never in memory as a whole. */
 export const streamedBytes = 8 * 1024 * 1024;
 /** Characters of a section. */
 const sectionCharacters = 1024 * 1024;
-/** What tells the type of a file. */
+/** Number of bytes at the beginning of a file that determine its type. */
 const headBytes = 64 * 1024;
 
 /** Bytes that can be read several times. */
 export type Opened = () => AsyncIterable<Uint8Array>;
 
-/** A text too large to be read whole, as a first pass over its bytes found it. */
+/** Facts about a large text, from a first pass over its bytes. */
 export interface StreamedText {
   sha256: string;
   bytes: number;
-  /** UTF-8, or what bytes that are not UTF-8 are taken for. */
+  /** UTF-8, or Windows-1252 for all other bytes. */
   encoding: 'utf-8' | 'windows-1252';
 }
 
 /**
- * Reads the bytes once: their hash, and whether they are plain text that can be read in sections. Undefined for any other
- * type. Errors: unsupported_file, cancelled.
+ * Reads the bytes once to compute their hash and to check that they are plain text. Undefined for any other type, which
+ * cannot be read in sections. Errors: unsupported_file, cancelled.
  */
 export async function inspectText(
   open: Opened,
@@ -65,7 +65,7 @@ function decodes(decoder: InstanceType<typeof TextDecoder>, piece: Uint8Array): 
   }
 }
 
-/** Cuts a text into sections of about a million characters, at a blank line where there is one, else at a line or a word. */
+/** Splits a text into sections of about a million characters, at a blank line if possible, else at a line or a word. */
 export async function* sectionsOfText(
   pieces: AsyncIterable<Uint8Array>,
   encoding: StreamedText['encoding'],
@@ -85,7 +85,7 @@ export async function* sectionsOfText(
   if (text) yield text;
 }
 
-/** In the second half, so that sections do not become small. */
+/** Searches for a border in the second half, so that sections do not become small. */
 function borderBefore(text: string, most: number): number {
   const part = text.slice(0, most);
   let blankLine = 0;
@@ -95,8 +95,8 @@ function borderBefore(text: string, most: number): number {
 }
 
 /**
- * The sections of a text, each read and cut; one is read while the one before it is embedded. The first section has the title
- * of all.
+ * Reads and splits the sections of a text. A section is read while the caller embeds the previous one. The title of the
+ * first section is the title of all sections.
  */
 export async function* prepareSections(
   sections: AsyncIterable<string>,
@@ -114,7 +114,7 @@ export async function* prepareSections(
     if (!/[\p{L}\p{N}]/u.test(section)) continue;
     const before = ahead;
     ahead = prepare(section);
-    // It is awaited in the next turn; until then its failure must not count as unhandled.
+    // The next turn awaits this promise. Until then its rejection must not count as unhandled.
     ahead.catch(() => undefined);
     if (before) yield complete(await before);
   }

@@ -1,6 +1,6 @@
 import type { IngestProgress } from '#contracts';
 
-/** The events of an ingest at most once in so many milliseconds, and the last one: each is a message to the caller. */
+/** Limits the events of an ingest to one per interval, and the last one. Each event is a message to the caller. */
 export async function* thinProgress(
   progress: AsyncIterable<IngestProgress>,
   everyMs: number,

@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
 
-/** A service that is away may come back within this time; a store that needs an operator, or a probe, within a longer one. */
+/** Time for which calls to an unavailable service are retried. */
 const usualComeBackMs = 20_000;
-/** For what lies in the object store. */
+/** The same for the object store: its recovery may need an operator or a probe. */
 export const storeComeBackMs = 60_000;
 const backOffMs = { first: 200, most: 5_000 };
 
 /**
- * Asks a service that is overloaded again until the deadline, and one that is away for some time. Errors: the service's own,
- * cancelled.
+ * Calls a service. Retries until the deadline while the service is overloaded, and until `comeBackMs` while it is
+ * unavailable. Errors: the errors of the service, cancelled.
  */
 export async function withPatience<Result>(
   {
@@ -33,7 +33,7 @@ export async function withPatience<Result>(
   }
 }
 
-/** Milliseconds, or undefined where asking again makes no sense. */
+/** Milliseconds before the next attempt; undefined for an error that a retry cannot mend. */
 function delayBeforeRetry(
   error: unknown,
   { attempt, comeBackMs, startedAt }: { attempt: number; comeBackMs: number; startedAt: number },

@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { unsupportedFile, type SourceFile } from './parsed-document.js';
 
-/** Decoded text, and the encoding where it had to be guessed. */
+/** Decoded text, and the encoding if it was guessed. */
 export interface DecodedText {
   text: string;
   assumedEncoding?: string;
 }
 
 /**
- * Bytes to text: UTF-16 by its byte order mark or its pattern of zero bytes, else UTF-8 (with or without mark). Bytes
- * that are no UTF-8 are read as what the Content-Type or the HTML page itself declares, else as Windows-1252
- * (Latin-1's superset), which is flagged as a guess. Binary data throws `unsupported_file`.
+ * Decodes bytes. A byte order mark or a pattern of zero bytes means UTF-16. All other bytes are read as UTF-8 if they
+ * are valid UTF-8, else in the encoding that the Content-Type or the HTML page declares, else as Windows-1252 (a
+ * superset of Latin-1). Windows-1252 is flagged as a guess. Throws `unsupported_file` for binary data.
  */
 export function decodeText({ bytes, filename, mimeType }: SourceFile): DecodedText {
   const wide = utf16Encoding(bytes);
@@ -26,12 +26,12 @@ export function isText(bytes: Uint8Array): boolean {
   return utf16Encoding(bytes) !== undefined || (isUtf8(bytes) && !looksBinary(bytes));
 }
 
-/** Whether bytes are UTF-16, by their mark or their pattern. */
+/** Whether bytes are UTF-16, by their byte order mark or their pattern of zero bytes. */
 export function isUtf16(bytes: Uint8Array): boolean {
   return utf16Encoding(bytes) !== undefined;
 }
 
-/** Undefined where the bytes are not of that encoding, or the encoding is not known. */
+/** Decodes bytes; undefined if they are not valid in the encoding, or if the encoding is unknown. */
 function decodeStrictly(bytes: Uint8Array, encoding: string | undefined): string | undefined {
   try {
     return encoding === undefined ? undefined : new TextDecoder(encoding, { fatal: true }).decode(bytes);
@@ -40,7 +40,7 @@ function decodeStrictly(bytes: Uint8Array, encoding: string | undefined): string
   }
 }
 
-/** `charset=…` of the Content-Type, or of the `meta` and `?xml` tags at the beginning of a page. */
+/** The `charset=…` of the Content-Type, or of a `meta` or `?xml` tag at the beginning of a page. */
 function declaredEncoding(bytes: Uint8Array, mimeType: string): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 2048)).toString('latin1');
   const declared =
@@ -65,7 +65,7 @@ function utf16Encoding(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   return undefined;
 }
 
-/** Text has no zero bytes and next to no control characters beside tab, line ends, form feed and escape. */
+/** Text has no zero bytes, and almost no control characters except tab, line ends, form feed and escape. */
 function looksBinary(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, 8192);
   let controls = 0;

@@ -19,7 +19,7 @@ export type DocumentType =
   | 'eml'
   | 'srt';
 
-/** What is said when a file is refused. */
+/** Supported types, for the error of an unsupported file. */
 export const supportedTypes =
   'any text, md, html, json, jsonl, csv, tsv, pdf, docx, xlsx, pptx, odt, epub, rtf, eml, srt';
 
@@ -47,10 +47,10 @@ const typesByExtension: Record<string, DocumentType> = {
   srt: 'srt',
 };
 
-/** Types whose content says so itself. */
+/** Types that are recognized by the signature of their content. */
 const signedTypes: ReadonlySet<DocumentType> = new Set(['pdf', 'docx', 'xlsx', 'pptx', 'odt', 'epub', 'rtf']);
 
-/** Extensions of files that are plain text whatever their syntax. */
+/** Extensions of files that are read as plain text. */
 const textExtensions = new Set(
   (
     'txt text log rst org adoc tex vtt yaml yml toml ini cfg conf env xml sql sh ' +
@@ -88,15 +88,15 @@ const foreignSignatures: [signature: string, name: string][] = [
 ];
 
 /**
- * The type of a file: by the signature of its content, then its extension, then the sender's MIME type.
- * Throws `unsupported_file` for what none of them makes readable, and says what the file is where it is known.
+ * Detects the type of a file from the signature of its content, then its extension, then the sender's MIME type.
+ * Throws `unsupported_file` if the file has no supported type. The error names the actual type if it is known.
  */
 export function detectType(file: SourceFile): DocumentType {
   if (file.bytes.length === 0) throw unsupportedFile(file.filename, 'it is empty');
   return typeBySignature(file) ?? typeByName(file);
 }
 
-/** `a/b.TAR.gz` → `gz`, `https://a.org/b.md?c` → `md`; without a dot ''. */
+/** `a/b.TAR.gz` → `gz`, `https://a.org/b.md?c` → `md`; an empty string for a name without a dot. */
 function extensionOf(filename: string): string {
   const path = URL.canParse(filename) ? new URL(filename).pathname : filename;
   return /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
@@ -113,7 +113,7 @@ function typeBySignature({ bytes, filename }: SourceFile): DocumentType | undefi
   return undefined;
 }
 
-/** Archives by a file that they all have. */
+/** Types of archives by a path that every archive of the type contains. */
 const packedTypes: [prefix: string, type: DocumentType][] = [
   ['word/document', 'docx'],
   ['xl/workbook.xml', 'xlsx'],

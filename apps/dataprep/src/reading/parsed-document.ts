@@ -1,6 +1,6 @@
 import { MegaNestError } from '#contracts';
 
-/** What a block of a document is; chunking never crosses a heading and keeps rows and list items whole. */
+/** Kind of a block. Chunking never crosses a heading, and keeps rows and list items whole. */
 export type BlockKind = 'heading' | 'paragraph' | 'list-item' | 'table-row' | 'code';
 
 /** A piece of a document in reading order. Its text has single spaces, except `code`, which keeps its lines. */
@@ -8,7 +8,7 @@ export interface DocumentBlock {
   kind: BlockKind;
   /** Depth of a heading: 1 is the outermost. */
   level?: number;
-  /** A heading without text, which ends those of its depth. */
+  /** A heading without text, which closes the open headings of its level and below. */
   ends?: boolean;
   text: string;
   /** Page it starts on, from 1; paged formats only. */
@@ -23,23 +23,25 @@ export interface ParsedDocument {
   assumedEncoding?: string;
 }
 
-/** A file as it came in: its bytes, and what its sender says of it. */
+/** A received file: its bytes, and the sender's information about it. */
 export interface SourceFile {
   bytes: Uint8Array;
   filename: string;
-  /** The sender's claim; empty when there is none. */
+  /** MIME type from the sender; empty if the sender did not give one. */
   mimeType: string;
-  /** A web server's Content-Type says more than a URL's last letters; an uploader's less than the file's name. */
+  /**
+   * True for a fetched page. Its Content-Type counts more than its extension; for an upload the extension counts more.
+   */
   fromWeb?: boolean;
 }
 
-/** Bounds that keep a hostile or broken file from taking the service down. */
+/** Limits that protect the service from hostile or damaged files. */
 export interface ReadingLimits {
-  /** Most pages of a PDF. */
+  /** Limit for the pages of a PDF. */
   maxPages: number;
-  /** Most bytes that a packed format (docx) may unpack to. */
+  /** Limit for the unpacked bytes of a packed format (docx). */
   maxUnpackedBytes: number;
-  /** Most characters of text; far less than the largest upload holds. */
+  /** Limit for the characters of text; far less than the largest upload may contain. */
   maxCharacters: number;
 }
 
@@ -49,12 +51,12 @@ export const defaultReadingLimits: ReadingLimits = {
   maxCharacters: 100_000_000,
 };
 
-/** The 400 for a file that cannot be read; `detail` ends the sentence "The file x cannot be read: …". */
+/** The error (400) for a file that cannot be read. `detail` ends the sentence "The file x cannot be read: …". */
 export function unsupportedFile(filename: string, detail: string, cause?: unknown): MegaNestError {
   return new MegaNestError('unsupported_file', { file: filename, detail, param: 'files', cause });
 }
 
-/** Runs a parser; whatever it throws becomes `unsupported_file` that names the file and the format. */
+/** Runs a parser. Each of its errors becomes `unsupported_file`, which names the file and the format. */
 export async function readingAs<Result>(
   filename: string,
   format: string,
@@ -65,7 +67,7 @@ export async function readingAs<Result>(
   } catch (error) {
     if (error instanceof MegaNestError) throw error;
     const reason = error instanceof RangeError ? 'it is nested too deeply' : messageOf(error);
-    throw unsupportedFile(filename, `it is no valid ${format} (${reason})`, error);
+    throw unsupportedFile(filename, `it is not a valid ${format} (${reason})`, error);
   }
 }
 
@@ -74,8 +76,8 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Rows of a table, the headers in the first one, as blocks that make sense alone: `header: value; header: value`. Empty
- * cells are left out; without headers the cells are joined. A table of headers only gives them as its one row.
+ * Rows of a table as blocks that each make sense alone: `header: value; header: value`. The first row contains the
+ * headers. Empty cells are left out. Without headers the cells are joined. A table with headers only gives one row.
  */
 export function tableRows([headers = [], ...rows]: string[][]): DocumentBlock[] {
   const body =
@@ -94,15 +96,15 @@ function labelled(header: string, value: string): string {
   return header && value ? `${header}: ${value}` : value;
 }
 
-/** Control characters that are no whitespace, soft hyphens and zero-width spaces: they carry no text. */
+/** Characters without text: control characters other than whitespace, soft hyphens and zero-width spaces. */
 const controlCharacters = /[^\P{Cc}\s]|[\u00ad\u200b]/gu;
 
-/** One line of text: every run of whitespace becomes one space; invisible characters go. */
+/** Returns one line of text: replaces each run of whitespace with one space, and removes invisible characters. */
 export function collapseWhitespace(text: string): string {
   return text.replaceAll(controlCharacters, '').replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Text whose lines matter (code): line ends are unified, trailing blanks and empty edge lines go. */
+/** Normalizes line ends of code, and removes trailing blanks and empty lines at the beginning and the end. */
 export function tidyLines(text: string): string {
   return text
     .replaceAll(/\r\n?/g, '\n')

@@ -3,7 +3,7 @@ import { tableRows, type ParsedDocument } from './parsed-document.js';
 
 const delimiters = [',', ';', '\t', '|'];
 
-/** A table with its headers in the first row; the delimiter is the one that the first lines agree on. */
+/** Reads a table with its headers in the first row. The first lines determine the delimiter. */
 export function readCsv(source: string): ParsedDocument {
   const rows = parse(source, {
     bom: true,
@@ -16,7 +16,9 @@ export function readCsv(source: string): ParsedDocument {
   return { blocks: tableRows(rows) };
 }
 
-/** The delimiter with the most fields that occurs equally often in the first lines; a comma when none does. */
+/**
+ * The delimiter that gives the most fields and the same number in each of the first lines; a comma if there is none.
+ */
 function detectDelimiter(source: string): string {
   const lines = source
     .slice(0, 20_000)

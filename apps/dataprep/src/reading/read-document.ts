@@ -42,7 +42,7 @@ const textReaders: Partial<Record<DocumentType, (text: string) => ParsedDocument
   srt: readSrt,
 };
 
-/** Reads a file of any supported type. Throws `unsupported_file` that names the file and the reason. */
+/** Reads a file of any supported type. Throws `unsupported_file`, which names the file and the reason. */
 export async function readDocument(
   file: SourceFile,
   limits: ReadingLimits = defaultReadingLimits,

@@ -8,7 +8,7 @@ import {
 import { readHtml } from './read-html.js';
 import { readPlainText } from './read-plain-text.js';
 
-/** A mail: its subject as heading, sender, recipients and day, then its text. Attachments are left out. */
+/** Reads a mail: the subject as a heading; sender, recipients and date; the text. Attachments are left out. */
 export async function readEml({ bytes }: SourceFile): Promise<ParsedDocument> {
   const { subject, from, to, date, text, html } = await PostalMime.parse(bytes);
   const title = collapseWhitespace(subject ?? '');

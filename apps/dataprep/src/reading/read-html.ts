@@ -15,7 +15,7 @@ type HtmlNode = ReturnType<CheerioDocument>['0'] | NonNullable<ReturnType<Cheeri
 const textNode = 3;
 const headingTag = /^h[1-6]$/;
 
-/** What is no content of the page: code, controls, hidden parts and navigation. */
+/** Elements that are not content of the page: code, controls, hidden parts and navigation. */
 const dropped = [
   'script, style, noscript, template, svg, canvas, iframe, object, nav, menu, dialog',
   'form button, select, input, textarea, [hidden], [aria-hidden="true"], [role="navigation"]',
@@ -28,7 +28,7 @@ const blockTags = new Set(
   ).split(' '),
 );
 
-/** HTML as a browser would parse it: the main part of the page, without scripts and navigation. */
+/** Reads HTML like a browser: the main part of the page, without scripts and navigation. */
 export function readHtml(source: string): ParsedDocument {
   const $ = load(source);
   const title = collapseWhitespace($('head > title').first().text());
@@ -40,10 +40,13 @@ export function readHtml(source: string): ParsedDocument {
   return { ...((title || heading) && { title: title || heading }), blocks };
 }
 
-/** Deeper pages are refused: the walk is recursive. */
+/** Limit for the depth of a page: the walk is recursive. */
 const deepest = 1_000;
 
-/** Tables that hold tables or headings serve layout. Found in one walk, since asking each table costs its whole subtree. */
+/**
+ * Finds the tables that contain tables or headings: they serve the layout. One walk finds them all, because a search in
+ * each table would visit its subtree again.
+ */
 function findLayoutTables(root: HtmlNode): Set<HtmlNode> {
   const found = new Set<HtmlNode>();
   const waiting: { node: HtmlNode; table: HtmlNode; depth: number }[] = [
@@ -62,7 +65,7 @@ function findLayoutTables(root: HtmlNode): Set<HtmlNode> {
   return found;
 }
 
-/** Walks the tree; inline text gathers until a block begins or ends. */
+/** Walks the tree, and collects inline text until a block begins or ends. */
 class BlockCollector {
   private readonly blocks: DocumentBlock[] = [];
   private pending = '';
@@ -107,7 +110,7 @@ class BlockCollector {
     if ('children' in node) for (const child of node.children) this.visit(child, kind);
   }
 
-  /** A table with tables inside serves layout: its cells are read as text. */
+  /** Adds the rows of a table. The cells of a layout table are read as text. */
   private addTable(table: NonNullable<HtmlNode>, kind: BlockKind): void {
     this.flush(kind);
     if (this.layoutTables.has(table)) {

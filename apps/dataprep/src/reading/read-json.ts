@@ -3,13 +3,13 @@ import { collapseWhitespace, type DocumentBlock, type ParsedDocument } from './p
 type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 type JsonRecord = { [key: string]: JsonValue };
 
-/** A value with more words than this is prose: it becomes a paragraph that chunking may split. */
+/** A value with more words is prose: it becomes a paragraph, which chunking may split. */
 const proseWords = 30;
 const maxDepth = 200;
 
 /**
- * JSON as readable lines `path: value`. Each record of an array is one block; a record or object with prose in it
- * becomes a section of its own, headed by its title or path.
+ * Reads JSON as lines `path: value`. Each record of an array becomes one block. A record or object with prose becomes a
+ * section with its title or path as the heading.
  */
 export function readJson(source: string): ParsedDocument {
   const value = JSON.parse(source.replace(/^\uFEFF/, '')) as JsonValue;
@@ -18,7 +18,7 @@ export function readJson(source: string): ParsedDocument {
   return { ...(title && { title }), blocks: blocksOf(value, [], 0) };
 }
 
-/** JSON Lines: one value a line, read as an array of them; the error names the line. */
+/** Reads JSON Lines as an array: one value per line. Errors: SyntaxError that names the line. */
 export function readJsonLines(source: string): ParsedDocument {
   const lines = source.replace(/^\uFEFF/, '').split(/\r?\n/);
   const values = lines.flatMap((line, index) => (line.trim() ? [parseLine(line, index + 1)] : []));
@@ -40,7 +40,9 @@ function blocksOf(value: JsonValue, path: string[], depth: number): DocumentBloc
   return leaf(path, value);
 }
 
-/** Plain values first, then what is nested, each under its key as heading, so that headings hold what follows. */
+/**
+ * Plain values first, then nested values, each under its key as a heading. A plain value never follows such a heading.
+ */
 function objectBlocks(record: JsonRecord, path: string[], depth: number): DocumentBlock[] {
   const entries = Object.entries(record);
   const plain = entries.filter(([, value]) => isFlat(value));
@@ -100,7 +102,7 @@ function isFlatScalar(value: JsonValue | undefined): value is string | number {
   return (typeof value === 'string' && value.trim() !== '' && !isProse(value)) || typeof value === 'number';
 }
 
-/** A plain value, or a list of plain values. */
+/** True for a plain value or a list of plain values. */
 function isFlat(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.every((item) => item === null || typeof item !== 'object');
   return value === null || typeof value !== 'object';

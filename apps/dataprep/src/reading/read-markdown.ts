@@ -16,14 +16,14 @@ type MarkdownNode = MarkdownRoot | MarkdownRoot['children'][number];
 
 const frontMatter = /^\uFEFF?---[^\S\n]*\n([^]*?)\n(?:---|\.\.\.)[^\S\n]*(?:\n|$)/;
 
-/** Quotes and lists within each other on one line; the parser's time grows with the square of their number. */
+/** Limit for nested quotes and lists on one line. The time of the parser grows with the square of their number. */
 const deepestNesting = 100;
 const nestedMarkers = new RegExp(
   `^(?:[^\\S\\n]*(?:>|[-*+](?=\\s)|\\d{1,9}[.)](?=\\s))){${deepestNesting + 1}}`,
   'm',
 );
 
-/** Markdown with GitHub's extensions (tables, task lists, footnotes); HTML within it is read as HTML. */
+/** Reads Markdown with the extensions of GitHub (tables, task lists, footnotes). Embedded HTML is read as HTML. */
 export function readMarkdown(source: string): ParsedDocument {
   const text = source.replaceAll(/\r\n?/g, '\n');
   if (nestedMarkers.test(text)) throw new RangeError('too deep');
@@ -41,7 +41,7 @@ function titleOfFrontMatter(matter = ''): string | undefined {
   return /^title:[^\S\n]*(["']?)(.+)\1[^\S\n]*$/im.exec(matter)?.[2];
 }
 
-/** `kind` is what a paragraph counts as here: within a list it is the item. */
+/** Blocks of a node. `kind` is the kind of its paragraphs: `list-item` within a list. */
 function blocksOf(node: MarkdownNode, kind: BlockKind): DocumentBlock[] {
   switch (node.type) {
     case 'heading':

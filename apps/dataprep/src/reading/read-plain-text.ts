@@ -4,13 +4,13 @@ const listMarker = /^\s*(?:[-*•‣◦+]|\d{1,3}[.)]|[a-z]\))\s+(?=\S)/;
 const bulletMarker = /^\s*[-*•‣◦+]\s+/;
 const underline = /^\s*(={3,}|-{3,}|~{3,})\s*$/;
 
-/** Texts are not wrapped at fewer characters. */
+/** Minimum width at which a text may have been wrapped. */
 const leastMargin = 40;
 
 /**
- * Plain text: blank lines separate paragraphs, an underlined line is a heading, a marked line a list item, and a line above
- * deeper ones the heading of them. Lines that were wrapped at a margin are joined; a line end that was no wrap (the next
- * word would have fitted) stays one.
+ * Reads plain text. Blank lines separate paragraphs. An underlined line is a heading, and so is a line above lines with
+ * more indentation. A line with a list mark is a list item. Lines that were wrapped at a margin are joined. A line end
+ * stays if the next word would have fitted on the line.
  */
 export function readPlainText(text: string): ParsedDocument {
   const groups = text
@@ -27,10 +27,10 @@ export function readPlainText(text: string): ParsedDocument {
   return { title, blocks: [{ kind: 'heading', level: 1, text: title }, ...blocks] };
 }
 
-/** Words of a title. */
+/** Limit for the words of a title. */
 const mostTitleWords = 12;
 
-/** A short line by itself, which does not end as a sentence does; of a text with headings the title. */
+/** The title of a text with headings: a short line in a paragraph of its own that does not end like a sentence. */
 function titleOf([line = '', ...others]: readonly string[]): string | undefined {
   const text = collapseWhitespace(line);
   if (others.length > 0 || listMarker.test(line) || /[.,;:!?]$/.test(text)) return undefined;
@@ -68,7 +68,10 @@ function joinWrapped(lines: string[]): DocumentBlock[] {
   return blocks.filter((block) => block.text);
 }
 
-/** Tells whether a line goes on with the one before it. Where most line ends are no wraps, none is. */
+/**
+ * Returns a test whether a line continues the previous one. No line counts as wrapped unless more than half of the lines
+ * were wrapped.
+ */
 function wrapTest(lines: string[]): (index: number) => boolean {
   const width = lines.reduce((longest, line) => Math.max(longest, line.trimEnd().length), 0);
   const wrapped = lines.map((line, index) => index > 0 && wasWrapped(lines[index - 1] ?? '', line, width));
@@ -81,25 +84,25 @@ function wasWrapped(line: string, next: string, width: number): boolean {
   return line.trimEnd().length + 1 + nextWord > width;
 }
 
-/** Underlined headings have levels 1 and 2. */
+/** The first level of headings by indentation. Underlined headings have levels 1 and 2. */
 const firstLevel = 3;
 const mostHeadingWords = 12;
-/** Marks of lists, and beginnings of markup. */
+/** Beginnings of lines that are not headings: list marks and markup. */
 const noHeading = /^\s*(?:[-*•‣◦+<]\s|<\/?\w+[ >]|\d{1,3}[.)]\s)/;
-/** Ends of sentences, of parts of sentences and of lines of programs: a heading does not end so. */
+/** Ends of lines that are not headings: punctuation, and ends of lines in programs. */
 const openEnd = /[.,;:!?{([=\\|&]$/;
-/** A short term, a gap, and the beginning of the text that goes on in the next lines, as in manuals. */
+/** A short term, a gap, and the beginning of a text that continues on the next lines, as in manuals. */
 const termAndText = /^(\s*)(\S+(?: \S+){0,2})(\s+)(?=\S)/;
 
 /**
- * The outline of plain text by its indentation, as in manuals: a short line directly above deeper lines is the heading of
- * these lines, and of all further lines of that depth.
+ * The outline of plain text by its indentation, as in manuals. A short line directly above lines with more indentation
+ * is the heading of these lines and of all further lines with that indentation.
  */
 class IndentedOutline {
   /** Indentation of the open headings, the outermost first. */
   readonly #open: number[] = [];
 
-  /** `readLines` makes blocks of lines among which there is not a heading by indentation. */
+  /** `readLines` makes blocks from lines without headings by indentation. */
   constructor(private readonly readLines: (lines: string[]) => DocumentBlock[]) {}
 
   /** Reads lines between two blank lines. */
@@ -122,7 +125,7 @@ class IndentedOutline {
       flush();
       blocks.push(this.#heading(term.text, indentOf(line)));
       if (term.rest === undefined) continue;
-      // The text behind the term is read as the next line.
+      // The text after the term is read as the next line.
       rest[at] = term.rest;
       at -= 1;
     }
@@ -140,7 +143,7 @@ class IndentedOutline {
     return [...this.#close(lines), ...this.readLines(lines)];
   }
 
-  /** An empty heading, which ends the open headings that are indented as deep as these lines, or deeper. */
+  /** Returns an empty heading, which closes the open headings that have at least the indentation of these lines. */
   #close(lines: readonly string[]): DocumentBlock[] {
     const indent = lines.reduce((least, line) => Math.min(least, indentOf(line)), Infinity);
     const kept = this.#open.findIndex((open) => open >= indent);
@@ -151,8 +154,8 @@ class IndentedOutline {
 }
 
 /**
- * The heading that a line is for the next line. `rest`: the text after a term on the same line, at the depth of the next
- * line.
+ * The heading for the next line, if this line is one. `rest`: the text after a term on the same line, with the
+ * indentation of the next line.
  */
 function headingOf(
   line: string,
@@ -162,7 +165,7 @@ function headingOf(
   const indent = indentOf(line);
   const deeper = indentOf(next);
   if (deeper < indent + 2 || noHeading.test(line)) return undefined;
-  // The first line of a paragraph may be less indented; other lines precede it then.
+  // After a line with the same or less indentation this line is part of a paragraph, not a heading.
   if (before !== undefined && indentOf(before) <= indent) return undefined;
   const nextWord = /\S+/.exec(next)?.[0].length ?? 0;
   const wasWrapped = line.trimEnd().length + 1 + nextWord > Math.max(next.trimEnd().length, 60);

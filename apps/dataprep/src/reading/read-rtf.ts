@@ -4,7 +4,7 @@ import { readPlainText } from './read-plain-text.js';
 /** A control word with its number, a character in hex, another control symbol, a brace, or text. */
 const token = /\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^a-z])|([{}])|([^\\{}\r\n]+)|[\r\n]+/gi;
 
-/** Groups that hold no text of the document. */
+/** Groups without text of the document. */
 const hiddenGroups = new Set(
   (
     'fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl footerr footerf ' +
@@ -41,15 +41,15 @@ const escaped: Readonly<Record<string, string>> = {
 
 interface GroupState {
   hidden: boolean;
-  /** Characters in the file's code page that stand for a character of Unicode before them. */
+  /** Number of characters in the code page of the file that repeat a Unicode character before them. */
   fallback: number;
 }
 
 const deepest = 1_000;
 
 /**
- * The text of a rich-text file: its paragraphs, in its own code page and in Unicode. No library that is kept up reads RTF on Node,
- * and the text alone needs no more than this.
+ * Reads the paragraphs of a rich-text file, in its code page and in Unicode. There is no maintained library for RTF on
+ * Node, and the text alone needs little code.
  */
 export function readRtf({ bytes, filename }: SourceFile): ParsedDocument {
   return readPlainText(new RtfText(filename).read(Buffer.from(bytes).toString('latin1')));
@@ -59,7 +59,7 @@ class RtfText {
   #text = '';
   #bytes: number[] = [];
   #decoder = new TextDecoder('windows-1252');
-  /** Characters to leave out behind a character of Unicode. */
+  /** Number of characters to skip after a Unicode character. */
   #skip = 0;
   readonly #groups: GroupState[] = [{ hidden: false, fallback: 1 }];
 
@@ -95,14 +95,14 @@ class RtfText {
     else if (word === 'ansicpg') this.#decoder = decoderOf(number);
     else if (word === 'uc') this.#group.fallback = number ?? 1;
     else if (word === 'u' && number !== undefined) {
-      // Numbers above 32767 are written as negative ones.
+      // RTF writes numbers above 32767 as negative numbers.
       this.#write(String.fromCharCode(number & 0xffff));
       this.#skip = this.#group.fallback;
     } else if (symbols[word] !== undefined) this.#write(symbols[word]);
   }
 
   #symbol(symbol: string): void {
-    // What a reader need not know, it may leave out.
+    // A reader may skip a group with this mark if it does not know it.
     if (symbol === '*') this.#group.hidden = true;
     else if (escaped[symbol] !== undefined) this.#plain(escaped[symbol]);
   }
@@ -123,7 +123,7 @@ class RtfText {
     if (!this.#group.hidden) this.#text += text;
   }
 
-  /** Characters of several bytes come byte by byte. */
+  /** Decodes the collected bytes: a character of several bytes comes byte by byte. */
   #flush(): void {
     if (this.#bytes.length === 0) return;
     this.#text += this.#decoder.decode(Uint8Array.from(this.#bytes));

@@ -1,9 +1,9 @@
 import { collapseWhitespace, type DocumentBlock, type ParsedDocument } from './parsed-document.js';
 
-/** `00:01:02,500 --> 00:01:04,000`, also with a point, with fewer digits, and with a position after it. */
+/** `00:01:02,500 --> 00:01:04,000`, also with a point, with fewer digits, or with a position after the times. */
 const timeLine = /^\s*(\d{1,4}):(\d{1,2}):(\d{1,2})(?:\s?[,.:]\s?\d{1,3})?\s*-->/;
 const cueNumber = /^\s*\d+\s*$/;
-/** HTML's tags of styles, and positions such as `{\an8}`. */
+/** HTML tags for styles, and positions such as `{\an8}`. */
 const markup = /<\/?(?:[bius]|font)(?:\s[^<>]*)?>|\{\\[^{}]*\}/gi;
 const hasText = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
 
@@ -14,14 +14,14 @@ interface Cue {
 }
 
 /**
- * SubRip subtitles: the texts of the cues that start in one minute are one paragraph, under the minute's start as heading
- * (`01:02:00`). A minute without text is left out. Throws where no line has the times of a cue.
+ * Reads SubRip subtitles. The texts of the cues that start in one minute become one paragraph, with the start of the
+ * minute as the heading (`01:02:00`). A minute without text is left out. Throws if no line has the times of a cue.
  */
 export function readSrt(source: string): ParsedDocument {
   const cues = cuesOf(source);
-  if (cues.length === 0) throw new Error('it has no times as in 00:01:02,500 --> 00:01:04,000');
+  if (cues.length === 0) throw new Error('it has no line with times such as 00:01:02,500 --> 00:01:04,000');
   const minutes = new Map<number, string[]>();
-  // Signs are often listed after the dialog.
+  // Files often list the subtitles for signs after the dialog.
   for (const { start, lines } of cues.sort((one, other) => one.start - other.start)) {
     const text = collapseWhitespace(lines.join(' ').replaceAll(markup, ''));
     if (!hasText.test(text)) continue;
@@ -45,7 +45,7 @@ function cuesOf(source: string): Cue[] {
   return cues;
 }
 
-/** A number is one of a cue only directly above its times; elsewhere it is spoken. */
+/** A number is the number of a cue only directly above the times of the cue. Elsewhere it is part of the text. */
 function isCueNumber(line: string, next: string | undefined): boolean {
   return next !== undefined && cueNumber.test(line) && timeLine.test(next);
 }

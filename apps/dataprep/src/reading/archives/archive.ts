@@ -15,29 +15,29 @@ const endRecordSize = 22;
 const maxComment = 0xffff;
 const maxEntries = 10_000;
 
-/** Names of the files within a zip archive. Throws `unsupported_file` when its directory is broken. */
+/** Names of the files in a zip archive. Throws `unsupported_file` if the directory of the archive is damaged. */
 export function zipEntryNames(bytes: Uint8Array, filename: string): string[] {
   return readDirectory(bytes, filename).map((entry) => entry.name);
 }
 
 /**
- * Refuses a zip bomb: unpacks every entry under one common budget and throws the result away, since the sizes that
- * an archive declares may lie. Throws `unsupported_file`.
+ * Refuses a zip bomb: unpacks every entry under one common limit and discards the result. The sizes that an archive
+ * declares may be wrong. Throws `unsupported_file`.
  */
 export function checkUnpackedSize(bytes: Uint8Array, filename: string, maxBytes: number): void {
   const files = unpackEach(bytes, filename, { maxBytes, isWanted: () => true });
   while (!files.next().done) continue;
 }
 
-/** Which files of an archive to unpack, and their common budget. */
+/** Files of an archive to unpack, and the limit in bytes for all of them together. */
 interface Unpacking {
   maxBytes: number;
   isWanted: (name: string) => boolean;
 }
 
 /**
- * The files of an archive that `isWanted` names, unpacked under one common budget. Throws `unsupported_file` for an archive that is
- * broken or unpacks to more.
+ * Unpacks the files of an archive for which `isWanted` returns true. Throws `unsupported_file` for an archive that is
+ * damaged or unpacks to more bytes than the common limit.
  */
 export function unpackFiles(
   bytes: Uint8Array,
@@ -62,7 +62,7 @@ function* unpackEach(
   }
 }
 
-/** Undefined where the content is larger than the budget. */
+/** Unpacks one entry; undefined if the content is larger than the rest of the limit. */
 function unpack(
   bytes: Uint8Array,
   entry: ZipEntry,
@@ -131,7 +131,7 @@ function tooLarge(filename: string, limit: number) {
   return unsupportedFile(filename, `it unpacks to more than ${Math.floor(limit / (1024 * 1024))} MB`);
 }
 
-/** An XML file as cheerio reads it: selectors need the prefix escaped, `a\\:p`. */
+/** An XML file, parsed by cheerio. Selectors must escape the colon of a prefix: `a\\:p`. */
 export type XmlDocument = ReturnType<typeof load>;
 
 const isMarkup = (name: string) => /\.(xml|rels|opf|x?html?)$/i.test(name);
@@ -140,7 +140,7 @@ const isMarkup = (name: string) => /\.(xml|rels|opf|x?html?)$/i.test(name);
 export class XmlArchive {
   readonly #files: Map<string, Uint8Array>;
 
-  /** Throws `unsupported_file` for an archive that is broken or unpacks to more than the limit. */
+  /** Throws `unsupported_file` for an archive that is damaged or unpacks to more bytes than the limit. */
   constructor(
     private readonly file: SourceFile,
     { maxUnpackedBytes: maxBytes }: ReadingLimits,
@@ -148,7 +148,7 @@ export class XmlArchive {
     this.#files = unpackFiles(file.bytes, file.filename, { maxBytes, isWanted: isMarkup });
   }
 
-  /** The text of a file. Throws `unsupported_file` where it is missing. */
+  /** The text of a file. Throws `unsupported_file` if the file is missing. */
   text(path: string): string {
     const bytes = this.#files.get(path);
     if (!bytes) throw unsupportedFile(this.file.filename, `its archive has no ${path}`);
@@ -163,7 +163,7 @@ export class XmlArchive {
     return this.#files.has(path);
   }
 
-  /** Office: the paths that the relations of a part name, by their id. */
+  /** Paths of the relations of an Office part, by relation id. */
   relations(part: string): Map<string, string> {
     const folder = posix.dirname(part);
     const $ = this.xml(posix.join(folder, '_rels', `${posix.basename(part)}.rels`));

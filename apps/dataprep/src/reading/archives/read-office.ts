@@ -13,10 +13,10 @@ import {
 import { readHtml } from '../read-html.js';
 import { XmlArchive, checkUnpackedSize, type XmlDocument } from './archive.js';
 
-/** What the converter adds behind a note to lead back to its reference. */
+/** The link from a note back to its reference, which the converter adds after the note. */
 const backLink = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/g;
 
-/** A Word document by way of HTML: headings, lists and tables keep their structure; pictures are left out. */
+/** Reads a Word document, converted to HTML. Headings, lists and tables keep their structure; pictures are left out. */
 export async function readDocx(
   { bytes, filename }: SourceFile,
   { maxUnpackedBytes }: ReadingLimits,
@@ -33,7 +33,7 @@ export async function readDocx(
   return readHtml(value.replaceAll(backLink, ''));
 }
 
-/** A workbook: each sheet is a heading and its rows, with headers in the first row. */
+/** Reads a workbook: each sheet becomes a heading and its rows. The first row contains the headers. */
 export async function readXlsx(
   { bytes, filename }: SourceFile,
   { maxUnpackedBytes }: ReadingLimits,
@@ -49,14 +49,14 @@ export async function readXlsx(
 
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return '';
-  // Days have no time, and times of workbooks no zone.
+  // A date at midnight is a day without a time. Times in workbooks have no time zone.
   if (value instanceof Date) return value.toISOString().replace(/T00:00:00\.000Z$|\.000Z$/, '');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 const presentation = 'ppt/presentation.xml';
 
-/** A presentation: slides in their order as pages, titles as headings, tables by rows, notes behind their slide. */
+/** Reads a presentation: slides in order as pages, titles as headings, tables by rows, notes after their slide. */
 export function readPptx(file: SourceFile, limits: ReadingLimits): ParsedDocument {
   const archive = new XmlArchive(file, limits);
   const relations = archive.relations(presentation);
@@ -102,7 +102,7 @@ function textBlocks($: XmlDocument, page: number): DocumentBlock[] {
     });
 }
 
-/** Line breaks and fields count as text of their paragraph. */
+/** Texts of the paragraphs. Line breaks and fields are part of the text of their paragraph. */
 function paragraphsOf($: XmlDocument, element: Selection): string[] {
   return element
     .find('a\\:p')
@@ -114,10 +114,10 @@ function paragraphsOf($: XmlDocument, element: Selection): string[] {
     .filter(Boolean);
 }
 
-/** What is no text of the document: notes of reviewers, changes that were taken out, forms, contents made of its headings. */
+/** Parts that are not text of the document: comments of reviewers, deleted changes, forms, the table of contents. */
 const dropped = 'office\\:annotation, text\\:tracked-changes, office\\:forms, text\\:table-of-content';
 
-/** An OpenDocument text: headings with their levels, paragraphs, items of lists, tables by rows. */
+/** Reads an OpenDocument text: headings with their levels, paragraphs, list items, tables by rows. */
 export function readOdt(file: SourceFile, limits: ReadingLimits): ParsedDocument {
   const $ = new XmlArchive(file, limits).xml('content.xml');
   $(dropped).remove();
@@ -143,7 +143,7 @@ function blockOf(node: Selection): DocumentBlock {
 
 type Selection = ReturnType<XmlDocument>;
 
-/** The texts of a table's cells, row by row. */
+/** Texts of the cells of a table, row by row. */
 function cellsOf($: XmlDocument, rows: Selection, textOf: (cell: Selection) => string): string[][] {
   return rows.toArray().map((row) =>
     $(row)
@@ -153,11 +153,11 @@ function cellsOf($: XmlDocument, rows: Selection, textOf: (cell: Selection) => s
   );
 }
 
-/** A book: the pages of its spine in their order. */
+/** Reads a book: the pages of its spine in order. */
 export function readEpub(file: SourceFile, limits: ReadingLimits): ParsedDocument {
   const archive = new XmlArchive(file, limits);
   if (archive.has('META-INF/encryption.xml') && archive.has('META-INF/rights.xml'))
-    throw unsupportedFile(file.filename, 'it is protected against copying');
+    throw unsupportedFile(file.filename, 'it has copy protection');
   const book = archive.xml('META-INF/container.xml')('rootfile').first().attr('full-path') ?? '';
   const $ = archive.xml(book);
   const pathOf = new Map(

@@ -1,10 +1,10 @@
 import { collapseWhitespace, type DocumentBlock } from '../parsed-document.js';
 
-/** Dots that lead the eye from an entry of a table of contents to its page. */
+/** The dots between an entry of a table of contents and its page number. */
 const dotLeader = /(?:\s?\.){4,}\s*/g;
 const bullet = /^[•‣◦▪●–*-]\s+/;
 
-/** Lays the runs of all pages out as blocks: lines, then headings by size, rows by gaps, paragraphs by spacing. */
+/** Builds blocks from the text runs of all pages: lines, then headings by size, rows by gaps, paragraphs by spacing. */
 export function layOutPages(pages: TextRun[][]): DocumentBlock[] {
   const lines = dropRunningLines(pages.map((runs, index) => gatherLines(runs, index + 1))).flat();
   const bodySize = commonestSize(lines);
@@ -53,13 +53,13 @@ function continues(before: PageLine, line: PageLine, block: DocumentBlock, made:
   return isNear(before, line, 1.7);
 }
 
-/** The next line of a paragraph lies close below the one before it; distance in line heights. */
+/** Whether a line is close enough below the previous line to belong to its paragraph; distance in line heights. */
 function isNear(before: PageLine, line: PageLine, heights: number): boolean {
   const distance = before.y - line.y;
   return before.page === line.page && distance >= 0 && distance <= Math.max(before.size, line.size) * heights;
 }
 
-/** `trans-` + `port` → `transport`; a hyphen before a capital or digit stays. */
+/** Joins `trans-` and `port` to `transport`. A hyphen before a capital letter or a digit stays. */
 function joinHyphenated(text: string, next: string): string {
   const trimmed = text.trimEnd();
   if (/\p{L}[-\u00ad\u2010]$/u.test(trimmed) && /^\p{Ll}/u.test(next)) return trimmed.slice(0, -1) + next;
@@ -77,14 +77,14 @@ function commonestSize(lines: PageLine[]): number {
   return [...letters].reduce((best, next) => (next[1] > best[1] ? next : best), [0, 0])[0];
 }
 
-/** A run of text as a page paints it. Positions and sizes in points; y grows upwards. */
+/** A run of text on a page. Positions and sizes in points; y grows upwards. */
 export interface TextRun {
   text: string;
   x: number;
   y: number;
   width: number;
   size: number;
-  /** The page's text says that a line ends here. */
+  /** The text of the page has a line end after this run. */
   endsLine: boolean;
 }
 
@@ -98,7 +98,7 @@ interface PageLine {
   page: number;
 }
 
-/** Puts the runs of a page together to lines, in the order in which they are painted. */
+/** Joins the runs of a page into lines, in the order in which they are painted. */
 function gatherLines(runs: TextRun[], page: number): PageLine[] {
   const lines: PageLine[] = [];
   let end = 0;
@@ -120,7 +120,7 @@ function gatherLines(runs: TextRun[], page: number): PageLine[] {
   return lines;
 }
 
-/** A line end between two runs at one height is the gap between two cells. */
+/** True if two runs have the same height: a line end between them is then the gap between two cells. */
 function isSameRow(run: TextRun, next: TextRun | undefined): boolean {
   return next !== undefined && Math.abs(next.y - run.y) < 1;
 }
@@ -132,12 +132,12 @@ function appendRun(line: PageLine, run: TextRun, gap: number): void {
   line.size = Math.max(line.size, round(run.size));
 }
 
-/** Sizes to half a point: what scaling makes of one size stays one size. */
+/** Rounds sizes to half a point, so that scaling does not turn one size into several. */
 function round(size: number): number {
   return Math.round(size * 2) / 2;
 }
 
-/** Lines at the top and bottom of a page that are looked at. */
+/** Number of lines at the top and at the bottom of a page that may be headers or footers. */
 const edgeLines = 2;
 const leastPages = 3;
 const leastShare = 0.6;
@@ -150,8 +150,8 @@ interface EdgeLine {
 }
 
 /**
- * Drops page headers, footers and page numbers: edge lines that come back at one height on most pages, and in a
- * document whose pages are numbered there, the numbers and what stands beside them on more than one page.
+ * Drops page headers, footers and page numbers: lines at the edge that occur at the same height on most pages. In a
+ * document with page numbers it also drops the numbers, and a text next to a number if it occurs on several pages.
  */
 function dropRunningLines(pages: PageLine[][]): PageLine[][] {
   if (pages.length < leastPages) return pages;
@@ -189,7 +189,7 @@ function keyOf({ text, y }: EdgeLine): string {
   return `${Math.round(y)} ${text}`;
 }
 
-/** `3`, `iv`, `Page 3 of 9`; "Question 3" is content. */
+/** True for `3`, `iv`, `Page 3 of 9`; false for "Question 3". */
 function isPageNumber(text: string): boolean {
   return /^\W*(?:(?:page|p\.|slide|seite)?\s*\d+(?:\s*(?:of|\/|von)\s*\d+)?|[ivxlc]+)\W*$/i.test(text);
 }

@@ -9,7 +9,7 @@ import {
 
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 
-/** What pdf.js paints: text, or a mark (without `str`) that only brackets content. */
+/** An item from pdf.js: text, or a mark (without `str`) that only encloses content. */
 interface PdfTextItem {
   str?: string;
   /** The text matrix: a, b, c, d, x, y. */
@@ -19,7 +19,10 @@ interface PdfTextItem {
   hasEOL: boolean;
 }
 
-/** A PDF's text in its reading order, with page numbers. Throws `unsupported_file` when locked, too long or a scan. */
+/**
+ * Reads the text of a PDF in reading order, with page numbers. Throws `unsupported_file` for a PDF with a password,
+ * with too many pages, or without text.
+ */
 export async function readPdf(
   { bytes, filename }: SourceFile,
   limits: ReadingLimits,
@@ -43,14 +46,14 @@ export async function readPdf(
 
 async function openPdf(bytes: Uint8Array, filename: string): Promise<PdfDocument> {
   try {
-    // The parser takes ownership of the buffer, so it gets a copy. verbosity 0: errors only.
+    // The parser takes ownership of the buffer, so that it needs a copy. verbosity 0: errors only.
     return await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
   } catch (error) {
     const { name, message } = error as Error;
     const isLocked = name === 'PasswordException';
     throw unsupportedFile(
       filename,
-      isLocked ? 'it is locked by a password' : `it is no valid PDF (${message})`,
+      isLocked ? 'it is locked by a password' : `it is not a valid PDF (${message})`,
       error,
     );
   }
