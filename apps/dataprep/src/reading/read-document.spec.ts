@@ -234,7 +234,7 @@ describe('json', () => {
   });
 
   it('refuses broken and bottomless JSON', async () => {
-    expect(await refusal('a.json', '{"a":')).toContain('no valid json');
+    expect(await refusal('a.json', '{"a":')).toContain('not a valid json');
     expect(await refusal('a.json', '['.repeat(5000) + ']'.repeat(5000))).toContain('nested too deeply');
   });
 });
@@ -315,7 +315,7 @@ describe('subtitles', () => {
   });
 
   it('are refused without times', async () => {
-    expect(await refusal('a.srt', '1\nGood night.\n')).toContain('no valid srt');
+    expect(await refusal('a.srt', '1\nGood night.\n')).toContain('not a valid srt');
   });
 });
 
@@ -328,7 +328,7 @@ describe('what cannot be read', () => {
     ['an old Word file', 'a.doc', Buffer.from('\xd0\xcf\x11\xe0\xa1', 'latin1'), 'old Office'],
     ['a text that calls itself a PDF', 'a.pdf', 'hello', 'its content does not'],
     ['a text that calls itself a docx', 'a.docx', 'hello', 'its content does not'],
-    ['a broken PDF', 'b.pdf', '%PDF-1.7 and nothing else', 'no valid PDF'],
+    ['a broken PDF', 'b.pdf', '%PDF-1.7 and nothing else', 'not a valid PDF'],
     ['a broken zip', 'b.docx', Buffer.from('PK\x03\x04 nothing', 'latin1'), 'damaged'],
     ['an unknown type', 'a.xyz', Buffer.from('caf\xe9 or not', 'latin1'), '.xyz is unknown'],
     ['a text that calls itself a workbook', 'a.xlsx', 'hello', 'its content does not'],
