@@ -22,6 +22,7 @@ import {
   Module,
   Inject,
   Injectable,
+  Logger,
   type DynamicModule,
   type Provider,
   type BeforeApplicationShutdown,
@@ -130,6 +131,7 @@ const tidyEveryMs = 3_600_000;
 /** Reports the health of the dependencies, and stops the work in order: jobs first, the database last. */
 @Injectable()
 class DataprepHealth implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
+  readonly #logger = new Logger('indexes');
   @Inject(DocumentsRepository)
   private readonly documents!: DocumentsRepository;
 
@@ -151,7 +153,8 @@ class DataprepHealth implements OnApplicationBootstrap, BeforeApplicationShutdow
 
   onApplicationBootstrap(): void {
     const { indexer } = this.documents;
-    const catchUp = () => void indexer.catchUp().catch(() => undefined);
+    indexer.onFailure = (error) => this.#logger.error('building an index of chunks failed', error);
+    const catchUp = () => void indexer.catchUp().catch(indexer.onFailure);
     catchUp();
     setInterval(catchUp, tidyEveryMs).unref();
   }

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { lacksSharedMemory } from './database-errors.js';
 import type { Database } from './database.js';
 import { countWords, forgetWords } from './search/word-counts.js';
 import {
@@ -31,6 +32,10 @@ export class BackgroundIndexer {
   #working: Promise<void> | undefined;
   #policy: IndexingPolicy | undefined;
   #own: Database | undefined;
+  /** Parallel workers share the memory of a build; a container has 64 MB of `/dev/shm` unless its configuration says more. */
+  #maxWorkers: number | undefined;
+  /** Receives failures: a search is right without the index, and the next look or the next start builds it. */
+  onFailure: (error: unknown) => void = () => undefined;
 
   constructor(private readonly database: Database) {}
 
@@ -88,10 +93,13 @@ export class BackgroundIndexer {
   async #work(): Promise<void> {
     for (const [key, target] of this.#waiting) {
       this.#waiting.delete(key);
-      // A search is right without the index. The next look, or the next start, builds what failed now.
-      await this.#count(target).catch(() => undefined);
-      await this.#grow(target).catch(() => undefined);
+      await this.#count(target).catch((error) => this.#fail(error));
+      await this.#grow(target).catch((error) => this.#fail(error));
     }
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#stopped.signal.aborted) this.onFailure(error);
   }
 
   async #count({ collection }: IndexedChunks): Promise<void> {
@@ -114,9 +122,9 @@ export class BackgroundIndexer {
       if (change === 'busy') await wait(retryMs, undefined, { ref: false });
       else if (!change.build && change.drop.length === 0) return;
       else if (change.build && !this.#policy?.isEmbedded) {
-        await this.#buildBesideWriters(target, change.build);
+        const isBuilt = await this.#buildBesideWriters(target, change.build);
         // More chunks came meanwhile, and the next index may take as long.
-        await this.#count(target);
+        if (isBuilt) await this.#count(target);
       }
     }
   }
@@ -151,13 +159,28 @@ export class BackgroundIndexer {
     });
   }
 
-  /** Neither writers nor searches wait. Of two processes that begin at the same time, one fails: their indexes have one name. */
-  async #buildBesideWriters(target: IndexedChunks, segment: PlannedSegment): Promise<void> {
+  /**
+   * Neither writers nor searches wait. Of two processes that begin at the same time, one fails: their indexes have one name.
+   * Returns false where the server lacks shared memory for parallel workers: later builds do without them.
+   */
+  async #buildBesideWriters(target: IndexedChunks, segment: PlannedSegment): Promise<boolean> {
     const table = `${quoteIdentifier(this.database.schema)}.chunks`;
-    await this.#own?.runOutsideTransaction(`CREATE INDEX CONCURRENTLY ${indexOf(target, segment, table)}`, {
-      settings: { statement_timeout: '0', maintenance_work_mem: `${buildMemoryMegabytes}MB` },
-      signal: this.#stopped.signal,
-    });
+    const settings = {
+      statement_timeout: '0',
+      maintenance_work_mem: `${buildMemoryMegabytes}MB`,
+      ...(this.#maxWorkers !== undefined && { max_parallel_maintenance_workers: String(this.#maxWorkers) }),
+    };
+    try {
+      await this.#own?.runOutsideTransaction(`CREATE INDEX CONCURRENTLY ${indexOf(target, segment, table)}`, {
+        settings,
+        signal: this.#stopped.signal,
+      });
+      return true;
+    } catch (error) {
+      if (this.#maxWorkers === 0 || !lacksSharedMemory(error)) throw error;
+      this.#maxWorkers = 0;
+      return false;
+    }
   }
 }
 

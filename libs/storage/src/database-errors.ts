@@ -48,6 +48,12 @@ export function isRetryableError(error: unknown): boolean {
   return retryableStates.has(codeOf(error));
 }
 
+/** True where the server could not allocate shared memory for parallel workers (`/dev/shm`). */
+export function lacksSharedMemory(error: unknown): boolean {
+  const { cause = error } = error instanceof Error ? error : {};
+  return cause instanceof Error && /shared memory segment/.test(cause.message);
+}
+
 /**
  * What callers see of a failed statement: `service_unavailable` naming postgres where the database is away
  * or its disk is full,

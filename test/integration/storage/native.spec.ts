@@ -1,7 +1,7 @@
 import { ChunksRepository, DocumentsRepository, openMigratedDatabase, type Database } from '#storage';
 import { findProgramsWithVector, startNativePostgres, type NativePostgres } from '#testing';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { document, search } from './storage-fixture.js';
 
 const found = findProgramsWithVector();
@@ -80,5 +80,35 @@ describe.skipIf('reason' in found)('an index that a Postgres server builds', () 
     expect(await indexes()).toEqual([false, true]);
     await writer.query('COMMIT');
     await expect.poll(indexes).toEqual([true, true]);
+  });
+
+  it('is built without parallel workers where the server lacks shared memory', async () => {
+    const documents = new DocumentsRepository(database);
+    const failures: unknown[] = [];
+    documents.indexer.onFailure = (error) => failures.push(error);
+    // What a build with parallel workers meets in a container with a small /dev/shm.
+    const tooSmall = new Error('could not resize shared memory segment "/PostgreSQL.1" to 268443456 bytes');
+    const builds = vi.spyOn(database.constructor.prototype as Database, 'runOutsideTransaction');
+    builds.mockRejectedValueOnce(new Error('internal_error', { cause: tooSmall }));
+    await writer.query('COMMIT');
+    await store(documents, 'container', 5_000);
+    await documents.indexer.settled();
+    builds.mockRestore();
+    expect(failures).toEqual([]);
+    expect((await indexes()).every(Boolean)).toBe(true);
+    expect((await indexes()).length).toBeGreaterThan(1);
+  });
+
+  it('reports that it was not built', async () => {
+    const documents = new DocumentsRepository(database);
+    const failures: unknown[] = [];
+    documents.indexer.onFailure = (error) => failures.push(error);
+    const builds = vi.spyOn(database.constructor.prototype as Database, 'runOutsideTransaction');
+    builds.mockRejectedValueOnce(new Error('the disk is full'));
+    await writer.query('COMMIT');
+    await store(documents, 'failing', 5_000);
+    await documents.indexer.settled();
+    builds.mockRestore();
+    expect(failures).toEqual([new Error('the disk is full')]);
   });
 });

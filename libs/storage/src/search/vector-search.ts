@@ -110,7 +110,7 @@ const widthPerRoot = 3;
 export function searchWidth(limit: number, chunks: readonly number[]): number {
   const largest = Math.max(...chunks, 1);
   const all = chunks.reduce((sum, each) => sum + each, 1);
-  const wanted = Math.round(widthPerRoot * Math.sqrt(largest) * (largest / all) ** 0.2);
+  const wanted = Math.round(widthPerRoot * Math.sqrt(largest) * (largest / all) ** 0.1);
   return Math.min(Math.max(minSearchWidth, limit * 2, wanted), maxSearchWidth);
 }
 
