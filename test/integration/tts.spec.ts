@@ -90,8 +90,8 @@ describe('POST /v1/audio/speech', () => {
 
   it.each([
     ['an unknown voice', { voice: 'nobody' }, 400, 'voice', /Voices: rms/],
-    ['no text', { input: '' }, 400, 'input', /must hold a text/],
-    ['a blank text', { input: ' \n' }, 400, 'input', /must hold a text/],
+    ['no text', { input: '' }, 400, 'input', /must contain a text/],
+    ['a blank text', { input: ' \n' }, 400, 'input', /must contain a text/],
     ['a text without English letters', { input: '世界' }, 400, 'input', /English only/],
     ['4,097 characters', { input: 'a'.repeat(4097) }, 400, 'input', /more than 4096 characters/],
     ['a speed beyond 4', { speed: 5 }, 400, 'speed', /speed/],

@@ -17,7 +17,7 @@ const fields = {
 /** OPEA's JSON bodies: a URL (the specification), or the file in base64 (the reference's Whisper server). */
 const asrBodySchema = z.looseObject({
   ...fields,
-  url: z.string().min(1).optional().describe('Where the audio is fetched from, or a data: URL'),
+  url: z.string().min(1).optional().describe('The URL of the audio, or a data: URL'),
   audio: z.string().min(1).optional().describe('The audio file in base64'),
 });
 
@@ -67,7 +67,7 @@ export function decodeBase64(
 ): AudioFile {
   const digits = text.replace(/^data:[\w./+;="-]*;base64,/i, '').replaceAll(/\s/g, '');
   if (digits.length === 0 || digits.length % 4 === 1 || !/^[\w+/-]*={0,2}$/.test(digits))
-    throw invalidField(param, 'is no base64');
+    throw invalidField(param, 'is not base64');
   const bytes = Buffer.from(digits, 'base64');
   if (bytes.length > maxBytes)
     throw new MegaNestError('payload_too_large', {
@@ -99,7 +99,7 @@ function optionsOf(given: Record<string, unknown>): Pick<AsrRequest, 'language' 
 
 const answerSchema = z.object({
   text: z.string(),
-  asr_result: z.string().optional().describe('The same text, where the audio came in base64'),
+  asr_result: z.string().optional().describe('The same text, for requests with base64 audio'),
 });
 
 /** OPEA's speech to text. */
@@ -110,10 +110,10 @@ export class AsrController {
     @Inject(audioLimits) private readonly limits: AudioLimits,
   ) {}
 
-  /** Takes audio by URL, in base64, or as a form. A name of another model is reported as ignored. */
+  /** Takes audio by URL, in base64, or as a form. The name of another model is reported as ignored. */
   @Post('v1/asr')
   @ApiOperation({
-    summary: 'Write down what is said in an audio file: OPEA',
+    summary: 'Transcribe an audio file (OPEA)',
     answer: answerSchema,
     body: asrBodySchema,
     consumes: ['application/json', 'multipart/form-data'],

@@ -44,13 +44,13 @@ export class AudioController {
   ) {}
 
   @Post('v1/audio/transcriptions')
-  @ApiOperation({ summary: 'Write down what is said in an audio file', ...operation })
+  @ApiOperation({ summary: 'Transcribe an audio file', ...operation })
   transcribe(@Req() http: FastifyRequest, @Res() reply: FastifyReply, @Call() call: HttpCall): Promise<void> {
     return this.#answer('transcribe', http, reply, call);
   }
 
   @Post('v1/audio/translations')
-  @ApiOperation({ summary: 'Write down in English what is said in an audio file', ...operation })
+  @ApiOperation({ summary: 'Translate an audio file into English text', ...operation })
   translate(@Req() http: FastifyRequest, @Res() reply: FastifyReply, @Call() call: HttpCall): Promise<void> {
     return this.#answer('translate', http, reply, call);
   }

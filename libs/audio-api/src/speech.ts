@@ -28,9 +28,9 @@ const speechBodySchema = speechParametersSchema
     model: z.string().optional(),
     input: z
       .string()
-      .min(1, 'must hold a text to speak')
+      .min(1, 'must contain a text to speak')
       .max(maxSpeechCharacters, `has more than ${maxSpeechCharacters} characters`)
-      .refine((text) => text.trim() !== '', 'must hold a text to speak'),
+      .refine((text) => text.trim() !== '', 'must contain a text to speak'),
     voice: z
       .union([z.string().min(1).max(64), z.looseObject({ id: z.string().min(1).max(64) })])
       .transform((voice) => (typeof voice === 'string' ? voice : voice.id))
@@ -54,7 +54,7 @@ export type SpeechRequest = RequestOf<typeof synthesize>;
 /** Text to speech: by the model in this process, or by the tts service over NATS. Both serve the same HTTP API. */
 export abstract class Synthesis {
   /**
-   * The first chunk describes the voice, each further chunk has audio. Errors: those of the method
+   * The first chunk describes the voice, each further chunk has audio. Errors: the errors of the method
    * `tts.synthesize`.
    */
   abstract synthesize(request: SpeechRequest, call: HttpCall): AsyncIterable<SpeechChunk>;
@@ -145,7 +145,7 @@ export class SpeechController {
   /** Streams the audio sentence by sentence; an error after the first byte closes the connection. */
   @Post('v1/audio/speech')
   @ApiOperation({
-    summary: 'Speak a text',
+    summary: 'Synthesize speech from a text',
     answer: 'audio/mpeg',
     events: speechEventSchema,
   })

@@ -23,7 +23,7 @@ export const transcriptionSchema = z.object({
 /** Response in the format `verbose_json`. */
 export const verboseTranscriptionSchema = z.object({
   task: z.enum(['transcribe', 'translate']),
-  language: z.string().describe('Its name in English, in lower case'),
+  language: z.string().describe('English name of the language, in lower case'),
   duration: z.number().describe('Seconds'),
   text: z.string(),
   segments: z

@@ -28,7 +28,7 @@ export abstract class Transcription {
   abstract assertModel(name: string, call: HttpCall): Promise<void>;
 
   /**
-   * The first chunk describes the audio, each further chunk has a segment. Errors: those of the method
+   * The first chunk describes the audio, each further chunk has a segment. Errors: the errors of the method
    * `asr.transcribe`.
    */
   abstract transcribe(request: TranscriptionRequest, call: HttpCall): AsyncIterable<TranscriptChunk>;
@@ -50,7 +50,7 @@ export interface Transcript {
   text: string;
 }
 
-/** Waits for the first chunk, so that errors before it have their own HTTP status. Errors: those of the chunks. */
+/** Waits for the first chunk, so that errors before it have their own HTTP status. Errors: the errors of the chunks. */
 export async function beginTranscript(chunks: AsyncIterable<TranscriptChunk>): Promise<BegunTranscript> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();

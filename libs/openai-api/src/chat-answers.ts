@@ -1,7 +1,7 @@
 import { type ToolCallDelta, pageOfQuote, type Citation, type RetrievedDocument } from '#contracts';
 import { z } from 'zod';
 
-/** Answers of OpenAI's endpoints, for the OpenAPI documents; the tests hold real answers against them. */
+/** Schemas of the answers of OpenAI's endpoints, for the OpenAPI documents; the tests check real answers with them. */
 
 const usage = z.looseObject({
   prompt_tokens: z.int(),
@@ -62,7 +62,7 @@ export type CompletionToolCall =
   | { id: string; type: 'function'; function: { name: string; arguments: string } }
   | { id: string; type: 'custom'; custom: { name: string; input: string } };
 
-/** A piece of a call in a stream: the first one of each index has id, type and name. */
+/** A piece of a call in a stream: the first piece of each index has id, type and name. */
 export interface ToolCallPiece {
   index: number;
   id?: string;
@@ -71,7 +71,7 @@ export interface ToolCallPiece {
   custom?: { name?: string; input: string };
 }
 
-/** Gathers the pieces of one answer's calls. */
+/** Collects the pieces of one answer's calls. */
 export class GatheredCalls {
   readonly #calls = new Map<number, CompletionToolCall>();
 
@@ -87,7 +87,7 @@ export class GatheredCalls {
   }
 }
 
-/** Turns the pieces of one answer's calls into OpenAI's; remembers which call is of which type. */
+/** Converts the pieces of one answer's calls to OpenAI's format; remembers the type of each call. */
 export class CallPieces {
   readonly #types = new Map<number, 'function' | 'custom'>();
 
@@ -119,17 +119,17 @@ export interface CitationAnnotation {
     end_index: number;
     title: string;
     url: string;
-    /** Beyond OpenAI's fields: where in which document the quote stands. */
+    /** Extensions of OpenAI's fields: the document of the quote, and the position in it. */
     document_id?: string;
     filename?: string;
-    /** Of a paged document. */
+    /** The page, for paged documents. */
     page?: number;
     chunk_id: string;
     quote: string;
   };
 }
 
-/** Resolves citations to the documents that the answer was grounded on; one without its document is dropped. */
+/** Resolves citations to the documents of the grounded answer; drops citations without a document. */
 export function citationAnnotations(
   citations: readonly Citation[],
   documents: readonly RetrievedDocument[],

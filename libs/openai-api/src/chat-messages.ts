@@ -39,7 +39,7 @@ const message = z
     tool_call_id: z.string().min(1).nullish(),
     /** Deprecated form of `tool_calls`. */
     function_call: functionCall.nullish(),
-    /** What the model thought, as vLLM, DeepSeek and SGLang write it; `reasoning` with others. */
+    /** The model's reasoning, under the name that vLLM, DeepSeek and SGLang use; other servers call it `reasoning`. */
     reasoning_content: z.string().nullish(),
     reasoning: z.string().nullish().catch(null),
   })
@@ -48,7 +48,7 @@ const message = z
       context.addIssue({ code: 'custom', path: ['tool_call_id'], message: 'is required in a tool message' });
   });
 
-/** A conversation as OpenAI writes it; a plain string is one user turn, as OPEA's callers write it. */
+/** A conversation in OpenAI's format, or a plain string for one user turn, as OPEA's callers send it. */
 export const messagesSchema = z
   .union([z.string().min(1), z.array(message).min(1)], 'must be a string or a non-empty array of messages')
   .transform((value): WireMessage[] =>
@@ -58,7 +58,7 @@ type WireMessage = z.output<typeof message>;
 
 /** Reduces a conversation to text turns with images among the text. Errors: unsupported_parameter for parts of other kinds. */
 export function toChatMessages(messages: readonly WireMessage[], path = 'messages'): ChatMessage[] {
-  // What a deprecated function message answers: the call before it, which had no id.
+  // A deprecated function message answers the call before it, which had no id.
   let lastFunctionCall: string | undefined;
   return messages.map((item, index) => {
     const calls = callsOf(item, index);
@@ -76,7 +76,7 @@ export function toChatMessages(messages: readonly WireMessage[], path = 'message
   });
 }
 
-/** A turn back in OpenAI's form, its content as text, or as parts where there are images. */
+/** Converts a turn to OpenAI's format. The content is a text, or parts if there are images. */
 export function wireMessage({ toolCalls, toolCallId, reasoning, images, ...message }: ChatMessage) {
   return {
     ...message,
@@ -128,7 +128,7 @@ function toContent(
   );
 }
 
-/** Roles whose content may hold images. */
+/** Roles whose content may contain images. */
 const showing: ReadonlySet<string> = new Set(['user', 'tool']);
 
 type ChatImage = NonNullable<ChatMessage['images']>[number];
@@ -138,7 +138,7 @@ const imagePart = z.looseObject({
   image_url: z.looseObject({ url: z.string().min(1), detail: z.string().nullish() }),
 });
 
-/** Whether the model takes it is known later. Errors: invalid_request for one without a URL. */
+/** A later step checks whether the model accepts images. Errors: invalid_request for an image without a URL. */
 function imageOf(part: Record<string, unknown>, param: string): ChatImage | undefined {
   if (part['type'] !== 'image_url') return undefined;
   const parsed = imagePart.safeParse(part);

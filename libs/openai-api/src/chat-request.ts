@@ -15,7 +15,7 @@ import { messagesSchema, toChatMessages } from './chat-messages.js';
 import { chatTools, chatToolsSchema, type ChatTools } from './chat-tools.js';
 import { outputConstraint, outputFormatSchema } from './output-format.js';
 
-/** A caller says in other fields what form its answer has. */
+/** A caller gives the format of the answer in other fields. */
 const parametersSchema = generationParametersSchema.omit({ constraint: true });
 
 const parameterShape = Object.fromEntries(
@@ -27,7 +27,7 @@ const bodySchema = z.looseObject({
   ...chatToolsSchema.shape,
   ...outputFormatSchema.shape,
   messages: messagesSchema.optional(),
-  /** The OPEA specification's name of the field. */
+  /** The name of the field in the OPEA specification. */
   message: messagesSchema.optional(),
   model: z.string().optional(),
   max_completion_tokens: z.int().min(1).nullish(),
@@ -45,7 +45,7 @@ const ownFields = new Set(Object.keys(bodySchema.shape));
 type Body = WithoutNulls<z.output<typeof bodySchema>>;
 type WithoutNulls<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], null> };
 
-/** OpenAI's clients send null for "not set". One pass here is half the work of a transform of each field. */
+/** OpenAI's clients send null for "not set". One pass here costs half as much as a transform of each field. */
 function withoutNulls<Fields extends object>(fields: Fields): WithoutNulls<Fields> {
   const given = { ...fields } as Record<string, unknown>;
   for (const name of ownFields) if (given[name] === null) delete given[name];
@@ -58,12 +58,12 @@ export interface ChatCompletionRequest extends ChatTools {
   parameters: GenerationParameters;
   /** Variables for the model's chat template. */
   chatTemplateKwargs?: TemplateVariables;
-  /** How much the model is to think; `field` is what the caller calls it. */
+  /** The reasoning effort; `field` is its path in the caller's request. */
   reasoningEffort?: { value: string; field: string };
-  /** Passages to answer from, where there is no mega service that finds them. */
+  /** Passages to answer from, if no mega service finds them. */
   documents?: RetrievedDocument[];
   labels?: RequestLabels;
-  /** Absent when the caller did not say. */
+  /** Absent if the caller did not set it. */
   stream?: boolean;
   includeUsage: boolean;
   /** Fields beyond the chat completions API, e.g. OPEA's retrieval parameters. */
@@ -106,8 +106,8 @@ function labelsOf({
 }
 
 /**
- * Labels without effect: a model that runs here finds the beginnings that it knows by their content, without a key; who
- * asks stands in the log. An engine elsewhere is sent all of them.
+ * Returns the labels without effect. A local model finds cached prefixes by their content, without a key, and the log
+ * has the user. A remote engine gets all labels.
  */
 export function unusedLabels(
   labels: RequestLabels | undefined,
@@ -117,7 +117,7 @@ export function unusedLabels(
   return labels?.prompt_cache_key !== undefined && !isElsewhere ? ['prompt_cache_key'] : [];
 }
 
-/** Splits what the caller sent beyond the known fields: refused, or named as ignored. Errors: unsupported_parameter. */
+/** Returns the unknown fields that are ignored. Errors: unsupported_parameter for an unknown field that is refused. */
 export function ignoredFields(
   extra: Record<string, unknown>,
   used: ReadonlySet<string> = new Set(),
@@ -127,7 +127,7 @@ export function ignoredFields(
   return unused;
 }
 
-/** Whatever changes what the answer means must not be dropped silently. */
+/** Refuses fields that change the meaning of the answer: they must not be dropped silently. */
 function assertIgnorable(name: string, value: unknown): void {
   if (!refusedFields.has(name) || isNeutral(name, value)) return;
   const detail = `${name} is not supported by this model`;
@@ -147,7 +147,7 @@ function assertConsistent(body: Body): void {
   if (bestOf === undefined) return;
   if (bestOf < n) throw invalidField('best_of', 'must not be below n');
   if (bestOf > n && body.stream)
-    throw invalidField('best_of', 'the best can only be told at the end; do not stream');
+    throw invalidField('best_of', 'the best answer is only known at the end; set stream to false');
 }
 
 function generationParameters(body: Body): GenerationParameters {

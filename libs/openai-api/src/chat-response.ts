@@ -28,17 +28,17 @@ export interface ChatCompletionChoice {
   index: number;
   message: {
     role: 'assistant';
-    /** null where the model said nothing and called tools, or refused. */
+    /** null if the model only called tools, or refused. */
     content: string | null;
-    /** What was said in the place of an answer, or in the place of its rest. */
+    /** The refusal in place of an answer, or of the rest of an answer. */
     refusal: string | null;
     annotations?: CitationAnnotation[];
     tool_calls?: CompletionToolCall[];
-    /** Answers the deprecated `functions`. */
+    /** The call, for requests with the deprecated `functions`. */
     function_call?: { name: string; arguments: string };
     /** The spoken answer, with its text as the transcript; `content` is null then. */
     audio?: { id: string; data: string; expires_at: number; transcript: string };
-    /** What the model thought, under the name that vLLM, SGLang and DeepSeek use. */
+    /** The model's reasoning, under the name that vLLM, SGLang and DeepSeek use. */
     reasoning_content?: string;
   };
   logprobs: ChoiceLogprobs | null;
@@ -79,7 +79,7 @@ export interface ChatCompletionChunk {
   usage?: CompletionUsage | null;
 }
 
-/** A piece of an answer, with what is said of it where it is spoken. */
+/** A piece of an answer, with its audio if the answer is spoken. */
 export type SpokenChunk = GenerationChunk & {
   audio?: {
     id: string;
@@ -91,7 +91,7 @@ export type SpokenChunk = GenerationChunk & {
   };
 };
 
-/** What all bodies of one completion share. */
+/** The fields that all bodies of one completion share. */
 export interface CompletionIdentity {
   id: string;
   /** Unix seconds. */
@@ -105,7 +105,7 @@ export interface CompletionIdentity {
   legacyFunctions?: boolean;
 }
 
-/** Gathers a stream of chunks into one `chat.completion`. */
+/** Collects a stream of chunks into one `chat.completion`. */
 export async function collectChatCompletion(
   chunks: AsyncIterable<SpokenChunk>,
   identity: CompletionIdentity,
@@ -123,8 +123,8 @@ export async function collectChatCompletion(
 }
 
 /**
- * Turns a stream of chunks into frames with `chat.completion.chunk` objects, ended by `[DONE]`; the last object has the usage
- * where it was asked for.
+ * Converts a stream of chunks to frames with `chat.completion.chunk` objects. `[DONE]` ends the stream; the last object has
+ * the usage if the request includes it.
  */
 export async function* chatCompletionFrames(
   chunks: AsyncIterable<SpokenChunk>,
@@ -148,7 +148,7 @@ export async function* chatCompletionFrames(
   yield doneFrame;
 }
 
-/** The choices that a chunk becomes, one of each object; `started` holds the calls of the answers that have begun. */
+/** The choices of a chunk, one per object; `started` has the calls of the answers that have begun. */
 function* choicesOf(
   chunk: SpokenChunk,
   identity: CompletionIdentity,
@@ -195,7 +195,7 @@ function finalChoice(
   return { index: chunk.choice, delta, logprobs: null, finish_reason: finishReasonOf(chunk, identity) };
 }
 
-/** One call at a time is all that the deprecated form knows. */
+/** The deprecated format has only one call at a time. */
 function callDelta(piece: ToolCallPiece, { legacyFunctions }: CompletionIdentity) {
   return legacyFunctions && piece.function ? { function_call: piece.function } : { tool_calls: [piece] };
 }
@@ -207,7 +207,7 @@ function finishReasonOf(
   return finishReason === 'tool_calls' && identity.legacyFunctions ? 'function_call' : finishReason;
 }
 
-/** A choice while its pieces come in. */
+/** A choice whose pieces are still arriving. */
 interface OpenChoice {
   choice: ChatCompletionChoice;
   text: string;
@@ -284,7 +284,7 @@ function head({ id, created, model, revision = '0' }: CompletionIdentity) {
   return { id, created, model, system_fingerprint: `fp_${revision}` };
 }
 
-/** OpenAI's usage from token counts. */
+/** Converts token counts to OpenAI's usage. */
 export function usageObject(
   usage: TokenUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
 ): CompletionUsage {

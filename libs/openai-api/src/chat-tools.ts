@@ -76,13 +76,13 @@ export interface ChatTools {
   tools?: Tool[];
   toolChoice?: ToolChoice;
   parallelToolCalls?: boolean;
-  /** The caller uses the deprecated `functions`: it is answered with `function_call`. */
+  /** The caller uses the deprecated `functions`, so the answer has `function_call`. */
   legacyFunctions?: true;
 }
 
 /**
- * What a request says of tools. Errors: invalid_request for two tools of one name, for a choice of what is not among the
- * tools, and for both the deprecated and the present fields.
+ * The tools of a request. Errors: invalid_request for two tools with one name, for a choice that is not among the tools,
+ * and for a request with both the deprecated and the current fields.
  */
 export function chatTools(fields: ToolFields): ChatTools {
   const { functions, function_call: functionCall } = fields;
@@ -102,8 +102,8 @@ export function chatTools(fields: ToolFields): ChatTools {
 }
 
 /**
- * A request for a model, without the tools that it cannot call, and the names of the fields that have no effect so. Errors:
- * unsupported_parameter where a call is demanded.
+ * The request without the tools that the model cannot call, and the names of the fields without effect. Errors:
+ * unsupported_parameter if the request requires a call.
  */
 export function callableTools<Request extends ChatTools>(
   request: Request,
@@ -120,7 +120,7 @@ export function callableTools<Request extends ChatTools>(
   return { request: rest as Request, ignored: toolChoice?.mode === 'none' ? [] : [field] };
 }
 
-/** Where in a chat completion request a field of one of the model's tools stands: `tools[0].custom.format.grammar.…`. */
+/** The path of a tool's field in a chat completion request: `tools[0].custom.format.grammar.…`. */
 export function chatToolParam(tool: number, field: string): string {
   const [first, ...rest] = field.split('.');
   const inner = first === 'grammar' ? 'custom.format.grammar' : `function.${first}`;
@@ -169,7 +169,7 @@ function legacyChoice(choice: ToolFields['function_call']): ToolChoice | undefin
 function assertUnique(tools: readonly Tool[], param: string): void {
   const names = tools.map(({ name }) => name);
   const index = names.findIndex((name, place) => names.indexOf(name) !== place);
-  if (index !== -1) throw invalidField(`${param}[${index}]`, `there is another tool called ${names[index]}`);
+  if (index !== -1) throw invalidField(`${param}[${index}]`, `another tool has the name ${names[index]}`);
 }
 
 function assertChoosable(choice: ToolChoice | undefined, tools: readonly Tool[], param: string): void {
@@ -181,8 +181,8 @@ function assertChoosable(choice: ToolChoice | undefined, tools: readonly Tool[],
 const toolParam = /^tools\[(\d+)\]\.((?:grammar|parameters)\b.*)$/;
 
 /**
- * The chunks, with errors about a tool that name its path in the caller's request. The language model names the
- * tool's index and its field: `tools[0].grammar.definition`.
+ * Passes the chunks on, and replaces the path in errors about a tool with the path in the caller's request. The language
+ * model's errors have the tool's index and its field: `tools[0].grammar.definition`.
  */
 export async function* namingToolParams(
   chunks: AsyncIterable<GenerationChunk>,

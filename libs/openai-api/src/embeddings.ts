@@ -11,17 +11,17 @@ const inputSchema = z
   .union([text, z.array(text).min(1), tokens, z.array(tokens).min(1)], {
     error: 'must be a non-empty string, an array of strings, an array of tokens or an array of token arrays',
   })
-  // Not a bound of the alternatives: a union reports the alternative that fails deepest.
+  // The limit is not part of the alternatives, because a union reports the alternative that fails deepest.
   .refine((input) => typeof input === 'string' || typeof input[0] === 'number' || input.length <= maxInputs, {
     error: `must be at most ${maxInputs} texts or token arrays`,
   })
   .describe(`At most ${maxInputs} texts or token arrays`);
 
-/** The body of `POST /v1/embeddings`, also with OPEA's older `text`; `inputs` is the input as a list. */
+/** The body of `POST /v1/embeddings`, also with OPEA's older field `text`; `inputs` is the input as a list. */
 export const embeddingRequestSchema = z
   .object({
     input: inputSchema.optional(),
-    text: inputSchema.optional().describe('OPEA’s older name of the input, for bodies without one'),
+    text: inputSchema.optional().describe('OPEA’s older name of the input, for bodies without `input`'),
     model: z.string().optional(),
     encoding_format: z.enum(['float', 'base64']).default('float'),
     dimensions: z.int().min(1).optional(),

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** Query of a list: 1 to 100 objects, 20 by default, those that follow the one with the id `after`. */
+/** Query of a list: 1 to 100 objects after the object with the id `after`; 20 by default. */
 export const pageShape = {
   limit: z.coerce.number().int().min(1).max(100).default(20),
   after: z.string().optional(),
 };
 
-/** What {@link listOf} gives, for the OpenAPI document. */
+/** The schema of {@link listOf}, for the OpenAPI document. */
 export function listSchemaOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     object: z.literal('list'),
@@ -17,7 +17,7 @@ export function listSchemaOf<Item extends z.ZodType>(item: Item) {
   });
 }
 
-/** A list as OpenAI pages it; the ids of an empty one are empty. */
+/** A page of a list in OpenAI's format; the ids of an empty page are empty. */
 export function listOf<Item extends { id?: unknown }>(data: Item[], hasMore: boolean) {
   return {
     object: 'list' as const,

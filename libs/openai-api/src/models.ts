@@ -1,7 +1,7 @@
 import type { ModelInfo } from '#contracts';
 import { z } from 'zod';
 
-/** OpenAI's model, with what else is known of it. */
+/** The schema of OpenAI's model object, with further properties of the model. */
 export const modelSchema = z.looseObject({
   id: z.string(),
   object: z.literal('model'),
@@ -13,12 +13,12 @@ export type Model = z.infer<typeof modelSchema>;
 
 export const modelListSchema = z.object({ object: z.literal('list'), data: z.array(modelSchema) });
 
-/** The list of models with the catalogue that the Codex CLI reads. */
+/** The list of models with the catalog for the Codex CLI. */
 export const modelCatalogueSchema = modelListSchema.extend({
   models: z.array(modelSchema.extend({ slug: z.string() })),
 });
 
-/** OpenAI's model object, with what else is known of it. */
+/** OpenAI's model object, with further properties of the model. */
 export function modelObject(info: Partial<ModelInfo> & { id: string; service?: string }): Model {
   const { id, created = 0, revision, backend, maxInputTokens, assumesLength, service } = info;
   return {
@@ -37,7 +37,7 @@ export function modelList(models: Model[]) {
   return { object: 'list' as const, data: models };
 }
 
-/** The system prompt of the Codex CLI for a model of this server; Codex appends what it knows of the machine itself. */
+/** The system prompt of the Codex CLI for a model of this server; Codex appends facts about the machine. */
 const instructions = `You are a coding agent in the Codex CLI, on the user's own computer. You work in the current directory.
 
 - Read before you write: look at the files that matter with exec_command (rg, ls, sed -n) before you change anything.
@@ -47,18 +47,18 @@ const instructions = `You are a coding agent in the Codex CLI, on the user's own
 - Never delete or overwrite work of the user that you were not asked to change. Do not commit unless you are asked to.
 - When you are done, say in a few sentences what you changed and how you checked it. Say what you could not do.`;
 
-/** Most tokens of a tool's output that Codex keeps. */
+/** Maximum tokens of a tool's output that Codex keeps. */
 const mostOutputTokens = 10_000;
 
-/** How hard a model that reads `reasoning_effort` may be told to think. */
+/** The levels of `reasoning_effort` for a model whose chat template reads it. */
 const efforts = ['low', 'medium', 'high'];
 
-/** An entry of `models` in the list of models, which the Codex CLI reads as its catalogue. */
+/** An entry of `models` in the list of models, which the Codex CLI reads as its catalog. */
 export type CodexModel = Model & { slug: string } & Record<string, unknown>;
 
 /**
- * A model as the Codex CLI describes models. Codex offers its tools by it: `apply_patch` as a custom tool, the shell, and
- * `view_image` where the model sees. Fields that older versions need and newer ones do not are there, too.
+ * A model in the format of the Codex CLI. It decides which tools Codex offers: `apply_patch` as a custom tool, the shell,
+ * and `view_image` if the model accepts images. It includes fields that only older versions need.
  */
 export function codexModel(info: Partial<ModelInfo> & { id: string; service?: string }): CodexModel {
   const { id, maxInputTokens, assumesLength, modalities = ['text'], templateVariables = [] } = info;

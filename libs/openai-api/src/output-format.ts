@@ -2,7 +2,7 @@ import { type OutputConstraint, invalidField } from '#contracts';
 import { z } from 'zod';
 
 const jsonSchema = z.union([z.boolean(), z.record(z.string(), z.unknown())]);
-/** vLLM takes a schema as an object or as the text of one. */
+/** vLLM accepts a schema as an object or as its JSON text. */
 const schemaOrText = z.union([jsonSchema, z.string().transform(parsedSchema)], 'must be a JSON schema');
 
 /** OpenAI's `response_format`, which is `text.format` of the Responses API with its schema one level down. */
@@ -17,7 +17,7 @@ export const responseFormatSchema = z.discriminatedUnion('type', [
 
 const choices = z.array(z.string().min(1)).min(1);
 
-/** The fields that say what form an answer has: OpenAI's, and vLLM's older and newer ones. */
+/** The fields for the format of an answer: OpenAI's field, and vLLM's older and newer fields. */
 export const outputFormatSchema = z.looseObject({
   response_format: responseFormatSchema.nullish(),
   guided_json: schemaOrText.nullish(),
@@ -36,7 +36,7 @@ export const outputFormatSchema = z.looseObject({
 });
 type FormatFields = z.output<typeof outputFormatSchema>;
 
-/** What a request's answer is held to. Errors: invalid_request where two fields ask for different forms. */
+/** The constraint on a request's answer. Errors: invalid_request if two fields ask for different formats. */
 export function outputConstraint(fields: FormatFields): OutputConstraint | undefined {
   const { json, regex, choice, grammar, json_object: object } = fields.structured_outputs ?? {};
   const found: [param: string, constraint: OutputConstraint | undefined][] = [
@@ -55,7 +55,7 @@ export function outputConstraint(fields: FormatFields): OutputConstraint | undef
   const [first, second] = given;
   if (second) {
     const [param] = second;
-    throw invalidField(param, `the answer has its form from ${first?.[0]} already`);
+    throw invalidField(param, `${first?.[0]} already sets the format of the answer`);
   }
   return first?.[1];
 }
@@ -88,7 +88,7 @@ function parsedSchema(text: string, context: z.RefinementCtx): boolean | Record<
     const parsed = jsonSchema.safeParse(JSON.parse(text));
     if (parsed.success) return parsed.data;
   } catch {
-    // Told below, as a value of another kind is.
+    // Reported below, like a value that is not a schema.
   }
   context.addIssue({ code: 'custom', message: 'is not the text of a JSON schema' });
   return z.NEVER;

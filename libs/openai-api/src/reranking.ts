@@ -6,21 +6,21 @@ const document = z.union(
   'must be a string or an object with a text',
 );
 
-/** What passages are ordered by. */
+/** The query that passages are ranked for. */
 export const rerankQuerySchema = z.string().min(1, 'must not be empty');
 
-/** The body of `POST /v1/rerank` as Jina, Cohere and vLLM know it; documents are reduced to their texts. */
+/** The body of `POST /v1/rerank` in the format of Jina, Cohere and vLLM; documents are reduced to their texts. */
 export const rerankRequestSchema = z.object({
   model: z.string().nullish(),
   query: rerankQuerySchema,
   documents: z.array(document).min(1).max(1000),
-  /** All of them where it is absent. */
+  /** Absent: all documents. */
   top_n: z.int().min(1).nullish(),
   return_documents: z.boolean().nullish(),
 });
 export type RerankRequest = z.output<typeof rerankRequestSchema>;
 
-/** Jina's and vLLM's answer of `/v1/rerank`. */
+/** The answer of `/v1/rerank` in the format of Jina and vLLM. */
 export const rerankResponseSchema = z.object({
   id: z.string(),
   model: z.string(),
@@ -35,7 +35,7 @@ export const rerankResponseSchema = z.object({
 });
 export type RerankResponse = z.infer<typeof rerankResponseSchema>;
 
-/** The call of the reranking service that a body asks for: the model's own scores, all documents unless top_n says. */
+/** The call of the reranking service for a body: the model's own scores, of all documents unless top_n is set. */
 export function rerankCall({ model, query, documents, top_n }: RerankRequest) {
   return {
     query,
@@ -46,7 +46,7 @@ export function rerankCall({ model, query, documents, top_n }: RerankRequest) {
   };
 }
 
-/** The answer of Jina's and vLLM's APIs, best first; documents come along unless the caller declines them. */
+/** The answer in the format of Jina and vLLM, best first; it has the documents unless the caller declines them. */
 export function rerankResponse(
   reply: ReplyOf<typeof rerank>,
   request: RerankRequest,
@@ -68,22 +68,25 @@ function documentAt({ documents }: RerankRequest, index: number): string {
   throw new MegaNestError('bad_upstream', { service: 'reranking', detail: `there is no document ${index}` });
 }
 
-/** Text Embeddings Inference's body of `/rerank`. */
+/** The body of `/rerank` in the format of Text Embeddings Inference. */
 export const teiRerankRequestSchema = z.object({
   query: rerankQuerySchema,
   texts: z.array(z.string()).min(1).max(1000),
-  /** Logits in place of probabilities. */
+  /** Return logits instead of probabilities. */
   raw_scores: z.boolean().default(false),
   return_text: z.boolean().default(false),
-  /** False: a passage that is longer than the model takes is an error, and none is cut as the profile says. */
+  /** False: a passage that is too long for the model is an error; true: the model's profile says how it is cut. */
   truncate: z.boolean().default(true),
   truncation_direction: z
-    .literal(['right', 'Right'], 'Passages too long for the model are cut at their end.')
+    .literal(
+      ['right', 'Right'],
+      'must be right: passages that are too long for the model are cut at their end',
+    )
     .optional(),
 });
 export type TeiRerankRequest = z.output<typeof teiRerankRequestSchema>;
 
-/** `/rerank` serves two families of clients: TEI's send `texts`, Cohere's and Jina's send `documents`. */
+/** `/rerank` serves two kinds of clients: clients of TEI send `texts`, clients of Cohere and Jina send `documents`. */
 export const plainRerankSchema = z
   .looseObject({})
   .transform((body) =>
@@ -91,24 +94,24 @@ export const plainRerankSchema = z
   );
 export type PlainRerankRequest = z.output<typeof plainRerankSchema>;
 
-/** What {@link teiRerankResponse} makes, for the OpenAPI document. */
+/** The schema of {@link teiRerankResponse}, for the OpenAPI document. */
 export const teiRerankAnswerSchema = z.array(
   z.object({ index: z.int(), score: z.number(), text: z.string().optional() }),
 );
 
-/** What the OpenAPI documents say of `/rerank`. */
+/** The operation of `/rerank` in the OpenAPI documents. */
 export const plainRerankOperation = {
-  summary: 'Rerank as Text Embeddings Inference (texts) or as Cohere (documents)',
+  summary: 'Rerank in the format of Text Embeddings Inference (texts) or of Cohere (documents)',
   body: z.union([teiRerankRequestSchema, rerankRequestSchema]),
   answer: z.union([teiRerankAnswerSchema, rerankResponseSchema]),
 };
 
-/** The call of the reranking service that a body asks for: the scores of the model alone, for all texts. */
+/** The call of the reranking service for a body: the model's own scores, for all texts. */
 export function teiRerankCall({ query, texts, truncate }: TeiRerankRequest) {
   return { query, texts, truncate, top_n: texts.length, fusion: 'none' as const };
 }
 
-/** Text Embeddings Inference's answer: a bare list. */
+/** The answer in the format of Text Embeddings Inference: a plain list. */
 export function teiRerankResponse(
   { results }: ReplyOf<typeof rerank>,
   { texts, raw_scores, return_text }: TeiRerankRequest,
@@ -120,7 +123,7 @@ export function teiRerankResponse(
   }));
 }
 
-/** The inverse of the sigmoid; kept finite where Float64 has rounded a probability to 0 or 1. */
+/** The inverse of the sigmoid; finite even if Float64 has rounded a probability to 0 or 1. */
 function logit(probability: number): number {
   const inside = Math.min(Math.max(probability, Number.MIN_VALUE), 1 - Number.EPSILON / 2);
   return Math.log(inside) - Math.log1p(-inside);

@@ -20,11 +20,11 @@ interface FunctionTool {
   parameters: Record<string, unknown> | null;
   strict: boolean | null;
 }
-/** A tool as it is echoed; types other than function are echoed as they came. */
+/** A tool as the response repeats it; types other than function are repeated unchanged. */
 export type ResponseTool = FunctionTool | { type: string; [field: string]: unknown };
 export type ResponseToolChoice = 'none' | 'auto' | 'required' | { type: string; [field: string]: unknown };
 
-/** Everything of a response that the request decides; fixed from creation on. */
+/** The fields of a response that the request sets; they do not change after creation. */
 export interface ResponseSettings {
   previous_response_id: string | null;
   conversation: { id: string } | null;
@@ -64,7 +64,7 @@ export interface ResponseObject extends ResponseSettings {
   output: OutputItem[];
   /** The text of all messages, joined. */
   output_text: string;
-  /** What the engine has reported so far; zeros before it has: the official documents leave no null in common. */
+  /** The usage that the engine has reported; zeros before its report, because not all official documents allow null. */
   usage: ResponseUsage;
 }
 
@@ -78,7 +78,7 @@ export interface NewResponse {
   status: 'queued' | 'in_progress';
 }
 
-/** A response that has produced nothing yet. */
+/** A new response without output. */
 export function newResponse({ id, createdAt, model, settings, status }: NewResponse): ResponseObject {
   return {
     id,
@@ -96,7 +96,7 @@ export function newResponse({ id, createdAt, model, settings, status }: NewRespo
   };
 }
 
-/** OpenAI's usage; the engine's prefix cache is filled for free, so nothing counts as written. */
+/** OpenAI's usage. Writes to the engine's prefix cache are free, so the written tokens are 0. */
 export function responseUsage({
   promptTokens,
   completionTokens,
@@ -112,7 +112,7 @@ export function responseUsage({
   };
 }
 
-/** True once nothing more will happen to a response. */
+/** True if the response has ended. */
 export function isFinished({ status }: Pick<ResponseObject, 'status'>): boolean {
   return status !== 'queued' && status !== 'in_progress';
 }
@@ -132,14 +132,14 @@ export const textFormatSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** `text.format` as a response repeats it. */
+/** `text.format` in a response. */
 type TextFormat =
   | { type: 'text' }
   | { type: 'json_object' }
   | {
       type: 'json_schema';
       name: string;
-      /** Empty where there is none: one official document wants a text, the other wants the field. */
+      /** Empty if unset: one official document requires a string, the other requires the field. */
       description: string;
       schema: boolean | Record<string, unknown>;
       strict: boolean;
@@ -151,14 +151,14 @@ export function echoedFormat(format: z.output<typeof textFormatSchema> | undefin
   return { type, name, description: description ?? '', schema, strict: strict ?? false };
 }
 
-/** What an answer of the format is held to; schemas hold whether they are strict or not. */
+/** The constraint on an answer of the format; a schema is enforced even if it is not strict. */
 export function formatConstraint(format: TextFormat): OutputConstraint | undefined {
   if (format.type === 'text') return undefined;
   if (format.type === 'json_object') return { type: 'json_object' };
   return { type: 'json_schema', schema: format.schema };
 }
 
-/** Prefixes of OpenAI's ids, by what they name; `item` types that are not listed get `item`. */
+/** Prefixes of OpenAI's ids by type; other types of items get `item`. */
 const itemPrefixes: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -176,12 +176,12 @@ const itemPrefixes: Readonly<Record<string, string>> = {
   compaction: 'cmp',
 };
 
-/** A fresh id, 192 random bits behind its prefix: `resp_3f…`. */
+/** Returns a new id: a prefix and 192 random bits, `resp_3f…`. */
 export function newId(prefix: string): string {
   return `${prefix}_${randomBytes(24).toString('hex')}`;
 }
 
-/** A fresh id for an item of a type: `msg_…` for a message. */
+/** Returns a new id for an item of a type: `msg_…` for a message. */
 export function newItemId(type: string): string {
   return newId(itemPrefixes[type] ?? 'item');
 }

@@ -193,7 +193,7 @@ const querySchema = z.looseObject({
 
 /**
  * Returns the model of a connection's query. Clients that cannot send an `intent` send a model instead; with an
- * intent, the model is that of a conversation and does not affect transcription. Errors: invalid_request for
+ * intent, the model is for a conversation and does not affect transcription. Errors: invalid_request for
  * another intent.
  */
 export function queriedModel(query: unknown): string | undefined {

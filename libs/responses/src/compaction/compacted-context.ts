@@ -4,28 +4,28 @@ import type { StoredItem } from '../items/input-items.js';
 import type { Compaction } from '../items/output-items.js';
 
 const compactedContextSchema = z.object({
-  /** What the conversation goes on from, oldest first. */
+  /** The items that replace the compacted part of the conversation, oldest first. */
   items: z.array(z.looseObject({ type: z.string(), id: z.string() })),
-  /** Ids of everything that it stands for. */
+  /** Ids of the items that the compaction replaces. */
   covers: z.array(z.string()),
 });
 
-/** What a compaction item holds, sealed. */
+/** The content of a compaction item, before it is sealed. */
 export type CompactedContext = z.infer<typeof compactedContextSchema>;
 
 export function compactedContextOf(text: string): CompactedContext {
   return compactedContextSchema.parse(JSON.parse(text));
 }
 
-/** The item that a client keeps in place of what it stands for. */
+/** The item that a client keeps in place of the compacted items. */
 export function compactionItem(encrypted_content: string): Compaction {
   return { id: newItemId('compaction'), type: 'compaction', encrypted_content };
 }
 
 /**
- * Puts what compaction items hold into their place, and takes away what they stand for: items of the same id, and
- * messages of the user with the same text, because clients send these along and some drop the ids. `open` gets an item
- * and its index.
+ * Replaces compaction items by their content, and removes the items that they cover: items with the same id, and user
+ * messages with the same text, because clients send the covered items too and some drop the ids. `open` gets an item and
+ * its index.
  */
 export function expandCompactions(
   items: readonly StoredItem[],
@@ -47,7 +47,7 @@ export function expandCompactions(
   return expanded;
 }
 
-/** True for what the user said. */
+/** True for a message of the user. */
 export function isUserMessage(item: StoredItem): boolean {
   return item.type === 'message' && item['role'] === 'user';
 }
@@ -61,8 +61,8 @@ function textOf(item: StoredItem): string {
 }
 
 /**
- * Where a conversation can be cut so that what follows makes sense alone: places behind which no output of a tool lacks
- * its call. Ascending, from 0 to the number of items.
+ * Indexes where a conversation can be cut so that the rest is complete: each output of a tool after the cut has its call
+ * after the cut too. Ascending, from 0 to the number of items.
  */
 export function safeCuts(items: readonly StoredItem[]): number[] {
   const cuts = [items.length];
@@ -77,7 +77,7 @@ export function safeCuts(items: readonly StoredItem[]): number[] {
   return cuts.toReversed();
 }
 
-/** Calls that have no output yet: the conversation cannot go on without them. */
+/** Calls without an output: the conversation cannot continue without them. */
 export function openCalls(items: readonly StoredItem[]): StoredItem[] {
   const answered = new Set(
     items.filter(({ type }) => type.endsWith('_output')).map((item) => item['call_id']),

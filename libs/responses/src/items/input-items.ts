@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { newItemId, type ResponseTool } from '../response-object.js';
 import { delegate, toolSchema } from '../tools/tools.js';
 
-/** An item as it is kept and listed: always with type, id and, where its type has one, status. */
+/** An item as it is stored and listed: always with type and id, and with status if its type has one. */
 export interface StoredItem {
   type: string;
   id: string;
   [field: string]: unknown;
 }
 
-/** An item as it came in: an `item_reference` still points to another one. */
+/** An item as the client sent it: an `item_reference` still points to another item. */
 export type InputItem = StoredItem;
 
 const text = z.string().max(10_485_760);
@@ -24,7 +24,7 @@ const partSchema = z.looseObject({ type: z.string() }).superRefine((part, contex
     context.addIssue({ code: 'custom', path: [needed], message: 'must be a string' });
 });
 
-/** What each kind of part cannot do without. */
+/** The required field of each type of part. */
 const requiredPartField: Readonly<Record<string, string>> = {
   input_text: 'text',
   output_text: 'text',
@@ -52,7 +52,7 @@ const requiredFields: Readonly<Record<string, readonly string[]>> = {
   mcp_approval_response: ['approval_request_id'],
 };
 
-/** Codex tells of some of its tools' outputs by the tool's name alone: these answer no call of the model's. */
+/** Codex sends some outputs with the tool's name instead of a call id: they do not answer a call of the model. */
 function requiredOf(item: Record<string, unknown> & { type: string }): readonly string[] {
   const isNamedOutput = item.type === 'function_call_output' && typeof item['name'] === 'string';
   return isNamedOutput && (item['call_id'] ?? null) === null ? [] : (requiredFields[item.type] ?? []);
@@ -77,7 +77,7 @@ const otherItemSchema = z
       context.addIssue({ code: 'custom', path: ['output'], message: 'is required' });
   });
 
-/** One item of the input in any of the forms that clients send; completed to its stored form. */
+/** One item of the input in any of the formats that clients send; completed to its stored format. */
 export const inputItemSchema = z
   .looseObject({}, 'must be an object')
   .transform((value, context): InputItem => {
@@ -96,7 +96,7 @@ function looksLikeMessage(value: Record<string, unknown>): boolean {
   return value['type'] === 'message' || ((value['type'] ?? null) === null && 'role' in value);
 }
 
-/** `{id}` alone is a reference: its type may be left out. */
+/** `{id}` alone is a reference: its type is optional. */
 function withReferenceType(value: Record<string, unknown>): Record<string, unknown> {
   const isReference = (value['type'] ?? null) === null && typeof value['id'] === 'string';
   return isReference ? { ...value, type: 'item_reference' } : value;
@@ -119,7 +119,7 @@ function storedMessage(message: z.output<typeof messageSchema>): StoredItem {
   };
 }
 
-/** `text` is what chat completions call a part: it becomes the one of its role. Output parts get all their fields. */
+/** `text` is the type of a part in chat completions: it becomes the type for its role. Output parts get all their fields. */
 function storedPart(part: z.output<typeof partSchema>, role: string): Record<string, unknown> {
   const plainText = part.type === 'text' || part.type === 'input_text' || part.type === 'output_text';
   if (part.type === 'input_image') return { detail: 'auto', ...part };
@@ -137,14 +137,14 @@ function storedItem({ id, status, ...rest }: z.output<typeof otherItemSchema>): 
   const needsStatus = rest.type.endsWith('_call') || rest.type.endsWith('_output');
   return {
     ...rest,
-    // OpenAI's document requires the field that came before approval_request_id, too.
+    // OpenAI's document also requires the predecessor of approval_request_id.
     ...(rest.type === 'mcp_approval_response' && { request_id: rest['approval_request_id'] }),
     id: id ?? newItemId(rest.type),
     ...(status ? { status } : needsStatus && { status: 'completed' }),
   };
 }
 
-/** The tools of a request with those that items of its conversation add; of two with one name the later one counts. */
+/** The tools of a request and of the items of its conversation; of two tools with one name the later one counts. */
 export function withAdditionalTools(
   tools: readonly ResponseTool[],
   items: readonly StoredItem[],
@@ -166,8 +166,8 @@ function keyOf(tool: ResponseTool, place: number): string {
 const isOutput = ({ type }: StoredItem) => type.endsWith('_call_output');
 
 /**
- * Checks that each output of a tool in the input answers a call that was made, in the input or before it: a model cannot
- * make sense of the others. Errors: invalid_request with the path of the call's id.
+ * Checks that each output of a tool in the input answers a call in the input or before it: a model cannot use other
+ * outputs. Errors: invalid_request with the path of the call's id.
  */
 export function assertCallsAnswered(
   context: readonly StoredItem[],
@@ -181,29 +181,29 @@ export function assertCallsAnswered(
     const callId = item['call_id'];
     if (!isOutput(item) || typeof callId !== 'string' || made.has(callId)) continue;
     const param = `${path}[${index}].call_id`;
-    throw invalidField(param, `no tool call ${callId} was made that this could be the output of`);
+    throw invalidField(param, `there is no tool call ${callId} for this output`);
   }
 }
 
 const textTypes = /^(text\/(?!html)|application\/(json|xml|yaml|x-yaml|csv)\b)/;
-/** Each character fits in one place only: the time to refuse a text grows with its length, not with its square. */
+/** Each character matches at one place only, so the time to refuse a text is linear in its length. */
 const base64Form = /^[\w+/\s-]*(?:={1,2}\s*)?$/;
 const textNames =
   /\.(txt|md|markdown|csv|tsv|json|jsonl|xml|ya?ml|log|[cm]?[jt]sx?|py|java|go|rs|c|h|cpp|sh|sql)$/i;
 
-/** A file that came with the request. */
+/** A file in the request. */
 export interface GivenFile {
   filename: string;
-  /** Empty where nothing tells. */
+  /** Empty if unknown. */
   mimeType: string;
   bytes: Uint8Array;
 }
 
-/** Where an `input_file` part has its file from. */
+/** The source of the file of an `input_file` part. */
 export type InputFile = GivenFile | { url: string; filename?: string } | { id: string; filename?: string };
 
 /**
- * What an `input_file` part refers to: bytes in `file_data` (a data URL or bare base64), a URL, or a stored file.
+ * The file of an `input_file` part: bytes in `file_data` (a data URL or plain base64), a URL, or a stored file.
  * Errors: invalid_request with the path.
  */
 export function inputFileOf(part: Record<string, unknown>, path: string): InputFile {
@@ -225,7 +225,7 @@ function givenFile(data: string, filename: string, param: string): GivenFile {
   return { filename, mimeType: match?.[1] ?? '', bytes: Buffer.from(base64, 'base64') };
 }
 
-/** The text of a file that is text by its type or name; undefined for the others, and where it is no UTF-8. */
+/** The text of a file whose type or name says that it is text; undefined for other files, and if it is not UTF-8. */
 export function textOfTextFile({ filename, mimeType, bytes }: GivenFile): string | undefined {
   const known = mimeType !== '' && mimeType !== 'application/octet-stream';
   if (!(known ? textTypes.test(mimeType) : textNames.test(filename))) return undefined;

@@ -1,6 +1,6 @@
 import { pageOfQuote, type Citation, type RetrievedDocument } from '#contracts';
 
-/** A token with its log probability, as the Responses API writes it: `bytes` is always an array. */
+/** A token with its log probability, in the format of the Responses API: `bytes` is always an array. */
 export interface LogProb {
   token: string;
   logprob: number;
@@ -8,13 +8,13 @@ export interface LogProb {
   top_logprobs: { token: string; logprob: number; bytes: number[] }[];
 }
 
-/** Where an answer's text came from: `index` is the character offset in the text behind which it is cited. */
+/** The source of an answer's text: `index` is the character offset in the text after which it is cited. */
 export interface FileCitation {
   type: 'file_citation';
   file_id: string;
   filename: string;
   index: number;
-  /** Beyond OpenAI's fields: the page of a paged document. */
+  /** Extension of OpenAI's fields: the page of a paged document. */
   page?: number;
 }
 
@@ -25,7 +25,7 @@ export interface OutputText {
   logprobs: LogProb[];
 }
 
-/** What is said in the place of an answer, by the model or by a guard. */
+/** The refusal in place of an answer, by the model or by a guard. */
 export interface OutputRefusal {
   type: 'refusal';
   refusal: string;
@@ -51,7 +51,7 @@ export interface FileSearchResult {
   attributes: Record<string, string | number | boolean>;
 }
 
-/** A retrieval that the server ran; `results` only where the caller asked to include them. */
+/** A retrieval by the server; `results` only if the caller asked to include them. */
 export interface FileSearchCall {
   id: string;
   type: 'file_search_call';
@@ -60,19 +60,19 @@ export interface FileSearchCall {
   results: FileSearchResult[] | null;
 }
 
-/** A call that the caller is to run; `arguments` is JSON. */
+/** A call for the caller to run; `arguments` is JSON. */
 export interface FunctionCall {
   id: string;
   type: 'function_call';
   status: ItemStatus;
   call_id: string;
   name: string;
-  /** Of a tool that was given in a namespace: its name, `name` being the one within it. */
+  /** The namespace of the tool, if it has one; `name` is the name within the namespace. */
   namespace?: string;
   arguments: string;
 }
 
-/** A call of a tool with free input, which the caller is to run. */
+/** A call of a tool with free input, for the caller to run. */
 export interface CustomToolCall {
   id: string;
   type: 'custom_tool_call';
@@ -83,27 +83,27 @@ export interface CustomToolCall {
   input: string;
 }
 
-/** What the model thought before it answered, as the summary that every client takes. */
+/** The model's reasoning before its answer, as the summary that all clients support. */
 export interface ReasoningItem {
   id: string;
   type: 'reasoning';
   status: ItemStatus;
   summary: { type: 'summary_text'; text: string }[];
-  /** What the caller may send back to have it remembered; only where it asked for it. */
+  /** The sealed reasoning, which the caller may send back in a later request; only if the caller asked for it. */
   encrypted_content?: string;
 }
 
-/** What a server of the Model Context Protocol offers. */
+/** The tools of a server of the Model Context Protocol. */
 export interface McpListTools {
   id: string;
   type: 'mcp_list_tools';
   server_label: string;
   tools: { name: string; description: string | null; input_schema: unknown; annotations: unknown }[];
-  /** Why it could not be asked. */
+  /** Why the server could not list its tools. */
   error?: string | null;
 }
 
-/** Why a call failed: the tool itself, the protocol, or the way to the server. */
+/** Why a call failed: an error of the tool, of the protocol, or of the connection. */
 export type McpError =
   | { type: 'mcp_tool_execution_error'; content: unknown }
   | { type: 'mcp_protocol_error'; code: number; message: string }
@@ -122,7 +122,7 @@ export interface McpCall {
   approval_request_id: string | null;
 }
 
-/** A call that waits for the caller's consent. */
+/** A call that waits for the caller's approval. */
 export interface McpApprovalRequest {
   id: string;
   type: 'mcp_approval_request';
@@ -131,14 +131,14 @@ export interface McpApprovalRequest {
   arguments: string;
 }
 
-/** What a context was compacted to, sealed: the caller sends it back in place of what it stands for. */
+/** A compacted context, sealed: the caller sends it back in place of the compacted items. */
 export interface Compaction {
   id: string;
   type: 'compaction';
   encrypted_content: string;
 }
 
-/** An item of the work that the server does itself. */
+/** An item for work of the server. */
 export type ServerItem = Compaction | FileSearchCall | McpListTools | McpCall | McpApprovalRequest;
 /** A call that is left to the caller. */
 export type ClientCall = FunctionCall | CustomToolCall;
@@ -154,13 +154,13 @@ export function outputText(output: readonly OutputItem[]): string {
 const mostAttributes = 16;
 const longestAttribute = 512;
 
-/** A retrieved passage as a result of a file search; the file is the document that the passage was cut from. */
+/** A retrieved passage as a result of a file search; the file is the document of the passage. */
 export function fileSearchResult(document: RetrievedDocument): FileSearchResult {
   const { text, score } = document;
   return { ...fileOf(document), text, score, attributes: attributesOf(document) };
 }
 
-/** Citations as annotations; one whose passage is not among the documents is dropped: it would point nowhere. */
+/** Citations as annotations. A citation is dropped if its passage is not among the documents. */
 export function fileCitations(
   citations: readonly Citation[],
   documents: readonly RetrievedDocument[],
@@ -186,7 +186,7 @@ function fileOf({ id, metadata }: RetrievedDocument): { file_id: string; filenam
   return { file_id: fileId, filename: textOf(metadata['filename']) ?? textOf(metadata['source']) ?? fileId };
 }
 
-/** What OpenAI allows as attributes: strings, numbers and booleans, and the id of the passage itself. */
+/** The attributes that OpenAI allows (strings, numbers and booleans), and the id of the passage. */
 function attributesOf({ id, metadata }: RetrievedDocument): FileSearchResult['attributes'] {
   const attributes: FileSearchResult['attributes'] = { chunk_id: id };
   for (const [name, value] of Object.entries(metadata)) {

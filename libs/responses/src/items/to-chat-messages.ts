@@ -9,27 +9,27 @@ import {
 import { modelToolName } from '../tools/tools.js';
 import type { StoredItem } from './input-items.js';
 
-/** The conversation that items amount to, as the language model takes it. */
+/** The conversation of a list of items, in the format of the language model. */
 export interface Conversation {
   messages: ChatMessage[];
-  /** Types of items that say nothing to a text model, e.g. reasoning of another one. */
+  /** Types of items that a text model cannot use, e.g. the reasoning of another model. */
   skippedTypes: string[];
 }
 
-/** What becomes of images: given to the model, told of in words, or refused, saying what the model reads. */
+/** The use of images: passed to the model, described in words, or refused with the kinds of input that it accepts. */
 export type ImageUse = 'take' | 'describe' | { refuse: readonly string[] };
 
 export interface ChatMessagesOptions {
-  /** Names an item for error messages. */
+  /** Returns the path of an item, for error messages. */
   pathOf?: (index: number) => string;
-  /** Default: refused, for the model reads text. */
+  /** Default: refused, because the model accepts only text. */
   images?: ImageUse;
 }
 
 /**
- * Reduces items to turns; files must have been read before. Calls that follow one another, with the text and the
- * reasoning before them, are one turn of the assistant's.
- * Errors: unsupported_parameter for parts that the model cannot read, naming what it reads.
+ * Reduces items to turns; files must have been read before. Consecutive calls, with the text and the reasoning before
+ * them, are one turn of the assistant.
+ * Errors: unsupported_parameter for parts that the model cannot read, with the kinds of input that it accepts.
  */
 export function toChatMessages(
   items: readonly StoredItem[],
@@ -73,7 +73,7 @@ function thoughtOf(item: StoredItem): string {
     .join('\n');
 }
 
-/** Items that are no turns: the tools that the server runs take them up. */
+/** Items that are not turns: the tools of the server use them. */
 const handledElsewhere: ReadonlySet<string> = new Set([
   'mcp_call',
   'mcp_list_tools',
@@ -82,7 +82,7 @@ const handledElsewhere: ReadonlySet<string> = new Set([
   'additional_tools',
 ]);
 
-/** A call that the server ran, and what came of it. */
+/** A call that the server ran, and its result. */
 function mcpCallMessages(item: StoredItem): ChatMessage[] {
   const { id, name, arguments: input, output, error } = item;
   const content = typeof output === 'string' ? output : `The call failed: ${JSON.stringify(error ?? null)}`;
@@ -99,13 +99,13 @@ function toChatMessage(item: StoredItem, path: string, use: ImageUse): ChatMessa
     return { role, ...contentOf(item['content'], `${path}.content`, asked) };
   }
   if (!item.type.endsWith('_call_output')) return undefined;
-  // The model has called the tool: what it cannot see of the result is told of, so that the conversation goes on.
+  // The model has called the tool: a text describes the images that it cannot read, so that the conversation can continue.
   const shown = outputOf(item, path, use === 'take' ? use : 'describe');
   if (typeof item['call_id'] !== 'string') return namedOutput(item, shown);
   return { role: 'tool', ...shown, toolCallId: item['call_id'] };
 }
 
-/** An output that answers no call: the model reads it as a text of the user. */
+/** An output without a call: the model reads it as a text of the user. */
 function namedOutput({ name, namespace }: StoredItem, { content, ...rest }: Content): ChatMessage {
   const tool = modelToolName(String(name), typeof namespace === 'string' ? namespace : undefined);
   const heading = `[${tool}]\n`;
@@ -116,7 +116,7 @@ function namedOutput({ name, namespace }: StoredItem, { content, ...rest }: Cont
   return { role: 'user', content: heading + content, ...(images && { images }) };
 }
 
-/** A call that the caller ran: of a function, a custom tool, or of another type that has an output of its own. */
+/** A call that the caller ran: of a function, a custom tool, or another type with its own type of output. */
 function callOf(item: StoredItem): ToolCall | undefined {
   const { type, call_id: id, name, namespace, arguments: json, input, action } = item;
   if (!type.endsWith('_call') || typeof id !== 'string') return undefined;
@@ -152,7 +152,7 @@ function contentOf(content: unknown, path: string, use: ImageUse): Content {
   );
 }
 
-/** Errors: invalid_request for one that is nowhere. */
+/** Errors: invalid_request for an image without a source. */
 function imageOf({ image_url: url, detail }: Part, param: string): NonNullable<ContentPiece['image']> {
   if (typeof url === 'string') return { url, param, ...(typeof detail === 'string' && { detail }) };
   throw invalidField(param, 'needs image_url or file_id');

@@ -12,9 +12,9 @@ import type { ResponseObject } from '../response-object.js';
 import type { ResponseEvent, UnnumberedEvent } from './events.js';
 
 /**
- * What an event does to a response; the only place that knows. Changes `response` where it can and answers it, or the
- * one that the event carries. Events must come in the order of their log. `output_text` is left to whoever takes a
- * snapshot: joining it at every delta would cost the square of its length.
+ * Applies an event to a response. Changes `response` in place if possible and returns it, or returns the response of the
+ * event. Events must come in the order of their log. It does not set `output_text`, because joining the text at every
+ * delta would take quadratic time: a snapshot sets it.
  */
 export function applyEvent(response: ResponseObject, event: UnnumberedEvent | ResponseEvent): ResponseObject {
   if ('response' in event) return structuredClone(event.response);
@@ -31,7 +31,7 @@ export function applyEvent(response: ResponseObject, event: UnnumberedEvent | Re
   return response;
 }
 
-/** The response that a log leads to. `events` begin with `response.created`. */
+/** Returns the response at the end of a log. `events` begin with `response.created`. */
 export function responseFromEvents(events: readonly ResponseEvent[]): ResponseObject {
   const [first, ...rest] = events;
   if (!first || !('response' in first)) throw new Error('A log begins with a snapshot of the response');

@@ -12,24 +12,24 @@ import type { LogWriter, ToolStep, WorkPhase } from './event-log.js';
 import type { ResponseEvent, ServerWorkEvent } from './events.js';
 
 interface OpenCall {
-  /** Place among the calls of its generation. */
+  /** Index among the calls of its generation. */
   place: number;
   id: string;
   index: number;
   type: ClientCall['type'];
 }
 
-/** Writes the calls that are left to the caller, one at a time. */
+/** Writes the calls for the caller, one at a time. */
 export class CallWriter {
   #open: OpenCall | undefined;
 
-  /** `targets`: what the names that the model uses stand for. */
+  /** `targets`: the tools by the names that the model uses. */
   constructor(
     private readonly log: LogWriter,
     private readonly targets: ReadonlyMap<string, CallTarget>,
   ) {}
 
-  /** A piece of a call; one of another place ends the call before it. Errors: bad_upstream for a piece of an ended one. */
+  /** Adds a piece of a call. A piece of another call ends the previous call. Errors: bad_upstream for an ended call. */
   delta(piece: ToolCallDelta): ResponseEvent[] {
     const opening = this.#open?.place === piece.index ? [] : this.#begin(piece);
     if (piece.input === '') return opening;
@@ -85,7 +85,7 @@ export class CallWriter {
   }
 }
 
-/** Writes the items of the work that the server does itself; several may be open at once. */
+/** Writes the items for work of the server; several may be open at once. */
 export class ServerItemWriter {
   readonly #open = new Map<string, number>();
 
@@ -118,7 +118,7 @@ export class ServerItemWriter {
     return [this.log.add({ type: 'response.output_item.done', output_index, item })];
   }
 
-  /** Ends what is still open, because the response ends. */
+  /** Ends the open items, because the response ends. */
   interrupt(): ResponseEvent[] {
     return [...this.#open.values()].flatMap((index) => {
       const item = this.log.response.output[index] as ServerItem;
@@ -136,11 +136,11 @@ export class ServerItemWriter {
 export interface ShownSearch {
   query: string;
   documents: readonly RetrievedDocument[];
-  /** The item shows what was found. */
+  /** Include the found passages in the item. */
   includeResults: boolean;
 }
 
-/** The steps of a retrieval that has happened already; its passages are what citations resolve to. */
+/** The steps of a finished retrieval; citations resolve to its passages. */
 export function fileSearchSteps({ query, documents, includeResults }: ShownSearch): ToolStep[] {
   const item: FileSearchCall = {
     id: newItemId('file_search_call'),

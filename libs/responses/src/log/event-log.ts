@@ -4,7 +4,7 @@ import type { ResponseObject } from '../response-object.js';
 import { applyEvent } from './apply-event.js';
 import { isTerminal, type ResponseEvent, type ServerWorkEvent, type UnnumberedEvent } from './events.js';
 
-/** The log of one response while it grows: any number of readers replay it from any point and then follow it. */
+/** The growing log of one response: any number of readers replay it from any point and then follow it. */
 export class EventLog {
   readonly #events: ResponseEvent[] = [];
   readonly #waiting = new Set<() => void>();
@@ -22,13 +22,13 @@ export class EventLog {
     this.#wake();
   }
 
-  /** Ends the log without a terminal event, because its writer lost it; readers throw. */
+  /** Ends the log without a terminal event, because its writer cannot continue it; readers throw. */
   abandon(error: Error): void {
     this.#closed ??= { error };
     this.#wake();
   }
 
-  /** Events behind sequence number `startingAfter` (-1: all), then the coming ones until the log ends. */
+  /** Yields the events after sequence number `startingAfter` (-1: all), then new events until the log ends. */
   async *follow(startingAfter = -1, signal?: AbortSignal): AsyncGenerator<ResponseEvent, void, void> {
     const first = this.#events[0]?.sequence_number ?? 0;
     let index = Math.max(0, startingAfter + 1 - first);
@@ -63,41 +63,41 @@ export class EventLog {
   }
 }
 
-/** Gives events their numbers, and keeps the response that they lead to. */
+/** Numbers events, and keeps the response up to date. */
 export class LogWriter {
   #response: ResponseObject;
   #sequence: number;
 
-  /** `nextSequence` above 0 goes on with a log that another process began. */
+  /** `nextSequence` above 0 continues a log that another process began. */
   constructor(initial: ResponseObject, nextSequence: number) {
     this.#response = structuredClone(initial);
     this.#sequence = nextSequence;
   }
 
-  /** The response itself, not a copy: for whoever writes the log. */
+  /** The response itself, not a copy, for writers of the log. */
   get response(): ResponseObject {
     return this.#response;
   }
 
-  /** A copy with its convenience fields brought up to date. */
+  /** Returns a copy with `output_text` set. */
   snapshot(): ResponseObject {
     this.#response.output_text = outputText(this.#response.output);
     return structuredClone(this.#response);
   }
 
-  /** Where the next item goes. */
+  /** Index of the next item. */
   get nextIndex(): number {
     return this.#response.output.length;
   }
 
-  /** The item at a place of the output, which must be of the type. */
+  /** Returns the item at an index of the output; it must have the type. */
   item<Type extends OutputItem['type']>(index: number, type: Type): Extract<OutputItem, { type: Type }> {
     const item = this.#response.output[index];
-    if (item?.type !== type) throw new Error(`The item at ${index} is no ${type}`);
+    if (item?.type !== type) throw new Error(`The item at ${index} is not a ${type}`);
     return item as Extract<OutputItem, { type: Type }>;
   }
 
-  /** Numbers an event, copies it so that later changes do not reach it, and lets it change the response. */
+  /** Numbers an event, copies it so that later changes do not affect it, and applies it to the response. */
   add(event: UnnumberedEvent): ResponseEvent {
     const numbered: ResponseEvent = { ...structuredClone(event), sequence_number: this.#sequence };
     this.#sequence += 1;
@@ -107,27 +107,27 @@ export class LogWriter {
 }
 
 type PhaseOf<Type> = Type extends `response.${string}.${infer Phase}` ? Phase : never;
-/** How far the work behind an item is: `in_progress`, `searching`, `completed`, `failed`. */
+/** Phase of the work for an item: `in_progress`, `searching`, `completed`, `failed`. */
 export type WorkPhase = PhaseOf<ServerWorkEvent['type']>;
 
-/** What a tool that the server runs shows of its work. */
+/** A step of a tool that the server runs, for the log. */
 export type ToolStep =
-  /** An item of its own begins: `response.output_item.added`. */
+  /** An item begins: `response.output_item.added`. */
   | { type: 'item_added'; item: ServerItem }
   /** `response.<type of the item>.<phase>`. */
   | { type: 'item_progress'; id: string; phase: WorkPhase }
-  /** The arguments of an mcp_call, whole: a delta and its done. */
+  /** The complete arguments of an mcp_call: one delta event and one done event. */
   | { type: 'item_arguments'; id: string; arguments: string }
-  /** The item as it stays: `response.output_item.done`. */
+  /** The final item: `response.output_item.done`. */
   | { type: 'item_done'; item: ServerItem }
-  /** Passages that citations may refer to from now on, beside those before. */
+  /** Further passages that citations may refer to. */
   | { type: 'documents'; documents: readonly RetrievedDocument[] };
 
-/** A step of the making of a response. */
+/** A step of a response. */
 export type MachineStep =
   | ToolStep
   | { type: 'chunk'; chunk: GenerationChunk }
-  /** The response is to have no answer: a warm-up, or one that only compacts. */
+  /** The response will not have an answer: it is a warm-up, or it only compacts. */
   | { type: 'no_answer' }
-  /** A generation has ended and more of the response follows. */
+  /** A generation has ended, and the response continues. */
   | { type: 'turn_end' };

@@ -14,7 +14,7 @@ export type LifecycleType =
   | 'response.incomplete'
   | 'response.failed';
 
-/** Carries the whole response as it is at that moment. */
+/** Has the whole response at that moment. */
 export interface LifecycleEvent extends Numbered {
   type: LifecycleType;
   response: ResponseObject;
@@ -26,7 +26,7 @@ export interface ItemEvent extends Numbered {
   item: OutputItem;
 }
 
-/** Where in the response something happened. */
+/** The position in the response that the event concerns. */
 interface PartPosition extends Numbered {
   item_id: string;
   output_index: number;
@@ -66,13 +66,13 @@ export interface AnnotationEvent extends PartPosition {
   annotation: FileCitation;
 }
 
-/** Which item of the output something happened to. */
+/** The item of the output that the event concerns. */
 interface ItemPosition extends Numbered {
   item_id: string;
   output_index: number;
 }
 
-/** A step of work that the server does itself. */
+/** A step of the server's own work. */
 export interface ServerWorkEvent extends ItemPosition {
   type:
     | 'response.file_search_call.in_progress'
@@ -130,8 +130,8 @@ export interface SummaryDoneEvent extends SummaryPosition {
 }
 
 /**
- * A failure in mid-stream, said twice: OpenAI's reference has its fields on top, Open Responses (and the clients that
- * follow it) in `error`.
+ * A failure within the stream. It has its fields twice: OpenAI's reference has them at the top level, Open Responses (and
+ * its clients) in `error`.
  */
 export interface ErrorEvent extends Numbered {
   type: 'error';
@@ -161,7 +161,7 @@ export type ResponseEvent =
   | ErrorEvent;
 
 type WithoutNumber<Event> = Event extends ResponseEvent ? Omit<Event, 'sequence_number'> : never;
-/** An event before it has its place in the log. */
+/** An event before the log numbers it. */
 export type UnnumberedEvent = WithoutNumber<ResponseEvent>;
 
 const terminalTypes: ReadonlySet<string> = new Set([
@@ -175,17 +175,17 @@ export function isTerminal({ type }: Pick<ResponseEvent, 'type'>): boolean {
   return terminalTypes.has(type);
 }
 
-/** True for events after which a run can no longer be started again: a client has seen output. */
+/** True for events after which a run cannot be restarted, because a client has seen output. */
 export function isOutput({ type }: Pick<ResponseEvent, 'type'>): boolean {
   return type !== 'response.created' && type !== 'response.queued' && type !== 'response.in_progress';
 }
 
-/** One event as a server-sent frame: its type, one line of data, a blank line. */
+/** Formats an event as a server-sent frame: its type, one line of data, a blank line. */
 export function eventFrame(event: ResponseEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** Events as frames, with `[DONE]` at the end. */
+/** Yields events as frames, with `[DONE]` at the end. */
 export async function* eventFrames(events: AsyncIterable<ResponseEvent>): AsyncGenerator<string> {
   for await (const event of events) yield eventFrame(event);
   yield 'data: [DONE]\n\n';

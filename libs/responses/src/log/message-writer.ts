@@ -14,7 +14,7 @@ import type { ResponseEvent } from './events.js';
 
 type Part = OutputText | OutputRefusal;
 
-/** A message that is being written; `part` is the place of the part that is, the last one. */
+/** A message in progress; `part` is the index of its current part, the last one. */
 interface OpenMessage {
   id: string;
   index: number;
@@ -26,7 +26,7 @@ const emptyParts: Readonly<Record<Part['type'], () => Part>> = {
   refusal: () => ({ type: 'refusal', refusal: '' }),
 };
 
-/** Writes the messages of a response, one at a time: parts of text, and of refusal where there is one. */
+/** Writes the messages of a response, one at a time, with text parts and refusal parts. */
 export class MessageWriter {
   #open: OpenMessage | undefined;
 
@@ -47,12 +47,12 @@ export class MessageWriter {
     return [...opening, event];
   }
 
-  /** Citations of passages that are not among the documents are dropped: they would point nowhere. */
+  /** Adds citations. A citation is dropped if its passage is not among the documents. */
   annotate(citations: readonly Citation[], documents: readonly RetrievedDocument[]): ResponseEvent[] {
     const opening = this.open();
     const position = this.#position();
     const part = this.#part();
-    // A refusal cites nothing.
+    // A refusal does not have citations.
     if (part.type !== 'output_text') return opening;
     const first = part.annotations.length;
     const added = fileCitations(citations, documents).map((annotation, index) =>
@@ -66,7 +66,7 @@ export class MessageWriter {
     return [...opening, ...added];
   }
 
-  /** Opens a message with a part, or a part of that type behind the one that is open; without a type any part will do. */
+  /** Opens a message with a part, or a part of that type after the open one; without a type any open part is kept. */
   open(type?: Part['type']): ResponseEvent[] {
     if (!this.#open) return this.#openMessage(type ?? 'output_text');
     if (type === undefined || this.#part().type === type) return [];
@@ -137,7 +137,7 @@ export class MessageWriter {
 
 const encoder = new TextEncoder();
 
-/** Log probabilities in the Responses API's form; a token without bytes gets those of its text. */
+/** Log probabilities in the format of the Responses API; a token without bytes gets the bytes of its text. */
 function toLogProbs(logprobs: readonly TokenLogprob[] = []): LogProb[] {
   return logprobs.map(({ token, logprob, bytes, top_logprobs }) => ({
     token,
@@ -151,11 +151,11 @@ function bytesOf(token: string, bytes: number[] | null): number[] {
   return bytes ?? [...encoder.encode(token)];
 }
 
-/** Writes what the model thinks, as the summary of a reasoning item: the one family of events that all clients take. */
+/** Writes the model's reasoning as the summary of a reasoning item: all clients support these events. */
 export class ReasoningWriter {
   #open: { id: string; index: number } | undefined;
 
-  /** `seal` makes what the caller may send back to have the thoughts remembered. */
+  /** `seal` encrypts the reasoning, so that the caller can send it back in a later request. */
   constructor(
     private readonly log: LogWriter,
     private readonly seal?: (text: string) => string,

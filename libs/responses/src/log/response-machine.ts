@@ -8,9 +8,9 @@ import { LogWriter, type MachineStep } from './event-log.js';
 import { MessageWriter, ReasoningWriter } from './message-writer.js';
 
 /**
- * Turns the making of a response into its event log: each method answers the events that it adds. Every log begins
- * with `response.created`, ends with exactly one of completed, incomplete and failed, and its numbers have no gaps.
- * Calls after the end add nothing. Pure: it knows neither transports nor storage.
+ * Turns the steps of a response into its event log: each method returns the events that it adds. Every log begins with
+ * `response.created` and ends with exactly one of completed, incomplete and failed; its numbers do not have gaps. Calls
+ * after the end do not add events. The class does not depend on transports or storage.
  */
 export class ResponseMachine {
   readonly #log: LogWriter;
@@ -22,10 +22,10 @@ export class ResponseMachine {
   #cutOff: IncompleteReason | undefined;
   #usage: TokenUsage | undefined;
   #answers = true;
-  /** There is text that is no refusal. */
+  /** True once there is text that is not a refusal. */
   #said = false;
 
-  /** `nextSequence` above 0 goes on with a log that another process began; `sealReasoning` where thoughts are asked for sealed. */
+  /** `nextSequence` above 0 continues another process's log; `sealReasoning` if the caller asks for sealed reasoning. */
   constructor(
     initial: ResponseObject,
     nextSequence = 0,
@@ -39,7 +39,7 @@ export class ResponseMachine {
     this.#serverItems = new ServerItemWriter(this.#log);
   }
 
-  /** The response as the log has made it so far; a copy. */
+  /** A copy of the current response. */
   get response(): ResponseObject {
     return this.#log.snapshot();
   }
@@ -48,20 +48,20 @@ export class ResponseMachine {
     return isFinished(this.#log.response);
   }
 
-  /** Begins the log: created, and queued where the response waits for a worker. */
+  /** Begins the log: created, and queued if the response waits for a worker. */
   create(): ResponseEvent[] {
     const created = this.#lifecycle('response.created');
     return this.#log.response.status === 'queued' ? [created, this.#lifecycle('response.queued')] : [created];
   }
 
-  /** Work begins; also repeated as a sign of life where nothing else was logged for long. */
+  /** Work begins; repeated as a sign of life if the log had no other event for long. */
   progress(): ResponseEvent[] {
     if (this.finished) return [];
     this.#log.response.status = 'in_progress';
     return [this.#lifecycle('response.in_progress')];
   }
 
-  /** A step of the making, of whatever kind. */
+  /** Logs a step of any kind. */
   take(step: MachineStep): ResponseEvent[] {
     if (this.finished) return [];
     switch (step.type) {
@@ -86,7 +86,7 @@ export class ResponseMachine {
     }
   }
 
-  /** The generation has ended by itself: completed, or incomplete where it was cut off by its token limit or a filter. */
+  /** The generation has ended: completed, or incomplete if its token limit or a filter cut it off. */
   end(): ResponseEvent[] {
     if (this.finished) return [];
     const status = this.#cutOff ? 'incomplete' : 'completed';
@@ -96,14 +96,14 @@ export class ResponseMachine {
     return [...events, this.#finish(status, this.#cutOff ? 'response.incomplete' : 'response.completed')];
   }
 
-  /** The generation was stopped on request. There is no event of that name, so `incomplete` carries the status. */
+  /** The caller has stopped the generation. There is no event of that name, so `incomplete` has the status. */
   cancel(): ResponseEvent[] {
     if (this.finished) return [];
     const events = [...this.#closeWritten('incomplete'), ...this.#serverItems.interrupt()];
     return [...events, this.#finish('cancelled', 'response.incomplete')];
   }
 
-  /** The generation broke: an `error` event, then `response.failed`; what was said so far stays in the output. */
+  /** The generation has failed: an `error` event, then `response.failed`; the text so far stays in the output. */
   fail(error: MegaNestError): ResponseEvent[] {
     if (this.finished) return [];
     for (const item of this.#log.response.output) {
@@ -113,9 +113,9 @@ export class ResponseMachine {
     return [this.#log.add(errorEvent(error)), this.#finish('failed', 'response.failed')];
   }
 
-  /** Only one of reasoning, message and calls is open at a time: each closes what was written before it. */
+  /** Only one of reasoning, message and calls is open at a time: each closes the one before it. */
   #accept(chunk: GenerationChunk): ResponseEvent[] {
-    // A refusal in the place of an answer is whole; one that ends an answer has cut it off.
+    // A refusal in place of an answer is complete; a refusal after text has cut the answer off.
     const isWhole = chunk.refusal === true && !this.#said;
     if (!isWhole) this.#cutOff ??= incompleteReasons[chunk.finishReason ?? 'stop'];
     this.#said ||= chunk.text !== '' && chunk.refusal !== true;
@@ -141,7 +141,7 @@ export class ResponseMachine {
     return [this.#reasoning, this.#message, this.#calls].flatMap((writer) => writer.close(status));
   }
 
-  /** True where no item is an answer: then there is one without text. */
+  /** True if no item is an answer; the response then gets an empty message. */
   #saysNothing(): boolean {
     return this.#answers && !this.#log.response.output.some(({ type }) => answers.has(type));
   }

@@ -37,7 +37,7 @@ const includes = [
   'reasoning.encrypted_content',
   'message.output_text.logprobs',
 ] as const;
-/** What a caller may ask to see beyond the usual. */
+/** The additional output that a caller may ask for. */
 export const includeSchema = z.array(z.enum(includes));
 export type Include = (typeof includes)[number];
 
@@ -104,18 +104,18 @@ type Body = z.output<typeof bodySchema>;
 /** A request for a response, checked and completed. */
 export interface ResponseRequest {
   model?: string;
-  /** New items, completed; references are not resolved yet. */
+  /** New items, completed, with unresolved references. */
   input: InputItem[];
   stream: boolean;
   include: ReadonlySet<Include>;
-  /** What the response object repeats of the request. */
+  /** The fields of the request that the response object repeats. */
   settings: ResponseSettings;
   parameters: GenerationParameters;
   /** Variables for the model's chat template. */
   chatTemplateKwargs?: TemplateVariables;
-  /** Tokens from which on the context is compacted first; null: as the server thinks fit; absent: never. */
+  /** Number of tokens above which the context is compacted first; null: the server decides; absent: never. */
   compactThreshold?: number | null;
-  /** What becomes of images where the model takes text only; the server's own default where absent. */
+  /** The use of images if the model accepts only text; absent: the server's default. */
   imageInput?: 'refuse' | 'describe';
   /** Names of fields that were accepted without effect. */
   ignored: string[];
@@ -124,8 +124,8 @@ export interface ResponseRequest {
 }
 
 /**
- * Parses the body of `POST /v1/responses`. Errors: 400 with the field's path; `unsupported_parameter` for what this
- * server cannot honour; `mutually_exclusive_parameters`.
+ * Parses the body of `POST /v1/responses`. Errors: 400 with the field's path; `unsupported_parameter` for fields that
+ * this server cannot honor; `mutually_exclusive_parameters`.
  */
 export const createResponseSchema = bodySchema.transform((body): ResponseRequest => {
   assertNothingRefused(body);
@@ -150,7 +150,7 @@ export const createResponseSchema = bodySchema.transform((body): ResponseRequest
 
 const ownFields = new Set([...Object.keys(bodySchema.shape), 'n']);
 
-/** The settings with what applies to a model's answers in the place of what the caller did not say. */
+/** The settings, with the model's defaults for fields that the caller did not set. */
 export function settingsWith(
   { settings, parameters }: Pick<ResponseRequest, 'settings' | 'parameters'>,
   defaults: ModelInfo['defaults'],
@@ -201,7 +201,7 @@ function assertConsistent(body: Body, settings: ResponseSettings): void {
       param: 'previous_response_id',
     });
   if (settings.background && !settings.store)
-    throw invalidField('background', 'needs store true, for the result is fetched later');
+    throw invalidField('background', 'needs store true, because the result is fetched later');
 }
 
 function samplingOf(body: Body): GenerationParameters {
@@ -220,14 +220,14 @@ function parametersOf(body: Body, { text }: ResponseSettings): GenerationParamet
   return parameters;
 }
 
-/** Includes that have a meaning here; the others belong to tools that no answer of this server holds. */
+/** Includes with an effect here; the others belong to tools that this server does not have. */
 const servedIncludes: ReadonlySet<Include> = new Set([
   'file_search_call.results',
   'message.output_text.logprobs',
   'reasoning.encrypted_content',
 ]);
 
-/** What was accepted, because clients must not break on it, and has no effect on the answer. */
+/** Accepted fields without an effect on the answer; an error for them would break clients. */
 function ignoredOf(body: Body): string[] {
   const conditions: Record<string, boolean> = {
     'text.verbosity': body.text?.verbosity !== undefined,
@@ -242,7 +242,7 @@ function ignoredOf(body: Body): string[] {
   return [...fields, ...included.map((name) => `include.${name}`)];
 }
 
-/** The body of `POST /v1/responses/compact`. The prompt cache and the tier are what they are here. */
+/** The body of `POST /v1/responses/compact`. Settings of the prompt cache and the tier have no effect. */
 export const compactRequestSchema = z.looseObject({
   model: z.string('is required: the model that the context is compacted for'),
   input: optional(inputSchema),
@@ -259,7 +259,7 @@ export function ignoredCompactFields(request: CompactRequest): string[] {
   return Object.keys(request).filter((name) => !served.has(name) && request[name] !== null);
 }
 
-/** Fields that change what the answer means and that this server cannot honour, each with the reason. */
+/** Fields that change the meaning of the answer and that this server cannot honor, each with the reason. */
 const refused: Readonly<Record<string, string>> = {
   prompt: 'prompt templates are not stored here; send instructions and input',
   moderation: 'there is no moderation model',

@@ -1,36 +1,36 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
-/** What a sealed text is; one kind cannot be passed off as another. */
+/** The kind of a sealed text; a text of one kind cannot be opened as another kind. */
 export type SealedKind = 'reasoning' | 'compaction' | 'tool_secrets';
 
 export interface SealLabel {
   kind: SealedKind;
-  /** Whose it is: nobody else can have it read. */
+  /** Owner of the text: it cannot be opened for another owner. */
   owner: string;
 }
 
-/** Thrown where a text was not sealed with one of the keys, for that label, or was changed since. */
+/** Thrown if a text was not sealed with one of the keys, has another label, or was changed. */
 export class NotSealedHereError extends Error {
   override readonly name = 'NotSealedHereError';
 }
 
 const algorithm = 'aes-256-gcm';
 const version = 1;
-/** Bytes: version, which key, initialization vector, and behind the text its tag. */
+/** Sizes in bytes: version, id of the key, initialization vector, and the tag after the text. */
 const layout = { version: 1, keyId: 4, iv: 12, tag: 16 };
 const headerLength = layout.version + layout.keyId + layout.iv;
-/** Thrown where a sealed text unfolds to more than its reader takes. */
+/** Thrown if the decompressed text exceeds the reader's limit. */
 export class SealedTextTooLargeError extends Error {
   override readonly name = 'SealedTextTooLargeError';
 }
 
-/** Most bytes that a sealed text may unfold to. */
+/** Maximum bytes of the decompressed text. */
 const greatestText = 64 * 1024 * 1024;
 
 /**
- * Seals texts that clients keep for the server: compressed, encrypted and authenticated with AES-256-GCM, as base64url.
- * The first key seals, all of them open, so that a key can be replaced.
+ * Seals texts that clients keep for the server: compresses them, encrypts and authenticates them with AES-256-GCM, and
+ * encodes them as base64url. The first key seals and all keys open, so that a key can be replaced.
  */
 export class Sealer {
   readonly #keys: readonly { id: Buffer; key: Buffer }[];
@@ -74,8 +74,10 @@ export class Sealer {
       }).toString('utf8');
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
-        throw new SealedTextTooLargeError(`it unfolds to more than ${maxBytes} bytes`, { cause });
-      throw new NotSealedHereError('it was changed, or made for something or somebody else', { cause });
+        throw new SealedTextTooLargeError(`it decompresses to more than ${maxBytes} bytes`, { cause });
+      throw new NotSealedHereError('it was changed, or it was made for another purpose or another owner', {
+        cause,
+      });
     }
   }
 }

@@ -12,7 +12,7 @@ const functionSchema = z.looseObject({
   strict: z.boolean().nullish(),
 });
 
-/** A tool of any type: Codex and others send types that a server may not know. Functions are checked. */
+/** A tool of any type, because Codex and other clients send types that a server may not know. Functions are checked. */
 export const toolSchema = z
   .looseObject({ type: z.string().min(1) })
   .transform((tool, context): ResponseTool => {
@@ -26,7 +26,7 @@ export const toolSchema = z
     };
   });
 
-/** Chat completions nest a function below `function`; here it is flat. */
+/** Chat completions nest a function below `function`; the Responses API does not. */
 function flattened(tool: Record<string, unknown>): Record<string, unknown> {
   const nested = tool['function'];
   return typeof nested === 'object' && nested !== null ? { type: 'function', ...nested } : tool;
@@ -37,7 +37,7 @@ export const toolChoiceSchema = z.union(
   'must be none, auto, required or an object with a type',
 );
 
-/** Parses with the schema that a value turned out to need, and passes on its issues with their paths. */
+/** Parses a value with the schema for its type, and passes on the issues with their paths. */
 export function delegate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -45,13 +45,13 @@ export function delegate<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  // An issue differs from a raw one in its input only, which it leaves out.
+  // A raw issue is an issue with its input.
   const issues = parsed.error.issues.map((issue) => ({ ...issue, input: value }) as z.core.$ZodRawIssue);
   context.issues.push(...issues);
   return z.NEVER;
 }
 
-/** What a name that the model calls stands for in the request. */
+/** The tool in the request for a name that the model calls. */
 export interface CallTarget {
   type: 'function' | 'custom';
   name: string;
@@ -59,9 +59,9 @@ export interface CallTarget {
 }
 
 export interface ModelTools {
-  /** The tools that the caller runs, as the model is told of them; names are unique. */
+  /** The tools that the caller runs, in the model's format; names are unique. */
   tools: Tool[];
-  /** Where each of them stands in the request: `tools[2]`, `tools[0].tools[1]`. */
+  /** The path of each in the request: `tools[2]`, `tools[0].tools[1]`. */
   paths: string[];
   /** By the name that the model uses. */
   targets: Map<string, CallTarget>;
@@ -100,8 +100,8 @@ const namespace = z.looseObject({
 });
 
 /**
- * What a request's tools come to for the model: functions and custom tools, those of a namespace under
- * `<namespace>__<name>`. Entries that cannot be read as one of these are among `others`.
+ * Converts a request's tools for the model: functions and custom tools; a tool of a namespace gets the name
+ * `<namespace>__<name>`. Other entries are in `others`.
  */
 export function modelTools(tools: readonly ResponseTool[]): ModelTools {
   const result: ModelTools = { tools: [], paths: [], targets: new Map(), others: [] };
@@ -150,7 +150,7 @@ function add(result: ModelTools, entry: z.output<typeof callable>, path: string,
   }
 }
 
-/** What the model knows a tool of a namespace by. */
+/** The model's name for a tool of a namespace. */
 export function modelToolName(name: string, group: string | undefined): string {
   if (group === undefined) return name;
   return group.endsWith('__') ? `${group}${name}` : `${group}__${name}`;
