@@ -9,15 +9,15 @@ import { MegaServiceCatalog } from './mega-services/mega-service-catalog.js';
 import { AnnouncedServices } from './mega-services/nodes/announced-services.js';
 import { rpcMethods } from './opea/cluster.js';
 
-/** The services that the gateway calls by messages of the contracts. */
+/** The services that the gateway calls with messages of the contracts. */
 const calledServices: readonly string[] = [...new Set(rpcMethods.map(({ service }) => service))]
   .filter((service) => service !== 'gateway')
   .toSorted();
 
 /**
- * Registers NATS and every service with the gateway's health: those that the gateway calls, those that mega services name,
- * and those that announced themselves and run. The gateway is healthy when all of them are, and ready when the services work
- * that its default mega service cannot do without.
+ * Registers NATS and every service with the gateway's health: the services that the gateway calls, the services that
+ * mega services name, and the running services that announced themselves. The gateway is healthy if all of them are
+ * healthy. It is ready if the services that its default mega service requires are healthy.
  */
 @Injectable()
 export class GatewayHealth {
@@ -28,7 +28,7 @@ export class GatewayHealth {
     @Inject(AnnouncedServices) announced: AnnouncedServices,
     @Inject(gatewayEnvironment) environment: GatewayEnvironment,
   ) {
-    // The services that download do not answer yet; the locks of their downloads say how far they are.
+    // A service that downloads its model does not answer yet. The lock files of the downloads show the progress.
     const cache = hubCacheOf(environment);
     registry.watchDownloads(() => listDownloads(cache));
     registry.register('nats', async () => `${await connection.ping()} ms`);
@@ -50,7 +50,7 @@ export class GatewayHealth {
 
 type Nodes = Pick<MegaServiceDefinition, 'nodes'>;
 
-/** The services without which a mega service answers nothing. */
+/** The services that a mega service requires: their nodes are not optional and have no fallback. */
 export function neededServices({ nodes }: Nodes): Set<string> {
   const needed = [...nodes.values()].filter(({ optional, fallback }) => !optional && !fallback);
   return new Set(needed.flatMap(({ target }) => servicesBehind(target, neededServices)));

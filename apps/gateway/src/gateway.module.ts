@@ -18,10 +18,11 @@ import { ResponsesModule } from './responses/responses.module.js';
 import { UserRecordsModule } from './user-records/user-records.module.js';
 import { VectorStoresModule } from './vector-stores/vector-stores.module.js';
 
+/** The gateway's names, and its texts for wrong methods, which the OPEA specification prescribes. */
 export const identity: ServiceIdentity = {
   service: 'gateway',
   title: 'opea_service@gateway',
-  description: 'The MegaNest mega service: chat with your documents, and the OpenAI API on top of it.',
+  description: 'The MegaNest gateway: chats with your documents through the OpenAI API.',
   wrongMethodTexts: {
     '/v1/embeddings': 'The request of getting embedding vector fails.',
     '/v1/chat/completions': 'The request of LLM generation fails.',

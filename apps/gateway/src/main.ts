@@ -43,18 +43,18 @@ async function limitRate(app: NestFastifyApplication, environment: GatewayEnviro
     store: new SharedRateLimit((key, windowMs) => counts.add(key, windowMs)).store,
     max: limitOf,
     timeWindow: '1 minute',
-    // A key counts once however it is written; without keys the header is anybody's to vary.
+    // The owner is the same for each spelling of a key. Without keys, clients could vary the header to evade the limit.
     keyGenerator: (request) => (hasKeys ? ownerOf(request) : request.ip),
     allowList: (request) => limitOf(request) === 0 || isFree(request),
     errorResponseBuilder: (_request, { max, ttl }) => {
       const retryAfter = Math.ceil(ttl / 1000);
-      const detail = `${max} a minute are allowed; try again in ${retryAfter} s.`;
+      const detail = `The limit is ${max} requests per minute; try again in ${retryAfter} s.`;
       return new MegaNestError('rate_limit_exceeded', { detail, retryAfter });
     },
   });
 }
 
-/** Probes, and the files of the web app, which one visit asks for together. */
+/** Requests without a limit: probes, and the files of the web app, which a page load requests all at once. */
 function isFree({ routeOptions: { url, config } }: FastifyRequest): boolean {
   return probePaths.has(url ?? '') || config.withoutKey === true;
 }

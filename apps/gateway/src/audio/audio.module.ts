@@ -20,7 +20,7 @@ import { assertMayAsk, type HttpCall } from '#service-kit';
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { ModelCatalog, ModelsModule } from '../models/model-catalog.js';
 
-/** Speech to text by the asr service, over NATS; the audio lies in the object store until the call has ended. */
+/** Transcription by the asr service over NATS. The audio stays in the object store until the call ends. */
 @Injectable()
 class RemoteTranscription extends Transcription {
   constructor(
@@ -53,7 +53,7 @@ class RemoteTranscription extends Transcription {
   }
 }
 
-/** Text to speech by the tts service, over NATS. */
+/** Speech synthesis by the tts service over NATS. */
 @Injectable()
 class RemoteSynthesis extends Synthesis {
   constructor(@Inject(RpcClient) private readonly client: RpcClient) {
@@ -69,7 +69,7 @@ class RemoteSynthesis extends Synthesis {
   }
 }
 
-/** Transcription and speech, by the services over NATS. */
+/** Transcription and speech synthesis by the services over NATS. */
 @Module({
   imports: [ModelsModule],
   controllers: [AudioController, SpeechController, AsrController],

@@ -1,6 +1,6 @@
 import type { RateCount } from '#storage';
 
-/** Counts a request over all gateways. */
+/** Counts a request in the database that all gateways share. */
 type Count = (key: string, windowMs: number) => Promise<RateCount>;
 
 type Answer = (error: Error | null, result?: { current: number; ttl: number }) => void;
@@ -10,16 +10,16 @@ interface Window {
   endsAt: number;
 }
 
-/** A database that does not count in this time is away. */
+/** Timeout of the database for a count. */
 const patienceMs = 500;
-/** One that was away is asked again after so long. */
+/** Time until the database is tried again after a failure. */
 const awayMs = 5_000;
 /** Clients whose windows this process remembers. */
 const mostClients = 10_000;
 
 /**
- * Counts the requests of rate limits where all gateways see them. While the database is away this gateway counts its own. A client beyond its limit is
- * refused without asking the database until its window ends.
+ * Counts requests for rate limits in the database that all gateways share. While the database is unavailable, each
+ * gateway counts its own requests. A client beyond its limit is refused without a query until its window ends.
  */
 export class SharedRateLimit {
   readonly #windows = new Map<string, Window>();
@@ -30,7 +30,7 @@ export class SharedRateLimit {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** The store that `@fastify/rate-limit` makes for itself, and for each route. */
+  /** The store class for `@fastify/rate-limit`, which creates an instance for itself and for each route. */
   get store() {
     const count = (key: string, windowMs: number, max: number) => this.count(key, windowMs, max);
     return class Store {

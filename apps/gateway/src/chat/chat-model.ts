@@ -12,21 +12,21 @@ import type { HttpCall } from '#service-kit';
 import { randomUUID } from 'node:crypto';
 import { sizeOfDataUrl } from '../input-files/input-files.js';
 
-/** A chat under way: its chunks, and what its bodies and headers need to know. */
+/** A running chat: its chunks, and the data for its bodies and headers. */
 export interface ChatRun {
   identity: CompletionIdentity;
   chunks: AsyncIterable<GenerationChunk>;
   /** Fields of the request without effect, for `x-meganest-ignored`. */
   ignored: string[];
-  /** Where the time went, for mega services. */
+  /** The receipt of the run, with the time of each node; only of mega services. */
   receipt?: () => RunReceipt;
 }
 
 /** The model of one chat, opened for a request that the model can serve. */
 export interface ChatModel {
-  /** A mega service answers, which finds its own documents; otherwise the language model. */
+  /** True for a mega service, which finds its own documents; false for the language model. */
   readonly isMegaService: boolean;
-  /** The language model that it asks, where that is a certain one. */
+  /** The language model that it asks. Absent if neither the mega service nor the environment names one. */
   readonly languageModel?: string | undefined;
   /** The model calls the tools of the caller. */
   readonly callsTools: boolean;
@@ -34,11 +34,11 @@ export interface ChatModel {
   readonly takesImages: boolean;
   /** Fields of the request without effect. */
   readonly ignored: readonly string[];
-  /** Starts an answer. Errors of the generation surface in the chunks. */
+  /** Starts an answer. Errors of the generation are thrown while the chunks are read. */
   start(request: ChatCompletionRequest, call: HttpCall): ChatRun;
 }
 
-/** A new identity of an answer of `model`. */
+/** Creates the identity of a new answer of `model`. */
 export function newIdentity(model: string): CompletionIdentity {
   return {
     id: `chatcmpl-${randomUUID().replaceAll('-', '')}`,
@@ -47,12 +47,12 @@ export function newIdentity(model: string): CompletionIdentity {
   };
 }
 
-/** Whether a message instructs the model. */
+/** Whether a message has the role `system` or `developer`. */
 export function isInstruction({ role }: ChatMessage): boolean {
   return role === 'system' || role === 'developer';
 }
 
-/** The instructions as an ignored field, where the model does not follow any because it only quotes. */
+/** The ignored field `messages.system`, if the chat has instructions and the model does not follow instructions. */
 export function unfollowedPrompts(
   messages: readonly ChatMessage[],
   { followsInstructions }: ModelInfo,
@@ -60,19 +60,21 @@ export function unfollowedPrompts(
   return followsInstructions === false && messages.some(isInstruction) ? ['messages.system'] : [];
 }
 
-/** What a model reads: `text`, `image`. */
+/** Kinds of input that a model accepts: `text`, `image`. */
 export type Modalities = NonNullable<ModelInfo['modalities']>;
 
-/** Of a mega service, and of models that say nothing else. */
+/** The input of mega services, and of models that list no modalities. */
 export const textOnly: Modalities = ['text'];
 
+/** The kinds of input of a model; text if it lists none. */
 export function modalitiesOf({ modalities = textOnly }: ModelInfo): Modalities {
   return modalities;
 }
 
 /**
- * Errors: unsupported_parameter with the path of the first image, where the model takes none; invalid_request with that of
- * the first one that is too many, payload_too_large where those that are here are too large together.
+ * Checks the images of a chat. Errors: unsupported_parameter with the path of the first image, if the model accepts no
+ * images; invalid_request with the path of the first image beyond the limit; payload_too_large if the data URLs
+ * together exceed the limit.
  */
 export function assertTakesImages(messages: readonly ChatMessage[], modalities: Modalities): void {
   const images = messages.flatMap((message) => message.images ?? []);
@@ -88,12 +90,13 @@ export function assertTakesImages(messages: readonly ChatMessage[], modalities: 
   throw unsupportedField(param, reason);
 }
 
-/** Efforts that ask a model not to think. */
+/** Reasoning efforts that ask a model not to think. */
 export const littleEffort: ReadonlySet<string> = new Set(['none', 'minimal']);
 
 /**
- * What a request's effort comes to for a model: the variables of its chat template. Where the template knows none of them
- * the effort is ignored, and said to be; a model that cannot think follows "none" anyway. Remote engines get both.
+ * Translates the reasoning effort of a request to variables of the model's chat template. A template without these
+ * variables ignores the effort, and the effort is listed as ignored, except for `none` and `minimal`, which a model
+ * that does not think follows anyway. Remote engines get both variables.
  */
 export function planThinking(
   { reasoningEffort: effort, chatTemplateKwargs }: ChatCompletionRequest,

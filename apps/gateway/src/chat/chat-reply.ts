@@ -6,10 +6,10 @@ import { degradedSteps } from '../mega-services/receipt-store.js';
 import type { ChatRun } from './chat-model.js';
 import type { HeldKey } from './idempotent-chats.js';
 
-/** A chat under way, whose answer may be spoken. */
+/** A running chat. Its answer may be spoken. */
 type SpokenRun = Omit<ChatRun, 'chunks'> & { chunks: AsyncIterable<SpokenChunk> };
 
-/** Writes a chat as one `chat.completion`; `held` keeps it. */
+/** Sends a chat as one `chat.completion`, and stores it under the Idempotency-Key if `held` is given. */
 export async function sendChatCompletion(
   reply: FastifyReply,
   run: SpokenRun,
@@ -21,7 +21,10 @@ export async function sendChatCompletion(
   await reply.status(200).send(completion);
 }
 
-/** Writes a chat as server-sent `chat.completion.chunk` events, ended by `[DONE]`; `held` keeps them. */
+/**
+ * Sends a chat as server-sent `chat.completion.chunk` events that end with `[DONE]`, and stores them under the
+ * Idempotency-Key if `held` is given.
+ */
 export async function sendChatStream(
   reply: FastifyReply,
   run: SpokenRun,
@@ -32,7 +35,7 @@ export async function sendChatStream(
   await sendFrames(reply, run, held ? held.record(reply, frames) : frames);
 }
 
-/** Writes the frames of a chat; sets its headers when the first one is there: by then it is known where the time went. */
+/** Sends the frames of a chat. Sets the headers at the first frame, when the receipt has the times of the nodes. */
 export async function sendFrames(
   reply: FastifyReply,
   run: Pick<ChatRun, 'ignored' | 'receipt'>,
@@ -46,7 +49,7 @@ function setHeaders(reply: FastifyReply, { ignored, receipt }: Pick<ChatRun, 'ig
   if (receipt) setReceiptHeaders(reply, receipt());
 }
 
-/** Says in the head of an answer where the time went, and which steps it was made without. */
+/** Sets the headers `server-timing` and `x-meganest-degraded` from the receipt of a run. */
 export function setReceiptHeaders(reply: FastifyReply, receipt: RunReceipt): void {
   void reply.header('server-timing', serverTiming(receipt));
   setDegraded(
@@ -55,7 +58,9 @@ export function setReceiptHeaders(reply: FastifyReply, receipt: RunReceipt): voi
   );
 }
 
-/** One entry per node, in milliseconds; a skipped node says so. */
+/**
+ * The value of `server-timing`: the milliseconds of each node and of the run. A skipped node has a description instead.
+ */
 export function serverTiming({ nodes, runMs }: RunReceipt): string {
   const entries = nodes.map(({ node, state, runMs: milliseconds, firstChunkMs }) => {
     if (state === 'skipped') return `${node};desc="skipped"`;

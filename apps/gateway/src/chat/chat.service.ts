@@ -12,7 +12,7 @@ import type { ChatModel, ChatRun } from './chat-model.js';
 import { LanguageModels } from './language-model.js';
 import { MegaServiceModels } from './mega-service-model.js';
 
-/** Answers a conversation by the model that its request names. */
+/** Answers a chat with the mega service or the language model that the request names. */
 @Injectable()
 export class ChatService {
   constructor(
@@ -23,7 +23,10 @@ export class ChatService {
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
-  /** Starts an answer to a request. Errors: those of {@link open}; those of the generation surface in the chunks. */
+  /**
+   * Starts an answer. Errors: the errors of {@link open}. Errors of the generation are thrown while the chunks are
+   * read.
+   */
   async start(request: ChatCompletionRequest, call: HttpCall): Promise<ChatRun> {
     const model = await this.open(request, call);
     const run = model.start(request, call);
@@ -31,8 +34,8 @@ export class ChatService {
   }
 
   /**
-   * Opens the model that a request names: the default mega service where `model` is absent, a mega service of that name,
-   * or the language model. `toolsFollow`: the request that is started has tools, this one does not have them yet.
+   * Opens the model that a request names: a mega service or a language model; the default mega service if `model` is
+   * absent. `toolsFollow`: this request has no tools yet, but the request that is started has some.
    * Errors: model_not_found, unsupported_parameter, service_unavailable.
    */
   async open(asked: ChatCompletionRequest, call: HttpCall, toolsFollow = false): Promise<ChatModel> {
@@ -53,7 +56,10 @@ export class ChatService {
     return this.languageModels.open(info, request, { isNamed: model === asked.model });
   }
 
-  /** Errors: unsupported_parameter, invalid_request; those of the nodes surface in the chunks. */
+  /**
+   * Starts a mega service. Errors: unsupported_parameter, invalid_request. Errors of the nodes are thrown while the
+   * chunks are read.
+   */
   async runMegaService(
     definition: MegaServiceDefinition,
     request: ChatCompletionRequest,

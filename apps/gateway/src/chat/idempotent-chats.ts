@@ -7,38 +7,38 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 
 const longestKey = 255;
-/** A gateway that dies leaves its keys to others after so long. */
+/** Other gateways can take the keys of a stopped gateway after this time. */
 const leaseMs = 30_000;
 const renewEveryMs = 10_000;
-/** A longer answer is not kept: its request is worked on again. */
+/** A longer answer is not stored. A retry runs the request again. */
 const mostCharacters = 1024 * 1024;
 
-/** A request whose key this gateway holds. */
+/** The claim of this gateway on the Idempotency-Key of a request. */
 export interface HeldKey {
-  /** Passes an event stream through, also to its end when the client leaves, and keeps it. */
+  /** Passes an event stream through and stores it. Reads the stream to its end also after the client disconnects. */
   record(reply: FastifyReply, frames: AsyncIterable<string>): AsyncIterable<string>;
-  /** Keeps a whole answer. */
+  /** Stores an answer that is not streamed. */
   keep(reply: FastifyReply, body: unknown): Promise<void>;
-  /** There is no answer to keep; without effect after one was kept. */
+  /** Gives the key back without an answer. Has no effect after an answer was stored. */
   release(): Promise<void>;
 }
 
 /**
- * Answers a chat with an Idempotency-Key once, whichever gateway gets it: the same request gets the same bytes for a day. While it is worked
- * on a repeat is a conflict, which clients try again. Answers that failed are not kept.
+ * Runs a chat with an Idempotency-Key once over all gateways: the same request gets the same bytes for a day. A repeat
+ * gets the error conflict while the chat runs, and clients retry after it. Failed answers are not stored.
  */
 @Injectable()
 export class IdempotentChats {
   constructor(@Inject(IdempotentAnswersRepository) private readonly answers: IdempotentAnswersRepository) {}
 
-  /** The work of a request with a key goes on when its client leaves: it comes back for the answer. */
+  /** A request with a key keeps running after its client disconnects, so that the client can retry. */
   unhurried(call: HttpCall): HttpCall {
     return { ...call, signal: new AbortController().signal };
   }
 
   /**
-   * Takes the key, or sends what it has led to and answers undefined. Errors: conflict while it is worked on, or where it was used for
-   * another request.
+   * Claims the key. If the key has an answer already, sends that answer and returns undefined. Errors: invalid_request
+   * for a key that is too long; conflict while the request runs, or if the key was used for another request.
    */
   async begin(
     owner: string,
@@ -80,8 +80,8 @@ export class IdempotentChats {
           await this.answers.release(claim, lease);
         else await this.answers.keep(claim, lease, { contentType, headers, body });
       } catch (error) {
-        // Its lease runs out.
-        new Logger('idempotency').warn(`an answer could not be kept: ${String(error)}`);
+        // The lease expires, and a retry can claim the key again.
+        new Logger('idempotency').warn(`an answer could not be stored: ${String(error)}`);
       }
     };
     return {
@@ -93,7 +93,7 @@ export class IdempotentChats {
   }
 }
 
-/** Hands on frames, and all of them together at the end; reads on by itself where the reader leaves. */
+/** Yields the frames, and passes all of them to `onWhole` at the end. Reads on to the end if the reader stops early. */
 async function* recorded(
   frames: AsyncIterable<string>,
   onWhole: (text: string) => Promise<void>,

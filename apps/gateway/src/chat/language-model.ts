@@ -28,7 +28,7 @@ import {
 type ChatImage = NonNullable<ChatMessage['images']>[number];
 
 /**
- * Opens language models for chats, and asks them. Images go to them through the object store, for a message over NATS is too
+ * Opens language models for chats, and calls them. Images go through the object store, because a NATS message is too
  * small for them.
  */
 @Injectable()
@@ -40,14 +40,15 @@ export class LanguageModels {
     @Inject(Metrics) private readonly metrics: Metrics,
   ) {}
 
-  /** Errors: those of {@link LanguageModel}. */
+  /** Opens a language model for a request. Errors: the errors of the constructor of {@link LanguageModel}. */
   open(info: ModelInfo, request: ChatCompletionRequest, { isNamed }: { isNamed: boolean }): LanguageModel {
     return new LanguageModel(info, request, { client: this, metrics: this.metrics, isNamed });
   }
 
   /**
-   * Errors surface in the chunks: those of the model; of images invalid_request, unsupported_file, payload_too_large,
-   * forbidden_url and unreachable_url, each with the path of the image.
+   * Generates an answer. Errors are thrown while the chunks are read: the errors of the model; for images
+   * invalid_request, unsupported_file, payload_too_large, forbidden_url and unreachable_url, each with the path of the
+   * image.
    */
   async *generate(request: ChatCompletionRequest, call: HttpCall): AsyncGenerator<GenerationChunk> {
     const stored: string[] = [];
@@ -66,7 +67,7 @@ export class LanguageModels {
     }
   }
 
-  /** One after the other, so that no more is in memory than all of them may have together. */
+  /** Stores the images one after the other, so that the memory stays within the limit of all images together. */
   async #store(
     images: readonly ChatImage[],
     { stored, budget }: { stored: string[]; budget: ImageBudget },
@@ -124,7 +125,7 @@ function generateRequest(request: ChatCompletionRequest): RequestOf<typeof gener
   };
 }
 
-/** The language model, asked without a mega service. */
+/** A language model as the model of a chat, without a mega service. */
 export class LanguageModel implements ChatModel {
   readonly isMegaService = false;
   readonly languageModel: string;
@@ -134,8 +135,8 @@ export class LanguageModel implements ChatModel {
   readonly #thinking: TemplateVariables | undefined;
 
   /**
-   * `isNamed`: the caller names this very model, and no other may answer.
-   * Errors: unsupported_parameter for images that it does not read; invalid_request, payload_too_large of images.
+   * `isNamed`: the caller names this model, so that no other model may answer. Errors: unsupported_parameter for images
+   * that the model does not accept; invalid_request and payload_too_large for too many or too large images.
    */
   constructor(
     private readonly info: ModelInfo,

@@ -31,7 +31,7 @@ export class MegaServiceModel implements ChatModel {
     private readonly options: {
       runner: MegaServiceRunner;
       metrics: Metrics;
-      /** Its model calls tools and writes other forms than sentences. */
+      /** Its model calls tools and follows a response format. */
       callsTools: boolean;
       languageModel: string | undefined;
       revision: string;
@@ -63,7 +63,7 @@ export class MegaServiceModel implements ChatModel {
   }
 }
 
-/** Opens mega services as the models of chats. */
+/** Opens mega services as models of chats. */
 @Injectable()
 export class MegaServiceModels {
   constructor(
@@ -73,8 +73,8 @@ export class MegaServiceModels {
   ) {}
 
   /**
-   * `toolsFollow`: the request that is started has tools, this one does not have them yet. Errors: unsupported_parameter,
-   * invalid_request, service_unavailable.
+   * `toolsFollow`: this request has no tools yet, but the request that is started has some. Errors:
+   * unsupported_parameter, invalid_request, service_unavailable.
    */
   async open(
     definition: MegaServiceDefinition,
@@ -93,7 +93,7 @@ export class MegaServiceModels {
     return new MegaServiceModel(definition, options);
   }
 
-  /** Instructions and sampling parameters that the language model behind it does not follow. */
+  /** The instructions and sampling parameters that the language model of the mega service does not follow. */
   async #unfollowed(
     definition: MegaServiceDefinition,
     { messages, parameters }: ChatCompletionRequest,
@@ -109,7 +109,7 @@ export class MegaServiceModels {
   }
 }
 
-/** The parameters of a request that nodes take, and the fields without effect. */
+/** The parameters of a request that nodes accept, and the fields without effect. */
 function parametersOf(
   definition: MegaServiceDefinition,
   request: ChatCompletionRequest,
@@ -129,7 +129,7 @@ function parametersOf(
   return { parameters, ignored };
 }
 
-/** Whether a request asks for another form than sentences. */
+/** Whether a request has tools or a response format. */
 function hasOtherForm({ tools, parameters }: ChatCompletionRequest): boolean {
   return tools !== undefined || parameters.constraint !== undefined;
 }
@@ -149,7 +149,7 @@ function answerForm({
   };
 }
 
-/** Parameters that some node does not let a request set, and no other node lists. */
+/** Parameters that a node locks and that no other node offers. */
 function lockedNames({ nodes }: MegaServiceDefinition): string[] {
   const all = [...nodes.values()];
   const isListed = (name: string) =>
@@ -158,8 +158,8 @@ function lockedNames({ nodes }: MegaServiceDefinition): string[] {
 }
 
 /**
- * A mega service whose model calls no tools, or has other nodes behind it, answers in sentences.
- * Errors: unsupported_parameter that says so.
+ * Refuses tools and response formats for a mega service that answers in plain text only: its model calls no tools, or
+ * is not the last node. Errors: unsupported_parameter.
  */
 function assertPlainAnswer(
   name: string,

@@ -19,11 +19,11 @@ const audioPartSchema = z.looseObject({
 const filePartSchema = z.looseObject({ file: z.looseObject({}) });
 
 /**
- * The models behind chat completions read text. What is said in `input_audio` parts is written down first, by the asr service, and
- * then `file` parts become the text of their files, as `input_file` parts of a response do. Lets every request pass; it is
- * a guard since those come before the body's pipe, and since an interceptor costs each chat without such parts more than
- * parsing its body does. Errors: invalid_request, those of `asr.transcribe` and of {@link InputFiles}, with the path of
- * the part as `param`.
+ * Replaces parts of messages by text, because the models read text only: first `input_audio` parts by their transcript
+ * from the asr service, then `file` parts by the text of their files, like `input_file` parts of a response. Always
+ * returns true. It is a guard because guards run before the pipe of the body, and because an interceptor costs each
+ * chat without such parts more time than the parsing of its body. Errors: invalid_request, the errors of
+ * `asr.transcribe` and of {@link InputFiles}, with the path of the part as `param`.
  */
 @Injectable()
 export class MessagePartsGuard implements CanActivate {
@@ -72,14 +72,14 @@ export class MessagePartsGuard implements CanActivate {
 
 const bodySchema = z.looseObject({ messages: z.array(z.unknown()) });
 
-/** A part of a message, and where it lies, so that another one can take its place. */
+/** A part of a message and its place in the content, so that it can be replaced. */
 interface MessagePart {
   content: unknown[];
   index: number;
   path: string;
 }
 
-/** The parts of a type in the messages of a chat; whatever else is wrong with the body is for its schema to say. */
+/** The parts of a type in the messages of a chat. The schema of the body reports all other problems. */
 function partsOf(body: unknown, type: string): MessagePart[] {
   const { messages = [] } = bodySchema.safeParse(body).data ?? {};
   return messages.flatMap((message, position) => {

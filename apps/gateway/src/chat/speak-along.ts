@@ -14,13 +14,13 @@ import { pcmWav } from '#wav';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 
-/** What is sent with the answer cannot be asked for again, so that it has expired at once. */
+/** The gateway does not store spoken answers, so that the audio expires at once. */
 const expiresAt = () => Math.floor(Date.now() / 1000);
 
 /**
- * Speaks an answer sentence by sentence while it is written. Text goes on at once as the transcript; pieces of 16-bit
- * samples, 24,000 a second, follow as they are spoken, and the last chunk comes at the end of the speech. Errors: those of
- * the chunks and of `tts.synthesize`.
+ * Speaks an answer sentence by sentence while the model writes it. The text is sent at once as the transcript. Pieces
+ * of 16-bit samples at 24,000 Hz follow as they are synthesized. The last chunk of the answer is sent after the speech.
+ * Errors: the errors of the chunks and of `tts.synthesize`.
  */
 export async function* speakAlong(
   chunks: AsyncIterable<GenerationChunk>,
@@ -35,7 +35,7 @@ export async function* speakAlong(
     const speaking = speak(sentences, wish, synthesis, { ...call, signal }, (bytes) =>
       emit({ choice: 0, text: '', audio: { id, data: bytes } }),
     );
-    // Its failure is awaited below; the answer is read to its end or to that.
+    // The race below throws its failure.
     speaking.catch(() => undefined);
     const last: SpokenChunk[] = [];
     const reader = new SentenceReader();
@@ -58,7 +58,7 @@ export async function* speakAlong(
   }, call.signal);
 }
 
-/** The rest of the chunk comes after the speech. */
+/** The chunk without its finish reason and usage, which are sent after the speech. */
 function withoutEnd({ choice, text, logprobs }: GenerationChunk): SpokenChunk {
   return { choice, text, ...(logprobs && { logprobs }) };
 }
@@ -83,7 +83,7 @@ async function speak(
   }
 }
 
-/** Errors name the fields of a chat. */
+/** Starts a piece of speech. An error of the voice names the field of the chat. */
 async function begin(
   request: { input: string; format: SpeechFormat },
   { voice, voiceField = 'audio.voice' }: Pick<SpokenWish, 'voice' | 'voiceField'>,
@@ -105,8 +105,9 @@ const encoded: Partial<Record<SpokenWish['format'], SpeechFormat>> = {
 };
 
 /**
- * Speaks an answer that is sent as a whole: samples are spoken while it is written, other files are made of the whole text.
- * Errors: as {@link speakAlong}; invalid_request for a text that is too long for such a file.
+ * Speaks an answer that is sent as a whole. WAV and PCM are synthesized while the model writes; the other formats are
+ * made from the whole text. Errors: the errors of {@link speakAlong}; invalid_request if the text is too long for one
+ * of the other formats.
  */
 export async function* speakWhole(
   chunks: AsyncIterable<GenerationChunk>,
@@ -135,7 +136,7 @@ export async function* speakWhole(
   yield { choice: 0, text: '', audio: { id, data: await finishSpeech(begun), expiresAt: expiresAt() } };
 }
 
-/** Samples a second of `pcm`. */
+/** Samples per second of `pcm`. */
 const sampleRate = 24_000;
 
 async function* asOneFile(
@@ -157,11 +158,11 @@ async function* asOneFile(
 
 const formats = ['wav', 'mp3', 'flac', 'opus', 'pcm16'] as const;
 
-/** How an answer is to be spoken. */
+/** The voice and the format of a spoken answer. */
 export interface SpokenWish {
-  /** Absent: the voice of the tts service. */
+  /** Absent: the default voice of the tts service. */
   readonly voice?: string;
-  /** What the caller calls the voice; default `audio.voice`. */
+  /** The field of the voice in the request, for errors; default `audio.voice`. */
   readonly voiceField?: string;
   readonly format: (typeof formats)[number];
 }
@@ -173,8 +174,8 @@ const voiceSchema = z
 const audioSchema = z.looseObject({ voice: voiceSchema, format: z.enum(formats) }).nullish();
 
 /**
- * Takes OpenAI's `modalities` and `audio` out of a request. Absent where the answer is text alone. Errors: invalid_request
- * with the field as `param`.
+ * Takes OpenAI's `modalities` and `audio` out of a request. `wish` is absent if the answer is text only. Errors:
+ * invalid_request with the field as `param`.
  */
 export function takeSpokenWish(request: ChatCompletionRequest): {
   request: ChatCompletionRequest;
@@ -186,13 +187,14 @@ export function takeSpokenWish(request: ChatCompletionRequest): {
   const audio = parse(audioSchema, asked, 'audio');
   const rest = { ...request, extra };
   if (!modalities.includes('audio')) {
-    if (audio) throw invalidField('audio', 'needs "audio" among modalities');
+    if (audio) throw invalidField('audio', 'requires "audio" in modalities');
     return { request: rest };
   }
-  if (!modalities.includes('text')) throw invalidField('modalities', 'must hold "text" beside "audio"');
-  if (!audio) throw invalidField('audio', 'is required for the modality "audio": a voice and a format');
+  if (!modalities.includes('text'))
+    throw invalidField('modalities', 'must contain "text" together with "audio"');
+  if (!audio) throw invalidField('audio', 'is required for the modality "audio": send a voice and a format');
   if (request.stream && audio.format !== 'pcm16')
-    throw invalidField('audio.format', 'must be "pcm16" where the answer is streamed');
+    throw invalidField('audio.format', 'must be "pcm16" for a streamed answer');
   if ((request.parameters.n ?? 1) > 1) throw invalidField('n', 'must be 1 for spoken answers');
   return { request: rest, wish: { voice: audio.voice, format: audio.format } };
 }
@@ -208,14 +210,14 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, name: s
 export class SentenceReader {
   #open = '';
 
-  /** The sentences that are complete with this piece: those that another one follows. */
+  /** Adds a piece of the text. Returns the sentences that are complete, because another sentence follows them. */
   push(piece: string): string[] {
     const sentences = splitSentences(this.#open + piece);
     this.#open = sentences.pop() ?? '';
     return sentences;
   }
 
-  /** What is left at the end. */
+  /** The rest of the text, after the last complete sentence. */
   finish(): string {
     const rest = this.#open;
     this.#open = '';
@@ -223,7 +225,7 @@ export class SentenceReader {
   }
 }
 
-/** What a voice is to read of a sentence: without the numbers of citations and without the marks of Markdown. */
+/** A sentence without citation numbers and Markdown syntax, as a voice reads it. */
 export function spokenForm(sentence: string): string {
   return sentence
     .replaceAll(/\s*\[\d+(?:,\s*\d+)*\]/g, '')

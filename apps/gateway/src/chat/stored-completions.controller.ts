@@ -28,7 +28,7 @@ import type { ChatRun } from './chat-model.js';
 
 const order = z.enum(['asc', 'desc']).default('asc');
 
-/** Query of the list; metadata comes as `metadata[name]=value`. */
+/** Query of the list. Metadata has the form `metadata[name]=value`. */
 const completionListQuerySchema = z
   .looseObject({ ...pageShape, order, model: z.string().optional() })
   .transform(({ limit, after, order: direction, model, ...rest }) => ({
@@ -58,14 +58,14 @@ const keepFieldsSchema = z.object({
   metadata: metadataSchema.nullish(),
 });
 
-/** A completion is to be kept with these metadata. */
+/** The metadata for a completion that is stored. */
 interface KeepWish {
   metadata: Record<string, string>;
 }
 
 /**
- * Takes OpenAI's `store` and `metadata` out of a request. `wish` is absent where the completion is not to be kept: its
- * metadata then have no effect and stay in the request, to be named as ignored. Errors: invalid_request.
+ * Takes OpenAI's `store` and `metadata` out of a request. `wish` is absent if the completion is not stored. Metadata
+ * then has no effect and stays in the request, so that it is listed as ignored. Errors: invalid_request.
  */
 export function takeKeepWish(given: ChatCompletionRequest): {
   request: ChatCompletionRequest;
@@ -77,14 +77,14 @@ export function takeKeepWish(given: ChatCompletionRequest): {
   return { request: { ...given, extra: metadata ? { ...extra, metadata } : extra } };
 }
 
-/** Keeps chat completions whose request says `store: true`. */
+/** Stores chat completions if the request has `store: true`. */
 @Injectable()
 export class StoredCompletionsService {
   constructor(
     @Inject(StoredCompletionsRepository) private readonly completions: StoredCompletionsRepository,
   ) {}
 
-  /** The same chat, which is stored before its chunks end; a chat that is not read to its end is not stored. */
+  /** Returns the chat with chunks that store it before they end. A chat is not stored unless it is read to its end. */
   keep(owner: string, request: ChatCompletionRequest, { metadata }: KeepWish, run: ChatRun): ChatRun {
     const store = async (chunks: GenerationChunk[]) => {
       const completion = await collectChatCompletion(toIterable(chunks), run.identity);
@@ -106,7 +106,7 @@ function toObject({ completion, metadata }: StoredCompletion): JsonObject {
   return { ...completion, metadata };
 }
 
-/** Hands chunks on and gives all of them to `done` before it ends. */
+/** Yields the chunks, and passes all of them to `done` before the end. */
 async function* passThrough(
   chunks: AsyncIterable<GenerationChunk>,
   done: (chunks: GenerationChunk[]) => Promise<void>,
@@ -127,7 +127,7 @@ function unknown(id: string): never {
   throw new MegaNestError('not_found', { what: `The chat completion ${id}`, param: 'completion_id' });
 }
 
-/** A completion as it is kept. */
+/** A stored completion. */
 const storedCompletionAnswer = chatCompletionSchema.extend({ metadata: metadataSchema });
 
 const messageAnswer = z.looseObject({ id: z.string(), role: z.string() });
@@ -137,7 +137,7 @@ const deletedCompletionAnswer = z.object({
   deleted: z.boolean(),
 });
 
-/** The chat completions that an owner had kept; `not_found` for everybody else's. */
+/** The stored chat completions of an owner. Completions of other owners are `not_found`. */
 @Controller(['v1/chat/completions', 'chat/completions'])
 export class StoredCompletionsController {
   constructor(
@@ -146,7 +146,7 @@ export class StoredCompletionsController {
 
   @Get()
   @ApiOperation({
-    summary: 'List the completions that were kept',
+    summary: 'List the stored completions',
     answer: listSchemaOf(storedCompletionAnswer),
   })
   async list(
@@ -158,13 +158,13 @@ export class StoredCompletionsController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'A completion that was kept', answer: storedCompletionAnswer })
+  @ApiOperation({ summary: 'Get a stored completion', answer: storedCompletionAnswer })
   async find(@Param('id') id: string, @Owner() owner: string) {
     return toObject((await this.completions.find(owner, id)) ?? unknown(id));
   }
 
   @Post(':id')
-  @ApiOperation({ summary: 'Replace its metadata', answer: storedCompletionAnswer })
+  @ApiOperation({ summary: 'Replace the metadata of a stored completion', answer: storedCompletionAnswer })
   @HttpCode(200)
   async update(
     @Param('id') id: string,
@@ -175,7 +175,7 @@ export class StoredCompletionsController {
   }
 
   @Delete(':id')
-  @ApiOperation({ summary: 'Delete a completion', answer: deletedCompletionAnswer })
+  @ApiOperation({ summary: 'Delete a stored completion', answer: deletedCompletionAnswer })
   async delete(@Param('id') id: string, @Owner() owner: string) {
     if (!(await this.completions.delete(owner, id))) unknown(id);
     return { id, object: 'chat.completion.deleted' as const, deleted: true };
@@ -183,7 +183,7 @@ export class StoredCompletionsController {
 
   /** Errors: not_found; invalid_request for an unknown cursor. */
   @Get(':id/messages')
-  @ApiOperation({ summary: 'The messages that it answered', answer: listSchemaOf(messageAnswer) })
+  @ApiOperation({ summary: 'List the messages of the request', answer: listSchemaOf(messageAnswer) })
   async messages(
     @Param('id') id: string,
     @Query(new SchemaPipe(messageListQuerySchema)) { limit, after, order }: MessageListQuery,

@@ -13,10 +13,10 @@ import {
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { z } from 'zod';
 
-/** What a model is asked for: the names of other vendors' models tell that much. */
+/** Uses of a model, as far as the names of other vendors' models show them. */
 export type ModelUse = 'answers' | 'vectors' | 'transcripts' | 'ranking';
 
-/** Names that clients send by default, by what they ask for. */
+/** Names of models that clients send by default, with the use of the model. */
 const usualNames: readonly (readonly [ModelUse, RegExp])[] = [
   ['transcripts', /^(whisper-\d+|gpt-4o(-mini)?-transcribe.*)$/],
   ['vectors', /^text-embedding-/],
@@ -24,7 +24,7 @@ const usualNames: readonly (readonly [ModelUse, RegExp])[] = [
 ];
 
 interface ModelAliases {
-  /** The usual names stand for the served model of their kind. */
+  /** The names that clients send by default stand for the served model of the same use. */
   usual: boolean;
   names: ReadonlyMap<string, string>;
 }
@@ -50,7 +50,8 @@ export const modelAliasesSchema = z
   });
 
 /**
- * What a name stands for: a model, or whatever model is served for this use (`served`). Undefined where it is no alias.
+ * Resolves an alias: the name of a model, or `served` for the model that is served for this use. Undefined if the name
+ * is not an alias.
  */
 export function aliasOf(
   { usual, names }: ModelAliases,
@@ -67,13 +68,13 @@ const megabyte = 1024 * 1024;
 
 /** The gateway's variables that concern stored files and vector stores. */
 const filesEnvironmentShape = {
-  /** Most bytes of one stored file. */
+  /** Maximum bytes of one stored file. */
   FILES_FILE_LIMIT_BYTES: bytes('stored').default(512 * megabyte),
-  /** Most bytes of all files of one API key. */
+  /** Maximum bytes of all files of one API key. */
   FILES_LIMIT_BYTES: bytes('stored').default(10 * 1024 * megabyte),
-  /** Most files of one API key. */
+  /** Maximum number of files of one API key. */
   FILES_LIMIT_COUNT: count(1).default(10_000),
-  /** How long a gateway may be silent before another one takes up the files that it was indexing. */
+  /** Time without a sign of life after which another gateway continues the indexing of a gateway's files. */
   INDEXING_LEASE_MS: milliseconds(500).default(15_000),
 };
 
@@ -81,55 +82,65 @@ const gigabyte = 1024 ** 3;
 
 /** The gateway's variables that concern stored responses. */
 const responsesEnvironmentShape = {
-  /** Days that a finished response is kept after the last one that continues it, and a chat completion; 0: for ever. */
+  /**
+   * Days until a finished response is deleted, counted from the last response that continues it; also days until a chat
+   * completion is deleted. 0: never deleted.
+   */
   RESPONSES_TTL_DAYS: days().default(30),
-  /** Most finished responses, and most chat completions, of one owner; the oldest go first; 0: no bound. */
+  /** Maximum finished responses, and chat completions, of one owner. The oldest are deleted first. 0: no limit. */
   RESPONSES_MAX_COUNT: count(0).default(100_000),
-  /** Most bytes of the finished responses, and of the chat completions, of one owner; the oldest go first; 0: no bound. */
+  /**
+   * Maximum bytes of the finished responses, and of the chat completions, of one owner. The oldest are deleted first.
+   * 0: no limit.
+   */
   RESPONSES_LIMIT_BYTES: bytes('stored', 0).default(10 * gigabyte),
-  /** Most bytes of the conversations and records of one owner; 0: no bound. */
+  /** Maximum bytes of the conversations and records of one owner; 0: no limit. */
   CONVERSATIONS_LIMIT_BYTES: bytes('stored', 0).default(2 * gigabyte),
-  /** Days that a conversation is kept after its last change; 0: for ever. */
+  /** Days after its last change until a conversation is deleted; 0: never deleted. */
   CONVERSATIONS_TTL_DAYS: days().default(0),
-  /** How long a gateway may be silent before another one takes its responses over. */
+  /** Time without a sign of life after which another gateway takes over a gateway's responses. */
   RESPONSES_LEASE_MS: milliseconds(50).default(15_000),
-  /** Longest run of a background response. */
+  /** Timeout of a background response. */
   RESPONSES_BACKGROUND_TIMEOUT_MS: milliseconds(50).default(600_000),
-  /** A stream that has said nothing for this long repeats `response.in_progress`. */
+  /** A stream without an event for this time repeats `response.in_progress`. */
   RESPONSES_KEEP_ALIVE_MS: milliseconds(50).default(15_000),
-  /** Comma list of secrets that seal what clients keep for the server; the first seals, all open. */
+  /**
+   * Comma-separated secrets that encrypt the data that clients store for the server. The first one encrypts, all
+   * decrypt.
+   */
   RESPONSES_ENCRYPTION_KEYS: z
     .string()
     .transform((value) => value.split(',').map((key) => key.trim()))
     .pipe(z.array(z.string().min(32, 'must have at least 32 characters each')))
     .default([]),
-  /** What becomes of images, which the model cannot see: refused, or described by type and size. */
+  /** Images for a model without image input: refuse them, or describe them by type and size. */
   RESPONSES_IMAGE_INPUT: z.enum(['refuse', 'describe']).default('refuse'),
-  /** Longest wait for an answer of an MCP server. */
+  /** Timeout of an MCP server. */
   RESPONSES_MCP_TIMEOUT_MS: milliseconds(50).default(60_000),
-  /** Longest wait for a file behind a URL. */
+  /** Timeout of a file at a URL. */
   LINK_TIMEOUT_MS: milliseconds(50).default(20_000),
-  /** Lets files and MCP servers lie at private addresses, e.g. in an intranet. */
+  /** Allows files and MCP servers at private addresses, e.g. in an intranet. */
   ALLOW_PRIVATE_LINKS: booleanSchema.default(false),
-  /** Longest life of a WebSocket. */
+  /** Maximum lifetime of a WebSocket. */
   RESPONSES_SOCKET_LIFETIME_MS: milliseconds(50).default(3_600_000),
-  /** Most WebSockets open at once. */
+  /** Maximum number of open WebSockets. */
   RESPONSES_MAX_SOCKETS: count(0).default(256),
 };
 
+/** The environment variables of the gateway. */
 export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   GATEWAY_PORT: portSchema.default(8888),
   /** Folder of the mega services' YAML files; relative to the project. */
   MEGASERVICES_DIR: z.string().default('megaservices'),
-  /** What answers a chat that names no model. */
+  /** The mega service for chats that do not name a model. */
   DEFAULT_MEGASERVICE: z.string().default('chatqna'),
-  /** The language model that is asked where neither a request nor a node of a mega service names one. */
+  /** The language model for requests and nodes of mega services that do not name one. */
   DEFAULT_MODEL: z.string().optional(),
-  /** The web app at `/`. */
+  /** Serves the web app at `/`. */
   WEB_UI: booleanSchema.default(true),
-  /** Chats and responses name a mega service; the language model itself is not served. */
+  /** Chats and responses must name a mega service. The language models are not served directly. */
   MEGA_SERVICES_ONLY: booleanSchema.default(false),
-  /** Other names of models: `whisper-1=nano-asr`; `usual` for those that clients send by default. */
+  /** Other names of models: `whisper-1=nano-asr`; `usual` for the names that clients send by default. */
   MODEL_ALIASES: modelAliasesSchema,
   ...uploadEnvironmentSchema.shape,
   ...audioEnvironmentShape,
@@ -137,7 +148,7 @@ export const gatewayEnvironmentSchema = baseEnvironmentSchema.extend({
   ...databaseEnvironmentSchema.shape,
   ...responsesEnvironmentShape,
   ...filesEnvironmentShape,
-  /** Requests per minute and client (API key, otherwise address); 0: no limit. */
+  /** Requests per minute of a client, which is an API key or, without keys, an address; 0: no limit. */
   RATE_LIMIT_PER_MINUTE: count(0).default(0),
 });
 export type GatewayEnvironment = z.infer<typeof gatewayEnvironmentSchema>;

@@ -17,7 +17,7 @@ import {
 import { ContextLoader } from '../responses/context/context-reader.js';
 import { ResponsesModule } from '../responses/responses.module.js';
 
-/** More than OpenAI's 20: the Agents SDK's sessions send more at once. */
+/** Maximum items in one request. OpenAI allows 20, but sessions of the Agents SDK send more. */
 const mostItems = 1_000;
 const items = z.array(inputItemSchema).max(mostItems);
 
@@ -27,7 +27,7 @@ const createConversationSchema = z.object({
 });
 type CreateConversation = z.output<typeof createConversationSchema>;
 
-/** Metadata is merged: a value of null removes its entry. */
+/** Changes of the metadata. A value of null removes its entry. */
 const updateConversationSchema = z.object({
   metadata: z
     .record(z.string().max(64), z.string().max(512).nullable())
@@ -39,11 +39,11 @@ type UpdateConversation = z.output<typeof updateConversationSchema>;
 const createItemsSchema = z.object({ items });
 type CreateItems = z.output<typeof createItemsSchema>;
 
-/** Latest first: the API of OpenAI has no such list, its lists look like this. */
+/** Query of the list of conversations. OpenAI's API has no such list, so it has the form of OpenAI's other lists. */
 const listConversationsSchema = z.object(pageShape);
 type ListConversations = z.output<typeof listConversationsSchema>;
 
-/** Conversations of an owner; `not_found` for everybody else's. */
+/** The conversations of an owner. Conversations of other owners are `not_found`. */
 @Controller(['v1/conversations', 'conversations'])
 export class ConversationsController {
   constructor(
@@ -74,14 +74,14 @@ export class ConversationsController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'A conversation', answer: conversationAnswer })
+  @ApiOperation({ summary: 'Get a conversation', answer: conversationAnswer })
   async find(@Param('id') id: string, @Owner() owner: string) {
     return toConversation((await this.conversations.find(owner, id)) ?? unknownConversation(id));
   }
 
-  /** Merges metadata; null removes an entry. Errors: invalid_request where it grows beyond its limits. */
+  /** Merges metadata; null removes an entry. Errors: invalid_request if the result exceeds the limits. */
   @Post(':id')
-  @ApiOperation({ summary: 'Change its metadata', answer: conversationAnswer })
+  @ApiOperation({ summary: 'Change the metadata of a conversation', answer: conversationAnswer })
   @HttpCode(200)
   async update(
     @Param('id') id: string,
@@ -104,7 +104,7 @@ export class ConversationsController {
   }
 
   @Get(':id/items')
-  @ApiOperation({ summary: 'List its items', answer: itemListAnswer })
+  @ApiOperation({ summary: 'List the items of a conversation', answer: itemListAnswer })
   async items(
     @Param('id') id: string,
     @Query(new SchemaPipe(pageQuerySchema)) page: PageQuery,
@@ -115,9 +115,9 @@ export class ConversationsController {
     return listOf(items, hasMore);
   }
 
-  /** Appends items and answers them as they are kept. */
+  /** Appends items. Returns them as they are stored. */
   @Post(':id/items')
-  @ApiOperation({ summary: 'Add items', answer: itemListAnswer })
+  @ApiOperation({ summary: 'Add items to a conversation', answer: itemListAnswer })
   @HttpCode(200)
   async addItems(
     @Param('id') id: string,
@@ -131,15 +131,15 @@ export class ConversationsController {
   }
 
   @Get(':id/items/:itemId')
-  @ApiOperation({ summary: 'An item', answer: itemAnswer })
+  @ApiOperation({ summary: 'Get an item of a conversation', answer: itemAnswer })
   async findItem(@Param('id') id: string, @Param('itemId') itemId: string, @Owner() owner: string) {
     await this.find(id, owner);
     return (await this.conversations.findItem(id, itemId)) ?? unknownItem(itemId);
   }
 
-  /** Removes an item and answers its conversation. */
+  /** Deletes an item. Returns its conversation. */
   @Delete(':id/items/:itemId')
-  @ApiOperation({ summary: 'Delete an item', answer: conversationAnswer })
+  @ApiOperation({ summary: 'Delete an item of a conversation', answer: conversationAnswer })
   async deleteItem(@Param('id') id: string, @Param('itemId') itemId: string, @Owner() owner: string) {
     const conversation = await this.find(id, owner);
     if (!(await this.conversations.deleteItem(id, itemId))) unknownItem(itemId);

@@ -19,7 +19,7 @@ import {
 import { Global, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 
-/** Connections of the gateway: its statements are short and many requests run at once. */
+/** Default size of the connection pool: the statements are short, and many requests run concurrently. */
 const connections = 8;
 
 /** Shows the database in the gateway's health and closes it with the gateway. */
@@ -50,10 +50,10 @@ const repositories = [
   VectorStoresRepository,
 ];
 
-/** Of these one owner keeps so much. */
+/** Repositories with a limit for each owner. */
 const bounded = [ResponsesRepository, StoredCompletionsRepository];
 
-/** The gateway's Postgres: one pool and the repositories on it, for each module. */
+/** The gateway's Postgres pool, and the repositories that use it, for all modules. */
 @Global()
 @Module({
   providers: [

@@ -26,7 +26,7 @@ import {
 import { RpcClient, type CallOptions } from '#messaging';
 import { Inject, Injectable, Module } from '@nestjs/common';
 
-/** Data preparation by the dataprep service, over NATS. */
+/** Data preparation by the dataprep service over NATS. */
 @Injectable()
 class RemoteDataprep extends Dataprep {
   override readonly jobs: DataprepJobs = {
@@ -45,7 +45,7 @@ class RemoteDataprep extends Dataprep {
     return this.client.stream(ingest, request, call);
   }
 
-  /** A message holds a few hundred documents: a longer list is read in pages. */
+  /** Reads a long list in pages, because a message holds a few hundred documents only. */
   override async list({
     offset = 0,
     limit = Infinity,
@@ -75,7 +75,7 @@ class RemoteDataprep extends Dataprep {
   }
 }
 
-/** Data preparation, by its service over NATS. */
+/** Data preparation by its service over NATS. */
 @Module({
   controllers: [IngestController, CatalogueController],
   providers: [IngestReceiver, { provide: Dataprep, useClass: RemoteDataprep }],

@@ -7,34 +7,34 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 
-/** What the doctor says. */
+/** Report of the doctor. */
 const doctorAnswer = z.object({
   healthy: z.boolean(),
   findings: z.array(
     z.object({
-      check: z.string().describe('What was looked at'),
+      check: z.string().describe('Name of the check'),
       level: z.enum(['ok', 'warn', 'fail']),
       message: z.string(),
-      fix: z.string().optional().describe('What to do about it'),
+      fix: z.string().optional().describe('How to fix the problem'),
     }),
   ),
 });
 type DoctorAnswer = z.output<typeof doctorAnswer>;
 
-/** The program of `npm run doctor`, beside the gateway's own. */
+/** The program of `npm run doctor`. */
 const program = join(projectRoot, 'dist/doctor.js');
 const timeoutMs = 60_000;
 const mostBytes = 1024 * 1024;
-/** Its findings are given out again for so long. */
+/** A report is reused for this time. */
 const freshMs = 5_000;
 
-/** Runs the doctor with the gateway's own variables, in a process of its own and one at a time. */
+/** Runs the doctor with the gateway's environment variables, in a separate process and one at a time. */
 @Injectable()
 class Doctor {
   #running: Promise<DoctorAnswer> | undefined;
   #latest: { at: number; answer: DoctorAnswer } | undefined;
 
-  /** Errors: internal_error where it does not run. */
+  /** Returns a report that is at most a few seconds old. Errors: internal_error if the doctor does not run. */
   async examine(): Promise<DoctorAnswer> {
     if (this.#running) return this.#running;
     if (this.#latest && performance.now() - this.#latest.at < freshMs) return this.#latest.answer;
@@ -49,7 +49,7 @@ class Doctor {
   }
 }
 
-/** It looks at no ports: the services need not be on this machine, and discovery shows those that run. */
+/** Skips the checks of ports: the services may run on other machines, and discovery shows the running services. */
 async function run(): Promise<DoctorAnswer> {
   try {
     return doctorAnswer.parse(JSON.parse(await output()));
@@ -59,7 +59,7 @@ async function run(): Promise<DoctorAnswer> {
   }
 }
 
-/** What the program prints. It exits with 1 where something is to be fixed. */
+/** The output of the program. The exit code is 1 if it finds a problem. */
 async function output(): Promise<string> {
   const options = { timeout: timeoutMs, maxBuffer: mostBytes };
   try {
@@ -76,14 +76,14 @@ async function output(): Promise<string> {
   }
 }
 
-/** The findings of `npm run doctor`, for pages. */
+/** Serves the report of `npm run doctor`, for the web app. */
 @Controller()
 export class DoctorController {
   constructor(@Inject(Doctor) private readonly doctor: Doctor) {}
 
   @Get('v1/doctor')
   @ApiOperation({
-    summary: 'What is wrong with the installation, and what to do about it',
+    summary: 'Problems of the installation, with their fixes',
     answer: doctorAnswer,
   })
   examine(): Promise<DoctorAnswer> {
@@ -91,6 +91,6 @@ export class DoctorController {
   }
 }
 
-/** What is wrong with the installation. */
+/** The doctor: problems of the installation, with their fixes. */
 @Module({ controllers: [DoctorController], providers: [Doctor] })
 export class DoctorModule {}

@@ -13,10 +13,10 @@ interface LoadedFile {
   bytes: Uint8Array;
 }
 
-/** Characters of extracted text kept for the next turns of the conversations that they are in. */
+/** Characters of extracted text in the cache, for the next turns of the same conversations. */
 const cachedCharacters = 8 * 1024 * 1024;
 
-/** Reads the files of a request to text: those in it, those at a URL, and stored ones. */
+/** Reads the text of a request's files: files in the request, files at a URL, and stored files. */
 @Injectable()
 export class InputFiles {
   readonly #texts = new TextCache(cachedCharacters);
@@ -29,7 +29,7 @@ export class InputFiles {
   ) {}
 
   /**
-   * The text of an `input_file` part below a line with its name. Errors: invalid_request, not_found, forbidden_url,
+   * The text of an `input_file` part, after a line with its name. Errors: invalid_request, not_found, forbidden_url,
    * unreachable_url, unsupported_file, payload_too_large, each with the path of the field.
    */
   async text(part: Record<string, unknown>, path: string, owner: string, call: HttpCall): Promise<string> {
@@ -38,7 +38,7 @@ export class InputFiles {
   }
 
   /**
-   * A stored image as a data URL, within what the images of the request may have. Errors: not_found, unsupported_file,
+   * A stored image as a data URL, within the limits of all images of the request. Errors: not_found, unsupported_file,
    * invalid_request, payload_too_large with the path.
    */
   async dataUrl(id: string, param: string, owner: string, budget: ImageBudget): Promise<string> {
@@ -112,7 +112,7 @@ export class InputFiles {
   }
 }
 
-/** The caller knows the part, not the file that the service was sent. */
+/** An error with the path of the part, because the caller does not know the file reference of the service. */
 function withParam(error: unknown, param: string): unknown {
   if (!(error instanceof MegaNestError) || error.status >= 500) return error;
   return MegaNestError.fromBody({ ...error.toBody(), param });
@@ -127,7 +127,7 @@ function nameInUrl(url: string): string {
   }
 }
 
-/** Texts by key, up to a number of characters; the ones not asked for the longest go first. */
+/** A cache of texts with a maximum number of characters. It drops the least recently used texts first. */
 export class TextCache {
   readonly #texts = new Map<string, string>();
   #size = 0;
@@ -159,7 +159,7 @@ export class TextCache {
   }
 }
 
-/** The first bytes of the formats that models take. */
+/** The first bytes of the image formats that models accept. */
 const signatures: readonly (readonly [mimeType: string, matches: (bytes: Buffer) => boolean])[] = [
   ['image/png', (bytes) => bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'))],
   ['image/jpeg', (bytes) => bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))],
@@ -167,25 +167,25 @@ const signatures: readonly (readonly [mimeType: string, matches: (bytes: Buffer)
   ['image/webp', (bytes) => /^RIFF.{4}WEBP/s.test(bytes.toString('latin1', 0, 12))],
 ];
 
-/** The type of an image by its first bytes, whatever its sender calls it. Errors: unsupported_file with the path. */
+/** The MIME type of an image by its first bytes. Errors: unsupported_file with the path. */
 export function imageTypeOf(bytes: Uint8Array, param: string): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const known = signatures.find(([, matches]) => matches(buffer));
   if (known) return known[0];
-  const detail = 'it is no PNG, JPEG, GIF or WebP';
+  const detail = 'it is not a PNG, JPEG, GIF or WebP image';
   throw new MegaNestError('unsupported_file', { file: `at ${param}`, detail, param });
 }
 
-/** About how many bytes a data URL holds, without decoding it; 0 of an address, which holds none. */
+/** The approximate number of bytes in a data URL, without decoding it; 0 for other URLs. */
 export function sizeOfDataUrl(url: string): number {
   return url.startsWith('data:') ? Math.ceil(((url.length - url.indexOf(',') - 1) * 3) / 4) : 0;
 }
 
-/** The content of a data URL. Errors: invalid_request with the path. */
+/** The bytes of a data URL. Errors: invalid_request with the path. */
 export function imageOfDataUrl(url: string, param: string): Uint8Array {
   const comma = url.indexOf(',');
   const head = url.slice(0, Math.max(comma, 0));
-  // Node leaves out what is no base64; nothing may be left out.
+  // Node skips characters that are not base64, so the length shows whether it skipped any.
   const data = url.slice(comma + 1).replaceAll(/\s/g, '');
   const bytes = Buffer.from(data, 'base64');
   const isWhole = bytes.length >= Math.floor((data.replaceAll('=', '').length * 3) / 4);
@@ -193,7 +193,7 @@ export function imageOfDataUrl(url: string, param: string): Uint8Array {
   throw invalidField(param, 'must be a data URL of base64, or the address of an image');
 }
 
-/** Files that come with a request, or are named by it, as text for the model. */
+/** Files of requests as text for the model. */
 @Module({
   imports: [FilesModule],
   providers: [InputFiles],

@@ -8,24 +8,24 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-/** A request as its client sent it, its files already in the object store. */
+/** The parsed request for a mega service. Its files are in the object store. */
 export interface ReceivedMegaServiceRequest {
   chat: ChatCompletionRequest;
   files: FileReference[];
-  /** The question came as the reference sends speech: `audio` in base64. */
+  /** The question is speech in the form of the OPEA reference: `audio` in base64. */
   isSpoken: boolean;
-  /** The answer is to be spoken too: `"audio"` among `modalities`. */
+  /** The caller asks for a spoken answer: `modalities` contains `"audio"`. */
   speaks: boolean;
-  /** The reference's name of a voice. */
+  /** The field `voice` of the OPEA reference. */
   voice?: string;
   /** Removes the files from the object store. */
   readonly discard: () => Promise<void>;
 }
 
-/** The reference's names of what is asked, beside `messages`. */
+/** Fields of the question: `messages`, and the names in the OPEA reference. */
 const askingFields = ['messages', 'message', 'text', 'query', 'input', 'initial_query'] as const;
 
-/** Turns the requests for mega services, multipart forms or JSON, into chat requests. */
+/** Converts requests for mega services, which are multipart forms or JSON, to chat requests. */
 @Injectable()
 export class MegaServiceBody {
   constructor(
@@ -33,7 +33,10 @@ export class MegaServiceBody {
     @Inject(uploadLimits) private readonly limits: UploadLimits,
   ) {}
 
-  /** Errors: invalid_request, unsupported_parameter, payload_too_large, each with the field as `param`. */
+  /**
+   * Parses a request. Errors: invalid_request, unsupported_parameter, payload_too_large, each with the field as
+   * `param`.
+   */
   async receive(
     http: FastifyRequest,
     definition: MegaServiceDefinition,
@@ -58,14 +61,17 @@ export class MegaServiceBody {
     }
   }
 
-  /** The reference's spoken questions: a file in base64. */
+  /** Stores a spoken question of the OPEA reference: a file in base64. */
   async #storeAudio(text: string): Promise<FileReference> {
     const { bytes, ...description } = decodeBase64(text, { maxBytes: this.limits.maxFileBytes });
     return this.objects.put(bytes, description);
   }
 }
 
-/** `audio` as an object is OpenAI's wish for a spoken answer, which stays for the schema to refuse. */
+/**
+ * Removes a spoken question. OpenAI's `audio` object, which asks for a spoken answer, stays, so that the schema refuses
+ * it.
+ */
 function withoutAudio(body: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const { audio, ...rest } = body;
   return typeof audio === 'string' ? rest : { ...body };
@@ -76,17 +82,17 @@ const speechSchema = z.looseObject({
   modalities: z.array(z.enum(['text', 'audio'])).nullish(),
 });
 
-/** How the answer to a spoken question is to be spoken, and the fields beside that. */
+/** Separates the fields for a spoken answer from the other fields. */
 function takeSpeech(fields: Readonly<Record<string, unknown>>) {
   const { voice, modalities, ...rest } = parseOrThrow(speechSchema, fields);
   return { rest, speaks: modalities?.includes('audio') ?? false, ...(voice && { voice }) };
 }
 
-/** Files that no node reads would be dropped silently. */
+/** Refuses files for a mega service without a node that reads them, because they would be ignored. */
 function refuseUnreadFiles(files: readonly FileReference[], { name, nodes }: MegaServiceDefinition): void {
   if (files.length === 0) return;
   if ([...nodes.values()].some(({ target }) => readsFiles(target))) return;
-  throw unsupportedField('files', `${name} reads no files; ingest them first`);
+  throw unsupportedField('files', `${name} does not read files; ingest them first`);
 }
 
 function readsFiles({ service, megaService }: Pick<NodeTarget, 'service' | 'megaService'>): boolean {
@@ -94,7 +100,7 @@ function readsFiles({ service, megaService }: Pick<NodeTarget, 'service' | 'mega
   return [...(megaService?.nodes.values() ?? [])].some(({ target }) => readsFiles(target));
 }
 
-/** A form's fields are text; those that a parameter of another type has are read as such. */
+/** The fields of a form. The values are text, so parameters of other types are converted. */
 function typedFields(
   fields: Readonly<Record<string, string>>,
   definition: MegaServiceDefinition,
@@ -106,7 +112,7 @@ function typedFields(
   return Object.fromEntries(typed.map(([name, value]) => [name, readField(value, types.get(name))]));
 }
 
-/** Text that is no value of the type stays as it is, for the schema to refuse. */
+/** Converts a value. A text that is not a value of the type stays as it is, so that the schema refuses it. */
 function readField(value: string, type: ParameterType | undefined): unknown {
   if (type === undefined || type === 'string') return value;
   try {
@@ -128,12 +134,12 @@ function chatOf(
   for (const name of askingFields) delete rest[name];
   if (rest['max_tokens'] === undefined && max_new_tokens !== undefined) rest['max_tokens'] = max_new_tokens;
   if (rest['stream'] === undefined && streaming !== undefined) rest['stream'] = streaming;
-  // Files need no words beside them.
+  // A request with files needs no question.
   const messages = asked ?? (hasFiles ? [{ role: 'user', content: '' }] : undefined);
   return namingField(asking, () => parseOrThrow(chatCompletionRequestSchema, { ...rest, messages }));
 }
 
-/** An error in what is asked names the field that the caller sent. */
+/** Replaces `messages` in an error by the field that the caller sent. */
 function namingField<Result>(field: string | undefined, parse: () => Result): Result {
   try {
     return parse();
@@ -149,11 +155,11 @@ function namingField<Result>(field: string | undefined, parse: () => Result): Re
   }
 }
 
-/** The reference's way to say what is sent. */
+/** Refuses other types of input than text. `type` is a field of the OPEA reference. */
 function refuseOtherTypes(type: unknown): void {
   if (type === undefined || type === '' || type === 'text') return;
   throw unsupportedField(
     'type',
-    `${JSON.stringify(type)} is not supported; send text, or files that hold text`,
+    `${JSON.stringify(type)} is not supported; send text, or files that contain text`,
   );
 }

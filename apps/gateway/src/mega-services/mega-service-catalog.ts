@@ -16,7 +16,7 @@ import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { GatewayEnvironment } from '../config/gateway.environment.js';
 import type { AnnouncedServices } from './nodes/announced-services.js';
 
-/** The mega services of `MEGASERVICES_DIR`, by name and by path; follows changes of the files. */
+/** The mega services of `MEGASERVICES_DIR`, by name and by path. Reloads changed files. */
 export class MegaServiceCatalog implements OnApplicationShutdown {
   private constructor(
     private readonly watcher: MegaServiceWatcher,
@@ -28,8 +28,8 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
   }
 
   /**
-   * A file that names a service that has not announced itself yet is served as soon as that service does.
-   * Errors: EnvironmentError that names file and node when a file is not valid at boot.
+   * Reads the files. A file may name a service that has not announced itself yet. Its mega service is served as soon as
+   * the service announces itself. Errors: EnvironmentError with file and node if a file is not valid at boot.
    */
   static async open(
     environment: GatewayEnvironment,
@@ -60,7 +60,7 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
     );
   }
 
-  /** For file systems that report no changes. */
+  /** Reloads the files at SIGHUP, for file systems that do not report changes. */
   readonly #reload = (): void => void this.watcher.reload();
 
   list(): MegaServiceDefinition[] {
@@ -71,7 +71,7 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
     return this.watcher.current().definitions.get(name);
   }
 
-  /** The version that takes a part of the requests to a mega service. */
+  /** The new version of a mega service that gets a part of its requests. */
   canaryOf(name: string): MegaServiceDefinition | undefined {
     return this.list().find(({ canary }) => canary?.of === name);
   }
@@ -80,7 +80,7 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
     return this.list().find((definition) => definition.path === path);
   }
 
-  /** What answers a chat that names no model. Errors: model_not_found. */
+  /** The mega service for chats that do not name a model. Errors: model_not_found. */
   default(): MegaServiceDefinition {
     const definition = this.find(this.defaultName);
     if (definition) return definition;
@@ -88,12 +88,12 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
     throw new MegaNestError('model_not_found', { model: this.defaultName, available: available.join(', ') });
   }
 
-  /** The YAML that a mega service was read from. */
+  /** The YAML of a mega service's file. */
   sourceOf({ file }: MegaServiceDefinition): Promise<string> {
     return readFile(join(this.directory, basename(file)), 'utf8');
   }
 
-  /** What is wrong with the YAML of a mega service; an empty list where it would serve. */
+  /** Problems in the YAML of a mega service; empty if it is valid. */
   problemsOf(source: string, file: string): readonly DefinitionProblem[] {
     try {
       parseMegaService(source, file, {
@@ -113,7 +113,7 @@ export class MegaServiceCatalog implements OnApplicationShutdown {
   }
 }
 
-/** A file that breaks while the gateway runs keeps its earlier version; the log says why. */
+/** Logs errors in changed files. The gateway keeps the last valid version of such a file. */
 function reportErrors({ errors }: { errors: ReadonlyMap<string, Error> }): void {
   for (const error of errors.values()) new Logger('megaservices').warn(error.message);
 }

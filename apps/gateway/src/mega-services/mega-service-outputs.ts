@@ -24,7 +24,7 @@ import { assertSearchable } from './definition-checks.js';
 
 const passages = z.array(retrievedDocumentSchema.omit({ similarity: true }));
 
-/** What {@link documentsAnswer} gives, for the OpenAPI document. */
+/** Schema of {@link documentsAnswer}, for the OpenAPI document. */
 export const documentsAnswerSchema = z.object({
   id: z.string(),
   initial_query: z.string(),
@@ -32,7 +32,7 @@ export const documentsAnswerSchema = z.object({
   retrieved_docs: passages.optional(),
 });
 
-/** The reference's answer of its retrieval tool: passages with scores, named after the step that ordered them. */
+/** The answer of the OPEA reference's retrieval tool: passages with scores, in a field named after the last step. */
 function documentsAnswer(
   documents: readonly RetrievedDocument[],
   { nodes, output }: MegaServiceDefinition,
@@ -55,7 +55,7 @@ interface MegaServiceOutput<Body> {
   receipt: RunReceipt;
 }
 
-/** Runs mega services whose output is something else than an answer. Errors: content_filter where a guard refuses. */
+/** Runs mega services that return documents or vectors. Errors: content_filter if a guard refuses the request. */
 @Injectable()
 export class MegaServiceOutputs {
   constructor(
@@ -105,7 +105,7 @@ export class MegaServiceOutputs {
   }
 }
 
-/** A guard's verdict speaks in the shape of an answer, whatever the mega service gives. */
+/** Whether a guard refused the request. The refusal has the form of an answer for each kind of output. */
 function isRefusal(output: unknown): output is GenerationChunk {
   return (
     typeof output === 'object' &&

@@ -2,61 +2,64 @@ import type { ChatMessage, embed, FileReference, generate, RequestOf } from '#co
 import type { NodeContext } from '#dag';
 import type { CallOptions, RpcClient } from '#messaging';
 
-/** What is asked: the question that documents are searched for, and the turns that it stands in. */
+/** The question for the search of documents, and the turns of its conversation. */
 export interface Conversation {
   query: string;
   messages: ChatMessage[];
 }
 
-/** Tools that the model may call, and the form of its text. */
+/** Tools that the model may call, and the format of its text. */
 export type AnswerForm = Pick<
   RequestOf<typeof generate>,
   'tools' | 'tool_choice' | 'parallel_tool_calls' | 'constraint' | 'whole'
 >;
 
-/** What starts a mega service. */
+/** The request that a run of a mega service answers. */
 export interface MegaServiceRequest extends Conversation {
   requestId: string;
   traceparent: string;
-  /** When the run is given up, and what puts that off. */
+  /** Time at which the run is aborted, in epoch milliseconds. `patience` can extend it. */
   deadline: number;
   patience?: CallOptions['patience'];
-  /** Its mega service asks the language model: for the answer, so it may for the search too. */
+  /** The mega service calls the language model, which may then also rewrite the question for the search. */
   asksModel?: boolean;
-  /** The language model that the file of its mega service names, or the default one. */
+  /** The language model that the file of the mega service names. */
   languageModel?: string | undefined;
-  /** Uploaded with the request; they lie in the object store until it has ended. */
+  /** Uploaded files of the request. They stay in the object store until it ends. */
   files?: readonly FileReference[];
-  /** What the answer has to be beside sentences, where the model answers as the last node. */
+  /** Tools and format for the answer. Only for a model that is the last node. */
   form?: AnswerForm;
-  /** The whole request for vectors, where that is what is asked for. */
+  /** The inputs of a request for embeddings. */
   embeddings?: Pick<RequestOf<typeof embed>, 'inputs' | 'model'>;
 }
 
-/** Everything that one call of a node's service needs. */
+/** The arguments of one call of a node's service. */
 export interface NodeCall {
   client: RpcClient;
   context: NodeContext;
   request: MegaServiceRequest;
   options: CallOptions;
-  /** The question that documents are searched with. */
+  /** Returns the question for the search of documents. */
   searchedFor: () => Promise<string>;
 }
 
-/** What a node works on: the conversation that a node before it has gone over, else the request's own. */
+/** The conversation for a node: the output of an earlier node, e.g. a guard, or the request's own conversation. */
 export function conversationOf({ context, request }: Pick<NodeCall, 'context' | 'request'>): Conversation {
   return (context.inputs['conversation'] as Conversation | undefined) ?? request;
 }
 
-/** The last thing that the user said. */
+/** The last message of the user. */
 export function questionOf(messages: readonly ChatMessage[]): string {
   return messages.findLast(({ role }) => role === 'user')?.content ?? messages.at(-1)?.content ?? '';
 }
 
-/** Messages up to the user's first one are the same in each turn of a conversation; so much of them is enough to tell it. */
+/**
+ * Maximum characters of an affinity. The messages up to the user's first one are the same in each turn of a
+ * conversation, and their end identifies it.
+ */
 const longestAffinity = 2_000;
 
-/** Leads the turns of a conversation to the instance of the language model that has its prefix in the cache. */
+/** A key that routes the turns of a conversation to the instance of the language model with its KV cache. */
 export function affinityOf(messages: readonly ChatMessage[], cacheKey?: string): string {
   if (cacheKey !== undefined) return cacheKey;
   const first = messages.findIndex(({ role }) => role === 'user');
@@ -64,7 +67,9 @@ export function affinityOf(messages: readonly ChatMessage[], cacheKey?: string):
   return opening.join('\n').slice(-longestAffinity);
 }
 
-/** Gives a parameter that has another name in OPEA's reference the name that it has here; the name here wins. */
+/**
+ * Renames parameters of the OPEA reference to MegaNest's names. If a request has both, MegaNest's parameter applies.
+ */
 export function inNamesOfHere(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { index_name, ...rest } = fields;
   if (index_name === undefined || index_name === null || index_name === '') return rest;

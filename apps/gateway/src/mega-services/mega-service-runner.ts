@@ -18,19 +18,20 @@ import { MegaServiceCatalog } from './mega-service-catalog.js';
 import { affinityOf, questionOf, type MegaServiceRequest } from './mega-service-request.js';
 import { NodeCaller } from './nodes/node-caller.js';
 
+/** A started run of a mega service that answers a chat. */
 export interface MegaServiceRun {
   chunks: AsyncIterable<GenerationChunk>;
-  /** The documents that the answer was grounded on, known once its first chunk is there. */
+  /** The documents that the answer is based on. Complete at the first chunk. */
   documents: () => readonly RetrievedDocument[];
   receipt: () => RunReceipt;
 }
 
-/** What a request brings beside its conversation. */
+/** Parts of a request other than its conversation. */
 export type Attachments = Pick<MegaServiceRequest, 'files' | 'embeddings' | 'form'>;
 
 type Asked = Attachments & Pick<MegaServiceRequest, 'messages'>;
 
-/** Shadows of a gateway at a time; requests beyond have none. */
+/** Maximum concurrent shadow runs of a gateway. Further requests get no shadow run. */
 const mostShadows = 8;
 
 /** Runs a mega service for a conversation. */
@@ -45,7 +46,7 @@ export class MegaServiceRunner {
 
   #shadows = 0;
 
-  /** Errors of the nodes surface in `chunks`, before the first one where nothing was generated yet. */
+  /** Starts a run that answers a chat. Errors of the nodes are thrown while `chunks` is read. */
   run(
     definition: MegaServiceDefinition,
     asked: Asked,
@@ -64,7 +65,7 @@ export class MegaServiceRunner {
     };
   }
 
-  /** For mega services whose output is something else than an answer. Errors of the nodes reject `result`. */
+  /** Starts a run with any kind of output. Errors of the nodes reject `result`. */
   start(
     definition: MegaServiceDefinition,
     asked: Asked,
@@ -100,7 +101,7 @@ export class MegaServiceRunner {
     return handle;
   }
 
-  /** The version that takes a request, the same one for each turn of a conversation. */
+  /** The new version for a request, if any. The choice is the same for each turn of a conversation. */
   #versionFor(
     { name }: MegaServiceDefinition,
     owner: string,
@@ -114,7 +115,10 @@ export class MegaServiceRunner {
     return (100 * digest.readUInt32BE()) / 2 ** 32 < version.canary.percent ? version : undefined;
   }
 
-  /** Runs a new version beside the one that answers. Files are gone when that one has ended, so requests with some have no shadow. */
+  /**
+   * Runs a new version in parallel to the version that answers. Requests with files get no shadow run, because the
+   * files are deleted when the answer ends.
+   */
   #shadow(
     definition: MegaServiceDefinition,
     {
@@ -129,7 +133,7 @@ export class MegaServiceRunner {
     this.#shadows += 1;
     const beside = runDag({
       definition,
-      // Its replies do not put off the end of the request.
+      // Replies of the shadow run must not extend the deadline of the request.
       request: { ...request, patience: undefined },
       parameters: pickParameters(definition, parameters),
       run: this.caller.run,
@@ -149,7 +153,7 @@ export class MegaServiceRunner {
   }
 }
 
-/** What an answer says, or why there is none. */
+/** The text of an answer, or its error, for comparison. */
 function answerOf(settled: PromiseSettledResult<unknown>): string {
   if (settled.status === 'rejected') return `failed: ${String(settled.reason)}`;
   const { text } = (settled.value ?? {}) as { text?: unknown };

@@ -9,10 +9,10 @@ import { AnnouncedServices } from './nodes/announced-services.js';
 import { NodeCaller, QuestionCondenser } from './nodes/node-caller.js';
 import { ReceiptStore } from './receipt-store.js';
 
-/** Receipts kept in memory: the last thousand of an hour. */
+/** Limits of the receipts in memory: the last thousand of an hour. */
 const receiptBounds = { maxCount: 1_000, maxBytes: 8 * 2 ** 20, maxAgeMs: 3_600_000 };
 
-/** Mega services: their files, their nodes, their runs and the reports on these. */
+/** Mega services: their files, nodes, runs and receipts. */
 @Module({
   imports: [ModelsModule],
   providers: [

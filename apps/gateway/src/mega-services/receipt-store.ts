@@ -1,20 +1,20 @@
 import type { RunHandle, RunReceipt } from '#dag';
 
-/** Where the time of one request went. */
+/** The timings of one request. */
 export interface StoredReceipt {
   requestId: string;
   receipt: RunReceipt;
   shadow?: ShadowReceipt;
 }
 
-/** What a new version made of the same request. */
+/** The shadow run of the same request, by a new version. */
 interface ShadowReceipt {
   receipt: RunReceipt;
-  /** Whether both gave the same answer; absent until both have ended. */
+  /** Whether both versions gave the same answer; absent until both have ended. */
   same?: boolean;
 }
 
-/** How the versions of a mega service did, from the receipts that are kept. */
+/** Statistics of one version of a mega service, from the receipts in memory. */
 interface VersionSummary {
   version: string;
   shadow: boolean;
@@ -22,25 +22,25 @@ interface VersionSummary {
   failed: number;
   p50_ms: number | null;
   p99_ms: number | null;
-  /** Of a shadow: requests with the same answer. */
+  /** Requests with the same answer as the served version; only for shadow runs. */
   same?: number;
 }
 
-/** What a receipt is found by. */
+/** Key of a receipt. */
 export interface ReceiptKey {
   requestId: string;
-  /** Whose request it was: the receipt does not exist for others. */
+  /** The owner of the request. Other owners do not see the receipt. */
   owner: string;
   megaService: string;
 }
 
 interface Entry extends ReceiptKey {
   addedAt: number;
-  /** Of the settled receipt; 0 before. */
+  /** Bytes of the settled receipts as JSON; 0 before. */
   bytes: number;
-  /** The receipt as it is now: a run that still goes on is shown as far as it got. */
+  /** The current receipt. The receipt of an unfinished run shows its progress. */
   receipt: () => RunReceipt;
-  /** Of the receipt once it has settled. */
+  /** Summary of the settled receipt. */
   final?: RunEnd;
   shadow?: { receipt: () => RunReceipt; final?: RunEnd; same?: boolean };
 }
@@ -49,17 +49,17 @@ type RunEnd = Pick<RunReceipt, 'megaService' | 'state' | 'runMs'>;
 
 interface ReceiptBounds {
   maxCount: number;
-  /** Of all receipts together, as JSON. */
+  /** Maximum bytes of all receipts together, as JSON. */
   maxBytes: number;
   maxAgeMs: number;
 }
 
 /**
- * The receipts of the last requests, in memory, bounded in number, bytes and age. What is kept of a run that has settled
- * is its receipt alone: its request and what its nodes gave are free again.
+ * The receipts of the last requests, in memory, with limits of number, bytes and age. The store keeps only the receipt
+ * of a settled run, so that its request and the outputs of its nodes can be freed.
  */
 export class ReceiptStore {
-  /** Oldest first. */
+  /** Receipts by owner and request id, oldest first. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
@@ -68,7 +68,7 @@ export class ReceiptStore {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** A repeated request id of the same owner replaces the receipt before. */
+  /** Adds a receipt. It replaces an earlier receipt with the same owner and request id. */
   add(key: ReceiptKey, { receipt, settled }: Pick<RunHandle, 'receipt' | 'settled'>): void {
     const name = nameOf(key.owner, key.requestId);
     this.#remove(name);
@@ -78,7 +78,7 @@ export class ReceiptStore {
     this.#drop();
   }
 
-  /** What a new version makes of the same request; `same`: whether it gave the same answer. */
+  /** Adds the shadow run of a new version to a receipt. `same` resolves to whether both answers are equal. */
   addShadow(
     { owner, requestId }: Pick<ReceiptKey, 'owner' | 'requestId'>,
     { receipt, settled }: Pick<RunHandle, 'receipt' | 'settled'>,
@@ -108,7 +108,7 @@ export class ReceiptStore {
     return own.slice(-count).toReversed().map(storedOf);
   }
 
-  /** How each version of a mega service did, over the receipts of all owners. */
+  /** Statistics of each version of a mega service, over the receipts of all owners. */
   versions(megaService: string): VersionSummary[] {
     this.#drop();
     const entries = [...this.#entries.values()].filter((entry) => entry.megaService === megaService);
@@ -126,7 +126,7 @@ export class ReceiptStore {
     ];
   }
 
-  /** A copy by way of JSON holds nothing of the run. */
+  /** Replaces a receipt by a copy from JSON, which has no reference to the run. */
   #settle(
     name: string,
     entry: Entry,
@@ -180,17 +180,17 @@ function summaryOf(version: string, ends: readonly RunEnd[]): VersionSummary {
   return { version, shadow: false, requests: own.length, failed, p50_ms: at(0.5), p99_ms: at(0.99) };
 }
 
-/** A step that an answer was made without, though its mega service has it. */
+/** A step of a mega service that failed or was too late, so that the answer was made without it. */
 interface DegradedStep {
   /** Name of the node, `outer/inner` in a nested mega service; or of a part of a node's work. */
   name: string;
-  /** Code of the error, or what was wrong. */
+  /** Code of the error, or a description of the problem. */
   reason: string;
 }
 
 /**
- * The optional nodes that a run skipped because they failed or came too late, and the parts of their work that nodes report as
- * `details.degraded`. A node that a condition skips is not among them.
+ * The optional nodes that a run skipped because they failed or were too late, and the failed parts of nodes in
+ * `details.degraded`. Excludes nodes that were skipped by a condition.
  */
 export function degradedSteps({ nodes }: RunReceipt, prefix = ''): DegradedStep[] {
   return nodes.flatMap(({ node, state, code, details, nested }) => [

@@ -18,25 +18,25 @@ import {
   type ModelUse,
 } from '../config/gateway.environment.js';
 
-/** A model's description is asked for again after this long. */
+/** The description of a model is fresh for this time. */
 const freshMs = 5_000;
-/** A model that was served so lately is not there for the moment; one that was not does not exist. */
+/** A missing model that was served within this time is unavailable; otherwise it does not exist. */
 const absentMs = 60_000;
-/** Longest wait for one service when all are asked. */
+/** Timeout of one service when all services are listed. */
 const answerMs = 1_000;
 
-/** A call, and whose it is. */
+/** The options of a call, with its caller. */
 type NamedOptions = CallOptions & Pick<HttpCall, 'caller'>;
 
 /** A model and the service that runs it. */
 export type ServedModel = ModelInfo & { service: string };
 
-/** The models that the services serve, as they describe them. */
+/** The models of the running services. */
 @Injectable()
 export class ModelCatalog {
-  /** Language models as they were described last, by name. */
+  /** The last descriptions of the language models, by name. */
   readonly #llms = new Map<string, { info: ModelInfo; at: number }>();
-  /** The one that answered where none was named. */
+  /** The language model that answered the last call without a name. */
   #usual: string | undefined;
 
   constructor(
@@ -49,8 +49,8 @@ export class ModelCatalog {
   ) {}
 
   /**
-   * The model that a request's name stands for; the name itself where it is no alias, undefined for the one that is
-   * served. Errors: service_unavailable; insufficient_scope where the caller's key may not ask it.
+   * Resolves the name of a model in a request. A name that is not an alias stays as it is; undefined means the model
+   * that is served. Errors: service_unavailable; insufficient_scope if the caller's key may not use the model.
    */
   async named(name: string | undefined, use: ModelUse, options: NamedOptions): Promise<string | undefined> {
     const model = await this.#resolve(name, use, options);
@@ -66,7 +66,9 @@ export class ModelCatalog {
     return use === 'answers' ? (await this.llm(options)).id : undefined;
   }
 
-  /** The language model of a call, or what answers where it names none. Errors: service_unavailable. */
+  /**
+   * The description of a call's language model; of the default one if the call names none. Errors: service_unavailable.
+   */
   async llm({ model = this.environment.DEFAULT_MODEL, ...options }: CallOptions): Promise<ModelInfo> {
     const known = this.#llms.get(model ?? this.#usual ?? '');
     const isFresh = known && performance.now() - known.at < freshMs;
@@ -78,8 +80,8 @@ export class ModelCatalog {
   }
 
   /**
-   * The language model of this name; another one where there is none. Errors: service_unavailable, also where it was served
-   * a moment ago: it is being replaced.
+   * The language model of this name; the description of another model if the name is unknown. Errors:
+   * service_unavailable, also for a model that was served a moment ago, because its instance may be restarting.
    */
   async llmNamed(name: string, options: CallOptions): Promise<ModelInfo> {
     const info = await this.llm({ ...options, model: name });
@@ -94,8 +96,8 @@ export class ModelCatalog {
   }
 
   /**
-   * Changes with the definition of a mega service and with the weights of the language model that it asks; where that
-   * is away, with the definition alone.
+   * A hash of the definition of a mega service and of the weights of its language model. While that model is
+   * unavailable, the hash of the definition alone.
    */
   async fingerprint(definition: MegaServiceDefinition, options: CallOptions): Promise<string> {
     const model = await this.modelOf(definition, options);
@@ -103,7 +105,7 @@ export class ModelCatalog {
     return createHash('sha256').update(`${definition.revision} ${model.revision}`).digest('hex').slice(0, 12);
   }
 
-  /** The language model that a mega service asks; undefined where it asks none, or where that is away. */
+  /** The language model of a mega service; undefined if it calls none, or while the model is unavailable. */
   async modelOf(definition: MegaServiceDefinition, options: CallOptions): Promise<ModelInfo | undefined> {
     if (!usesLanguageModel(definition)) return undefined;
     try {
@@ -115,8 +117,8 @@ export class ModelCatalog {
   }
 
   /**
-   * Whether the model of a mega service calls the caller's tools and writes the forms that a caller asks for: it answers as the
-   * last node, and is able to. False where it is away.
+   * Whether the model of a mega service can call the caller's tools and follow a response format: it must be the last
+   * node and support tools. False while the model is unavailable.
    */
   async takesForms(definition: MegaServiceDefinition, options: CallOptions): Promise<boolean> {
     if (definition.nodes.get(definition.output)?.target.service !== 'llm') return false;
@@ -124,12 +126,12 @@ export class ModelCatalog {
     return info !== undefined && info.callsTools !== false;
   }
 
-  /** The language model that a mega service asks, where its file or the settings say which. */
+  /** The name of a mega service's language model, from its file or from DEFAULT_MODEL. */
   nameOf(definition: MegaServiceDefinition): string | undefined {
     return languageModelOf(definition) ?? this.environment.DEFAULT_MODEL;
   }
 
-  /** All models of services that run now, each once however many instances serve it. */
+  /** All models of the running services, each once for all its instances. */
   async list(): Promise<ServedModel[]> {
     const [languageModels, ...others] = await Promise.all([
       this.languageModels(),
@@ -139,11 +141,11 @@ export class ModelCatalog {
     return [...languageModels, ...others.filter((info) => info !== undefined)];
   }
 
-  /** The language models of all instances that run now, by name. */
+  /** The language models of all running instances, sorted by name. */
   async languageModels(): Promise<ServedModel[]> {
     const deadline = Date.now() + answerMs;
     const described = await this.client.requestAll(describeLlmModel, {}, { deadline });
-    // Programs that announce no load are not asked one by one.
+    // `requestAll` skips instances that announce no load.
     const one = described.length === 0 ? await this.#ask(describeLlmModel) : undefined;
     const byName = new Map([...described, ...(one ? [one] : [])].map((info) => [info.id, info]));
     const models = [...byName.values()].map((info) => ({ ...info, service: describeLlmModel.service }));
@@ -161,7 +163,7 @@ export class ModelCatalog {
   }
 }
 
-/** The language model that the file of a mega service names, or that of one inside it. */
+/** The language model that the file of a mega service, or of a nested mega service, names. */
 export function languageModelOf({ nodes }: MegaServiceDefinition): string | undefined {
   const named = [...nodes.values()].map(({ target: { megaService, params } }) =>
     megaService ? languageModelOf(megaService) : params['model'],
@@ -169,12 +171,12 @@ export function languageModelOf({ nodes }: MegaServiceDefinition): string | unde
   return named.findLast((name): name is string => typeof name === 'string');
 }
 
-/** Whether a service asks the language model: the file of a mega service may say which one. */
+/** Whether a service calls the language model, so that the file of a mega service may name the model. */
 export function asksLanguageModel({ fixed = [] }: ServiceKind): boolean {
   return fixed.includes('model');
 }
 
-/** Whether a node of a mega service, or of one inside it, asks the language model. */
+/** Whether a node of a mega service, or of a nested one, calls the language model. */
 export function usesLanguageModel({ nodes }: MegaServiceDefinition): boolean {
   return [...nodes.values()].some(({ target, fallback }) =>
     [target, fallback].some(
@@ -185,7 +187,7 @@ export function usesLanguageModel({ nodes }: MegaServiceDefinition): boolean {
   );
 }
 
-/** The models of all services, and their names. */
+/** The models of all services, with their names and aliases. */
 @Module({
   providers: [ModelCatalog],
   exports: [ModelCatalog],

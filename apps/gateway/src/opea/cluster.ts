@@ -6,17 +6,17 @@ import { Controller, Inject, Injectable } from '@nestjs/common';
 import { AnnouncedServices } from '../mega-services/nodes/announced-services.js';
 import { ReceiptStore, type StoredReceipt } from '../mega-services/receipt-store.js';
 
-/** Every method of the contracts: the messages that the gateway knows by type. */
+/** All methods of the contracts. */
 export const rpcMethods: readonly contracts.RpcMethod[] = Object.values<unknown>(contracts).filter(isMethod);
 
 function isMethod(value: unknown): value is contracts.RpcMethod {
   return typeof value === 'object' && value !== null && 'subject' in value && 'request' in value;
 }
 
-/** Instances that do not answer in this time are left out. */
+/** Instances that do not answer within this time are skipped. */
 const answerMs = 2_000;
 
-/** Asks all instances for what each of them keeps: receipts of the gateways, latencies of every service. */
+/** Collects data of all instances: the receipts of the gateways, and the latencies of all services. */
 @Injectable()
 export class Cluster {
   constructor(
@@ -28,19 +28,22 @@ export class Cluster {
     metrics.gatherAll = () => this.statistics();
   }
 
-  /** A receipt of another gateway. */
+  /** Finds a receipt in all gateways. */
   async find(owner: string, requestId: string): Promise<StoredReceipt | undefined> {
     return (await this.#receipts({ owner, requestId }))[0];
   }
 
-  /** The last receipts of an owner's requests to a mega service, over whichever gateway, newest first; without NATS those of this one. */
+  /**
+   * The last receipts of an owner's requests to a mega service, from all gateways, newest first. While NATS is
+   * unavailable, the receipts of this gateway.
+   */
   async recent(owner: string, megaService: string, count: number): Promise<StoredReceipt[]> {
     const own = () => this.receipts.recent(owner, megaService, count);
     const found = await this.#receipts({ owner, megaService, count }).catch(own);
     return found.toSorted((a, b) => b.receipt.startedAt - a.receipt.startedAt).slice(0, count);
   }
 
-  /** Latencies of the last ten minutes, in the names of `/v1/statistics`. */
+  /** Latencies of the last ten minutes, by the names in `/v1/statistics`. */
   async statistics(): Promise<Record<string, LatencyStatistics>> {
     const services = new Set([...rpcMethods.map(({ service }) => service), ...this.announced.running]);
     const asked = [...services].map(async (service) => {
@@ -58,7 +61,7 @@ export class Cluster {
   }
 }
 
-/** What a gateway tells the others. */
+/** Answers other gateways that ask for receipts. */
 @Controller()
 export class ReceiptsRpcController {
   constructor(@Inject(ReceiptStore) private readonly receipts: ReceiptStore) {}

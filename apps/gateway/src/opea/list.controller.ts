@@ -7,13 +7,13 @@ import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 
 const texts = z.record(z.string(), z.string());
 
-/** Path to description; with `verbose` the services with their nodes. */
+/** Paths with descriptions; with `verbose` the services with their nodes. */
 const serviceListAnswer = z.union([
   texts,
   z.object({ services: z.array(z.looseObject({ path: z.string(), name: z.string() })) }),
 ]);
 
-/** Service to parameter to type; with `verbose` mega service to its parameters. */
+/** Types by service and parameter; with `verbose` the parameters by mega service. */
 const parameterListAnswer = z.union([
   z.record(z.string(), texts),
   z.record(z.string(), z.array(z.looseObject({ name: z.string(), node: z.string(), type: z.string() }))),
@@ -29,7 +29,7 @@ export class ListController {
 
   @All('v1/list_service')
   @ApiOperation({
-    summary: 'The mega services, each with a request to paste',
+    summary: 'List the mega services, each with an example request',
     answer: serviceListAnswer,
     also: { 405: wrongMethodAnswer },
   })
@@ -46,7 +46,7 @@ export class ListController {
 
   @All('v1/list_parameters')
   @ApiOperation({
-    summary: 'The parameters that a request may set',
+    summary: 'List the parameters that a request may set',
     answer: parameterListAnswer,
     also: { 405: wrongMethodAnswer },
   })
@@ -67,10 +67,10 @@ async function sendWrongMethod(reply: FastifyReply, error: string): Promise<void
   await reply.status(405).header('allow', 'GET').send({ error });
 }
 
-/** The endpoints that every gateway has beside its mega services. */
+/** The endpoints of each gateway that do not belong to a mega service. */
 const fixedEndpoints: Readonly<Record<string, { description: string; body: unknown }>> = {
   '/v1/chat/completions': {
-    description: 'Chat in the form of the OpenAI API; without a model the documents are searched and cited.',
+    description: 'Chats through the OpenAI API. Without a model, the answer cites the documents.',
     body: { messages: [{ role: 'user', content: 'What does MegaNest do?' }] },
   },
   '/v1/embeddings': { description: 'Turns texts into vectors.', body: { input: 'What does MegaNest do?' } },
@@ -83,7 +83,7 @@ interface ServiceEntry {
   request: string;
 }
 
-/** The specification's map of path to description; each description ends in a request to paste. */
+/** The specification's map of path to description. Each description ends with an example request. */
 function describeServices(
   definitions: readonly MegaServiceDefinition[],
   baseUrl: string,
@@ -130,6 +130,7 @@ function curl(baseUrl: string, path: string, body: unknown): string {
   return `curl ${baseUrl}${path} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 }
 
+/** A mega service with its parameters. */
 export interface ListedMegaService {
   definition: MegaServiceDefinition;
   parameters: ListedParameter[];
@@ -147,7 +148,7 @@ function describeParameters(listed: readonly ListedMegaService[]): Record<string
   return result;
 }
 
-/** Per mega service and node: type, default, description and JSON Schema of each parameter. */
+/** Type, default, description and JSON Schema of each parameter, by mega service. */
 function describeParametersVerbosely(listed: readonly ListedMegaService[]) {
   return Object.fromEntries(
     listed.map(({ definition, parameters }) => [

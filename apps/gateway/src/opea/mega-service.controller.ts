@@ -32,8 +32,8 @@ import { MegaServiceCatalog } from '../mega-services/mega-service-catalog.js';
 import { outputKindOf } from '../mega-services/definition-checks.js';
 
 /**
- * Mega services under the path of their YAML file. Answers have OPEA's frames, and streaming is the default; passages
- * come as one body.
+ * Serves mega services at the paths of their YAML files. Answers are streamed by default, in OPEA's frames. Passages
+ * are one JSON body.
  */
 @Controller()
 export class MegaServiceController {
@@ -45,9 +45,11 @@ export class MegaServiceController {
     @Inject(Synthesis) private readonly synthesis: Synthesis,
   ) {}
 
-  /** The paths come from files that may change at any time, so this is the route for whatever no other one takes. */
+  /**
+   * A fallback route for all paths without another route, because the YAML files with the paths may change at any time.
+   */
   @Post('*')
-  @HiddenRoute('each mega service has a path of its own in the document')
+  @HiddenRoute('the document lists the path of each mega service')
   async run(@Req() http: FastifyRequest, @Call() call: HttpCall, @Res() reply: FastifyReply): Promise<void> {
     const path = http.url.split('?')[0] ?? '';
     const definition = this.megaServices.findByPath(path);
@@ -100,7 +102,7 @@ export class MegaServiceController {
   }
 }
 
-/** OPEA's clients read the text of an answer, whoever gives it. */
+/** OPEA's clients read the text of an answer only, so that a refusal is sent as text. */
 async function* refusalsAsText(chunks: AsyncIterable<GenerationChunk>): AsyncGenerator<GenerationChunk> {
   for await (const { refusal: _refusal, ...chunk } of chunks) yield chunk;
 }
@@ -112,12 +114,12 @@ async function* legacyFrames(chunks: AsyncIterable<GenerationChunk>): AsyncGener
   yield doneFrame;
 }
 
-/** Files of a form, where the mega service reads them. */
+/** Schema of the files of a form. */
 const files = { type: 'array', items: { type: 'string', format: 'binary' } };
 
 /**
- * Makes the paths of the mega services' YAML files known, as the files are at that moment: to the OpenAPI document, and to
- * the server, which names the methods of a path.
+ * Adds the current paths of the mega services to the OpenAPI document, and to the server, which lists the allowed
+ * methods of a path in its errors.
  */
 @Injectable()
 export class MegaServicePaths {
@@ -125,7 +127,7 @@ export class MegaServicePaths {
   readonly #answer = toJsonSchema(chatCompletionSchema, 'chat', {});
 
   readonly #answerGiven = {
-    description: 'The answer; a stream unless the body says "stream": false',
+    description: 'The answer; streamed unless the body has "stream": false',
     content: {
       'application/json': { schema: this.#answer },
       'text/event-stream': { schema: { type: 'string' } },
@@ -147,7 +149,7 @@ export class MegaServicePaths {
   }
 
   #paths(): OpenApiPaths {
-    // Vectors have a route of their own, which is in the document already.
+    // The document already contains the route for vectors.
     const withPath = this.megaServices
       .list()
       .filter((definition) => definition.path !== undefined && outputKindOf(definition) !== 'vectors');
@@ -182,8 +184,8 @@ export class MegaServicePaths {
 const namedEscapes: Readonly<Record<number, string>> = { 9: '\\t', 10: '\\n', 13: '\\r', 92: '\\\\' };
 
 /**
- * Text as Python prints its UTF-8 bytes, e.g. `b'caf\xc3\xa9'`: the form in which OPEA's ChatQnA streams tokens.
- * Quotes as Python chooses them: double ones when the text holds a single quote and no double one.
+ * Text as Python prints its UTF-8 bytes, e.g. `b'caf\xc3\xa9'`. OPEA's ChatQnA streams tokens in this form. Like
+ * Python, it uses double quotes if the text contains a single quote and no double quote.
  */
 export function pythonBytesLiteral(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";

@@ -11,10 +11,10 @@ import { ListController } from './list.controller.js';
 import { MegaServiceController, MegaServicePaths } from './mega-service.controller.js';
 import { ReceiptsController } from './receipts.controller.js';
 
-/** Every method of the contracts; `health` stands for that of all services. */
+/** All methods of the contracts. One `health` method represents the `health` methods of all services. */
 const methods = [...rpcMethods, healthMethod('embedding')];
 
-/** The description of what the services say to each other. */
+/** Serves the description of the messages between the services. */
 @Controller()
 export class AsyncApiController {
   @Get('asyncapi.json')
@@ -27,7 +27,7 @@ export class AsyncApiController {
   }
 }
 
-/** Listings, run reports, and mega services under the paths of their files. */
+/** Lists of mega services, receipts, and mega services at the paths of their files. */
 @Module({
   imports: [AudioModule, ChatModule, MegaServicesModule],
   controllers: [

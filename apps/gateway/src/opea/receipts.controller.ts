@@ -31,7 +31,7 @@ const shadowReceipt = z.object({
 const receiptAnswer = z.object({
   requestId: z.string(),
   receipt: runReceipt,
-  shadow: shadowReceipt.optional().describe('What a new version made of the same request'),
+  shadow: shadowReceipt.optional().describe('Shadow run of the same request by a new version'),
 });
 const milliseconds = z.number().nullable();
 const versionSummary = z.object({
@@ -41,7 +41,10 @@ const versionSummary = z.object({
   failed: z.int(),
   p50_ms: milliseconds,
   p99_ms: milliseconds,
-  same: z.int().optional().describe('Of a shadow: requests with the same answer'),
+  same: z
+    .int()
+    .optional()
+    .describe('Requests with the same answer as the served version; only for shadow runs'),
 });
 
 const megaService = z.looseObject({
@@ -52,14 +55,14 @@ const megaService = z.looseObject({
   canary: z
     .object({ of: z.string(), percent: z.number(), shadow: z.boolean() })
     .nullable()
-    .describe('What it is a new version of'),
+    .describe('The mega service that it is a new version of, and its share of the requests'),
   nodes: z.array(z.looseObject({ node: z.string(), service: z.string(), after: z.array(z.string()) })),
 });
 const megaServicesAnswer = z.object({ megaservices: z.array(megaService) });
 const megaServiceAnswer = megaService.extend({
-  source: z.string().describe('The YAML of its file'),
+  source: z.string().describe('YAML of its file'),
   recent: z.array(runReceipt.extend({ requestId: z.string(), shadow: shadowReceipt.optional() })),
-  versions: z.array(versionSummary).describe('How each version did, from the receipts of this gateway'),
+  versions: z.array(versionSummary).describe('Statistics of each version, from the receipts of this gateway'),
 });
 
 const validationAnswer = z.object({
@@ -85,20 +88,20 @@ const instancesAnswer = z.object({
       errors: z.int(),
       load: z
         .record(z.string(), z.record(z.string(), z.number()))
-        .describe('What it is busy with, as its metrics name it: of engines the requests and the cache'),
+        .describe('Load by the names of the metrics, e.g. requests and KV cache of an engine'),
     }),
   ),
 });
 
 const validateSchema = z.object({
-  source: z.string().max(100_000).describe('The YAML'),
-  file: z.string().min(1).max(255).default('megaservice.yaml').describe('The name that problems mention'),
+  source: z.string().max(100_000).describe('YAML of the mega service'),
+  file: z.string().min(1).max(255).default('megaservice.yaml').describe('File name for the list of problems'),
 });
 
-/** Timings of this many last requests are shown with a mega service. */
+/** Number of last requests that are shown with a mega service. */
 const shownReceipts = 10;
 
-/** Where the time of a caller's request went, and what the mega services look like. */
+/** Timings of the caller's requests, and the graphs of the mega services. */
 @Controller()
 export class ReceiptsController {
   constructor(
@@ -108,9 +111,9 @@ export class ReceiptsController {
     @Inject(ServiceDirectory) private readonly directory: ServiceDirectory,
   ) {}
 
-  /** By the `x-request-id` of the answer; whichever gateway answered it. */
+  /** Finds a receipt of any gateway by the `x-request-id` of its answer. */
   @Get('v1/receipts/:id')
-  @ApiOperation({ summary: 'Where the time of a request went', answer: receiptAnswer })
+  @ApiOperation({ summary: 'Get the timings of a request', answer: receiptAnswer })
   async receipt(@Param('id') id: string, @Owner() owner: string): Promise<StoredReceipt> {
     const found = this.receipts.find(owner, id) ?? (await this.cluster.find(owner, id));
     if (found) return found;
@@ -118,12 +121,12 @@ export class ReceiptsController {
   }
 
   @Get('v1/megaservices')
-  @ApiOperation({ summary: 'The graphs of the mega services', answer: megaServicesAnswer })
+  @ApiOperation({ summary: 'List the graphs of the mega services', answer: megaServicesAnswer })
   list() {
     return { megaservices: this.megaServices.list().map(describe) };
   }
 
-  /** Nothing is stored: a mega service is a file of its folder. */
+  /** Checks the YAML without storing it. Mega services are stored as files only. */
   @Post('v1/megaservices/validate')
   @ApiOperation({ summary: 'Check the YAML of a mega service', answer: validationAnswer })
   @HttpCode(200)
@@ -132,9 +135,9 @@ export class ReceiptsController {
     return { valid: problems.length === 0, problems };
   }
 
-  /** As service discovery shows them. */
+  /** Lists the instances in the service discovery. */
   @Get('v1/instances')
-  @ApiOperation({ summary: 'The running instances of the services', answer: instancesAnswer })
+  @ApiOperation({ summary: 'List the running instances of the services', answer: instancesAnswer })
   async instances(): Promise<z.output<typeof instancesAnswer>> {
     const found = await this.directory.list();
     const instances = found.map(({ service, instanceId, version, started, requests, errors, load }) => ({
@@ -151,7 +154,7 @@ export class ReceiptsController {
 
   @Get('v1/megaservices/:name')
   @ApiOperation({
-    summary: 'A graph with its YAML and the timings of its last requests',
+    summary: 'Get a graph with its YAML and the timings of its last requests',
     answer: megaServiceAnswer,
   })
   async find(@Param('name') name: string, @Owner() owner: string) {

@@ -33,6 +33,7 @@ import { MegaServicesModule } from '../mega-services/mega-services.module.js';
 import { givesAnswers, outputKindOf } from '../mega-services/definition-checks.js';
 import { ModelCatalog, ModelsModule, type ServedModel } from '../models/model-catalog.js';
 
+/** OpenAI's embeddings. */
 @Controller()
 export class EmbeddingsController {
   constructor(
@@ -56,7 +57,10 @@ export class EmbeddingsController {
     });
   }
 
-  /** Through the mega service of this path, which may be taken away. Errors: model_not_found for any model but the served one. */
+  /**
+   * Embeds through the mega service of the path `/v1/embeddings`, if there is one. Errors: model_not_found for a model
+   * that is not served.
+   */
   async #embed(body: EmbeddingRequest, call: HttpCall): Promise<ReplyOf<typeof embed>> {
     const { inputs, dimensions, model } = body;
     const definition = this.megaServices.findByPath('/v1/embeddings');
@@ -69,6 +73,7 @@ export class EmbeddingsController {
   }
 }
 
+/** OpenAI's list of models, with the mega services. */
 @Controller()
 export class ModelsController {
   constructor(
@@ -78,16 +83,16 @@ export class ModelsController {
   ) {}
 
   @Get(['v1/models', 'models'])
-  @ApiOperation({ summary: 'Mega services and models', answer: modelCatalogueSchema })
+  @ApiOperation({ summary: 'List the mega services and models', answer: modelCatalogueSchema })
   async list() {
     const served = await this.#served();
     const languageModels = served.filter(({ service }) => service === 'llm');
     return { ...modelList(this.#all(served)), models: languageModels.map(codexModel) };
   }
 
-  /** Hub ids hold a slash, so the rest of the path is the id. */
+  /** Ids of the Hugging Face Hub contain a slash, so the rest of the path is the id. */
   @Get(['v1/models/*', 'models/*'])
-  @ApiOperation({ summary: 'A mega service or model', answer: modelSchema, wildcard: 'id' })
+  @ApiOperation({ summary: 'Get a mega service or model', answer: modelSchema, wildcard: 'id' })
   async find(@Param('*') id: string): Promise<Model> {
     const all = this.#all(await this.#served());
     const found = all.find((model) => model.id === decodeURIComponent(id));
@@ -113,6 +118,7 @@ export class ModelsController {
   }
 }
 
+/** Reranking in the formats of Cohere and of Text Embeddings Inference. */
 @Controller()
 export class RerankController {
   constructor(

@@ -27,16 +27,16 @@ type ChatData = CreateChatHistory['data'];
 interface ChatHistory {
   data: ChatData;
   first_query: string;
-  /** Items that the conversation was given: more of them since were said through other APIs. */
+  /** Number of items when the history was saved. Other APIs may have added items to the conversation since. */
   items: number;
 }
 
-/** Conversations that a list looks at beside the histories. */
+/** Maximum conversations in a list, in addition to the histories. */
 const mostListed = 1_000;
 
 /**
- * Chat histories in the reference's form. Each is a conversation of `/v1/conversations` too, of the same id and with the user in
- * its metadata, and each conversation that names a user is a chat history.
+ * Chat histories in the form of the OPEA reference. Each one is also a conversation of `/v1/conversations` with the
+ * same id and with the user in its metadata. Each conversation with a user in its metadata is also a chat history.
  */
 @Injectable()
 export class ChatHistoryService {
@@ -50,7 +50,7 @@ export class ChatHistoryService {
     this.#records = new UserRecordsRepository(database, 'chathistory', environment.CONVERSATIONS_LIMIT_BYTES);
   }
 
-  /** The id of a new history; true where one was replaced. Errors: not_found. */
+  /** Creates or replaces a history. Returns the id of a new history, or true for a replaced one. Errors: not_found. */
   async save(owner: string, { data, id, first_query }: CreateChatHistory): Promise<string | true> {
     const scope = { owner, user: data.user };
     const items = itemsOf(data);
@@ -73,7 +73,7 @@ export class ChatHistoryService {
     return created;
   }
 
-  /** Those of a user, latest first. */
+  /** The histories of a user: first the stored ones, then the user's other conversations. */
   async list(scope: RecordScope): Promise<ChatHistoryEntry[]> {
     const [records, conversations] = await Promise.all([
       this.#records.list(scope),
@@ -87,7 +87,7 @@ export class ChatHistoryService {
     ];
   }
 
-  /** What was stored, with the messages as the conversation has them now. Errors: not_found. */
+  /** The stored history, with the current messages of the conversation. Errors: not_found. */
   async find(scope: RecordScope, id: string): Promise<ChatData> {
     const record = await this.#records.find(scope, id);
     const conversation = await this.conversations.find(scope.owner, id);
@@ -100,7 +100,7 @@ export class ChatHistoryService {
     return { ...record?.data, user: scope.user, messages: turns };
   }
 
-  /** With its conversation; false where there is none. */
+  /** Deletes a history and its conversation. Returns false if neither exists. */
   async delete(scope: RecordScope, id: string): Promise<boolean> {
     const deleted = await this.#records.delete(scope, id);
     const conversation = await this.conversations.find(scope.owner, id);
@@ -116,7 +116,7 @@ export class ChatHistoryService {
   }
 }
 
-/** The messages that are turns of a conversation, as its items. */
+/** The messages as items of a conversation. Messages without a role or a text are left out. */
 function itemsOf({ messages }: ChatData): ItemRecord[] {
   const turns = typeof messages === 'string' ? [{ role: 'user', content: messages }] : messages;
   return turns.flatMap(({ role, content }) => {
@@ -133,7 +133,7 @@ function firstQueryOf({ messages }: ChatData): string {
   return typeof first?.content === 'string' ? first.content : '';
 }
 
-/** The reference's chat history service. */
+/** The chat history service of the OPEA reference. */
 @Controller('v1/chathistory')
 export class ChatHistoryController {
   constructor(@Inject(ChatHistoryService) private readonly histories: ChatHistoryService) {}
@@ -150,7 +150,10 @@ export class ChatHistoryController {
   }
 
   @Post('get')
-  @ApiOperation({ summary: 'The chat histories of a user, or one of them', answer: chatHistoryAnswer })
+  @ApiOperation({
+    summary: 'List the chat histories of a user, or get one of them',
+    answer: chatHistoryAnswer,
+  })
   @HttpCode(200)
   get(@Body(new SchemaPipe(chatHistoryIdSchema)) { user, id }: ChatHistoryId, @Owner() owner: string) {
     const scope = { owner, user };

@@ -4,13 +4,13 @@ import { z } from 'zod';
 const user = z.string().trim().min(1, 'must not be empty').max(256);
 const id = z.string().min(1).max(128);
 const message = z.looseObject({ role: z.string().optional(), content: z.unknown() });
-/** A conversation as the caller's application has it; fields that it adds are kept. */
+/** A conversation in the form of the caller's application. Its additional fields are stored. */
 const chat = z.looseObject({ user, messages: z.union([z.string(), z.array(message).max(10_000)]) });
 
 export const createChatHistorySchema = z.object({
   data: chat,
-  id: id.nullish().describe('Replaces the one of this id'),
-  first_query: z.string().nullish().describe('What a list shows; else the first message of the user'),
+  id: id.nullish().describe('Replaces the chat history with this id'),
+  first_query: z.string().nullish().describe('Title in lists; default: the first message of the user'),
 });
 export type CreateChatHistory = z.output<typeof createChatHistorySchema>;
 
@@ -25,7 +25,7 @@ export const createFeedbackSchema = z.object({
     is_thumbs_up: z.boolean(),
   }),
   chat_id: id.nullish(),
-  feedback_id: id.nullish().describe('Replaces the one of this id'),
+  feedback_id: id.nullish().describe('Replaces the feedback with this id'),
 });
 export type CreateFeedback = z.output<typeof createFeedbackSchema>;
 
@@ -38,12 +38,12 @@ export type CreatePrompt = z.output<typeof createPromptSchema>;
 export const promptIdSchema = z.object({
   user,
   prompt_id: id.nullish(),
-  prompt_text: z.string().nullish().describe('Keeps the prompts that hold this text'),
-  keyword: z.string().nullish().describe('The same'),
+  prompt_text: z.string().nullish().describe('Filters the list by a text in the prompts, regardless of case'),
+  keyword: z.string().nullish().describe('Alias of prompt_text'),
 });
 export type PromptId = z.output<typeof promptIdSchema>;
 
-/** What the routes answer, for the OpenAPI document: bare JSON values, as the reference has them. */
+/** Answers of the routes, for the OpenAPI document: bare JSON values, as in the OPEA reference. */
 export const idOrTrue = z.union([z.string(), z.literal(true)]);
 export const deletedAnswer = z.boolean();
 
@@ -61,13 +61,13 @@ export const feedbackAnswer = z.union([
 const promptEntry = z.object({ id: z.string(), user: z.string(), prompt_text: z.string() });
 export const promptAnswer = z.union([z.array(promptEntry), z.string()]);
 
-/** Errors: not_found. */
+/** Returns the value. Errors: not_found if it is undefined. */
 export function found<Value>(value: Value | undefined, what: string, param: string): Value {
   if (value !== undefined) return value;
   throw new MegaNestError('not_found', { what, param });
 }
 
-/** Errors: invalid_request where the id is missing. */
+/** Returns the id. Errors: invalid_request if it is missing. */
 export function given(id: string | null | undefined, param: string): string {
   if (id) return id;
   throw invalidField(param, 'is required');

@@ -21,7 +21,7 @@ import {
   type PromptId,
 } from './user-record.requests.js';
 
-/** The reference's registry of prompts. */
+/** The prompt registry of the OPEA reference. */
 @Controller('v1/prompt')
 export class PromptsController {
   readonly #records: UserRecordsRepository<{ prompt_text: string }>;
@@ -48,7 +48,7 @@ export class PromptsController {
 
   @Post('get')
   @ApiOperation({
-    summary: 'The prompts of a user, those with a keyword, or the text of one',
+    summary: 'List the prompts of a user, with an optional filter, or get the text of one prompt',
     answer: promptAnswer,
   })
   @HttpCode(200)
@@ -82,7 +82,7 @@ export class PromptsController {
 
 type Feedback = Pick<CreateFeedback, 'chat_data' | 'feedback_data'> & { chat_id: string | null };
 
-/** The reference's feedback service. */
+/** The feedback service of the OPEA reference. */
 @Controller('v1/feedback')
 export class FeedbackController {
   readonly #records: UserRecordsRepository<Feedback>;
@@ -113,9 +113,9 @@ export class FeedbackController {
     return JSON.stringify(id);
   }
 
-  /** A list leaves the verdicts out, as the reference does. */
+  /** Returns lists without `feedback_data`, like the OPEA reference. */
   @Post(['get', 'get_id'])
-  @ApiOperation({ summary: 'The feedback of a user, or one entry of it', answer: feedbackAnswer })
+  @ApiOperation({ summary: 'List the feedback of a user, or get one entry', answer: feedbackAnswer })
   @HttpCode(200)
   async get(
     @Body(new SchemaPipe(feedbackIdSchema)) { user, feedback_id }: FeedbackId,
@@ -147,7 +147,7 @@ export class FeedbackController {
   }
 }
 
-/** Chat histories, feedback and prompts of users. */
+/** Chat histories, feedback and prompts of users, as in the OPEA reference. */
 @Module({
   controllers: [ChatHistoryController, FeedbackController, PromptsController],
   providers: [ChatHistoryService],

@@ -7,17 +7,18 @@ import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** Where `npm run build` puts the web app. */
+/** Output folder of the web app's build. */
 const built = join(projectRoot, 'dist/web');
 
-/** The word in the page in whose place each answer puts a nonce of its own. */
+/** Placeholder in the page. Each response replaces it with a new nonce. */
 const placeholder = 'NONCE_OF_THIS_ANSWER';
 
 const nonceBytes = 16;
 
 /**
- * Serves the web app at `/`: the page itself, never cached, and its files, whose names change with their content, for
- * good. They need no key: the page asks for one before it shows anything. Errors: EnvironmentError where it is not built.
+ * Serves the web app at `/`. Browsers never cache the page, and cache its files for a year, because the names of the
+ * files change with their content. The requests need no key: the page asks the user for it. Errors: EnvironmentError if
+ * the web app is not built.
  */
 export async function serveWeb(app: NestFastifyApplication, folder = built): Promise<void> {
   const page = await readPage(folder);
@@ -67,7 +68,9 @@ function sendPage(reply: FastifyReply, page: string): FastifyReply {
     .send(page.replaceAll(placeholder, nonce));
 }
 
-/** Everything comes from this gateway; the nonce allows the styles that the components write. */
+/**
+ * The content security policy: everything comes from this gateway, and the nonce allows the styles of the components.
+ */
 function policyOf(nonce: string): string {
   const directives = [
     "default-src 'none'",

@@ -24,16 +24,16 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/
 import { z } from 'zod';
 import { builtInNodes } from './built-in-nodes.js';
 
-/** What of a mega service's request such a service is told. */
+/** Fields of a mega service's request that an announced service gets. */
 type Asked = Pick<z.output<typeof nodeRequestSchema>, 'query' | 'messages'>;
 
 interface Announced {
   method: NodeMethod;
-  /** Kind of the output. */
+  /** Kind of the output, e.g. `answer`. */
   output: string;
 }
 
-/** Calls a service that announced itself: one output, or a stream of them where it streams. */
+/** Calls a service that announced itself. Returns one output, or a stream of outputs if the service streams. */
 function callAnnouncedNode(
   client: RpcClient,
   { method, output }: Announced,
@@ -57,7 +57,7 @@ async function* outputsOf(
   }
 }
 
-/** A verdict that cuts the branch passes as it is; its answer, and every other one, becomes a chunk of an answer. */
+/** An output of the kind `answer`: a text, or a chunk with a text. */
 const answerSchema = z.union([
   z.string().transform((text) => ({ text })),
   generationChunkSchema.partial().required({ text: true }),
@@ -69,7 +69,7 @@ async function* toChunks(outputs: AsyncIterable<unknown>, service: string): Asyn
     if (previous) yield previous;
     previous = toChunk(output, service);
   }
-  // OpenAI's clients wait for a reason why an answer has ended.
+  // OpenAI's clients require a finish reason at the end of an answer.
   if (previous) yield { finishReason: 'stop', ...previous };
 }
 
@@ -85,28 +85,28 @@ async function only(outputs: AsyncIterable<unknown>, service: string): Promise<u
   throw new MegaNestError('bad_upstream', { service, detail: 'it ended without an answer' });
 }
 
-/** How often NATS's service discovery is asked who is there. */
+/** Interval of the queries to NATS's service discovery. */
 const lookEveryMs = 2_000;
-/** A service counts as running for this long after it was last seen: a busy one may miss a look. */
+/** A service counts as running for this time after its last reply, because a busy service may miss a query. */
 const presentMs = 3 * lookEveryMs;
 
 type NodeMethod = RpcMethod<typeof nodeRequestSchema, typeof nodeReplySchema>;
 
 interface Sighting {
-  /** By the clock of `performance`. */
+  /** Time of the last reply, by the clock of `performance`. */
   at: number;
   answersHealth: boolean;
 }
 
 /**
- * The services that announced themselves through NATS's discovery metadata, beside those that every stack has. One that
- * goes away stays known: its nodes answer 503 that names it. A name that every stack has cannot be taken over.
+ * The built-in services, and the services that announced themselves through NATS's discovery metadata. A service that
+ * stops stays registered: its nodes answer 503 with its name. An announcement cannot replace a built-in service.
  */
 @Injectable()
 export class AnnouncedServices implements OnApplicationShutdown {
   readonly #kinds = new Map<string, ServiceKind>(builtInNodes);
   readonly #methods = new Map<string, NodeMethod>();
-  /** The announcements as they came, to notice a changed or broken one once. */
+  /** The last announcement of each service as text, to process each change once. */
   readonly #seen = new Map<string, string>();
   readonly #running = new Map<string, Sighting>();
   readonly #logger = new Logger('services');
@@ -117,36 +117,41 @@ export class AnnouncedServices implements OnApplicationShutdown {
     @Inject(RpcClient) private readonly client: RpcClient,
   ) {}
 
-  /** All services that a YAML file may name; grows while the gateway runs. */
+  /** All services that a YAML file may name. New announcements add to it. */
   get registry(): ServiceRegistry {
     return this.#kinds;
   }
 
-  /** Names of the announced services that run. */
+  /** Names of the running announced services. */
   get running(): readonly string[] {
     const since = performance.now() - presentMs;
     return [...this.#running].filter(([, { at }]) => at >= since).map(([service]) => service);
   }
 
   /**
-   * Asks any service for its health, announced or not; undefined of an announced one that runs and lacks
-   * `meganest.<service>.health`, as one in another language may. Errors: service_unavailable.
+   * Queries the health of a built-in or announced service. Undefined for a running announced service without
+   * `meganest.<service>.health`, e.g. one in another language. Errors: service_unavailable.
    */
   async health(service: string, signal: AbortSignal): Promise<ServiceHealth | undefined> {
     const isMute = this.running.includes(service) && this.#running.get(service)?.answersHealth === false;
     return isMute ? undefined : this.client.request(healthMethod(service), {}, { signal });
   }
 
-  /** Calls the service of a node. Errors: internal_error where it never announced itself. */
+  /** Calls the service of a node. Errors: internal_error if the service never announced itself. */
   call(context: NodeContext, options: CallOptions): ReturnType<NodeRunner> {
     const { service } = context;
     const [method, kind] = [this.#methods.get(service), this.#kinds.get(service)];
     if (method && kind)
       return callAnnouncedNode(this.client, { method, output: kind.output }, context, options);
-    throw new MegaNestError('internal_error', { service: 'gateway', detail: `no caller for ${service}` });
+    throw new MegaNestError('internal_error', {
+      service: 'gateway',
+      detail: `the service ${service} has not announced itself`,
+    });
   }
 
-  /** Asks who is there; true where something new came. A NATS server that is away counts as nothing new. */
+  /**
+   * Queries the service discovery. Returns true if an announcement is new or changed; false while NATS is unavailable.
+   */
   async look(): Promise<boolean> {
     const instances = await this.directory.list().catch(() => []);
     const announced = instances.filter(
@@ -161,7 +166,7 @@ export class AnnouncedServices implements OnApplicationShutdown {
       .includes(true);
   }
 
-  /** Keeps looking, and tells when something new came. */
+  /** Queries the service discovery periodically, and calls `onNew` for new or changed announcements. */
   follow(onNew: () => void): void {
     this.#timer = setInterval(() => {
       void this.look().then((isNew) => isNew && onNew());
@@ -191,7 +196,8 @@ export class AnnouncedServices implements OnApplicationShutdown {
 function kindOf(service: string, announcement: NodeAnnouncement): ServiceKind {
   const { inputs, output, passThrough, streaming } = announcement;
   const parameters = z.fromJSONSchema(announcement.parameters);
-  if (!(parameters instanceof z.ZodObject)) throw new Error('its parameters are no object');
+  if (!(parameters instanceof z.ZodObject))
+    throw new Error('the JSON Schema of its parameters is not an object');
   const kind = { service, inputs, output, passThrough, streaming, parameters };
   createServiceRegistry([kind]);
   return kind;

@@ -24,26 +24,30 @@ import {
 } from './service-calls.js';
 import { callAnswerGuardrail, callGuardrail } from './guardrail.js';
 
-/** What a node before has made of the conversation (a guard that redacts); without one the request's own is taken. */
+/** The conversation from an earlier node, e.g. a guard that redacts; by default the request's own conversation. */
 const conversation: InputPort = { kind: 'conversation', optional: true };
 
-/** The language model of a node, where several are served. */
-const model = z.string().min(1).optional().describe('The language model that is asked');
+/** The language model of a node. */
+const model = z
+  .string()
+  .min(1)
+  .optional()
+  .describe('Name of the language model; default: DEFAULT_MODEL, or the served model');
 
-/** A service of every stack as a node of mega services. */
+/** A built-in service as a node of mega services. */
 export interface BuiltInNode extends ServiceKind {
   /** Calls the service over NATS for one node of a run. */
   call(call: NodeCall): ReturnType<NodeRunner>;
 }
 
-/** The services of every stack that a mega service's YAML can name, with their ports, parameters and calls. */
+/** The built-in services that a mega service's YAML can name, with their ports, parameters and calls. */
 export const builtInNodes: ReadonlyMap<string, BuiltInNode> = createServiceRegistry<BuiltInNode>([
   {
     service: 'embedding',
     call: callEmbedding,
     inputs: { conversation },
     output: 'embedding',
-    // A query's vector must be as wide as those of the index, so the width is no parameter here.
+    // A query's vector must have the same number of dimensions as the index, so `dimensions` is not a parameter here.
     parameters: embeddingParametersSchema.pick({ truncate: true }),
   },
   {
@@ -104,7 +108,7 @@ export const builtInNodes: ReadonlyMap<string, BuiltInNode> = createServiceRegis
     call: callTranscribe,
     inputs: { conversation },
     output: 'conversation',
-    // What the language model takes too (temperature, prompt) would mean something else here.
+    // Only `language`: `temperature` and `prompt` are also parameters of the language model, with another meaning.
     parameters: transcriptionParametersSchema.pick({ language: true }),
     passThrough: 'conversation',
   },
@@ -116,7 +120,7 @@ export const builtInNodes: ReadonlyMap<string, BuiltInNode> = createServiceRegis
     parameters: z.object({}),
   },
   {
-    // No parameters: what a guard looks for is not for the guarded to say.
+    // No parameters: a caller must not change the rules of a guard.
     service: 'guardrail',
     judges: true,
     call: callGuardrail,

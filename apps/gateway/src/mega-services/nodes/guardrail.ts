@@ -10,15 +10,15 @@ import {
 import type { ShortCircuit } from '#dag';
 import { conversationOf, questionOf, type Conversation, type NodeCall } from '../mega-service-request.js';
 
-/** An answer on its way: what was redacted in it, and whether it was cut. */
+/** The state of an unfinished answer: its redactions, and whether it is blocked. */
 interface OpenAnswer {
-  /** Characters of what the model said. */
+  /** Characters of the model's text up to now. */
   read: number;
   changes: Change[];
   blocked: boolean;
 }
 
-/** A stretch of the model's text, and the length of what stands in its place. */
+/** A redacted range of the model's text, and the length of its replacement. */
 interface Change {
   start: number;
   end: number;
@@ -26,9 +26,9 @@ interface Change {
 }
 
 /**
- * Hands an answer's sentences on as they were judged. A sentence that is blocked is replaced by the rule's message and
- * ends its answer (`content_filter`); once no answer is left the stream behind is stopped. Citations move along with
- * the text that they belong to; one whose text was redacted is dropped.
+ * Judges the sentences of answers, and yields them as judged. The message of the rule replaces a blocked sentence and
+ * ends its answer (`content_filter`). Citations are moved with the text that they belong to. A citation of redacted
+ * text is dropped.
  */
 export async function* guardAnswers(
   sentences: AsyncIterable<GenerationChunk>,
@@ -68,7 +68,7 @@ function keptChunk(
   judged: GuardrailJudgement | undefined,
   answer: OpenAnswer,
 ): GenerationChunk {
-  // Thoughts come in pieces of any length, which cannot be judged as sentences can: they are withheld.
+  // Reasoning is withheld: it arrives in pieces of any length, and only sentences can be judged.
   const { text, citations, logprobs, reasoning: _withheld, ...rest } = chunk;
   const redacted = judged?.action === 'redact';
   if (redacted) {
@@ -81,7 +81,7 @@ function keptChunk(
   return {
     ...rest,
     text: redacted ? judged.text : text,
-    // The tokens of a redacted sentence would tell what was redacted.
+    // The tokens would reveal the redacted text.
     ...(logprobs && !redacted && { logprobs }),
     ...(moved && moved.length > 0 && { citations: moved }),
   };
@@ -102,18 +102,18 @@ function moveCitation(citation: Citation, changes: readonly Change[]): Citation[
   return [{ ...citation, startIndex: startIndex + shift, endIndex: endIndex + shift }];
 }
 
-/** What of a turn is text: a caller can write each of them, whatever role it gives the turn. */
+/** One of the texts of a turn. The caller can write all of them, for each role. */
 interface Said {
   text: string;
-  /** The turn with another text in that place. */
+  /** Returns the turn with another text in this place. */
   replace: (message: ChatMessage, text: string) => ChatMessage;
   index: number;
 }
 
 /**
- * Judges what the request says: all turns of it, whatever their roles, the tools and the form of the answer. A blocked text ends
- * the run, the rule's message answers in its place; what is redacted is redacted for everything that follows.
- * Errors: invalid_request where a text of the tools or the form would have to be redacted.
+ * Judges the texts of the request: all turns of all roles, the tools and the response format. A blocked text ends the
+ * run with the message of the rule as the answer. Later nodes see the redacted texts only. Errors: invalid_request if a
+ * rule redacts a text of the tools or of the response format, or if the request has too many texts.
  */
 export async function callGuardrail(call: NodeCall): Promise<Conversation | ShortCircuit> {
   const { client, options } = call;
@@ -122,15 +122,19 @@ export async function callGuardrail(call: NodeCall): Promise<Conversation | Shor
   const formed = formTexts(call.request);
   const texts = [...asked.map(({ text }) => text), ...formed];
   if (texts.length === 0) return conversationOf(call);
-  if (texts.length > mostTexts) throw invalidField('messages', `a guard judges at most ${mostTexts} texts`);
+  if (texts.length > mostTexts)
+    throw invalidField('messages', `contains more than ${mostTexts} texts, the limit of a guard`);
   const reply = await client.request(judge, { texts, side: 'input' }, options);
   reportFindings(call, reply);
   const { judgements } = reply;
   const blocked = judgements.find(({ action }) => action === 'block');
   if (blocked) return { cut: true, answer: refusal(blocked) };
-  // These are read from the request itself, so that no later node would see the redacted text.
+  // Later nodes read tools and format from the request, so they would not see the redacted text.
   if (judgements.slice(asked.length).some(({ action }) => action === 'redact'))
-    throw invalidField('tools', 'A guard redacts a text of the tools or of the form of the answer');
+    throw invalidField(
+      'tools',
+      'a guard redacts a text of the tools or of the response format; remove this text',
+    );
   const judged = [...messages];
   asked.forEach(({ text, replace, index }, position) => {
     judged[index] = replace(judged[index]!, judgements[position]?.text ?? text);
@@ -138,7 +142,7 @@ export async function callGuardrail(call: NodeCall): Promise<Conversation | Shor
   return { messages: judged, query: questionOf(judged) };
 }
 
-/** All strings of each tool and of the form of the answer, names of fields too: the model reads them. */
+/** All strings of each tool and of the response format, with the names of fields, because the model reads them. */
 function formTexts({ form }: NodeCall['request']): string[] {
   const parts: unknown[] = [...(form?.tools ?? []), form?.constraint];
   return parts.map((part) => stringsOf(part).join('\n')).filter((text) => text !== '');
@@ -151,7 +155,7 @@ function stringsOf(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, item]) => [name, ...stringsOf(item)]);
 }
 
-/** Texts that one call judges. */
+/** Maximum number of texts in one call. */
 const mostTexts = 1000;
 
 function textsOf({ content, reasoning, name, toolCalls }: ChatMessage, index: number): Said[] {
@@ -173,7 +177,7 @@ function textsOf({ content, reasoning, name, toolCalls }: ChatMessage, index: nu
   return said;
 }
 
-/** Judges an answer sentence by sentence while it is written. */
+/** Judges an answer sentence by sentence while the model writes it. */
 export function callAnswerGuardrail(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options } = call;
   const sentences = context.inputs['answer'] as AsyncIterable<GenerationChunk>;
@@ -194,7 +198,7 @@ function refusal({ message = 'This cannot be answered here.' }: GuardrailJudgeme
   };
 }
 
-/** What was found, without the words that it was found in. */
+/** Reports the findings without the texts. */
 function reportFindings({ context }: NodeCall, { judgements, revision, model }: ReplyOf<typeof judge>): void {
   const findings = judgements.flatMap((judgement) =>
     judgement.findings.map(({ rule, action, label, score }) => ({

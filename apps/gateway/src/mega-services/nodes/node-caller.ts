@@ -14,33 +14,34 @@ import {
 import { AnnouncedServices } from './announced-services.js';
 import { builtInNodes } from './built-in-nodes.js';
 
-/** What a question is condensed for: a node of a run. */
+/** The node for which a question is condensed. */
 type Asking = Pick<NodeCall, 'options'> & {
   request: Pick<NodeCall['request'], 'asksModel'>;
   report: NodeCall['context']['report'];
 };
 
-/** The question that documents are searched with. */
+/** The question for the search of documents. */
 interface CondensedQuestion {
   question: string;
-  /** Which way it was found; absent if it is the user's own. */
+  /** Method that produced the question; absent if it is the user's own. */
   by?: 'model' | 'words';
-  /** Why the model's question is not used, if it was asked for one. */
+  /** Code of the error if the model failed to write a question. */
   problem?: string;
 }
 
-/** The model may take this share of the time that is left. */
+/** Share of the remaining time for the model. */
 const shareOfTime = 1 / 4;
-/** Time left if a request has no deadline. */
+/** Time limit of requests without a deadline. */
 const unboundedMs = 120_000;
 
 /**
- * Finds the question that documents are searched with: the last one, and for a follow-up what it refers to. A language model
- * that writes is asked to rewrite it; without one, or if that does not work in time, words of the turns before are added.
+ * Finds the question for the search of documents: the last question, rewritten to stand alone if it is a follow-up. A
+ * generative language model rewrites it. Without one, or if the model fails or is too late, words of earlier turns are
+ * added.
  */
 @Injectable()
 export class QuestionCondenser {
-  /** The nodes of a run that work on one conversation search with one question. */
+  /** The question of each conversation, which all nodes of a run share. */
   readonly #questions = new WeakMap<Conversation, Promise<CondensedQuestion>>();
 
   constructor(
@@ -48,7 +49,7 @@ export class QuestionCondenser {
     @Inject(ModelCatalog) private readonly models: Pick<ModelCatalog, 'llm'>,
   ) {}
 
-  /** The first node of a run that asks has the outcome in its receipt. */
+  /** Returns the question. The receipt of the first node that needs it records the result. */
   async searchedFor(conversation: Conversation, asking: Asking): Promise<string> {
     const known = this.#questions.get(conversation);
     if (known) return (await known).question;
@@ -68,7 +69,7 @@ export class QuestionCondenser {
     return { question: ofWords, ...(ofWords !== conversation.query && { by: 'words' }), problem };
   }
 
-  /** The model's question; neither a question nor a problem where the model is not to be asked, or is away. */
+  /** The model's question. Neither a question nor a problem if the model cannot condense, or is unavailable. */
   async #ask(
     { messages }: Conversation,
     { options }: Asking,
@@ -92,7 +93,7 @@ function hasHistory({ messages }: Conversation): boolean {
   return messages.filter(({ role, content }) => role === 'user' && content.trim() !== '').length > 1;
 }
 
-/** Calls the service behind a node of a DAG over NATS. */
+/** Calls the service of a DAG's node over NATS. */
 @Injectable()
 export class NodeCaller {
   constructor(
@@ -107,7 +108,7 @@ export class NodeCaller {
     const request = context.request as MegaServiceRequest;
     const { requestId, traceparent, patience } = request;
     const { deadline, signal } = context;
-    // An attempt with a timeout of its own has that one alone.
+    // The timeout of an attempt replaces the deadline of the request, and nothing extends it.
     const times = deadline === request.deadline ? { deadline, patience } : { deadline };
     const options = { requestId, traceparent, ...times, signal };
     if (!builtIn) return this.announced.call(context, options);

@@ -25,6 +25,7 @@ import {
   type NodeCall,
 } from '../mega-service-request.js';
 
+/** Asks the language model for an answer, with the documents of the node before it. */
 export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options } = call;
   const documents = context.inputs['documents'] as RetrievedDocument[] | undefined;
@@ -33,7 +34,7 @@ export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
     ...call.request.form,
     messages: conversationOf(call).messages,
   };
-  // None found is not the same as none looked for.
+  // An empty list differs from an absent list: the search found no documents.
   if (documents) {
     request.documents = documents;
     context.report({ documentIds: documents.map(({ id }) => id) });
@@ -42,7 +43,7 @@ export function callGenerate(call: NodeCall): AsyncIterable<GenerationChunk> {
   return client.stream(generate, request, { ...options, affinity });
 }
 
-/** What the request brings to be read: what is said in it, then its files, in their order. */
+/** The text of the request: its question, then its files in their order. */
 export async function callExtract(call: NodeCall): Promise<string> {
   const { request, context } = call;
   const texts = [conversationOf(call).query.trim()].filter(Boolean);
@@ -66,12 +67,14 @@ async function readFile({ client, options }: NodeCall, file: FileReference, inde
   }
 }
 
+/** Asks the language model for a summary. */
 export function callSummarise(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options } = call;
   const request = { ...context.parameters, text: textOf(call) };
   return client.stream(summarise, request, options);
 }
 
+/** Asks the language model for questions and answers about a text. */
 export function callFaq(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options } = call;
   const request = { ...context.parameters, text: textOf(call) };
@@ -82,7 +85,10 @@ function textOf(call: NodeCall): string {
   return (call.context.inputs['text'] as string | undefined) ?? conversationOf(call).query;
 }
 
-/** The question as a vector. One longer than the model's limit is cut: its beginning still finds passages. */
+/**
+ * The question as a vector. A question beyond the model's limit is truncated, because its beginning still finds
+ * passages.
+ */
 export async function callEmbedding(call: NodeCall): Promise<string> {
   const { client, context, options } = call;
   const query = await call.searchedFor();
@@ -92,7 +98,7 @@ export async function callEmbedding(call: NodeCall): Promise<string> {
   return reply.vectors;
 }
 
-/** The request's own inputs as vectors. */
+/** The inputs of a request for embeddings as vectors. */
 export async function callEmbedInputs(call: NodeCall): Promise<ReplyOf<typeof embed>> {
   const { client, context, request, options } = call;
   const asked = request.embeddings ?? { inputs: [conversationOf(call).query] };
@@ -101,6 +107,7 @@ export async function callEmbedInputs(call: NodeCall): Promise<ReplyOf<typeof em
   return reply;
 }
 
+/** The documents for the question. */
 export async function callRetrieval(call: NodeCall): Promise<RetrievedDocument[]> {
   const { client, context, options } = call;
   const query = await call.searchedFor();
@@ -113,6 +120,7 @@ export async function callRetrieval(call: NodeCall): Promise<RetrievedDocument[]
   return reply.documents;
 }
 
+/** The documents in the order of the reranking model, with its scores. */
 export async function callReranking(call: NodeCall): Promise<RetrievedDocument[]> {
   const { client, context, options } = call;
   const documents = context.inputs['documents'] as RetrievedDocument[];
@@ -128,15 +136,16 @@ export async function callReranking(call: NodeCall): Promise<RetrievedDocument[]
   });
 }
 
-/** A passage behind the heading that it stands below, which often names what the passage is about. */
+/** A passage with its heading in front, because the heading often names the topic of the passage. */
 export function behindHeading({ text, metadata }: RetrievedDocument): string {
   const { heading } = metadata;
   return typeof heading === 'string' && heading !== '' ? `${heading.split(' > ').at(-1)}: ${text}` : text;
 }
 
 /**
- * What is said in the request's files becomes the last thing that the user says. A request without files goes on as it
- * is, so that a question may be typed too.
+ * Adds the transcript of the request's files to the last message of the user. A request without files keeps its
+ * conversation, so that a question may be typed instead. Errors: invalid_request without files and question, or without
+ * speech in the files.
  */
 export async function callTranscribe(call: NodeCall): Promise<Conversation> {
   const { context, request } = call;
@@ -159,13 +168,13 @@ export async function callTranscribe(call: NodeCall): Promise<Conversation> {
   }
   const said = texts.join(' ');
   if (!said) {
-    throw invalidField('audio', 'no speech was heard in it');
+    throw invalidField('audio', 'contains no speech');
   }
   const spoken = withSpoken(messages, said);
   return { messages: spoken, query: questionOf(spoken) };
 }
 
-/** Behind what was typed beside the audio, or as a turn of its own. */
+/** Appends the transcript to the user's last message, or adds it as a new turn. */
 function withSpoken(messages: readonly ChatMessage[], said: string): ChatMessage[] {
   const last = messages.at(-1);
   if (last?.role !== 'user') return [...messages, { role: 'user', content: said }];
