@@ -214,7 +214,7 @@ describe('creating a response', () => {
   it.each([
     [{}, 'input: must be a text, or a list of at least one item'],
     [{ input: [] }, 'input: must be a text, or a list of at least one item'],
-    [{ input: [{ type: 'foo' }] }, 'input: holds no item that the model reads, but foo only'],
+    [{ input: [{ type: 'foo' }] }, 'input: contains no item that the model can read, only foo'],
   ])('says of %o what is missing', async (body, message) => {
     for (const path of ['responses', 'responses/compact'].slice(
       0,

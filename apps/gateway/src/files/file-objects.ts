@@ -55,7 +55,7 @@ export const uploadObjectSchema = z.object({
   filename: z.string(),
   purpose: z.string(),
   status: z.enum(['pending', 'completed', 'cancelled', 'expired']),
-  /** Once it is completed. */
+  /** The file that the upload became; null until it is completed. */
   file: fileObjectSchema.nullable(),
 });
 type UploadObject = z.infer<typeof uploadObjectSchema>;
@@ -82,12 +82,12 @@ export function toUploadObject(upload: StoredUpload, file?: StoredFile): UploadO
   };
 }
 
-/** What the files of one owner may have together. */
+/** Limits for all files of one owner: total bytes and number of files. */
 export function boundsOf({ FILES_LIMIT_BYTES: maxBytes, FILES_LIMIT_COUNT: maxCount }: GatewayEnvironment) {
   return { maxBytes, maxCount };
 }
 
-/** A fresh id of a file, as OpenAI writes them. */
+/** A new file id in OpenAI's form: `file-…`. */
 export function newFileId(): string {
   return newId('file').replace('_', '-');
 }
@@ -99,11 +99,11 @@ const expiresAfter = z.strictObject({
 });
 const filename = z.string().min(1).max(255);
 
-/** The fields of the form beside the file. */
+/** The fields of the form next to the file. */
 export const fileFieldsSchema = z.strictObject({ purpose, expires_after: expiresAfter.optional() });
 type FileFields = z.output<typeof fileFieldsSchema>;
 
-/** The whole form, for the document. */
+/** The whole form, for the OpenAPI document. */
 export const fileFormSchema = fileFieldsSchema.extend({
   file: z.string().describe('The file').meta({ format: 'binary' }),
 });
@@ -132,19 +132,19 @@ export const completeUploadSchema = z.strictObject({
   part_ids: z.array(z.string()).min(1).max(10_000),
   md5: z
     .string()
-    .regex(/^[0-9a-fA-F]{32}$/, 'is no MD5 in hex')
+    .regex(/^[0-9a-fA-F]{32}$/, 'is not an MD5 hash in hex')
     .optional(),
 });
 export type CompleteUpload = z.output<typeof completeUploadSchema>;
 
-/** Files of this purpose go by themselves, as OpenAI's do. */
+/** Lifetime of files with the purpose `batch`, as at OpenAI. */
 const batchFileSeconds = 30 * 24 * 60 * 60;
 
 export function expirySeconds({ purpose: wanted, expires_after: after }: FileFields): number | undefined {
   return after?.seconds ?? (wanted === 'batch' ? batchFileSeconds : undefined);
 }
 
-/** The file of a form while it comes in. */
+/** The file of a form while it is received. */
 interface IncomingFile {
   filename: string;
   mimeType: string;
@@ -154,8 +154,8 @@ interface IncomingFile {
 const maxFieldBytes = 64 * 1024;
 
 /**
- * Reads a form of one file, handing the file on as it comes in; fields may stand before or behind it. `name[part]` is
- * part of an object. Errors: invalid_request that names the field, payload_too_large, and what `consume` throws.
+ * Reads a form with one file and streams the file to `consume`. Fields may come before or after the file. `name[part]`
+ * is part of an object. Errors: invalid_request that names the field, payload_too_large, and the errors of `consume`.
  */
 export async function receiveFileForm<Result>(
   http: FastifyRequest,

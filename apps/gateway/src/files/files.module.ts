@@ -34,18 +34,18 @@ import {
 } from './file-objects.js';
 import { UploadsController } from './uploads.controller.js';
 
-/** A file with its content, read as it is asked for. */
+/** A file with its content, which is read on demand. */
 interface OpenedFile {
   file: StoredFile;
   content: AsyncGenerator<Uint8Array, void, void>;
 }
 
-/** Reads stored files for whoever works with them: inputs of responses, vector stores. */
+/** Reads stored files for responses and vector stores. */
 @Injectable()
 export class FileContents {
   constructor(@Inject(FilesRepository) private readonly files: FilesRepository) {}
 
-  /** Errors: not_found with `param` where the owner has no such file; also in mid-read where it is deleted. */
+  /** Errors: not_found with `param` where the owner has no such file, or where it is deleted while it is read. */
   async open(owner: string, id: string, param = 'file_id'): Promise<OpenedFile> {
     const file = (await this.files.find(owner, id)) ?? unknownFile(id, param);
     return { file, content: this.files.content(file) };
@@ -68,7 +68,7 @@ export class FileContents {
   }
 }
 
-/** Files of an owner; `not_found` for everybody else's. */
+/** Files of an owner. A file of another owner is answered with `not_found`. */
 @Controller(['v1/files', 'files'])
 export class FilesController {
   constructor(
@@ -77,7 +77,7 @@ export class FilesController {
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
-  /** The file is written piece by piece as it comes in; nothing stays of one that fails. */
+  /** The file is stored piece by piece while it is received. A failed upload leaves nothing behind. */
   @Post()
   @ApiOperation({
     summary: 'Upload a file',
@@ -113,7 +113,7 @@ export class FilesController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'What is known of a file', answer: fileObjectSchema })
+  @ApiOperation({ summary: 'Show a file', answer: fileObjectSchema })
   async find(@Param('id') id: string, @Owner() owner: string) {
     return toFileObject((await this.files.find(owner, id)) ?? unknownFile(id));
   }
@@ -125,9 +125,9 @@ export class FilesController {
     return { id, object: 'file' as const, deleted: true };
   }
 
-  /** Never shown in a browser as what it claims to be: a page of somebody else's would run as one of the gateway's. */
+  /** Always sent as a download: a browser would run an uploaded page with the gateway's origin. */
   @Get(':id/content')
-  @ApiOperation({ summary: 'The content of a file', answer: 'application/octet-stream' })
+  @ApiOperation({ summary: 'Download the content of a file', answer: 'application/octet-stream' })
   async content(@Param('id') id: string, @Owner() owner: string, @Res() reply: FastifyReply): Promise<void> {
     const { file, content } = await this.contents.open(owner, id);
     const name = encodeURIComponent(file.filename);

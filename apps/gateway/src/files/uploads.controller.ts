@@ -23,7 +23,7 @@ import {
   uploadPartSchema,
 } from './file-objects.js';
 
-/** Most bytes of a part, as OpenAI's. */
+/** Limit for the bytes of a part; the same as OpenAI's. */
 const partLimit = 64 * 1024 * 1024;
 
 /** Files that are sent in parts. */
@@ -37,7 +37,7 @@ export class UploadsController {
 
   /** Errors: payload_too_large. */
   @Post()
-  @ApiOperation({ summary: 'Begin a file that is sent in parts', answer: uploadObjectSchema })
+  @ApiOperation({ summary: 'Start an upload in parts', answer: uploadObjectSchema })
   @HttpCode(200)
   async create(@Body(new SchemaPipe(createUploadSchema)) body: CreateUpload, @Owner() owner: string) {
     const { FILES_FILE_LIMIT_BYTES: most } = this.environment;
@@ -50,7 +50,7 @@ export class UploadsController {
     return toUploadObject(await this.uploads.create(owner, newId('upload'), facts));
   }
 
-  /** Errors: not_found, conflict where the upload takes no parts any more, payload_too_large. */
+  /** Errors: not_found; conflict where the upload is completed, cancelled or expired; payload_too_large. */
   @Post(':id/parts')
   @ApiOperation({
     summary: 'Send a part',
@@ -76,9 +76,9 @@ export class UploadsController {
     }
   }
 
-  /** Errors: those of the repository; invalid_request at `md5`, and then the upload stays open. */
+  /** Errors: the errors of the repository; invalid_request at `md5`, which leaves the upload open. */
   @Post(':id/complete')
-  @ApiOperation({ summary: 'Make the file of its parts', answer: uploadObjectSchema })
+  @ApiOperation({ summary: 'Complete an upload', answer: uploadObjectSchema })
   @HttpCode(200)
   async complete(
     @Param('id') id: string,
@@ -93,7 +93,7 @@ export class UploadsController {
   }
 
   @Post(':id/cancel')
-  @ApiOperation({ summary: 'Give an upload up', answer: uploadObjectSchema })
+  @ApiOperation({ summary: 'Cancel an upload', answer: uploadObjectSchema })
   @HttpCode(200)
   async cancel(@Param('id') id: string, @Owner() owner: string) {
     return toUploadObject(await this.uploads.cancel(owner, id));
@@ -103,7 +103,7 @@ export class UploadsController {
     const hash = createHash('md5');
     for (const part of parts) for await (const piece of this.files.content(part)) hash.update(piece);
     if (hash.digest('hex') === expected.toLowerCase()) return;
-    throw invalidField('md5', 'is not that of what was uploaded');
+    throw invalidField('md5', 'differs from the hash of the uploaded bytes');
   }
 }
 

@@ -24,12 +24,13 @@ import { ResponseSweeper, Retention } from './execution/response-sweeper.js';
 import { serverToolProviders } from './tools/plan-tools.js';
 import { ResponseSockets } from './websocket/response-sockets.js';
 
-/** The key of one installation where none is configured. */
+/** Name of the generated sealing key, for an installation without a configured key. */
 const secretName = 'responses-encryption-key';
 
 /**
- * Seals what clients keep for the server. The keys are those configured (any text of some length, hashed to a key), or
- * one that is made once and shared through the database, so that every gateway can open what another one sealed.
+ * Seals the items that clients keep for the server. The keys are the configured texts, each hashed to a key. Without a
+ * configured key one is generated and shared through the database, so that every gateway can open an item that another
+ * gateway sealed.
  */
 const responseSealer: Provider = {
   provide: Sealer,

@@ -30,7 +30,7 @@ export class AttachedFilesController {
   constructor(@Inject(AttachedFilesService) private readonly attached: AttachedFilesService) {}
 
   @Post()
-  @ApiOperation({ summary: 'Attach a file to be indexed', answer: vectorStoreFileSchema })
+  @ApiOperation({ summary: 'Attach a file to a vector store and index it', answer: vectorStoreFileSchema })
   @HttpCode(200)
   async attach(
     @Param('storeId') storeId: string,
@@ -41,7 +41,7 @@ export class AttachedFilesController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'List its files', answer: listSchemaOf(vectorStoreFileSchema) })
+  @ApiOperation({ summary: 'List the files of a vector store', answer: listSchemaOf(vectorStoreFileSchema) })
   async list(
     @Param('storeId') storeId: string,
     @Query(new SchemaPipe(attachedListQuerySchema)) query: AttachedListQuery,
@@ -52,7 +52,7 @@ export class AttachedFilesController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'How far the indexing of a file is', answer: vectorStoreFileSchema })
+  @ApiOperation({ summary: 'Show the state of a file in a vector store', answer: vectorStoreFileSchema })
   async find(
     @Param('storeId') storeId: string,
     @Param('id') id: string,
@@ -65,7 +65,10 @@ export class AttachedFilesController {
   }
 
   @Post(':id')
-  @ApiOperation({ summary: 'Replace the attributes of a file', answer: vectorStoreFileSchema })
+  @ApiOperation({
+    summary: 'Replace the attributes of a file in a vector store',
+    answer: vectorStoreFileSchema,
+  })
   @HttpCode(200)
   async update(
     @Param('storeId') storeId: string,
@@ -78,7 +81,7 @@ export class AttachedFilesController {
 
   @Delete(':id')
   @ApiOperation({
-    summary: 'Take a file out of a vector store',
+    summary: 'Detach a file from a vector store',
     answer: deletedSchemaOf('vector_store.file.deleted'),
   })
   async delete(@Param('storeId') storeId: string, @Param('id') id: string, @Owner() owner: string) {
@@ -87,7 +90,7 @@ export class AttachedFilesController {
   }
 
   @Get(':id/content')
-  @ApiOperation({ summary: 'The passages of a file, in order', answer: fileContentSchema })
+  @ApiOperation({ summary: 'List the passages of a file in order', answer: fileContentSchema })
   async content(
     @Param('storeId') storeId: string,
     @Param('id') id: string,
@@ -109,7 +112,7 @@ export class FileBatchesController {
   constructor(@Inject(AttachedFilesService) private readonly attached: AttachedFilesService) {}
 
   @Post()
-  @ApiOperation({ summary: 'Attach files together', answer: fileBatchSchema })
+  @ApiOperation({ summary: 'Attach several files as a batch', answer: fileBatchSchema })
   @HttpCode(200)
   async create(
     @Param('storeId') storeId: string,
@@ -120,7 +123,7 @@ export class FileBatchesController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'How far a batch is', answer: fileBatchSchema })
+  @ApiOperation({ summary: 'Show the state of a batch', answer: fileBatchSchema })
   async find(
     @Param('storeId') storeId: string,
     @Param('id') id: string,
@@ -133,7 +136,7 @@ export class FileBatchesController {
   }
 
   @Post(':id/cancel')
-  @ApiOperation({ summary: 'Give up what of a batch is not indexed yet', answer: fileBatchSchema })
+  @ApiOperation({ summary: 'Cancel the indexing of the remaining files of a batch', answer: fileBatchSchema })
   @HttpCode(200)
   async cancel(@Param('storeId') storeId: string, @Param('id') id: string, @Owner() owner: string) {
     return toFileBatch(await this.attached.cancelBatch(owner, storeId, id));

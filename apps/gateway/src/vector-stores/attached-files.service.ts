@@ -22,10 +22,10 @@ import {
 } from './vector-store.requests.js';
 import { FileIndexer } from './file-indexer.js';
 
-/** Passages of a page of a file's content. */
+/** Number of passages on a page of a file's content. */
 const passagesPerPage = 1_000;
 
-/** The files of vector stores and their batches; `not_found` where the store is somebody else's. */
+/** The files of vector stores and their batches. A store of another owner is answered with `not_found`. */
 @Injectable()
 export class AttachedFilesService {
   constructor(
@@ -36,7 +36,7 @@ export class AttachedFilesService {
     @Inject(chunkingDefaults) private readonly defaults: ChunkingDefaults,
   ) {}
 
-  /** Attaches a file and begins to index it; a file that is attached already is indexed again. */
+  /** Attaches a file and starts to index it. A file that is attached already is indexed again. */
   async attach(owner: string, storeId: string, file: AttachFile): Promise<StoredVectorStoreFile> {
     await requireStore(this.stores, owner, storeId);
     await this.attachResolved(storeId, await this.resolve(owner, [file], () => 'file_id'));
@@ -53,7 +53,7 @@ export class AttachedFilesService {
     this.indexer.wake();
   }
 
-  /** What is to be attached. Errors: not_found for a file that the owner has not, invalid_request for one twice. */
+  /** Resolves files to attach. Errors: not_found for a file of another owner; invalid_request for a repeated file. */
   async resolve(
     owner: string,
     wanted: readonly AttachFile[],
@@ -65,7 +65,7 @@ export class AttachedFilesService {
     return wanted.map(({ file_id: fileId, attributes, chunking_strategy: strategy }, index) => {
       const param = pathOf(index);
       if (!known.has(fileId)) throw new MegaNestError('not_found', { what: `The file ${fileId}`, param });
-      if (ids.indexOf(fileId) < index) throw invalidField(param, `${fileId} is there twice`);
+      if (ids.indexOf(fileId) < index) throw invalidField(param, `${fileId} occurs twice`);
       return { fileId, attributes, ...chunkTokensOf(strategy, this.defaults) };
     });
   }
@@ -75,7 +75,7 @@ export class AttachedFilesService {
     return (await this.attached.find(storeId, fileId)) ?? unknownFile(fileId);
   }
 
-  /** Those of a batch where one is named. */
+  /** Lists the files of a store, or of one batch. */
   async list(
     owner: string,
     storeId: string,
@@ -102,7 +102,7 @@ export class AttachedFilesService {
     if (!(await this.attached.detach(storeId, fileId))) unknownFile(fileId);
   }
 
-  /** The passages of a file in order, and the token of the page behind them. Errors: conflict until it is indexed. */
+  /** The passages of a file in order, and the token of the next page. Errors: conflict until the file is indexed. */
   async content(
     owner: string,
     storeId: string,
@@ -142,7 +142,7 @@ export class AttachedFilesService {
     throw new MegaNestError('not_found', { what: `The file batch ${id}`, param: 'batch_id' });
   }
 
-  /** Files of it that are being indexed are given up at once; those that are done stay. */
+  /** Cancels the files of a batch that are not indexed yet. Indexed files stay. */
   async cancelBatch(owner: string, storeId: string, id: string): Promise<StoredFileBatch> {
     await this.findBatch(owner, storeId, id);
     await this.attached.cancelBatch(storeId, id);
@@ -154,7 +154,7 @@ function unknownFile(id: string): never {
   throw new MegaNestError('not_found', { what: `The file ${id} in this vector store`, param: 'file_id' });
 }
 
-/** The owner's store. Errors: not_found; conflict where it has expired, unless that does not matter. */
+/** The owner's store. Errors: not_found; conflict for an expired store, unless `living` is `also expired`. */
 export async function requireStore(
   stores: VectorStoresRepository,
   owner: string,

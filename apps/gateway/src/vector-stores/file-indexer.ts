@@ -8,10 +8,10 @@ import { randomUUID } from 'node:crypto';
 import { gatewayEnvironment, type GatewayEnvironment } from '../config/gateway.environment.js';
 import { chunkWordsOf } from './vector-store.requests.js';
 
-/** Longest work on one file. */
+/** Timeout for the indexing of one file. */
 const timeoutMs = 30 * 60_000;
 
-/** Has dataprep read, cut, embed and store a file, as a document of the collection that its vector store is. */
+/** Indexes a file through dataprep, which reads, splits, embeds and stores it in the collection of its vector store. */
 @Injectable()
 export class FileIngest {
   constructor(
@@ -21,7 +21,7 @@ export class FileIngest {
     @Inject(uploadLimits) private readonly limits: UploadLimits,
   ) {}
 
-  /** Errors: dataprep's own; payload_too_large. */
+  /** Errors: the errors of dataprep; payload_too_large. */
   async run(task: IndexingTask, signal: AbortSignal): Promise<IngestedDocument> {
     const { maxFileBytes } = this.limits;
     if (task.bytes > maxFileBytes) {
@@ -64,12 +64,12 @@ export class FileIngest {
   }
 }
 
-/** Two files of a store may have one name; a collection's documents are told apart by theirs. */
+/** A unique name for the document: files of a store may share a name, but documents of a collection may not. */
 function documentName({ fileId, filename }: IndexingTask): string {
   return `${fileId}/${filename}`;
 }
 
-/** Files that one gateway has indexed at a time; dataprep reads two at a time, whoever asks. */
+/** Limit for the files that one gateway indexes concurrently; dataprep reads two files at a time. */
 const mostRunning = 2;
 
 interface Running {
@@ -78,8 +78,8 @@ interface Running {
 }
 
 /**
- * Has files that were attached to vector stores indexed by dataprep. What is to be done lies in Postgres under leases,
- * so a file that a gateway or dataprep died over is taken up again, by this gateway or another one.
+ * Indexes attached files of vector stores through dataprep. The tasks are rows in Postgres with leases. So this or
+ * another gateway indexes a file again after a crash of its gateway or of dataprep.
  */
 @Injectable()
 export class FileIndexer implements OnModuleInit {
@@ -107,7 +107,7 @@ export class FileIndexer implements OnModuleInit {
     this.#timer = setInterval(() => this.wake(), Math.min(1_000, this.#leaseMs / 3)).unref();
   }
 
-  /** Files that are not done go back at once, for another gateway or the next start of this one. */
+  /** Releases the leases of unfinished files at once, for another gateway or the next start of this one. */
   async #stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#timer);
@@ -116,7 +116,7 @@ export class FileIndexer implements OnModuleInit {
     await Promise.allSettled(running.map(({ done }) => done));
   }
 
-  /** Looks for work now. */
+  /** Looks for files to index now. */
   wake(): void {
     this.#again = true;
     if (this.#claiming) return;
@@ -162,7 +162,7 @@ export class FileIndexer implements OnModuleInit {
     }
   }
 
-  /** A missed beat is no harm; a lost lease ends the work. */
+  /** Renews the lease of a file. A failed renewal does no harm; a lost lease stops the work. */
   async #beat(task: IndexingTask, abort: AbortController): Promise<void> {
     const held = await this.leases.heartbeat(this.#leaseOwner, task, this.#leaseMs).catch(() => true);
     if (!held) abort.abort();
@@ -192,7 +192,7 @@ export class FileIndexer implements OnModuleInit {
   }
 }
 
-/** How often a file is begun before it fails. */
+/** Limit for the attempts to index a file. */
 const mostAttempts = 8;
 const longestPauseMs = 30_000;
 
@@ -202,7 +202,7 @@ export interface IndexingFailure {
   message: string;
 }
 
-/** Milliseconds until it is worth another attempt; undefined where the file or the attempts are at fault. */
+/** Milliseconds until the next attempt; undefined where the file caused the error or no attempts are left. */
 export function pauseBeforeRetry(
   { status, retryAfter = 0 }: MegaNestError,
   attempts: number,
@@ -212,7 +212,7 @@ export function pauseBeforeRetry(
   return Math.max(retryAfter * 1_000, Math.min(longestPauseMs, 250 * 2 ** attempts));
 }
 
-/** What is told of a file that cannot be indexed; it is named as its owner knows it. */
+/** The error of a file that cannot be indexed, with the file's name as its owner knows it. */
 export function indexingFailure(
   { code, status, message }: MegaNestError,
   { fileId }: { fileId: string },

@@ -50,7 +50,7 @@ export function toVectorStore(store: StoredVectorStore): VectorStore {
   };
 }
 
-/** OpenAI's vector store file object; its id is that of the file. */
+/** OpenAI's vector store file object; its id is the id of the file. */
 export const vectorStoreFileSchema = z.object({
   id: z.string(),
   object: z.literal('vector_store.file'),
@@ -106,7 +106,7 @@ export function toFileBatch(batch: StoredFileBatch): FileBatch {
   };
 }
 
-/** A batch has failed where every one of its files has; otherwise the counts tell. */
+/** A batch has failed where all its files have failed; partial failures show in the counts. */
 function batchStatus({ cancelled, fileCounts }: StoredFileBatch): FileBatch['status'] {
   if (cancelled) return 'cancelled';
   if (fileCounts.in_progress > 0) return 'in_progress';

@@ -15,8 +15,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { RankingOptions } from './vector-store.requests.js';
 
 export interface StoreSearch {
-  /** Stores that the caller has made sure of. */
-  /** Whose stores are searched. */
+  /** Owner of the stores. The caller has checked that the stores exist. */
   owner: string;
   storeIds: readonly string[];
   queries: readonly string[];
@@ -25,7 +24,7 @@ export interface StoreSearch {
   ranking: RankingOptions;
 }
 
-/** A passage that was found, and the file that it stands in. */
+/** A passage that was found, and its file. */
 export interface FoundPassage {
   file: StoredVectorStoreFile;
   passage: RetrievedDocument;
@@ -42,7 +41,7 @@ export class VectorStoreSearch {
     @Inject(VectorStoreFilesRepository) private readonly attached: VectorStoreFilesRepository,
   ) {}
 
-  /** Best first, scores falling. The stores count as used. Errors: service_unavailable that names the service. */
+  /** Best passages first. Marks the stores as used. Errors: service_unavailable that names the service. */
   async search(search: StoreSearch, call: CallOptions): Promise<FoundPassage[]> {
     const { queries, storeIds, maxResults, ranking } = search;
     await this.stores.touch(storeIds);
@@ -85,7 +84,7 @@ export class VectorStoreSearch {
     );
   }
 
-  /** Undefined where the reranking service is away: what the search found is better than nothing. */
+  /** Undefined where the reranking service is unavailable; then the order of the search is used. */
   async #rerank(
     query: string,
     candidates: readonly RetrievedDocument[],
@@ -107,7 +106,7 @@ export class VectorStoreSearch {
     }
   }
 
-  /** Passages whose file has been taken out of its store since they were found are left out: they would point nowhere. */
+  /** Adds the files to passages. Passages whose file was detached from its store during the search are left out. */
   async #withFiles(ranked: readonly RankedPassage[], storeIds: readonly string[]): Promise<FoundPassage[]> {
     if (ranked.length === 0) return [];
     const files = await this.attached.findByDocuments([...new Set(ranked.map(documentOf))]);
@@ -128,10 +127,10 @@ interface RankedPassage {
   score: number;
 }
 
-/** Candidates that a reranker orders; fewer would leave it nothing to find. */
+/** Minimum number of candidates for the reranker; with fewer it could not find better passages. */
 const leastCandidates = 20;
 
-/** What retrieval is asked for. Weights become those of a reciprocal rank fusion; a weight of 0 leaves a search out. */
+/** Parameters for retrieval. The weights apply to a reciprocal rank fusion; a weight of 0 leaves a search out. */
 export function retrievalParametersOf(
   { hybrid_search: weights }: RankingOptions,
   maxResults: number,
@@ -147,8 +146,8 @@ export function retrievalParametersOf(
 }
 
 /**
- * The relevance of a passage that no reranker has judged: its cosine similarity; where only words were searched, its
- * BM25 squeezed below 1.
+ * The relevance of a passage without a score of a reranker: its cosine similarity, or after a lexical search its BM25
+ * score scaled to less than 1.
  */
 export function searchRelevance({ score, similarity }: RetrievedDocument, searchType: string): number {
   if (searchType === 'lexical') return score / (1 + score);
@@ -156,8 +155,8 @@ export function searchRelevance({ score, similarity }: RetrievedDocument, search
 }
 
 /**
- * Scores that fall with the ranking: a passage counts as at least as relevant as those that were ranked behind it. So
- * a threshold cuts the ranking at one place.
+ * Makes the scores fall with the ranking: a passage counts as at least as relevant as the passages after it. So a
+ * threshold cuts the ranking at one place.
  */
 export function fallingScores(ranking: readonly RankedPassage[]): RankedPassage[] {
   let highest = 0;
@@ -170,7 +169,7 @@ export function fallingScores(ranking: readonly RankedPassage[]): RankedPassage[
     .toReversed();
 }
 
-/** One ranking of those of several queries; a passage that several found counts once, at its best. */
+/** Merges the rankings of several queries. A passage that several queries found counts once, with its best score. */
 export function mergeRankings(rankings: readonly RankedPassage[][]): RankedPassage[] {
   const best = new Map<string, RankedPassage>();
   for (const ranked of rankings.flat()) {
@@ -181,8 +180,8 @@ export function mergeRankings(rankings: readonly RankedPassage[][]): RankedPassa
 }
 
 /**
- * What people say around a question, in English and German. Each is taken out where it stands; the order matters, longer
- * phrases come first.
+ * Polite phrases around a question, in English and German. Each match is removed. The order matters: longer phrases
+ * come first.
  */
 const fillers: readonly RegExp[] = [
   /^\s*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|hallo|guten (?:morgen|tag|abend))\b(?: (?:there|all|everyone|zusammen))?[\s,.!:-]*/gi,
@@ -201,8 +200,8 @@ const fillers: readonly RegExp[] = [
 ];
 
 /**
- * A question without the talk around it, by these rules and no model: `Hi, could you please tell me what the engine runs
- * on? Thanks!` becomes `what the engine runs on?`. What is left is searched; where nothing is, the question as it came.
+ * Removes the phrases around a question by these rules, without a model: `Hi, could you please tell me what the engine
+ * runs on? Thanks!` becomes `what the engine runs on?`. Returns the original question where the rest would be empty.
  */
 export function rewriteQuery(query: string): string {
   const left = fillers

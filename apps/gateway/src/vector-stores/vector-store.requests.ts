@@ -16,10 +16,10 @@ export interface ChunkingDefaults {
   chunkOverlap: number;
 }
 
-/** Words that a token stands for in ordinary text: OpenAI's own rule of thumb. Dataprep cuts by words. */
+/** Words per token in ordinary text: OpenAI's rule of thumb. Dataprep splits by words. */
 const wordsPerToken = 0.75;
 
-/** As OpenAI bounds them. The overlap may not exceed half of the chunk. */
+/** Strategies with OpenAI's limits. The overlap must not exceed half of the chunk. */
 export const chunkingStrategySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('auto') }),
   z.strictObject({
@@ -37,7 +37,7 @@ export const chunkingStrategySchema = z.discriminatedUnion('type', [
 ]);
 export type ChunkingStrategy = z.output<typeof chunkingStrategySchema>;
 
-/** What a strategy comes to; `auto` is what the profile's models want. */
+/** The sizes of a strategy; `auto` uses the sizes of the profile. */
 export function chunkTokensOf(
   strategy: ChunkingStrategy | undefined,
   profile: ChunkingDefaults,
@@ -52,7 +52,7 @@ export function chunkTokensOf(
   };
 }
 
-/** The same sizes as dataprep takes them: in words, so that no passage has more tokens than was asked for. */
+/** The sizes in words, as dataprep takes them, so that no passage exceeds the requested number of tokens. */
 export function chunkWordsOf({ chunkTokens, overlapTokens }: ChunkTokens) {
   return {
     chunk_size: Math.max(10, Math.floor(chunkTokens * wordsPerToken)),
@@ -81,7 +81,7 @@ export const createVectorStoreSchema = z.strictObject({
 });
 export type CreateVectorStore = z.output<typeof createVectorStoreSchema>;
 
-/** Fields that are absent stay; metadata is merged, a value of null removes its entry, null instead of it all of them. */
+/** Absent fields stay. Metadata is merged: a value of null removes its entry, and `metadata: null` removes all. */
 export const updateVectorStoreSchema = z.strictObject({
   name: name.nullish(),
   expires_after: expiresAfter.nullish(),
@@ -110,7 +110,7 @@ export const attachFileSchema = z.strictObject({
 });
 export type AttachFile = z.output<typeof attachFileSchema>;
 
-/** Replaces all of them; null removes them. */
+/** Replaces all attributes; null removes them. */
 export const updateAttributesSchema = z.strictObject({
   attributes: attributes.nullable().transform((value) => value ?? {}),
 });

@@ -24,7 +24,7 @@ import {
   type UpdateVectorStore,
 } from './vector-store.requests.js';
 
-/** Vector stores of an owner; `not_found` for everybody else's. */
+/** Vector stores of an owner. A store of another owner is answered with `not_found`. */
 @Controller(['v1/vector_stores', 'vector_stores'])
 export class VectorStoresController {
   constructor(
@@ -33,7 +33,7 @@ export class VectorStoresController {
     @Inject(VectorStoreSearch) private readonly searches: VectorStoreSearch,
   ) {}
 
-  /** Errors: not_found at `file_ids.N`, and then no store is made. */
+  /** Errors: not_found at `file_ids.N`, and then no store is created. */
   @Post()
   @ApiOperation({ summary: 'Create a vector store', answer: vectorStoreSchema })
   @HttpCode(200)
@@ -67,7 +67,7 @@ export class VectorStoresController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'A vector store', answer: vectorStoreSchema })
+  @ApiOperation({ summary: 'Show a vector store', answer: vectorStoreSchema })
   async find(
     @Param('id') id: string,
     @Owner() owner: string,
@@ -78,7 +78,7 @@ export class VectorStoresController {
     return found;
   }
 
-  /** Errors: not_found; conflict for an expired store; invalid_request where metadata grow beyond their limits. */
+  /** Errors: not_found; conflict for an expired store; invalid_request where the merged metadata exceeds its limits. */
   @Post(':id')
   @ApiOperation({ summary: 'Change a vector store', answer: vectorStoreSchema })
   @HttpCode(200)
@@ -94,7 +94,7 @@ export class VectorStoresController {
 
   @Delete(':id')
   @ApiOperation({
-    summary: 'Delete a vector store, not its files',
+    summary: 'Delete a vector store but not its files',
     answer: deletedSchemaOf('vector_store.deleted'),
   })
   async delete(@Param('id') id: string, @Owner() owner: string) {
@@ -102,7 +102,7 @@ export class VectorStoresController {
     return { id, object: 'vector_store.deleted' as const, deleted: true };
   }
 
-  /** With `rewrite_query` the talk around the questions is taken out first; `search_query` says what was searched. */
+  /** With `rewrite_query` polite phrases around the questions are removed; `search_query` is the searched text. */
   @Post(':id/search')
   @ApiOperation({ summary: 'Search a vector store', answer: searchResultsSchema })
   @HttpCode(200)

@@ -18,7 +18,7 @@ import { VectorStoresController } from './vector-stores.controller.js';
 
 const expireEveryMs = 60_000;
 
-/** Removes files and the content of vector stores that have had their time, and what dead processes left. */
+/** Removes expired files, the content of expired vector stores, and leftovers of crashed processes. */
 @Injectable()
 class Expiry implements OnModuleInit, BeforeApplicationShutdown {
   #timer: NodeJS.Timeout | undefined;

@@ -14,7 +14,7 @@ import { ContextLoader, ContextReader, missingInput } from '../context/context-r
 import { compactionAnswer } from './response-answers.js';
 import { Compactor } from '../compaction/compactor.js';
 
-/** `POST /v1/responses/compact`: a conversation in, what it can go on from out. */
+/** `POST /v1/responses/compact`: returns a shorter conversation that the client can continue. */
 @Controller(['v1/responses', 'responses'])
 export class CompactionController {
   constructor(
@@ -33,7 +33,7 @@ export class CompactionController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { model, instructions } = request;
-    // Finds the model, or says that there is none of that name.
+    // Finds the model, or throws model_not_found.
     const chat = { model, messages: [], parameters: {}, extra: {}, includeUsage: false };
     const { languageModel } = await this.chat.open(chat, asked);
     const call = { ...asked, model: languageModel };

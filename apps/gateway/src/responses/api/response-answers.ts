@@ -26,7 +26,7 @@ export const responseEvent = z.looseObject({ type: z.string(), sequence_number: 
 /** A page of items. */
 export const itemListAnswer = listSchemaOf(item);
 
-/** What a delete answers; `object` tells of what kind it was. */
+/** The answer to a delete request; `object` is the type of the deleted object. */
 export const deletedAnswer = z.object({ id: z.string(), object: z.string(), deleted: z.boolean() });
 
 export const inputTokensAnswer = z.object({
@@ -43,7 +43,7 @@ export const conversationAnswer = z.object({
 
 export const itemAnswer = item;
 
-/** What a conversation can go on from. */
+/** A compacted conversation, from which the client can continue. */
 export const compactionAnswer = z.object({
   id: z.string(),
   object: z.literal('response.compaction'),
@@ -55,7 +55,7 @@ export const compactionAnswer = z.object({
 /** A page of conversations. */
 export const conversationListAnswer = listSchemaOf(conversationAnswer);
 
-/** A repeated query parameter comes as an array, a single one as a string; some clients write `include[]`. */
+/** A repeated query parameter is parsed as an array, a single one as a string. Some clients write `include[]`. */
 const include = z
   .union([z.string().transform((value) => [value]), z.array(z.string())])
   .pipe(includeSchema)

@@ -86,7 +86,7 @@ export class ResponsesController {
 
   @Get(':id')
   @ApiOperation({
-    summary: 'A response as it is now, or its events',
+    summary: 'Show a response, or stream its events',
     answer: responseAnswer,
     events: responseEvent,
   })
@@ -117,7 +117,7 @@ export class ResponsesController {
   }
 
   @Get(':id/input_items')
-  @ApiOperation({ summary: 'What a response was given', answer: itemListAnswer })
+  @ApiOperation({ summary: 'List the input items of a response', answer: itemListAnswer })
   async inputItems(
     @Param('id') id: string,
     @Query(new SchemaPipe(pageQuerySchema)) page: PageQuery,
@@ -143,7 +143,7 @@ export class ResponsesController {
     return { object: 'response.input_tokens' as const, input_tokens };
   }
 
-  /** An Idempotency-Key that came again: the same response, in the form that is asked for now. */
+  /** Answers a repeated Idempotency-Key with the same response, in the form that this request asks for. */
   async #sendEarlier(
     owner: string,
     id: string,
@@ -158,7 +158,7 @@ export class ResponsesController {
   }
 }
 
-/** Says in the head what was ignored and, where that is known by then, where the time went. */
+/** Sets the headers for ignored fields and, where they are known by then, for the times of the steps. */
 function setResponseHeaders(reply: FastifyReply, plan: ResponsePlan, run: ResponseRun): void {
   const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
   setIgnored(reply, ignored);
@@ -175,7 +175,7 @@ async function sendResponseStream(reply: FastifyReply, events: AsyncIterable<Res
   await sendEventStream(reply, eventFrames(events), brokenFrame);
 }
 
-/** The log itself could not be read on: outside its numbers, so that a client can resume behind the last event. */
+/** An error while the log is read. It is not an event of the log, so that a client can resume after the last event. */
 function brokenFrame({ code, type, message, param }: MegaNestError): string {
   const event = {
     type: 'error',

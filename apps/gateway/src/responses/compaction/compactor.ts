@@ -20,41 +20,41 @@ import { Summarizer } from './summarizer.js';
 
 export interface CompactionRequest {
   owner: string;
-  /** The whole conversation, readable. */
+  /** The whole conversation, with its sealed items opened. */
   items: readonly StoredItem[];
   instructions?: string;
-  /** What the user said last, and what came of it so far, stays word by word, however long. */
+  /** Keeps the user's last message and everything after it word for word, whatever its length. */
   keepLastTurn?: boolean;
 }
 
 export interface CompactionResult {
   item: Compaction;
-  /** What the conversation goes on from: what the item holds. */
+  /** The content of the compaction item: the items from which the conversation continues. */
   items: StoredItem[];
-  /** What of it the user said: clients show it beside the item. */
+  /** The user's messages among them: clients show them next to the item. */
   userMessages: StoredItem[];
-  /** Of the summary; zeros where none was needed. */
+  /** Token usage of the summary; zeros where no summary was needed. */
   usage: TokenUsage;
 }
 
-/** Characters that a compaction may hold: it is opened again with every turn. */
+/** Limit for the characters of a compaction, because it is opened again in every turn. */
 const greatestContext = 4 * 1024 * 1024;
 
-/** Shares of the context window: what stays word by word, and the summary of the rest. */
+/** Shares of the context window: the turns that are kept word for word, and the summary of the rest. */
 const recentShare = 1 / 4;
 const summaryShare = 1 / 8;
 const mostSummaryTokens = 1_024;
-/** Share of the window that a piece to summarise may take; the rest is for the task, the notes so far and the new ones. */
+/** Share of the window for a piece to summarize; the rest is for the task, the notes so far and the new notes. */
 const pieceShare = 1 / 2;
 
 const introduction = 'Notes on the conversation up to here, written by a language model:';
 
-/** Share of the window from which on a context is compacted where the caller leaves it to the server. */
+/** Share of the window at which the server compacts a context where the caller gives no threshold. */
 const dueShare = 4 / 5;
 
 /**
- * Compacts a conversation: instructions stay, the latest turns stay word by word as far as they fit into a quarter of
- * the window, and the model writes notes on what lies before them. A short conversation loses nothing.
+ * Compacts a conversation. Instructions are kept. The latest turns are kept word for word as far as they fit into a
+ * quarter of the window, and the model writes notes on the turns before them. A short conversation loses nothing.
  */
 @Injectable()
 export class Compactor {
@@ -65,7 +65,7 @@ export class Compactor {
     @Inject(Sealer) private readonly sealer: Sealer,
   ) {}
 
-  /** Errors: those of the language model; unsupported_parameter for what it cannot read. */
+  /** Errors: the errors of the language model; unsupported_parameter for content that it cannot read. */
   async compact(request: CompactionRequest, call: HttpCall): Promise<CompactionResult> {
     const { items, owner } = request;
     const kept = items.filter(isInstruction);
@@ -82,7 +82,7 @@ export class Compactor {
     const text = JSON.stringify(held);
     if (text.length > greatestContext)
       throw new MegaNestError('payload_too_large', {
-        what: 'The compacted conversation, with its instructions word by word,',
+        what: 'The compacted conversation, with its unshortened instructions,',
         limit: `${greatestContext} characters`,
         param: 'input',
       });
@@ -96,9 +96,9 @@ export class Compactor {
   }
 
   /**
-   * Compacts the context of a response before it is made, where its request asks for that. Shows the compaction as an
-   * item of the response; returns the plan that the response goes on from, or undefined where the request asks for
-   * nothing else. Errors: those of {@link compact}.
+   * Compacts the context of a response before the generation, where the request asks for it. Shows the compaction as an
+   * item of the response. Returns the plan with the shorter context, or undefined where the request asks only for the
+   * compaction. Errors: the errors of {@link compact}.
    */
   async *compactPlan(
     plan: ResponsePlan,
@@ -130,7 +130,7 @@ export class Compactor {
     return tokens >= (threshold ?? limit * dueShare);
   }
 
-  /** The first place from which what was said fits into a number of tokens, found by bisection. */
+  /** The first cut after which the remaining items fit into a number of tokens, found by bisection. */
   async #cut(said: readonly StoredItem[], room: number, call: HttpCall): Promise<number> {
     const cuts = safeCuts(said);
     let [low, high] = [0, cuts.length - 1];
@@ -141,7 +141,7 @@ export class Compactor {
       else low = middle + 1;
     }
     const first = cuts[low] ?? said.length;
-    // Rather a whole turn less than half a turn more: templates begin with what the user said.
+    // Cut before a user's message even where half a turn more would fit: templates expect the user's message first.
     return cuts.find((cut) => cut >= first && isUserMessageAt(said, cut)) ?? first;
   }
 
@@ -181,7 +181,7 @@ function notesItem(text: string): StoredItem {
     id: newItemId('message'),
     status: 'completed',
     role: 'developer',
-    // Notes are rewritten by the next compaction, instructions are kept.
+    // The next compaction rewrites notes and keeps instructions.
     notes: true,
     content: [{ type: 'input_text', text: `${introduction}\n${text}` }],
   };

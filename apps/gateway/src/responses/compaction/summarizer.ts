@@ -5,13 +5,13 @@ import { ChatService } from '../../chat/chat.service.js';
 
 export interface SummaryRequest {
   messages: readonly ChatMessage[];
-  /** Of the language model. */
+  /** Name of the language model. */
   model: string;
-  /** Most tokens of the summary. */
+  /** Limit for the tokens of the summary. */
   maxTokens: number;
-  /** Characters of the conversation that the model takes at a time. */
+  /** Characters of the conversation that the model reads in one pass. */
   pieceLength: number;
-  /** What the caller wants the model to know of its task. */
+  /** The caller's instructions for the summary. */
   instructions?: string;
 }
 
@@ -20,7 +20,7 @@ export interface Summary {
   usage: TokenUsage;
 }
 
-/** Passes over a long conversation; what lies before the last ones is left out, and the summary says so. */
+/** Limit for the passes over a long conversation. Earlier pieces are left out, and the summary says so. */
 const mostPieces = 16;
 
 const task =
@@ -28,12 +28,12 @@ const task =
   'without comment, what the user wants, what was decided, what was found out, and what is still to do. Keep names, ' +
   'numbers and paths exactly.';
 
-/** Has the language model write what a conversation came to, piece by piece where it is too long for one pass. */
+/** Summarizes a conversation with the language model, piece by piece where it is too long for one pass. */
 @Injectable()
 export class Summarizer {
   constructor(@Inject(ChatService) private readonly chat: ChatService) {}
 
-  /** Errors: those of the language model. */
+  /** Errors: the errors of the language model. */
   async summarize(request: SummaryRequest, call: HttpCall): Promise<Summary> {
     const transcript = request.messages.map(line).join('\n');
     const pieces = split(transcript, request.pieceLength);
@@ -42,7 +42,7 @@ export class Summarizer {
     let text = pieces.length > left.length ? '(The beginning was too long and was left out.)' : '';
     for (const piece of left) {
       const notes = await this.#pass(request, { notes: text, piece }, usage, call);
-      // A model that has nothing to say must not make the conversation be forgotten.
+      // Where the model writes no notes, the text itself is kept, so that the conversation is not lost.
       text = notes || `${text}\n${piece}`.trim().slice(-request.pieceLength);
     }
     return { text, usage };
@@ -76,7 +76,7 @@ function line({ role, content, toolCalls = [], images = [] }: ChatMessage): stri
   return `${role}: ${[content, ...shown, ...calls].filter((text) => text !== '').join(' ')}`;
 }
 
-/** Pieces of at most a length, parted at ends of lines where there are some. */
+/** Splits a text into pieces of limited length, at line ends where possible. */
 function split(text: string, length: number): string[] {
   const pieces: string[] = [];
   for (let rest = text; rest !== '';) {

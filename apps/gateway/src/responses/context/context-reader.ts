@@ -21,20 +21,20 @@ export interface ReadOptions {
   owner: string;
   /** Path of the items, for errors: `input`. */
   path: string;
-  /** Images are told of in words, or fetched from where they are stored; refused ones are refused by whoever needs text. */
+  /** `describe`: images become text. `take`: stored images are loaded. Otherwise `toChatMessages` refuses images. */
   images: ImageUse;
-  /** Of all images that are taken; one for all items of a request. */
+  /** Limit for the images of a request; shared by all its items. */
   budget: ImageBudget;
   call: HttpCall;
 }
 
 type Part = Record<string, unknown>;
 
-/** Bytes that the sealed items of one request may unfold to, and compactions among them: newer ones cover older ones. */
+/** Limits for the opened bytes of a request's sealed items, and for its compactions: newer ones include older ones. */
 const mostSealedBytes = 32 * 1024 * 1024;
 const mostCompactions = 8;
 
-/** What is left of these bounds. */
+/** The unused rest of these limits. */
 interface SealedBudget {
   bytes: number;
   compactions: number;
@@ -51,8 +51,8 @@ function tooManyCompactions(param: string): MegaNestError {
 }
 
 /**
- * Makes items readable for a model that takes text: opens what the server sealed (reasoning, compacted contexts), and
- * puts the text of files into their place. What is stored and listed stays as it came.
+ * Makes items readable for a model that takes text: opens the items that the server sealed (reasoning, compacted
+ * contexts) and replaces files by their text. Stored and listed items are not changed.
  */
 @Injectable()
 export class ContextReader {
@@ -61,7 +61,7 @@ export class ContextReader {
     @Inject(InputFiles) private readonly files: InputFiles,
   ) {}
 
-  /** Errors: invalid_encrypted_content; those of {@link InputFiles}. */
+  /** Errors: invalid_encrypted_content; the errors of {@link InputFiles}. */
   async read(items: readonly StoredItem[], options: ReadOptions): Promise<StoredItem[]> {
     const budget: SealedBudget = { bytes: mostSealedBytes, compactions: mostCompactions };
     const opened = expandCompactions(items, (item, index) => {
@@ -69,7 +69,7 @@ export class ContextReader {
       if (budget.compactions-- <= 0) throw tooManyCompactions(`${options.path}[${index}]`);
       return compactedContextOf(this.#open(item, { kind: 'compaction', owner: options.owner }, place));
     });
-    // Errors name the items that came, not those of which compactions are made.
+    // Errors name the items of the request, not the items inside a compaction.
     const places = new Map(items.map((item, index) => [item, index]));
     const read: StoredItem[] = [];
     for (const item of opened) read.push(await this.#readItem(item, places.get(item) ?? 0, options, budget));
@@ -107,7 +107,7 @@ export class ContextReader {
     return part;
   }
 
-  /** The sealed thoughts are the whole ones; the summary beside them is for people. */
+  /** The sealed text is the complete reasoning; the summary in the item is for people. */
   #openReasoning(item: StoredItem, owner: string, place: SealedPlace): StoredItem {
     if (typeof item['encrypted_content'] !== 'string') return item;
     const text = this.#open(item, { kind: 'reasoning', owner }, place);
@@ -125,7 +125,7 @@ export class ContextReader {
     } catch (cause) {
       if (cause instanceof SealedTextTooLargeError)
         throw new MegaNestError('payload_too_large', {
-          what: 'What the sealed items unfold to',
+          what: 'The text of the sealed items',
           limit: `${mostSealedBytes} bytes`,
           param,
           cause,
@@ -141,19 +141,19 @@ function isAttachment(part: Part): boolean {
   return part['type'] === 'input_file' || part['type'] === 'input_image';
 }
 
-/** Neither a text nor an item came, and the conversation before is empty, too. */
+/** The error for a request without a text or an item whose earlier conversation is empty, too. */
 export function missingInput(): MegaNestError {
   return invalidField('input', 'must be a text, or a list of at least one item');
 }
 
-/** Responses that are known here and stored nowhere: those of a WebSocket. */
+/** Responses of a WebSocket that are in memory only. */
 export interface UnstoredResponses {
   /** The context that a response leaves, oldest item first. */
   context(id: string): readonly StoredItem[] | undefined;
   item(id: string): StoredItem | undefined;
 }
 
-/** What was said before a request: the chain of its previous response, or its conversation. */
+/** Loads the items before a request: the chain of its previous response, or its conversation. */
 @Injectable()
 export class ContextLoader {
   constructor(
@@ -177,7 +177,7 @@ export class ContextLoader {
     return conversation ? this.#conversation(owner, conversation.id) : [];
   }
 
-  /** Replaces references by what they refer to. Errors: not_found with the reference's path. */
+  /** Replaces references by their items. Errors: not_found with the reference's path. */
   async resolve(
     owner: string,
     input: readonly InputItem[],
@@ -212,17 +212,20 @@ export class ContextLoader {
     const found = await this.conversations.find(owner, id);
     if (!found)
       throw new MegaNestError('not_found', { what: `The conversation ${id}`, param: 'conversation' });
-    // What is said now joins it.
+    // The items of this request are added to the conversation.
     await this.conversations.requireRoom(owner);
     return (await this.conversations.items(id)) as StoredItem[];
   }
 }
 
-/** What was promised not to be kept must not be kept with the response that continues it. */
+/** A response with `store: false` must not be stored as the context of a response that continues it. */
 function assertNotStored({
   store,
   previous_response_id: id,
 }: Pick<ResponseSettings, 'store' | 'previous_response_id'>): void {
   if (!store) return;
-  throw invalidField('store', `${id} is not stored, so what continues it cannot be; send store false`);
+  throw invalidField(
+    'store',
+    `${id} is not stored, so a response that continues it cannot be stored; send store false`,
+  );
 }

@@ -5,18 +5,18 @@ import { Inject, Injectable } from '@nestjs/common';
 /** Tokens kept free for an answer of unlimited length, at most a quarter of the window. */
 const defaultAnswerTokens = 256;
 
-/** Makes conversations fit the language model, or says that they do not. */
+/** Counts the tokens of conversations and shortens them to the context window of the language model. */
 @Injectable()
 export class ContextWindow {
   constructor(@Inject(RpcClient) private readonly client: RpcClient) {}
 
-  /** Tokens of the prompt that a conversation becomes. Errors: service_unavailable. */
+  /** Counts the tokens of a conversation's prompt. Errors: service_unavailable. */
   async count(messages: ChatMessage[], call: CallOptions, tools: Tool[] = []): Promise<number> {
     const { promptTokens } = await this.#ask(messages, call, tools);
     return promptTokens;
   }
 
-  /** Tokens of a conversation, none for an empty one, and most tokens that the model takes. */
+  /** Tokens of a conversation (0 for an empty one), and the model's limit for input tokens. */
   async measure(messages: ChatMessage[], call: CallOptions): Promise<{ tokens: number; limit: number }> {
     const asked: ChatMessage[] = messages.length > 0 ? messages : [{ role: 'user', content: '' }];
     const counted = await this.#ask(asked, call);
@@ -24,8 +24,8 @@ export class ContextWindow {
   }
 
   /**
-   * `auto`: without the oldest turns that do not fit; system turns and the last question stay. `disabled`: as it is.
-   * Errors: context_length_exceeded where even that is too long, or with `disabled`.
+   * `auto`: drops the oldest turns that do not fit, except system turns and the last question. `disabled`: drops none.
+   * Errors: context_length_exceeded where the remaining conversation is still too long.
    */
   async fit(
     messages: ChatMessage[],
@@ -50,13 +50,13 @@ export class ContextWindow {
     });
   }
 
-  /** Images are not counted: only the engine that sees them knows what they cost. */
+  /** Images are not counted: only the engine knows the tokens of an image. */
   #ask(messages: readonly ChatMessage[], call: CallOptions, tools?: Tool[]) {
     const texts = messages.map(({ images: _images, ...message }) => message);
     return this.client.request(countPromptTokens, { messages: texts, ...(tools && { tools }) }, call);
   }
 
-  /** Drops as few of the oldest turns as possible, found by bisection; undefined where none are left to drop. */
+  /** Drops as few of the oldest turns as possible, found by bisection; undefined where the rest never fits. */
   async #withoutOldest(
     messages: ChatMessage[],
     room: number,
@@ -75,7 +75,7 @@ export class ContextWindow {
   }
 }
 
-/** Where the user's turns begin. */
+/** Indexes of the messages that begin a turn of the user. */
 function turnStarts(messages: readonly ChatMessage[]): number[] {
   return messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
 }

@@ -9,32 +9,32 @@ import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gatewa
 import { ModelCatalog } from '../../models/model-catalog.js';
 import type { ToolSecrets } from '../tools/server-tool.js';
 
-/** All that generating a response takes: kept with a background response, so that another process can start it again. */
+/** The input of a generation. It is stored with a background response, so that another process can restart it. */
 export interface GenerationJob {
   chat: ChatCompletionRequest;
   truncation: 'auto' | 'disabled';
-  /** What the documents are searched for, where the model is a mega service that searches. */
+  /** The query for the documents, where the model is a mega service with a search. */
   searchQuery: string | null;
   includeSearchResults: boolean;
-  /** What the caller asked to see beyond the usual. */
+  /** The optional output that the caller asked for. */
   include: Include[];
-  /** `generate: false`: the model reads the conversation and says nothing. */
+  /** `generate: false`: the model reads the conversation and writes no answer. */
   warmUp?: boolean;
-  /** Compacts the conversation before it goes on. */
+  /** The compaction of the conversation before the generation. */
   compaction?: PlannedCompaction;
-  /** Items of the conversation that are no turns, for the tools that the server runs: approvals, lists of tools. */
+  /** Items of the conversation that are not turns, for the tools that the server runs: approvals, lists of tools. */
   toolItems: StoredItem[];
-  /** What tools need of the request and is not shown, sealed; absent where it may not be kept. */
+  /** The sealed secrets of the request that its tools need; absent where they may not be stored. */
   toolSecrets?: string;
 }
 
 /** A compaction that belongs to a response. */
 export interface PlannedCompaction {
-  /** Tokens from which on it is done; null: where four fifths of the window are full. */
+  /** Tokens at which the server compacts; null: at four fifths of the window. */
   threshold: number | null;
-  /** The response is the compaction, and has no answer. */
+  /** The response contains only the compaction and no answer. */
   only: boolean;
-  /** The whole conversation, readable, without instructions. */
+  /** The whole conversation with its sealed items opened, without instructions. */
   items: StoredItem[];
   instructions: string | null;
 }
@@ -42,29 +42,29 @@ export interface PlannedCompaction {
 /** A response that is about to be made. */
 export interface ResponsePlan {
   owner: string;
-  /** The response as it begins. */
+  /** The response object at its start. */
   initial: ResponseObject;
-  /** What was said before, of which the response object repeats nothing. */
+  /** The earlier items of the conversation, which the response object does not repeat. */
   context: readonly StoredItem[];
   /** The new items of the request, references resolved. */
   inputItems: StoredItem[];
   job: GenerationJob;
-  /** The language model that is asked, where that is a certain one. */
+  /** Name of the language model; absent where the request leaves the choice to the server. */
   languageModel?: string | undefined;
-  /** Secrets of the request that tools need; kept only sealed, and only with a background response. */
+  /** Secrets of the request that its tools need; stored only sealed, and only with a background response. */
   toolSecrets: ReadonlyMap<string, ToolSecrets>;
   /** Fields of the request without effect. */
   ignored: string[];
 }
 
 export interface ImageUseOptions {
-  /** What the caller wants of images where the model takes none; the server's own default where absent. */
+  /** The caller's choice for images where the model does not accept images; absent: the server's default. */
   wanted?: 'refuse' | 'describe';
   isMegaService: boolean;
   call: HttpCall;
 }
 
-/** What the language model of a response does with images, and where its request says nothing. */
+/** Asks for the abilities of a response's language model: images, calls of tools, defaults. */
 @Injectable()
 export class ModelAbilities {
   constructor(
@@ -72,7 +72,7 @@ export class ModelAbilities {
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
 
-  /** What becomes of images. The model is asked what it reads only where there is an image. Errors: service_unavailable. */
+  /** The treatment of images. Asks for the modalities of the model only for an image. Errors: service_unavailable. */
   async images(
     items: readonly StoredItem[],
     { wanted, isMegaService, call }: ImageUseOptions,
@@ -84,24 +84,24 @@ export class ModelAbilities {
     return use === 'describe' ? 'describe' : { refuse: modalities };
   }
 
-  /** Whether the model of a response calls tools; one that is away is taken to do so, which shows when it is asked. */
+  /** Whether the model of a response calls tools. True where it is unavailable: the generation reports that error. */
   async callsTools(definition: MegaServiceDefinition | undefined, call: HttpCall): Promise<boolean> {
     if (definition) return this.models.takesForms(definition, call);
     const info = await this.models.llm(call).catch(() => undefined);
     return info?.callsTools !== false;
   }
 
-  /** The language model that answers: of a mega service, that of its file. */
+  /** Name of the language model that answers; for a mega service, the model in its definition. */
   languageModel(definition: MegaServiceDefinition | undefined, name: string | undefined): string | undefined {
     return definition ? this.models.nameOf(definition) : name;
   }
 
-  /** The model that a request's name stands for. Errors: service_unavailable. */
+  /** Resolves the name in a request to a model. Errors: service_unavailable. */
   named(name: string | undefined, call: HttpCall): Promise<string | undefined> {
     return this.models.named(name, 'answers', call);
   }
 
-  /** What it does where a request says nothing; where it is away, that shows when it is asked to answer. */
+  /** The model's default parameters; undefined where it is unavailable, since the generation reports that error. */
   async defaults(call: HttpCall): Promise<ModelInfo['defaults']> {
     const info = await this.models.llm(call).catch(() => undefined);
     return info?.defaults;
@@ -111,7 +111,7 @@ export class ModelAbilities {
 const isImage = (part: { type?: unknown } | null) => part?.type === 'input_image';
 
 function hasImages(items: readonly StoredItem[]): boolean {
-  // A compacted context may hold images, sealed.
+  // A compacted context may contain images, which are sealed.
   return items.some(
     ({ type, content, output }) =>
       type === 'compaction' || [content, output].some((parts) => Array.isArray(parts) && parts.some(isImage)),

@@ -13,20 +13,20 @@ import type { GenerationJob, ResponsePlan } from '../context/response-plan.js';
 import { choosableTargets, ServerToolSources, toolChoice } from '../tools/plan-tools.js';
 import { toolLoop, type GenerationTurn } from '../tools/tool-loop.js';
 
-/** Pause before an overloaded engine is asked again, where it did not say. */
+/** Pause before the next attempt at an overloaded engine that sent no `retry-after`. */
 const defaultRetrySeconds = 1;
 
-/** What makes a response. */
+/** A running generation of a response. */
 export interface ResponseGeneration {
   /** Fields of the request without effect on this model. */
   ignored: string[];
-  /** Where the time went, for mega services, once they run. */
+  /** The times of the steps of a mega service, once it runs. */
   receipt: () => RunReceipt | undefined;
-  /** Errors of tools and of the generations surface here. Leaving the iteration ends the work. */
+  /** Errors of tools and of generations are thrown here. Leaving the iteration ends the work. */
   steps: AsyncIterable<MachineStep>;
 }
 
-/** Starts the making of a response, by a mega service or by the language model and its tools. */
+/** Starts the generation of a response, by a mega service or by the language model and its tools. */
 @Injectable()
 export class GenerationStarter {
   constructor(
@@ -37,8 +37,8 @@ export class GenerationStarter {
   ) {}
 
   /**
-   * `patient`: a full engine is asked again until the deadline, because a client does not wait for the response.
-   * Errors: model_not_found, unsupported_parameter; others surface in the steps.
+   * `patient`: retries an overloaded engine until the deadline, because the client does not wait for the response.
+   * Errors: model_not_found, unsupported_parameter; other errors are thrown by the steps.
    */
   async start(plan: ResponsePlan, asked: HttpCall, patient: boolean): Promise<ResponseGeneration> {
     const own = modelTools(plan.initial.tools);
@@ -50,7 +50,7 @@ export class GenerationStarter {
       const steps = plan.job.warmUp ? this.#warmUp(preparation) : this.#compactedWithTools(preparation);
       return { ignored, receipt: () => undefined, steps };
     }
-    // A mega service has nothing to read before it is asked.
+    // A mega service has no prompt to read before its question.
     if (plan.job.warmUp) return { ignored, receipt: () => undefined, steps: noAnswer() };
     let receipt: (() => RunReceipt) | undefined;
     const open = async () => {
@@ -70,8 +70,8 @@ export class GenerationStarter {
   }
 
   /**
-   * Has the model read the conversation, so that the next turn finds it in the prefix cache. A warm-up that does not
-   * work is no failure: the next turn is only slower. Errors: context_length_exceeded; cancelled.
+   * Lets the model read the conversation, so that the next turn finds it in the prefix cache. A warm-up that fails is
+   * ignored, because it makes only the next turn slower. Errors: context_length_exceeded; cancelled.
    */
   async *#warmUp({ plan: { job, initial }, call, model }: Preparation): AsyncGenerator<MachineStep> {
     const parameters = { ...job.chat.parameters, max_tokens: 1 };
@@ -101,7 +101,7 @@ export class GenerationStarter {
         const run = await this.#generate(job, turn, model, call);
         return { ...run, chunks: namingToolParams(run.chunks, paramOf) };
       };
-      // Work that tools have done is not thrown away because the engine is full for a moment.
+      // After a call of a tool the engine is retried, so that a short overload does not discard the results of tools.
       return chunksOf(() => (patient || turn.number > 0 ? patiently(open, call) : open()));
     };
     const include = new Set(job.include);
@@ -134,7 +134,7 @@ export class GenerationStarter {
     return { ...run, chunks: namingInput(run.chunks) };
   }
 
-  /** The language model refuses what is too long by itself; a mega service would drop turns unasked. */
+  /** The language model refuses a conversation that is too long. A mega service would drop turns without a request. */
   async #runMegaService({ job, initial }: ResponsePlan, model: ChatModel, call: HttpCall) {
     const { chat, truncation } = job;
     const { messages: all, parameters } = chat;
@@ -167,7 +167,7 @@ async function* chunksOf(open: () => Promise<ChatRun>): AsyncGenerator<Generatio
   yield* (await open()).chunks;
 }
 
-/** A mega service shows what it retrieved when its answer begins. */
+/** A mega service shows the retrieved documents when its answer begins. */
 async function* megaServiceSteps(
   { searchQuery, includeSearchResults }: GenerationJob,
   open: () => Promise<ChatRun>,
@@ -183,7 +183,7 @@ async function* megaServiceSteps(
   }
 }
 
-/** Opens a generation and, where the engine is full, opens it again until the deadline. */
+/** Opens a generation. Retries an overloaded engine until the deadline. */
 async function patiently(open: () => Promise<ChatRun>, call: HttpCall): Promise<ChatRun> {
   for (;;) {
     const run = await open();
@@ -204,12 +204,12 @@ function pauseAfter(error: unknown): number | undefined {
   return (error.retryAfter ?? defaultRetrySeconds) * 1_000;
 }
 
-/** System prompts of a response are its instructions, unless they are items of its input. */
+/** Names `instructions` in place of `messages.system`: clients send the system prompt of a response in that field. */
 function inResponseNames(field: string): string {
   return field === 'messages.system' ? 'instructions' : field;
 }
 
-/** The chunks, with errors about the conversation that use its name in a request for a response. */
+/** Passes the chunks on. Errors about `messages` name `input` instead, the field of a response's request. */
 async function* namingInput<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
   try {
     yield* chunks;
@@ -219,7 +219,7 @@ async function* namingInput<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator
   }
 }
 
-/** Goes on with an iteration whose first step was taken already. Leaving it ends the source. */
+/** Continues an iteration whose first step was taken already. Leaving it ends the source. */
 export async function* continueWith<Item>(
   first: IteratorResult<Item> | Promise<IteratorResult<Item>>,
   rest: AsyncIterator<Item>,

@@ -18,35 +18,35 @@ import { gatewayEnvironment, type GatewayEnvironment } from '../../config/gatewa
 import type { ResponsePlan } from '../context/response-plan.js';
 import { keptSecrets, openSecrets } from '../tools/mcp/mcp-entry.js';
 
-/** Longest wait for a database that is away before a response fails because it cannot be kept. */
+/** Longest wait for an unavailable database before a response fails because it cannot be stored. */
 const patienceMs = 15_000;
 const pauseMs = 200;
 
-/** How one response is kept while it runs and after it ended. It is chosen once, before the response starts. */
+/** Stores one response while it runs and after its end. It is chosen once, before the response starts. */
 export interface Persistence {
-  /** Others may find the response by its id. */
+  /** The response can be read by its id. */
   readonly isStored: boolean;
   /**
-   * The response outlives its request and its process: it exists before its first token, an overloaded engine is asked
-   * again, and another process goes on with a response that this process cannot write.
+   * The response outlives its request and its process. It exists before its first token, an overloaded engine is
+   * retried, and another process continues a response that this process cannot write.
    */
   readonly isDurable: boolean;
   /** Names the run in the response's lease. */
   readonly leaseOwner?: string;
-  /** Before the first event; answers an earlier response that has the request's idempotency key. */
+  /** Called before the first event. Returns an earlier response with the request's idempotency key. */
   begin(): Promise<StoredResponse | undefined>;
-  /** Before readers see the events. Errors: LeaseLostError. */
+  /** Called before readers see the events. Errors: LeaseLostError. */
   append(events: readonly ResponseEvent[], status: string): Promise<void>;
-  /** Before readers see the last events. Errors: LeaseLostError; service_unavailable. */
+  /** Called before readers see the last events. Errors: LeaseLostError; service_unavailable. */
   finish(events: readonly ResponseEvent[], response: ResponseObject): Promise<void>;
 }
 
-/** Another process has taken the response over: this process must not write any more of it. */
+/** Another process has taken the response over: this process must not write to it any more. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
-/** Keeps nothing: `store: false`. */
+/** Stores nothing: `store: false`. */
 export const ephemeral: Persistence = {
   isStored: false,
   isDurable: false,
@@ -62,18 +62,18 @@ export interface ResponseTables {
 }
 
 interface PersistenceOptions {
-  /** Of this run alone. */
+  /** Name of this run in leases; unique to it. */
   leaseOwner: string;
   leaseMs: number;
   idempotency?: { key: string; fingerprint: string };
   rowAtEnd?: boolean;
-  /** Its row was written by another process. */
+  /** Another process wrote the response's row. */
   isTakenOver?: boolean;
 }
 
 /**
- * Keeps a response that its caller waits for: a row while it runs, its log in one piece at its end. With `rowAtEnd` the
- * row is written at the end, too: a client cannot ask for a response before it knows the id.
+ * Stores a response that its caller waits for: a row while it runs, and its log in one piece at its end. With
+ * `rowAtEnd` the row is written at the end, too: a client cannot ask for a response before it knows the id.
  */
 class StoredAtEnd implements Persistence {
   readonly isStored = true;
@@ -112,7 +112,7 @@ class StoredAtEnd implements Persistence {
   }
 }
 
-/** Keeps a response that outlives its request: each event is written before it is shown. */
+/** Stores a response that outlives its request: each event is written before it is shown. */
 class Durable extends StoredAtEnd {
   override readonly isDurable = true;
 
@@ -126,8 +126,9 @@ class Durable extends StoredAtEnd {
 }
 
 /**
- * Runs `work` again while the database is away. A transaction waits for a database by itself, but does not repeat a commit
- * without an answer, and gives up at once where the disk is full or all connections are taken; `work` may be repeated then.
+ * Repeats `work` while the database is unavailable. A transaction waits for a database by itself. It does not repeat a
+ * commit without an answer, and it fails at once where the disk is full or all connections are taken. `work` is
+ * repeated in these cases.
  */
 async function whileUnavailable<Result>(work: () => Promise<Result>): Promise<Result> {
   const until = Date.now() + patienceMs;
@@ -159,7 +160,7 @@ function newStoredResponse(plan: ResponsePlan, options: PersistenceOptions): New
   };
 }
 
-/** A conversation gets what was asked and answered, not what failed or was stopped. */
+/** The end of a response. Failed and cancelled responses are not added to the conversation. */
 function endOf(response: ResponseObject, events: readonly ResponseEvent[]): ResponseEnd {
   return {
     status: response.status,
@@ -180,11 +181,11 @@ function toRecords(events: readonly ResponseEvent[]): EventRecord[] {
 
 export interface PersistenceWish {
   idempotency?: PersistenceOptions['idempotency'];
-  /** The response is sent whole, so that its id is not known before its end. */
+  /** The response is sent in one piece, so that the client does not know its id before its end. */
   isSentWhole?: boolean;
 }
 
-/** Chooses how responses are kept, and keeps the leases of those that run. */
+/** Chooses the storage of responses, and renews the leases of running responses. */
 @Injectable()
 export class ResponsePersistence {
   constructor(
@@ -194,7 +195,7 @@ export class ResponsePersistence {
     @Inject(Sealer) private readonly sealer: Sealer,
   ) {}
 
-  /** For a new response: durable in the background, at its end where it is stored, otherwise ephemeral. */
+  /** For a new response: durable for a background response, stored at its end with `store`, otherwise ephemeral. */
   choose(plan: ResponsePlan, { idempotency, isSentWhole = false }: PersistenceWish = {}): Persistence {
     const { store, background } = plan.initial;
     const options = { leaseOwner: randomUUID(), leaseMs: this.environment.RESPONSES_LEASE_MS, idempotency };
@@ -210,19 +211,19 @@ export class ResponsePersistence {
     return new Durable(this.#tables, plan, { leaseOwner, leaseMs, isTakenOver: true });
   }
 
-  /** The plan of a response that another process began, with what its tools need. Errors: internal_error. */
+  /** The plan of a response that another process began, with the secrets of its tools. Errors: internal_error. */
   withSecrets(plan: ResponsePlan): ResponsePlan {
     const { owner, initial, job } = plan;
     const toolSecrets = openSecrets(job.toolSecrets, initial.tools, { sealer: this.sealer, owner });
     return { ...plan, toolSecrets };
   }
 
-  /** Renews leases; answers those that are held still. */
+  /** Renews leases. Returns the leases that this process still holds. */
   renew(leases: readonly Lease[]): Promise<HeldLease[]> {
     return this.leases.heartbeat(leases, this.environment.RESPONSES_LEASE_MS);
   }
 
-  /** Hands leases to whichever process asks first. */
+  /** Releases leases, so that any process can claim the responses. */
   release(leases: readonly Lease[]): Promise<void> {
     return this.leases.release(leases);
   }

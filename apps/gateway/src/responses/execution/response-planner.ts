@@ -31,11 +31,11 @@ export interface PlanOptions {
   call: HttpCall;
   /** `generate: false`. */
   warmUp?: boolean;
-  /** Responses that the request may continue though they are not stored. */
+  /** Responses that the request may continue although they are not stored. */
   unstored?: UnstoredResponses;
 }
 
-/** Turns a request into a plan: loads what was said before, resolves references, reduces all of it to text turns. */
+/** Turns a request into a plan: loads the earlier items, resolves references, converts all items to chat messages. */
 @Injectable()
 export class ResponsePlanner {
   constructor(
@@ -46,7 +46,7 @@ export class ResponsePlanner {
     @Inject(ModelAbilities) private readonly abilities: ModelAbilities,
   ) {}
 
-  /** Errors: those of {@link ContextLoader}; invalid_request without any input; unsupported_parameter. */
+  /** Errors: the errors of {@link ContextLoader}; invalid_request without any input; unsupported_parameter. */
   async plan(
     owner: string,
     given: ResponseRequest,
@@ -103,7 +103,7 @@ export class ResponsePlanner {
     };
   }
 
-  /** The items of the history and of the input with their files and images. Errors: a call of a tool without its output. */
+  /** Reads the items of history and input with their files and images. Errors: a tool call without its output. */
   private async readItems(
     owner: string,
     { history, inputItems }: Record<'history' | 'inputItems', readonly StoredItem[]>,
@@ -122,7 +122,7 @@ function searches(definition: MegaServiceDefinition | undefined): boolean {
   return [...(definition?.nodes.values() ?? [])].some(({ target }) => target.service === 'retrieval');
 }
 
-/** `compaction_trigger` is no item but an order, and must come last. */
+/** Takes out `compaction_trigger`: it is a command, not an item, and must be the last entry. */
 function withoutTrigger(input: readonly InputItem[]): { input: readonly InputItem[]; isTrigger: boolean } {
   const at = input.findIndex(({ type }) => type === 'compaction_trigger');
   if (at === -1) return { input, isTrigger: false };
@@ -150,13 +150,13 @@ function compactsNothing(isTrigger: boolean): MegaNestError {
   );
 }
 
-/** Items that tools run by the server go on from. */
+/** Types of items that tools of the server continue from. */
 const toolItemTypes: ReadonlySet<string> = new Set(['mcp_list_tools', 'mcp_approval_request', 'mcp_call']);
 const isKnownToTools = ({ type }: StoredItem) => toolItemTypes.has(type);
-/** What the caller said to an approval request counts in the request that says it. */
+/** An answer to an approval request counts only in the request that contains it. */
 const isNewToTools = (item: StoredItem) => isKnownToTools(item) || item.type === 'mcp_approval_response';
 
-/** Instructions first: those of earlier responses are not carried over, only what was said. */
+/** Puts the instructions first. Instructions of earlier responses are not carried over. */
 function conversationOf(
   instructions: string | null,
   items: { earlier: readonly StoredItem[]; now: readonly StoredItem[]; images: ImageUse },
@@ -173,10 +173,10 @@ function conversationOf(
 function nothingToAnswer(items: readonly StoredItem[]): MegaNestError {
   if (items.length === 0) return missingInput();
   const types = [...new Set(items.map(({ type }) => type))].slice(0, 5).join(', ');
-  return invalidField('input', `holds no item that the model reads, but ${types} only`);
+  return invalidField('input', `contains no item that the model can read, only ${types}`);
 }
 
-/** The generation that a request for a response asks for, without its tools: those are opened when it begins. */
+/** The chat request of a response, without its tools: they are opened when the generation begins. */
 function chatRequestOf(request: ResponseRequest, messages: ChatMessage[]): ChatCompletionRequest {
   const { settings, parameters, model, extra, chatTemplateKwargs, stream } = request;
   const { effort } = settings.reasoning;

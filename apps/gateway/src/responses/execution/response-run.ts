@@ -19,26 +19,26 @@ export interface RunOptions {
   /** Starts the generation; aborting the signal stops it. */
   generate: (signal: AbortSignal) => Promise<ResponseGeneration>;
   keepAliveMs: number;
-  /** Where the caller asked for the model's thoughts sealed. */
+  /** Seals the model's reasoning; absent where the caller did not ask for it. */
   sealReasoning?: (text: string) => string;
-  /** What was logged before, where this run takes over from another process. */
+  /** The events that another process logged before this run took over. */
   begun?: readonly ResponseEvent[];
 }
 
-/** How long a foreground response is held back so that an early failure still gets an HTTP status of its own. */
+/** Delay of a foreground response's headers, so that an early failure still gets its own HTTP status. */
 const holdMs = 1_000;
 const sameKey = 'A request with the same Idempotency-Key is under way.';
 
 /**
- * One response being made: feeds the generation through the state machine, writes them where they are kept, and then shows the
- * events to whoever reads the log.
+ * One response while it is generated: feeds the steps of the generation to the state machine, stores the resulting
+ * events, and then shows them to the readers of the log.
  */
 export class ResponseRun {
   readonly log = new EventLog();
   readonly id: string;
   readonly owner: string;
   readonly isStored: boolean;
-  /** It outlives its request: see {@link Persistence}. */
+  /** The response outlives its request: see {@link Persistence}. */
   readonly isDurable: boolean;
   readonly leaseOwner: string | undefined;
   readonly #machine: ResponseMachine;
@@ -65,28 +65,28 @@ export class ResponseRun {
     this.#machine = new ResponseMachine(plan.initial, begun.length, undefined, sealReasoning);
   }
 
-  /** Bytes of what was asked, about. */
+  /** Approximate bytes of the request. */
   get size(): number {
     this.#size ??= sizeOf(this.options.plan.job);
     return this.#size;
   }
 
-  /** The response as its log has it now. */
+  /** The response after the events of the log so far. */
   get response(): ResponseObject {
     return this.#machine.response;
   }
 
-  /** Whether a part of the answer is there; then it cannot be begun again elsewhere. */
+  /** Whether a part of the answer exists; then another process cannot restart the response. */
   get hasOutput(): boolean {
     return this.log.events.some(isOutput);
   }
 
-  /** The generation behind it, once it has begun: ignored fields, receipt. */
+  /** The generation, once it has begun: ignored fields, receipt. */
   get generation(): ResponseGeneration | undefined {
     return this.#generation;
   }
 
-  /** Why it failed, for callers that wait for it. */
+  /** The error of a failed response, for callers that wait for it. */
   get failure(): MegaNestError | undefined {
     return this.#failure;
   }
@@ -98,9 +98,9 @@ export class ResponseRun {
   }
 
   /**
-   * Starts the response. A durable one exists at once, unless its Idempotency-Key led to an earlier one, which is the
-   * result; errors become its failure. For another one this resolves once the model has begun or has taken longer than a
-   * moment, and rejects with what went wrong before that, and then the response has never existed.
+   * Starts the response. A durable response exists at once, and later errors make it fail; where its Idempotency-Key
+   * belongs to an earlier response, the result is that response. For another response this resolves once the model has
+   * begun or {@link holdMs} have passed. It rejects with an earlier error, and then the response was never stored.
    */
   start(): Promise<StoredResponse | undefined> {
     return this.isDurable ? this.#startDurable() : this.#startWhenBegun();
@@ -134,13 +134,13 @@ export class ResponseRun {
     this.#abort.abort();
   }
 
-  /** Stops the generation and resolves with the response as it ended. Again: the same. */
+  /** Stops the generation and resolves with the ended response. A second call returns the same response. */
   async cancel(): Promise<ResponseObject> {
     this.stop();
     return this.ended;
   }
 
-  /** Stops working on the response without ending it: another process will, or has done. */
+  /** Stops work on the response without ending it: another process ends it, or has ended it. */
   abandon(reason: Error): void {
     this.#abandoned ??= reason;
     this.#abort.abort();
@@ -148,7 +148,7 @@ export class ResponseRun {
 
   #start(open: () => AsyncIterable<MachineStep>): void {
     this.#ended = this.#execute(open).finally(() => clearTimeout(this.#keepAlive));
-    // A caller that waits sees the rejection. Without a caller it must not end the process.
+    // A waiting caller sees the rejection. Without a caller the rejection must not end the process.
     this.#ended.catch(() => undefined);
   }
 
@@ -157,7 +157,7 @@ export class ResponseRun {
       await this.#generate(open);
       return await this.#finish(() => this.#machine.end());
     } catch (thrown) {
-      // What could not be written is lost to this process: the lease runs out, and another one ends it.
+      // This process cannot continue a response after a failed write: its lease expires, and another process ends it.
       const lost =
         this.#abandoned ?? this.#writeError ?? (thrown instanceof LeaseLostError ? thrown : undefined);
       if (lost) return this.#leave(lost);
@@ -185,7 +185,7 @@ export class ResponseRun {
     yield* this.#generation.steps;
   }
 
-  /** Queues events to be written; what comes while it writes goes into its next piece. */
+  /** Queues events for writing. Events that arrive during a write are part of the next write. */
   #record(events: readonly ResponseEvent[]): void {
     if (events.length === 0 || this.#writeError) return;
     this.#unwritten.push(...events);
@@ -195,7 +195,7 @@ export class ResponseRun {
     this.#pump();
   }
 
-  /** At most one write at a time; looks again after each, for events may have come while it ended. */
+  /** Writes at most one batch at a time, and looks for new events after each. */
   #pump(): void {
     if (this.#writing || this.#unwritten.length === 0 || this.#writeError) return;
     this.#writing = this.#write().finally(() => {
@@ -218,7 +218,7 @@ export class ResponseRun {
     }
   }
 
-  /** Waits until all recorded events are in the log. Errors: those of the writing. */
+  /** Waits until all recorded events are in the log. Errors: the errors of the writes. */
   async #written(): Promise<void> {
     while (this.#writing) await this.#writing;
     if (this.#writeError) throw this.#writeError;
@@ -240,7 +240,7 @@ export class ResponseRun {
     return response;
   }
 
-  /** Somebody waits for a response that was promised to be kept and cannot be: it fails, unkept. */
+  /** Fails a response that cannot be stored although its request asks for that and its caller waits for it. */
   #failUnkept(before: ResponseObject, error: MegaNestError): ResponseObject {
     this.#failure = error;
     const machine = new ResponseMachine(before, this.log.events.length);

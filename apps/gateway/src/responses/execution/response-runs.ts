@@ -16,17 +16,17 @@ import type { ResponsePlan } from '../context/response-plan.js';
 import { ResponseRun, sizeOf } from './response-run.js';
 
 export interface StartOptions extends PersistenceWish {
-  /** Of the caller that waits for the response; a durable one goes on without it. */
+  /** The call of the caller that waits for the response. A durable response continues after the caller disconnects. */
   call: HttpCall;
 }
 
-/** A response being made, or the one that its Idempotency-Key led to before. */
+/** A new run, or the earlier response with the same Idempotency-Key. */
 export type StartedRun = { run: ResponseRun } | { earlier: StoredResponse };
 
-/** Background responses that a process works on at a time; their requests are in its memory. */
+/** Limit for the concurrent background responses of a process; their requests are in its memory. */
 const maxBackground = 1_000;
 
-/** The responses that this process is making. */
+/** The responses that this process generates. */
 @Injectable()
 export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
   readonly #runs = new Map<string, ResponseRun>();
@@ -48,22 +48,22 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     this.#heartbeat = setInterval(() => {
       if (beating) return;
       beating = true;
-      // A missed beat is no harm: the next one comes long before the lease runs out.
+      // A missed heartbeat does no harm: the next one comes long before the lease expires.
       void this.#beat()
         .catch(() => undefined)
         .finally(() => (beating = false));
     }, everyMs).unref();
   }
 
-  /** Last of all: until then the leases of what is still being written have to be kept. */
+  /** Runs last: the leases of responses that are still being written must be renewed until then. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.#handOver(() => true);
     clearInterval(this.#heartbeat);
   }
 
   /**
-   * What has said nothing yet another gateway begins again at once. The others cannot be continued elsewhere: they end by
-   * themselves within the time that is left.
+   * Another gateway restarts the responses without output at once. The other responses cannot be continued elsewhere:
+   * they end by themselves within the remaining time.
    */
   async #stop(over: AbortSignal): Promise<void> {
     await this.#handOver((run) => !run.hasOutput);
@@ -79,22 +79,22 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     await this.persistence.release(handedOn.flatMap(leaseOf)).catch(() => undefined);
   }
 
-  /** The responses that this process works on now. */
+  /** Ids of the responses that this process works on now. */
   get ids(): string[] {
     return [...this.#runs.keys()];
   }
 
-  /** The run of a response in this process; one of another owner does not exist. */
+  /** The run of a response in this process; undefined for a response of another owner. */
   find(owner: string, id: string): ResponseRun | undefined {
     const run = this.#runs.get(id);
     return run?.owner === owner ? run : undefined;
   }
 
   /**
-   * Starts a response. `earlier`: the response that the Idempotency-Key led to before; only a durable one finds it.
-   * Errors, after which nothing is kept: those of the generation before its first token, conflict where a request of the
-   * same Idempotency-Key is under way; of a durable response overloaded only, where this process works on as many as it
-   * may, or on as great ones.
+   * Starts a response. `earlier`: the earlier response with the same Idempotency-Key; only a durable response finds it.
+   * Errors, after which nothing is stored: the errors of the generation before its first token; conflict while another
+   * request with the same Idempotency-Key runs. A durable response fails only with overloaded, where the background
+   * responses of this process have reached their limit of number or bytes.
    */
   async start(plan: ResponsePlan, { call, ...wish }: StartOptions): Promise<StartedRun> {
     const persistence = this.persistence.choose(plan, wish);
@@ -112,13 +112,13 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
       forget();
       throw error;
     }
-    // The signal of a WebSocket lives on: it must not keep what has ended.
+    // The signal of a WebSocket outlives the run: it must not hold a reference to an ended run.
     run.ended.then(forget, forget);
     this.#register(run);
     return { run };
   }
 
-  /** Goes on with a response that another process began. `begun`: its log so far. */
+  /** Continues a response that another process began. `begun`: its log so far. */
   async resume(plan: ResponsePlan, persistence: Persistence, begun: readonly ResponseEvent[]): Promise<void> {
     await this.#startDurable(plan, persistence, begun);
   }
@@ -143,7 +143,7 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     const { BODIES_LIMIT_BYTES: maxBytes } = this.environment;
     const isFull = maxBytes > 0 && bytes > 0 && bytes + sizeOf(job) > maxBytes;
     if (sizes.length < maxBackground && !isFull) return;
-    const detail = `${sizes.length} background responses with ${bytes} bytes under way`;
+    const detail = `${sizes.length} background responses with ${bytes} bytes in progress`;
     throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 5 });
   }
 

@@ -27,22 +27,22 @@ import { ResponseRuns } from './response-runs.js';
 const claimedAtOnce = 20;
 const stoppedWriting = new MegaNestError('internal_error', {
   service: 'gateway',
-  detail: 'it stopped while it was writing this response; ask again',
+  detail: 'it stopped while it was writing this response; send the request again',
 });
 
-/** A response that ends each gateway that works on it must not go through all of them. */
+/** Limit for takeovers: a response that crashes each gateway must not reach all of them. */
 const mostTakeovers = 3;
 const givenUp = new MegaNestError('internal_error', {
   service: 'gateway',
   detail: `${mostTakeovers + 1} processes in turn stopped while they worked on this response`,
 });
 
-/** Takes up responses that a dead gateway left. */
+/** Takes over the responses of a gateway that has died. */
 @Injectable()
 export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown {
   readonly #logger;
   #timer: NodeJS.Timeout | undefined;
-  /** Claimed, and not begun again yet. */
+  /** Ids of responses that are claimed and not restarted yet. */
   readonly #taking = new Set<string>();
 
   constructor(
@@ -69,7 +69,7 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
     clearInterval(this.#timer);
   }
 
-  /** Claims responses whose gateway is silent: started again where a client has seen no output yet, otherwise ended as failed. */
+  /** Claims responses whose lease has expired. Restarts a response without output; ends the others as failed. */
   async takeOver(): Promise<void> {
     const { RESPONSES_LEASE_MS: leaseMs } = this.environment;
     const leaseOwner = randomUUID();
@@ -100,7 +100,7 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
   }
 }
 
-/** Ends a response as failed behind what its log has. */
+/** Appends the failure to the log of a response. */
 async function fail(
   persistence: Persistence,
   { plan, begun }: { plan: ResponsePlan; begun: readonly ResponseEvent[] },
@@ -111,7 +111,7 @@ async function fail(
   await persistence.finish([...opening, ...machine.fail(error)], machine.response);
 }
 
-/** The plan of a response as its log left it. */
+/** The plan of a response, from its stored snapshot and log. */
 function planOf(stored: StoredResponse, begun: readonly ResponseEvent[]): ResponsePlan {
   const snapshot = stored.snapshot as unknown as ResponseObject;
   const job = stored.request as unknown as GenerationJob | null;
@@ -136,11 +136,11 @@ const noJob: GenerationJob = {
 };
 
 const dayMs = 24 * 60 * 60 * 1_000;
-/** Answers by their Idempotency-Key, of one owner together. */
+/** Limit for the bytes of all answers with an Idempotency-Key of one owner. */
 const mostIdempotentBytes = 64 * 2 ** 20;
 const everyMs = 10 * 60 * 1_000;
 
-/** Removes responses, chat completions, conversations and answers by key that have had their time, or are more than may be kept. */
+/** Removes responses, chat completions, conversations and idempotent answers that are expired or exceed a limit. */
 @Injectable()
 export class Retention implements OnModuleInit, BeforeApplicationShutdown {
   #timer: NodeJS.Timeout | undefined;

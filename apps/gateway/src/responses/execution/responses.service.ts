@@ -17,10 +17,10 @@ import { ResponsePlanner } from './response-planner.js';
 import type { ResponseRun } from './response-run.js';
 import { ResponseRuns } from './response-runs.js';
 
-/** How often the log of a response that another gateway makes is read. */
+/** Milliseconds between reads of the log of a response that another gateway generates. */
 const pollMs = 150;
 
-/** Finds responses and their logs, whether this process makes them, another one does, or they are finished. */
+/** Finds responses and their logs, whether this process or another one generates them, or they are finished. */
 @Injectable()
 export class ResponseReader {
   constructor(
@@ -36,7 +36,7 @@ export class ResponseReader {
     throw new MegaNestError('not_found', { what: `The response ${id}`, param: 'response_id' });
   }
 
-  /** The response as it is now. Errors: not_found. */
+  /** The current response object. Errors: not_found. */
   async snapshot(owner: string, id: string): Promise<ResponseObject> {
     const run = this.runs.find(owner, id);
     if (run?.isStored) return run.response;
@@ -47,7 +47,7 @@ export class ResponseReader {
     return events.length > 0 ? responseFromEvents(events) : snapshot;
   }
 
-  /** The log behind a sequence number, then what comes, until its end. Errors: not_found. */
+  /** The events after a sequence number, then new events until the end of the response. Errors: not_found. */
   async follow(
     owner: string,
     id: string,
@@ -59,7 +59,7 @@ export class ResponseReader {
     return this.#follow({ owner, id, startingAfter, signal });
   }
 
-  /** Reads the log of a run in this process; where that was taken away from it, and for all others, the stored one. */
+  /** Reads the log of a run in this process. Reads the stored log of other runs, and of a run that lost its lease. */
   async *#follow({ owner, id, startingAfter, signal }: FollowOptions): AsyncGenerator<ResponseEvent> {
     let last = startingAfter;
     try {
@@ -77,7 +77,7 @@ export class ResponseReader {
   async *#followStored({ owner, id, startingAfter, signal }: FollowOptions): AsyncGenerator<ResponseEvent> {
     let last = startingAfter;
     while (!signal.aborted) {
-      // Asked before the log is read: what is finished by then is in the log completely.
+      // Asked before the log is read: the log of a response that is finished by then is complete.
       const { finished } = await this.stored(owner, id);
       for (const event of await this.#read(id, last)) {
         last = event.sequence_number;
@@ -107,10 +107,10 @@ export async function untilEnd(events: AsyncIterator<ResponseEvent>): Promise<vo
 
 const longestKey = 255;
 
-/** What a request has led to: a response being made, or the one that its Idempotency-Key led to before. */
+/** The result of a request: a running response, or the id of the earlier response with the same Idempotency-Key. */
 export type Created = { run: ResponseRun; plan: ResponsePlan } | { earlier: string };
 
-/** Makes, cancels and deletes responses. */
+/** Creates, cancels and deletes responses. */
 @Injectable()
 export class ResponsesService {
   constructor(
@@ -122,8 +122,8 @@ export class ResponsesService {
   ) {}
 
   /**
-   * Starts a response. Errors: those of planning; of the generation before its first token, for foreground ones;
-   * conflict where the Idempotency-Key was used for another request.
+   * Starts a response. Errors: the errors of planning; for a foreground response, the errors of the generation before
+   * its first token; conflict where the Idempotency-Key was used for another request.
    */
   async create(
     owner: string,
@@ -145,7 +145,7 @@ export class ResponsesService {
     return { run: started.run, plan };
   }
 
-  /** Waits for a foreground response. Errors: what made it fail; nothing is kept then. */
+  /** Waits for a foreground response. Errors: the error that made it fail; then nothing is stored. */
   async whole(run: ResponseRun): Promise<ResponseObject> {
     const response = await run.ended;
     if (!run.failure) return response;
@@ -153,7 +153,7 @@ export class ResponsesService {
     throw run.failure;
   }
 
-  /** Stops a response wherever it is made; a finished one is answered as it is. Errors: not_found. */
+  /** Stops a response in any process. Returns a finished response unchanged. Errors: not_found. */
   async cancel(owner: string, id: string, signal: AbortSignal): Promise<ResponseObject> {
     const run = this.runs.find(owner, id);
     if (run) return run.cancel();
@@ -191,7 +191,7 @@ function assertSameRequest(stored: StoredResponse, fingerprint: string | undefin
   throw new MegaNestError('conflict', { detail, param: 'idempotency-key' });
 }
 
-/** Two requests are the same where all but the ids that items were given here is equal. */
+/** Two requests are the same where they are equal except for the ids that the gateway gave to items. */
 function fingerprintOf({ input, include, stream: _stream, ...rest }: ResponseRequest): string {
   const items = input.map((item) => (item.type === 'item_reference' ? item : { ...item, id: '' }));
   const text = JSON.stringify({ ...rest, input: items, include: [...include] });

@@ -23,12 +23,12 @@ import { VectorStoreSearch, type FoundPassage } from '../../vector-stores/vector
 import { rankingOptionsSchema } from '../../vector-stores/vector-store.requests.js';
 import type { OpenedTools, ServerTool, ServerToolSource, ToolContext, ToolOutcome } from './server-tool.js';
 
-/** Words of passages per token of the model's window: at two tokens a word they take half of it. */
+/** Words of passages per token of the model's window. With two tokens a word they fill half of the window. */
 const wordsPerToken = 0.25;
 
 /**
- * `file_search` over vector stores. A model that can call tools searches when it wants to. For one that
- * calls none the user's question is searched first, and the answer is written from what was found.
+ * `file_search` over vector stores. A model that calls tools searches when it calls the tool. For a model that does not
+ * call tools the server searches for the user's question first, and the model answers from the found passages.
  */
 @Injectable()
 export class FileSearchSource implements ServerToolSource {
@@ -45,7 +45,7 @@ export class FileSearchSource implements ServerToolSource {
     readFileSearchTool(entry, param);
   }
 
-  /** Errors: not_found for a store that is not the owner's, conflict for an expired one. */
+  /** Errors: not_found for a store of another owner; conflict for an expired store. */
   async *open(entry: ResponseTool, context: ToolContext): AsyncGenerator<ToolStep, OpenedTools, void> {
     const tool = readFileSearchTool(entry, 'tools');
     for (const id of tool.vector_store_ids)
@@ -77,7 +77,7 @@ export class FileSearchSource implements ServerToolSource {
     return { output, documents: shown.map(toDocument) };
   }
 
-  /** Searches, and shows it as an item. */
+  /** Searches, and shows the search as an item of the response. */
   async *#search(
     tool: FileSearchTool,
     queries: string[],
@@ -117,16 +117,16 @@ function readQueries(input: string): string[] | undefined {
   }
 }
 
-/** The last thing that the user said. */
+/** The text of the user's last message; empty without one. */
 function questionOf(messages: readonly ChatMessage[]): string {
   return messages.findLast(({ role }) => role === 'user')?.content.trim() ?? '';
 }
 
-/** Stores that one tool searches; each costs a search of its own. */
+/** Limit for the stores of one tool; each needs its own search. */
 const mostStores = 16;
 const defaultRanking = { ranker: 'auto', score_threshold: 0 } as const;
 
-/** An entry of `tools`; clients write null for what they leave out. */
+/** An entry of `tools`. Some clients send null in place of an absent field. */
 const fileSearchToolSchema = z.strictObject({
   type: z.literal('file_search'),
   vector_store_ids: z.array(z.string().min(1)).min(1).max(mostStores),
@@ -148,12 +148,12 @@ function readFileSearchTool(entry: ResponseTool, param: string): FileSearchTool 
   throw errorFromIssues(result.error.issues.map((issue) => ({ ...issue, path: [param, ...issue.path] })));
 }
 
-/** How a model asks for a search. */
+/** The arguments of the tool as the model writes them. */
 const fileSearchArgumentsSchema = z.object({
   queries: z.array(z.string().min(1).max(4_096)).min(1).max(8),
 });
 
-/** What a model is told of the tool. */
+/** The definition of the tool for the model. */
 const fileSearchDefinition = {
   type: 'function' as const,
   name: 'file_search',
@@ -181,7 +181,7 @@ const fileSearchDefinition = {
 /** OpenAI's limit of a file's attributes. */
 const mostAttributes = 16;
 
-/** What a `file_search_call` shows of a passage. */
+/** A passage as a result in a `file_search_call`. */
 export function toSearchResult({ file, passage, score }: FoundPassage): FileSearchResult {
   const { fileId, filename } = file;
   const known = { ...file.attributes, ...placeOf(passage), ...file.attributes };
@@ -189,7 +189,7 @@ export function toSearchResult({ file, passage, score }: FoundPassage): FileSear
   return { file_id: fileId, filename, text: passage.text, score, attributes };
 }
 
-/** Where the passage stands in its file, in names that the file's own attributes may replace. */
+/** The position of the passage in its file, as attributes. Attributes of the file with the same names replace them. */
 function placeOf({ metadata }: RetrievedDocument): FileSearchResult['attributes'] {
   const { chunk_index: index, page } = metadata;
   return {
@@ -198,15 +198,15 @@ function placeOf({ metadata }: RetrievedDocument): FileSearchResult['attributes'
   };
 }
 
-/** A passage as answers are grounded on it: what it cites is the file. */
+/** A passage as a document for grounded answers; its citations name the file. */
 export function toDocument({ file, passage, score }: FoundPassage): RetrievedDocument {
   const { fileId, filename } = file;
   return { ...passage, score, metadata: { ...passage.metadata, document_id: fileId, filename } };
 }
 
 /**
- * The passages that a model is shown, best first: as many as `maxWords` hold, but at least one, so that a long result
- * does not push the conversation out of its window.
+ * The best passages, up to `maxWords` words together but at least one passage. The limit keeps a long result from
+ * pushing the conversation out of the model's window.
  */
 export function withinWords(found: readonly FoundPassage[], maxWords: number): FoundPassage[] {
   let words = 0;
@@ -217,7 +217,7 @@ export function withinWords(found: readonly FoundPassage[], maxWords: number): F
   return first === -1 ? [...found] : found.slice(0, first);
 }
 
-/** The passages as the model reads them, counted on from `numbered`. */
+/** The passages as text for the model. Their numbers continue after `numbered`. */
 export function numberedPassages(found: readonly FoundPassage[], numbered: number): string {
   if (found.length === 0) return 'Nothing was found.';
   return found

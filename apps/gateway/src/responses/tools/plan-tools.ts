@@ -7,24 +7,24 @@ import type { ServerToolSource } from './server-tool.js';
 
 interface ToolPlanOptions {
   findSource: (type: string) => ServerToolSource | undefined;
-  /** A mega service answers, which has documents of its own and asks no servers. */
+  /** A mega service answers. It has its own documents and does not call servers. */
   isMegaService: boolean;
-  /** Its model, or the language model itself, calls tools. */
+  /** The model of the mega service, or the language model, calls tools. */
   callsTools: boolean;
 }
 
 /**
- * Checks the tools of a request before its response begins, and answers what of them has no effect: types that clients
- * send and this server does not know, and all that would have to be called where the model calls none.
- * Errors: invalid_request with the path of the tool or `tool_choice`; unsupported_parameter where a model that calls none is to
- * call one, or a mega service with such a model is to answer in another form than text.
+ * Checks the tools of a request before its response begins. Returns the names of fields and types without effect: types
+ * that this server does not know, and `tools` where the model would have to call them but does not call tools.
+ * Errors: invalid_request with the path of the tool or `tool_choice`; unsupported_parameter where the request requires
+ * a call from a model that does not call tools, or a form other than text from a mega service with such a model.
  */
 export function planTools(settings: ResponseSettings, options: ToolPlanOptions): string[] {
   const { tool_choice: choice, max_tool_calls: most, text } = settings;
   const { isMegaService, callsTools } = options;
   if (isMegaService && !callsTools && text.format.type !== 'text') {
     const reason =
-      'a mega service with this model answers in sentences of its documents; name the language model itself';
+      'a mega service with this model answers with sentences of its documents; name the language model instead';
     throw unsupportedField('text.format', reason);
   }
   const found = checked(settings, options);
@@ -36,7 +36,7 @@ export function planTools(settings: ResponseSettings, options: ToolPlanOptions):
     toolChoice(choice, [...found.choosable, anything]).mode === 'required' &&
     !isDone(choice, found.choosable)
   )
-    throw unsupportedField('tool_choice', 'the model calls no tools');
+    throw unsupportedField('tool_choice', 'the model does not call tools');
   const unused = found.uncallable && choice !== 'none' ? ['tools'] : [];
   if (!isMegaService) return [...unused, ...found.ignored];
   return [...unused, ...(most === null ? [] : ['max_tool_calls'])];
@@ -44,7 +44,7 @@ export function planTools(settings: ResponseSettings, options: ToolPlanOptions):
 
 const anything: Choosable = { modelName: '', type: '*', anyName: true };
 
-/** The tools that can be chosen, the types that have no effect, and whether there are tools that the model would have to call. */
+/** The tools to choose from, the types without effect, and whether a tool needs calls that the model cannot make. */
 function checked(
   { tools }: ResponseSettings,
   { findSource, isMegaService, callsTools }: ToolPlanOptions,
@@ -68,7 +68,7 @@ function checked(
   return { choosable, ignored: [...ignored], uncallable };
 }
 
-/** Whether a choice is content with what is done without a call. */
+/** Whether tools that work without a call satisfy the choice. */
 function isDone(choice: ResponseSettings['tool_choice'], choosable: readonly Choosable[]): boolean {
   try {
     toolChoice(choice, choosable);
@@ -78,17 +78,17 @@ function isDone(choice: ResponseSettings['tool_choice'], choosable: readonly Cho
   }
 }
 
-/** A tool that the model may call, with what a `tool_choice` can name it by. */
+/** A tool that the model may call, with the names that a `tool_choice` may use for it. */
 export interface Choosable {
-  /** What the model calls it by. */
+  /** Name of the tool for the model. */
   modelName: string;
   /** `function`, `custom`, or the type of the entry that the server's tool came from. */
   type: string;
-  /** Within its namespace or server; undefined for tools that are named by their type alone. */
+  /** Name within its namespace or server; undefined for tools without a name besides their type. */
   name?: string;
   /** Namespace or `server_label`. */
   group?: string;
-  /** Before a server was asked its tools may have any name; with type `*` it stands for whatever there is. */
+  /** Matches every name, because the names of a server's tools are not known yet. Type `*` matches every tool. */
   anyName?: boolean;
 }
 
@@ -101,7 +101,7 @@ interface ChoiceObject {
   tools?: ChoiceObject[];
 }
 
-/** What the caller's tools can be chosen by. */
+/** The caller's tools as targets of a `tool_choice`. */
 export function choosableTargets(targets: ReadonlyMap<string, CallTarget>): Choosable[] {
   return [...targets].map(([modelName, { type, name, namespace: group }]) => ({
     modelName,
@@ -112,13 +112,16 @@ export function choosableTargets(targets: ReadonlyMap<string, CallTarget>): Choo
 }
 
 /**
- * What the model is told of a request's `tool_choice`. `choosable` are the tools that it can call.
- * Errors: invalid_request for a choice of what is not among them.
+ * A request's `tool_choice` in the form for the model. `choosable`: the tools that the model can call.
+ * Errors: invalid_request for a choice of another tool.
  */
 export function toolChoice(choice: ResponseToolChoice, choosable: readonly Choosable[]): ToolChoice {
   if (typeof choice === 'string') {
     if (choice === 'required' && choosable.length === 0)
-      throw invalidField('tool_choice', 'tools has none that can be called');
+      throw invalidField(
+        'tool_choice',
+        'must not be required, because the request has no tool that the model can call',
+      );
     return { mode: choice };
   }
   const asked = choice as ChoiceObject;
@@ -127,14 +130,14 @@ export function toolChoice(choice: ResponseToolChoice, choosable: readonly Choos
   return { mode, names: namesOf(asked.tools ?? [], choosable) };
 }
 
-/** The choice once a tool has been called: a call is no longer demanded, what is allowed stays. */
+/** The choice after the first call of a tool: a call is no longer required, and the list of allowed tools stays. */
 export function laterChoice(choice: ResponseToolChoice, first: ToolChoice): ToolChoice {
   if (first.mode !== 'required') return first;
   const isList = typeof choice === 'object' && choice.type === 'allowed_tools';
   return { mode: 'auto', ...(isList && first.names && { names: first.names }) };
 }
 
-/** The choice among the tools that are left; undefined where none of the chosen is. */
+/** The choice limited to the remaining tools; undefined where the choice allows no remaining tool. */
 export function narrowed(choice: ToolChoice, left: ReadonlySet<string>): ToolChoice | undefined {
   if (!choice.names) return left.size > 0 ? choice : undefined;
   const names = choice.names.filter((name) => left.has(name));
@@ -144,7 +147,7 @@ export function narrowed(choice: ToolChoice, left: ReadonlySet<string>): ToolCho
 function namesOf(asked: readonly ChoiceObject[], choosable: readonly Choosable[]): string[] {
   const names = choosable.filter((tool) => asked.some((one) => matches(one, tool)));
   if (names.length === 0)
-    throw invalidField('tool_choice', `it names none of the tools: ${JSON.stringify(asked)}`);
+    throw invalidField('tool_choice', `does not name a tool of the request: ${JSON.stringify(asked)}`);
   return names.map(({ modelName }) => modelName);
 }
 
@@ -170,7 +173,7 @@ export class ServerToolSources {
   }
 }
 
-/** The sources there are. A new type of tool is a class and a line here. */
+/** All sources. A new type of tool needs a class and a line here. */
 const sourceClasses: Type<ServerToolSource>[] = [FileSearchSource, McpToolSource];
 
 export const serverToolProviders: Provider[] = [

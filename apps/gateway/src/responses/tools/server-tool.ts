@@ -2,90 +2,90 @@ import { maxImages, type ChatMessage, type RetrievedDocument, type Tool, type To
 import type { Include, ResponseObject, ResponseTool, StoredItem, ToolStep } from '#responses';
 import type { HttpCall } from '#service-kit';
 
-/** How a server is reached that a request names: not kept, for it may hold keys. */
+/** Address and headers of a server in a request. They are not stored, because they may contain keys. */
 export interface ToolSecrets {
   url: string | undefined;
   authorization: string | undefined;
   headers: Record<string, string>;
 }
 
-/** What tools that the server runs may know of the response they run for. */
+/** The context that a server tool gets from its response. */
 export interface ToolContext {
-  /** Whose files and stores may be used. */
+  /** Owner whose files and stores the tool may use. */
   readonly owner: string;
-  /** The response as it began: its tools, settings, metadata. */
+  /** The response object at its start: tools, settings, metadata. */
   readonly response: ResponseObject;
-  /** What the caller asked to see of the work. */
+  /** The optional output that the caller asked for. */
   readonly include: ReadonlySet<Include>;
-  /** Earlier and new items of the conversation that are no turns of the model's, e.g. `mcp_approval_response`. */
+  /** Earlier and new items of the conversation that are not turns, e.g. `mcp_approval_response`. */
   readonly items: readonly StoredItem[];
-  /** The conversation as the model is asked it first. */
+  /** The conversation of the first generation. */
   readonly messages: readonly ChatMessage[];
-  /** Passages that citations may refer to so far; those of the next call are numbered behind them. */
+  /** Passages that citations may refer to so far; the numbers of further passages continue after them. */
   readonly documents: readonly RetrievedDocument[];
-  /** What the request holds for a tool and is kept nowhere: keys of servers, by their label. */
+  /** Secrets of the request for its servers, by server label; not stored. */
   readonly secrets: ReadonlyMap<string, ToolSecrets>;
-  /** The model sees images in the results of tools. */
+  /** The model accepts images in the results of tools. */
   readonly takesImages: boolean;
-  /** Has something done when the response has ended, however it ended: connections are closed there. */
+  /** Registers work for the end of the response, also after a failure, e.g. closing a connection. */
   readonly atEnd: (work: () => Promise<void>) => void;
-  /** Id, trace, deadline and signal of the request: whatever is asked outside must end when the signal aborts. */
+  /** Id, trace, deadline and signal of the request. External requests must end when the signal aborts. */
   readonly call: HttpCall;
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export interface ToolOutcome {
-  /** What the model is told; undefined where the caller has to act first (approval): the response ends behind this turn. */
+  /** Text for the model; undefined where the caller must act first (approval): the response ends after this turn. */
   readonly output: string | undefined;
-  /** Images of the result, as data URLs, for models that see. */
+  /** Images of the result, as data URLs, for models that accept images. */
   readonly images?: NonNullable<ChatMessage['images']>;
   /**
-   * Passages that the output shows as `[n]`, counted on from those of the context. The answers that follow are checked
-   * against all passages, and what they cite becomes `file_citation` annotations.
+   * Passages that the output shows as `[n]`; the numbers continue after the passages of the context. Later answers are
+   * checked against all passages, and their citations become `file_citation` annotations.
    */
   readonly documents?: readonly RetrievedDocument[];
 }
 
 /** A tool that the model calls and the server runs. */
 export interface ServerTool {
-  /** What the model is told of it: a function. */
+  /** The definition for the model: a function. */
   readonly definition: Tool;
   /**
-   * Runs a call of it: yields what the response shows meanwhile, returns what came of it. `call.input` is JSON that the
-   * model wrote, held to the parameters only where the tool is strict. What goes wrong in the tool is told to the model
-   * in the output; what is thrown ends the response as failed.
+   * Runs a call: yields the steps that the response shows, and returns the result. `call.input` is JSON that the model
+   * wrote; it satisfies the schema of the parameters only where the tool is strict. A failure of the tool is reported
+   * to the model in the output. An error that is thrown ends the response as failed.
    */
   call(call: ToolCall, context: ToolContext): AsyncGenerator<ToolStep, ToolOutcome, void>;
 }
 
-/** What an entry of a request's `tools` has become. */
+/** The tools of one entry of a request's `tools`. */
 export interface OpenedTools {
   readonly tools: readonly ServerTool[];
   /** Turns to add to the conversation, e.g. a call that was approved in this request, and its result. */
   readonly messages?: readonly ChatMessage[];
   /**
-   * Passages found without being asked by the model: the answer is written from them, as a mega service's is. Without
-   * `tools` beside them the work is done, and a `tool_choice` that demands it is content.
+   * Passages that were found without a call of the model. The answer is written from them, as with a mega service.
+   * Without `tools` next to them the work is done, and it satisfies a `tool_choice` that requires the tool.
    */
   readonly documents?: readonly RetrievedDocument[];
 }
 
-/** Turns entries of one type of a request's `tools` into tools that the server runs. */
+/** Opens entries of one type in a request's `tools` as tools that the server runs. */
 export interface ServerToolSource {
   /** The `type` of the entries, e.g. `mcp`. */
   readonly type: string;
-  /** It does its work for a model that calls no tools, too. */
+  /** The source also works for a model that does not call tools. */
   readonly worksUncalled?: boolean;
   /** Checks an entry before the response begins. Errors: invalid_request with a path below `param` (`tools[2]`). */
   check(entry: ResponseTool, param: string): void;
   /**
-   * Makes an entry ready for a response; may show items of its own (`mcp_list_tools`). Called once for each response,
-   * again where another process takes it over. Errors end the response.
+   * Opens an entry for a response; may show its own items (`mcp_list_tools`). Called once for each response, and again
+   * in a process that takes it over. Errors end the response.
    */
   open(entry: ResponseTool, context: ToolContext): AsyncGenerator<ToolStep, OpenedTools, void>;
 }
 
-/** What the model is told of a result, and shown of it where it sees. */
+/** The message with a result for the model; with its images where the model accepts images. */
 export function toolMessage(
   { output = '', images = [] }: Pick<ToolOutcome, 'output' | 'images'>,
   toolCallId: string,
@@ -95,7 +95,7 @@ export function toolMessage(
   return { role: 'tool', content: output, toolCallId, ...(isShown && { images: [...images] }) };
 }
 
-/** The turns without the images of tools that would be too many for one request: the oldest of these stay. */
+/** The messages with as many images of tools as one request may have: the oldest images stay. */
 export function withinImageLimit(messages: readonly ChatMessage[]): ChatMessage[] {
   const given = messages.filter(({ role }) => role !== 'tool');
   let left = maxImages - given.reduce((sum, { images = [] }) => sum + images.length, 0);

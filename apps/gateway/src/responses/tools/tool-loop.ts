@@ -25,7 +25,7 @@ import {
 } from './server-tool.js';
 import { choosableTargets, laterChoice, narrowed, toolChoice, type Choosable } from './plan-tools.js';
 
-/** Generations of one response; the last one has no server tools any more, so that it ends in an answer. */
+/** Limit for the generations of one response. The last one has no server tools, so that it ends in an answer. */
 const mostTurns = 32;
 
 /** One generation of a response. */
@@ -35,14 +35,14 @@ export interface GenerationTurn {
   toolChoice?: ToolChoice;
   /** Passages to answer from and to cite. */
   documents: RetrievedDocument[];
-  /** From 0. */
+  /** Number of the generation, from 0. */
   number: number;
 }
 
 export interface ToolLoopOptions {
   response: ResponseObject;
   context: Omit<ToolContext, 'documents' | 'response'>;
-  /** The model calls tools; for one that does not, only those are opened that work without a call. */
+  /** The model calls tools. Otherwise only the tools that work without a call are opened. */
   callsTools: boolean;
   findSource: (type: string) => ServerToolSource | undefined;
   generate: (turn: GenerationTurn) => AsyncIterable<GenerationChunk>;
@@ -54,9 +54,10 @@ interface NamedTool extends Choosable {
 }
 
 /**
- * Makes a response with its tools: opens those that the server runs, generates, runs what the model calls of them, tells
- * it the results and generates again, until it answers in words, calls a tool of the caller's, or a call needs approval.
- * After `max_tool_calls` calls the server's tools are no longer offered. Leaving the loop ends what is under way.
+ * Generates a response with its tools: opens the server's tools, generates, runs the model's calls of them, adds the
+ * results to the conversation and generates again. It ends when the model answers in words or calls a tool of the
+ * caller, or when a call needs approval. After `max_tool_calls` calls the server's tools are no longer offered. Leaving
+ * the loop stops running work.
  */
 export async function* toolLoop(options: ToolLoopOptions): AsyncGenerator<MachineStep, void, void> {
   const { response, generate } = options;
@@ -113,7 +114,7 @@ interface LoopState {
 
 interface AllOpened {
   servers: NamedTool[];
-  /** Tools that have done their work without being called; a choice of them is content with that. */
+  /** Tools that have done their work without a call; this satisfies a `tool_choice` that names them. */
   done: Choosable[];
 }
 
@@ -139,7 +140,7 @@ async function* openAll(
   return { servers, done };
 }
 
-/** Two servers may have a tool of one name; the model must be able to tell them apart. */
+/** Gives a tool a unique name for the model, because tools of two servers may have the same name. */
 function nameTool(tool: ServerTool, entry: ResponseTool, names: Set<string>): NamedTool {
   const { name } = tool.definition;
   const label = (entry as Record<string, unknown>)['server_label'];
@@ -174,14 +175,14 @@ async function* runCall(
   return outcome;
 }
 
-/** Gathers one generation: what it says, and the calls in it, those of the server's tools apart. */
+/** Collects the text and the calls of one generation, and separates calls of the server's tools from the caller's. */
 class TurnCalls {
   readonly #calls = new Map<number, ToolCall>();
   #text = '';
   #reasoning = '';
   #cutOff = false;
 
-  /** `isServerTool` tells by the name of a call whose it is. */
+  /** `isServerTool`: whether a name belongs to a tool of the server. */
   constructor(private readonly isServerTool: (name: string) => boolean) {}
 
   /** The chunk without the calls that the server runs. */
@@ -196,18 +197,18 @@ class TurnCalls {
     return toolCalls.length > 0 ? { ...rest, toolCalls } : rest;
   }
 
-  /** Calls that the server is to run; none where the generation was cut off in the middle of them. */
+  /** Calls for the server to run; empty where the generation was cut off within its calls. */
   get serverCalls(): ToolCall[] {
     if (this.#cutOff) return [];
     return [...this.#calls].flatMap(([index, call]) => (this.#isServers(index) ? [call] : []));
   }
 
-  /** True where the caller has to run something before the conversation can go on. */
+  /** True where the caller must run a call before the conversation can continue. */
   get hasClientCalls(): boolean {
     return [...this.#calls.keys()].some((index) => !this.#isServers(index));
   }
 
-  /** The turn as the conversation goes on with it, with these of its calls. */
+  /** The turn as a message of the conversation, with the given calls. */
   message(toolCalls: ToolCall[]): ChatMessage {
     return {
       role: 'assistant',

@@ -1,25 +1,25 @@
 import { MegaNestError } from '#contracts';
 
 export interface LaneBounds {
-  /** Most lanes that run beside each other. */
+  /** Limit for the concurrent lanes. */
   maxLanes: number;
-  /** Most turns that wait or run, all lanes together. */
+  /** Limit for the waiting and running turns of all lanes together. */
   maxTurns: number;
 }
 
-/** Runs turns: those of one lane in the order in which they came, those of several lanes beside each other. */
+/** Runs the turns of one lane in the order of their arrival, and different lanes concurrently. */
 export class Lanes {
   readonly #tails = new Map<string, Promise<void>>();
   #turns = 0;
 
   constructor(private readonly bounds: LaneBounds) {}
 
-  /** Turns that wait or run. */
+  /** Number of turns that wait or run. */
   get turns(): number {
     return this.#turns;
   }
 
-  /** Resolves once nothing waits or runs. */
+  /** Resolves once no turn waits or runs. */
   async idle(): Promise<void> {
     while (this.#tails.size > 0) await Promise.all(this.#tails.values());
   }
@@ -31,7 +31,7 @@ export class Lanes {
     if (!before && this.#tails.size >= maxLanes)
       throw new MegaNestError('websocket_stream_limit_reached', { limit: maxLanes, param: 'stream_id' });
     if (this.#turns >= maxTurns) {
-      const detail = `${maxTurns} turns of this connection waiting`;
+      const detail = `${maxTurns} waiting turns on this connection`;
       throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 1 });
     }
     this.#turns += 1;

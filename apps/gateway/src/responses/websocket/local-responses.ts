@@ -1,23 +1,23 @@
 import type { StoredItem } from '#responses';
 
-/** What was said up to and including a response that is kept nowhere else. */
+/** The conversation up to and including a response that is not stored. */
 interface LocalResponse {
   items: readonly StoredItem[];
-  /** Characters of all of them, as JSON. */
+  /** Characters of all items, as JSON. */
   size: number;
 }
 
 export interface LocalBounds {
-  /** Most responses kept. */
+  /** Limit for the number of responses. */
   maxCount: number;
-  /** Most characters of their contexts, as JSON; what several share counts for each. */
+  /** Limit for the characters of their contexts, as JSON. An item in several contexts counts for each. */
   maxSize: number;
 }
 
 /**
- * Responses with `store: false` that one connection may continue: the memory goes with the connection. The ones that
- * were not continued for the longest time go first where the bounds are reached; a context that exceeds them alone is not
- * kept at all.
+ * Responses with `store: false` that one connection may continue. They are forgotten when the connection ends. Where a
+ * limit is reached, the least recently used responses are evicted first. A context that exceeds the limit alone is not
+ * kept.
  */
 export class LocalResponses {
   readonly #responses = new Map<string, LocalResponse>();
@@ -34,11 +34,11 @@ export class LocalResponses {
     this.#evict();
   }
 
-  /** The context that a response leaves, oldest item first; undefined where it is not known (any more). */
+  /** The context that a response leaves, oldest item first; undefined for an unknown or evicted response. */
   context(id: string): readonly StoredItem[] | undefined {
     const found = this.#responses.get(id);
     if (!found) return undefined;
-    // Read last, so evicted last.
+    // The most recently used response is evicted last.
     this.#responses.delete(id);
     this.#responses.set(id, found);
     return found.items;

@@ -15,27 +15,27 @@ import type { ResponseRun } from '../execution/response-run.js';
 import { Lanes } from './lanes.js';
 import { LocalResponses } from './local-responses.js';
 
-/** What one connection may hold and how long it may live. */
+/** Limits for the memory and the lifetime of one connection. */
 export interface SocketBounds {
   maxLanes: number;
-  /** Turns that wait or run. */
+  /** Limit for the turns that wait or run. */
   maxTurns: number;
-  /** Bytes of the messages of those turns; a single one may have more. */
+  /** Limit for the bytes of the messages of these turns; a single message may exceed it. */
   maxBytes: number;
-  /** Responses with `store: false` that it may continue, and the size of their contexts in characters. */
+  /** Limits for the responses with `store: false` that turns may continue: number, and characters of their contexts. */
   maxResponses: number;
   maxContextSize: number;
-  /** Milliseconds between pings; a client that answered none of them in between is gone. */
+  /** Milliseconds between pings. A client that did not answer the last ping counts as disconnected. */
   pingMs: number;
-  /** Longest life of a connection in milliseconds. */
+  /** Maximum lifetime of a connection in milliseconds. */
   lifetimeMs: number;
   /** Deadline of a turn in milliseconds. */
   turnTimeoutMs: number;
-  /** Of a turn, however steadily it is answered. */
+  /** Deadline in milliseconds of a turn that keeps sending events. */
   streamTimeoutMs: number;
 }
 
-/** A response that a turn has led to. */
+/** The response that a turn has started. */
 export interface StartedTurn {
   plan: ResponsePlan;
   run: ResponseRun;
@@ -45,15 +45,15 @@ export interface ResponseSocketOptions {
   bounds: SocketBounds;
   /** Trace that the turns belong to. */
   traceparent: string;
-  /** Throws where the client has sent too much. */
+  /** Counts a message against the rate limit. Errors: rate_limit_exceeded. */
   admit: () => Promise<void>;
-  /** Counts bytes of messages among those of all clients; answers their release. Errors: overloaded. */
+  /** Counts bytes of messages for all clients together. Returns a function that releases them. Errors: overloaded. */
   hold: (bytes: number) => () => void;
-  /** Starts a turn's response. Errors: whatever keeps it from its first token. */
+  /** Starts a turn's response. Errors: all errors before its first token. */
   start: (turn: SocketTurn, call: HttpCall, local: LocalResponses) => Promise<StartedTurn>;
 }
 
-/** Bytes that may wait for a client to read them, and messages that may wait to be looked at. */
+/** Limits for the bytes that a client has not read yet, and for the messages that wait for their admission. */
 const mostUnreadBytes = 4 * 1024 * 1024;
 const mostReceiving = 1000;
 
@@ -61,9 +61,9 @@ const mostReceiving = 1000;
 const closeCodes = { goingAway: 1001, unsupportedData: 1003, limitReached: 1008 } as const;
 
 /**
- * One client's WebSocket: each message is a turn, whose response's log goes back event by event. It remembers the
- * responses that are kept nowhere else, so that the next turns can continue them. What runs is stopped when the client
- * goes away.
+ * One client's WebSocket: each message is a turn, and the events of its response are sent back. The socket remembers
+ * responses that are not stored, so that later turns can continue them. Running responses are stopped when the client
+ * disconnects.
  */
 export class ResponseSocket {
   readonly #local: LocalResponses;
@@ -72,10 +72,10 @@ export class ResponseSocket {
   readonly #timers: NodeJS.Timeout[];
   #alive = true;
   #received: Promise<void> = Promise.resolve();
-  /** Messages that were not looked at yet; and bytes of these, and of the turns that wait or run. */
+  /** Number of messages that wait for their admission; bytes of these messages and of the turns that wait or run. */
   #receiving = 0;
   #bytes = 0;
-  /** Why no more turns are taken. */
+  /** The reason why the socket takes no more turns. */
   #closing: MegaNestError | undefined;
 
   constructor(
@@ -94,7 +94,7 @@ export class ResponseSocket {
     ];
   }
 
-  /** Takes no more turns, waits for those that were taken, and closes the connection, saying why. */
+  /** Takes no more turns, waits for the running ones, sends the reason and closes the connection. */
   async close(reason: MegaNestError): Promise<void> {
     if (this.#closing) return;
     this.#closing = reason;
@@ -109,12 +109,12 @@ export class ResponseSocket {
   /** Messages are admitted one after another, so that turns keep their order. */
   #receive(data: Buffer, isBinary: boolean): void {
     if (isBinary) return this.socket.close(closeCodes.unsupportedData, 'send JSON as text');
-    // A client that sends and does not read would fill the memory with refusals.
+    // A client that sends without reading would fill the memory with error messages.
     if (this.socket.bufferedAmount > mostUnreadBytes || this.#receiving > mostReceiving)
       return this.socket.terminate();
     this.#receiving++;
     const held = this.#hold(data.length);
-    // A message that is refused is not kept until its turn to be refused comes.
+    // The data of a refused message is not kept in memory while the message waits for its turn.
     const taken =
       'refusal' in held ? () => this.#refuseHeld(held.refusal) : () => this.#take(data, held.release);
     this.#received = this.#received.then(taken).finally(() => this.#receiving--);
@@ -129,7 +129,7 @@ export class ResponseSocket {
     }
   }
 
-  /** Every message counts, also one that is refused. Never throws. */
+  /** Admits one message. A refused message counts against the rate limit, too. Never throws. */
   async #take(data: Buffer, release: () => void): Promise<void> {
     if (this.#gone.signal.aborted) return release();
     let message: SocketMessage | undefined;
@@ -146,11 +146,11 @@ export class ResponseSocket {
     }
   }
 
-  /** Room for a message, of this connection and of all. */
+  /** Reserves memory for a message, within the limits of this connection and of all connections. */
   #hold(bytes: number): { release: () => void } | { refusal: unknown } {
     try {
       if (this.#bytes > 0 && this.#bytes + bytes > this.options.bounds.maxBytes) {
-        const detail = `${this.#bytes} bytes of turns of this connection waiting`;
+        const detail = `${this.#bytes} bytes of waiting turns on this connection`;
         throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 1 });
       }
       const release = this.options.hold(bytes);
@@ -181,7 +181,7 @@ export class ResponseSocket {
   async #follow({ plan, run }: StartedTurn, message: SocketMessage): Promise<void> {
     const headers = ignoredFieldsHeader(plan, run);
     for await (const event of run.log.follow(-1, this.#gone.signal)) {
-      // Before the client knows that it ended: it may go on at once, on another lane too.
+      // Before the client receives the end: it may continue the response at once, also on another lane.
       this.#remember(plan, event, message);
       const first = event.type === 'response.created';
       await this.#send({
@@ -201,7 +201,7 @@ export class ResponseSocket {
     this.#local.add(id, [...plan.context, ...plan.inputItems, ...said]);
   }
 
-  /** A continuation that failed cannot be tried again: the client's idea of the state may be wrong. */
+  /** Forgets the response after a failed continuation, because the client's view of the state may be wrong. */
   #forget(previousResponseId: string | undefined): void {
     if (previousResponseId !== undefined) this.#local.forget(previousResponseId);
   }
@@ -223,7 +223,7 @@ export class ResponseSocket {
     };
   }
 
-  /** Resolves when the message has left, so that a slow client slows its own stream only. */
+  /** Resolves when the message has been sent, so that a slow client slows only its own stream. */
   #send(message: object): Promise<void> {
     if (this.socket.readyState !== this.socket.OPEN) return Promise.resolve();
     return new Promise((resolve) => this.socket.send(JSON.stringify(message), () => resolve()));
@@ -245,38 +245,38 @@ function lifetimeOver(): MegaNestError {
   return new MegaNestError('websocket_connection_limit_reached');
 }
 
-/** Events of a lane say which one. */
+/** The lane in an event. */
 function laneField({ streamId }: SocketMessage): { stream_id?: string } {
   return streamId === undefined ? {} : { stream_id: streamId };
 }
 
-/** An error outside a response's log: with the HTTP status and headers that it would have had. */
+/** An error outside a response's log, with the HTTP status and headers of the same error over HTTP. */
 function errorMessage(error: MegaNestError): object {
   const event = errorEvent(error);
   const headers = error.retryAfter && { headers: { 'retry-after': String(error.retryAfter) } };
   return { ...event, error: { ...event.error, ...headers }, status: error.status, sequence_number: 0 };
 }
 
-/** A socket has no head to say what was ignored in: the first event of a response carries it. */
+/** The header for ignored fields. A WebSocket message has no headers, so the first event of a response carries it. */
 function ignoredFieldsHeader(plan: ResponsePlan, run: ResponseRun): Record<string, string> | undefined {
   const ignored = [...new Set([...plan.ignored, ...(run.generation?.ignored ?? [])])];
   return ignored.length > 0 ? { [ignoredHeaderName]: ignoredHeader(ignored) } : undefined;
 }
 
-/** A client's message as far as it has to be understood before its turn comes. */
+/** A client's message, parsed as far as necessary before its turn. */
 interface SocketMessage {
-  /** The lane of the turn; lanes run beside each other, turns of one lane in order. */
+  /** The lane of the turn. Lanes run concurrently; turns of one lane run in order. */
   streamId?: string;
-  /** What the turn continues, whether or not it is a valid request. */
+  /** Id of the response that the turn continues; also read from an invalid request. */
   previousResponseId?: string;
-  /** What it asks for, unchecked. */
+  /** The request, unchecked. */
   body: Record<string, unknown>;
 }
 
-/** What a client asks for in one message. */
+/** The request in one message. */
 interface SocketTurn {
   request: ResponseRequest;
-  /** `generate: false`: the context is prepared and kept, nothing is written. */
+  /** `generate: false`: the context is prepared and kept, and no answer is generated. */
   warmUp: boolean;
 }
 
@@ -288,7 +288,7 @@ const messageSchema = z.looseObject({
     .nullish(),
 });
 
-/** Errors: invalid_json; invalid_request where it is no `response.create`. */
+/** Errors: invalid_json; invalid_request where the message is not a `response.create`. */
 function readSocketMessage(text: string): SocketMessage {
   const { type: _type, stream_id, ...body } = parseOrThrow(messageSchema, parseJsonBody(text));
   const previous = body['previous_response_id'];
@@ -302,8 +302,8 @@ function readSocketMessage(text: string): SocketMessage {
 const turnSchema = z.looseObject({ generate: z.boolean().nullish(), background: z.boolean().nullish() });
 
 /**
- * The request in a message: the fields of `POST /v1/responses`, and `generate`. `stream` says nothing here, for a socket
- * always streams. Errors: 400 with the field's path; unsupported_parameter for `background`.
+ * The request in a message: the fields of `POST /v1/responses`, and `generate`. `stream` has no effect, because a
+ * WebSocket always streams. Errors: 400 with the field's path; unsupported_parameter for `background`.
  */
 function parseSocketTurn(message: SocketMessage): SocketTurn {
   const { generate, background, stream: _stream, ...body } = parseOrThrow(turnSchema, message.body);

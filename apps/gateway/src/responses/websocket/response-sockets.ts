@@ -36,16 +36,16 @@ export class ResponseSockets {
     this.#logger = createLogger('gateway', environment.LOG_LEVEL);
   }
 
-  /** Before the upgrade. Errors: overloaded beyond the greatest number of connections. */
+  /** Called before the upgrade. Errors: overloaded where the limit of connections is reached. */
   check(): void {
     if (this.#stopping) throw this.#stopping;
     const { RESPONSES_MAX_SOCKETS: most } = this.environment;
     if (this.#open.size < most) return;
-    const detail = `${most} WebSockets open`;
+    const detail = `${most} open WebSockets`;
     throw new MegaNestError('overloaded', { service: 'gateway', detail, retryAfter: 5 });
   }
 
-  /** Serves a connection whose upgrade was checked. `admit` throws where its client has sent too much. */
+  /** Serves a connection whose upgrade was checked. `admit` throws where the client exceeds the rate limit. */
   accept(socket: WebSocket, request: FastifyRequest, admit: () => Promise<void>): void {
     const owner = ownerOf(request);
     const traceparent = request.meganestCall?.traceparent ?? '';
@@ -68,7 +68,7 @@ export class ResponseSockets {
     });
   }
 
-  /** Turns under way are finished, as answers over HTTP are, and then clients are told to connect again. */
+  /** Waits for running turns, as for answers over HTTP, and then asks clients to connect again. */
   async #stop(): Promise<void> {
     const reason = new MegaNestError('service_unavailable', {
       service: 'gateway',
@@ -87,9 +87,9 @@ export class ResponseSockets {
 }
 
 /**
- * Serves WebSockets on GET /v1/responses. Registered before the service listens and after the rate limit, so that keys,
- * limits and request ids hold for the upgrade as for any request; each message counts against the rate limit once more, and
- * has at most `maxMessageBytes`, the limit of a request.
+ * Serves WebSockets on GET /v1/responses. It is registered before the service listens and after the rate limit, so that
+ * API keys, limits and request ids apply to the upgrade as to any request. Each message counts against the rate limit,
+ * too, and may have at most `maxMessageBytes`, the limit of a request.
  */
 export async function serveResponseSockets(
   app: NestFastifyApplication,
@@ -113,7 +113,7 @@ export async function serveResponseSockets(
     });
 }
 
-/** Why a request is no WebSocket here: without an upgrade it is a wrong method. */
+/** The error for a request that cannot become a WebSocket. A GET request without an upgrade is a wrong method. */
 function refusalOf(request: FastifyRequest, sockets: ResponseSockets): MegaNestError | undefined {
   if (!request.ws) {
     const path = '/v1/responses; use POST, or a WebSocket';
@@ -127,7 +127,7 @@ function refusalOf(request: FastifyRequest, sockets: ResponseSockets): MegaNestE
   }
 }
 
-/** Counts a message against the gateway's rate limit, where there is one. Errors: rate_limit_exceeded. */
+/** Counts a message against the gateway's rate limit, where one is configured. Errors: rate_limit_exceeded. */
 function admission(server: FastifyInstance): (request: FastifyRequest) => Promise<void> {
   if (!server.hasDecorator('createRateLimit')) return () => Promise.resolve();
   const check = server.createRateLimit();

@@ -5,28 +5,28 @@ import { imageTypeOf } from '../../../input-files/input-files.js';
 import type { ToolOutcome } from '../server-tool.js';
 import type { McpConnection } from './mcp-connection.js';
 
-/** A call that is to be made on a server. */
+/** A call to make on a server. */
 export interface WantedCall {
   name: string;
   /** JSON as the model wrote it. */
   input: string;
-  /** The request that the caller consented to. */
+  /** Id of the approval request that the caller approved. */
   approvalRequestId?: string;
 }
 
 export interface McpServer {
   label: string;
   connection: McpConnection;
-  /** Ends with the response. */
+  /** Aborts when the response ends. */
   signal: AbortSignal;
 }
 
-/** What the model is told, and shown where it sees. */
+/** The result for the model: text, and images for models that accept images. */
 export type McpResult = Required<Pick<ToolOutcome, 'images'>> & { output: string };
 
 /**
- * Makes a call and shows it as an item; returns what the model is told. What goes wrong is part of the item and of what
- * the model is told. Errors: whatever the signal was aborted with.
+ * Makes a call, shows it as an item, and returns the result for the model. A failure is part of the item and of the
+ * result. Errors: the abort reason of the signal.
  */
 export async function* runMcpCall(
   { label, connection, signal }: McpServer,
@@ -66,7 +66,7 @@ async function attempt(
 ): Promise<McpResult & { error: McpCall['error'] }> {
   const given = argumentsOf(input);
   if (!given) {
-    const message = 'The arguments are no JSON object.';
+    const message = 'The arguments are not a JSON object.';
     return { output: message, images: [], error: { type: 'mcp_protocol_error', code: -32_602, message } };
   }
   try {
@@ -95,10 +95,10 @@ function argumentsOf(input: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Characters of a result that the model is told. */
+/** Limit for the characters of a result for the model. */
 const longestOutput = 100_000;
 
-/** The result of a call as text: what is no text is named. */
+/** The result of a call as text. A part that is not text is replaced by a note about its type. */
 export function outputOf({ content, structuredContent }: CallToolResult): string {
   const parts = content.map(partText).filter((text) => text !== '');
   if (parts.length === 0 && structuredContent !== undefined) parts.push(JSON.stringify(structuredContent));
@@ -108,13 +108,13 @@ export function outputOf({ content, structuredContent }: CallToolResult): string
     : text;
 }
 
-/** Images of one result that a model is shown, and characters of base64 of each. */
+/** Limits for the images of one result, and for the base64 characters of each. */
 const mostImages = 4;
 const longestImage = 6 * 1024 * 1024;
 
 type ChatImages = NonNullable<ChatMessage['images']>;
 
-/** The images of a result that a model can be shown: the first of those that are a PNG, JPEG, GIF or WebP of a bearable size. */
+/** The first images of a result that are a PNG, JPEG, GIF or WebP within the limits. */
 export function shownImages({ content }: CallToolResult): ChatImages {
   const images = content.flatMap((part): ChatImages => {
     if (part.type !== 'image' || part.data.length > longestImage) return [];
@@ -124,7 +124,7 @@ export function shownImages({ content }: CallToolResult): ChatImages {
   return images.slice(0, mostImages);
 }
 
-/** By the content: what a server calls it is no help to the engine. */
+/** The media type by the content, because a server may declare a wrong one. */
 function knownType(data: string): string | undefined {
   try {
     return imageTypeOf(Buffer.from(data, 'base64'), 'image');
@@ -147,10 +147,10 @@ function partText(part: CallToolResult['content'][number]): string {
   }
 }
 
-/** Status where no answer came at all. */
+/** HTTP status where the server sent no answer. */
 const noAnswer = 502;
 
-/** What went wrong on the way to a server or on it, as an item of a response says it. */
+/** An error of the connection or of the server, in the form of a response's item. */
 export function toMcpFailure(thrown: unknown): McpError & { message: string } {
   if (thrown instanceof ProtocolError)
     return { type: 'mcp_protocol_error', code: thrown.code, message: thrown.message };
@@ -159,7 +159,7 @@ export function toMcpFailure(thrown: unknown): McpError & { message: string } {
   return { type: 'http_error', code: status, message: `${String(message)}${causeOf(thrown)}` };
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** The cause of an error: the message `fetch failed` alone gives no reason. */
 function causeOf(thrown: unknown): string {
   const { cause } = thrown as { cause?: unknown };
   return cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';

@@ -15,33 +15,33 @@ export interface McpServerAddress {
 
 export interface McpConnectionOptions {
   allowPrivate: boolean;
-  /** Longest wait for one answer in milliseconds. */
+  /** Timeout for one answer in milliseconds. */
   timeoutMs: number;
 }
 
-/** Most tools of a server. */
+/** Limit for the tools of a server. */
 const mostTools = 512;
-/** Most pages of the list of a server's tools, and characters of the whole list. */
+/** Limits for the pages of a server's list of tools, and for the characters of the whole list. */
 const mostPages = 64;
 const longestList = 2 ** 20;
 /**
- * What a server returns is not checked against the schemas that it announces. They are as foreign as what it returns:
- * their expressions would run in the event loop of the gateway.
+ * Results of a server are not checked against the schemas that it announces. The schemas are as untrusted as the
+ * results, and their regular expressions would run in the event loop of the gateway.
  */
 const unchecked: jsonSchemaValidator = {
   getValidator<Value>(): JsonSchemaValidator<Value> {
     return (input) => ({ valid: true, data: input as Value, errorMessage: undefined });
   },
 };
-/** Longest wait for a session to be ended in order. */
+/** Timeout for an orderly end of the session. */
 const farewellMs = 500;
 
-/** A connection to one MCP server, opened when it is first needed: Streamable HTTP, or SSE where the server is older. */
+/** A connection to one MCP server, opened on first use: Streamable HTTP, or SSE for older servers. */
 export class McpConnection {
   readonly #fetch;
   #client: Promise<Client> | undefined;
   #transport: Transport | undefined;
-  /** Ends the request under way when the server's answer is cut off. */
+  /** Aborts the current request when the server's answer exceeds its limit. */
   #cut = new AbortController();
 
   constructor(
@@ -51,7 +51,7 @@ export class McpConnection {
     this.#fetch = fetchForUsers(options.allowPrivate, { onCut: (error) => this.#cut.abort(error) });
   }
 
-  /** Errors: BodyTooLargeError; whatever the way to the server or its protocol throws. */
+  /** Errors: BodyTooLargeError; errors of the connection and of the protocol. */
   async listTools(signal: AbortSignal): Promise<Tool[]> {
     const tools: Tool[] = [];
     let cursor: string | undefined;
@@ -60,7 +60,7 @@ export class McpConnection {
       if (++pages > mostPages) throw new Error(`The list of tools has more than ${mostPages} pages.`);
       const page = await this.#request(signal, (client, limits) => client.listTools({ cursor }, limits));
       const kept = page.tools.slice(0, mostTools - tools.length);
-      // Counted page by page: all pages together may have 64 times as much as one answer.
+      // Counted page by page: all pages together may be 64 times as long as one answer.
       characters += JSON.stringify(kept).length;
       if (characters > longestList)
         throw new Error(`The list of tools is longer than ${longestList} characters.`);
@@ -77,7 +77,7 @@ export class McpConnection {
     return result as CallToolResult;
   }
 
-  /** Ends the session on the server, too. Never throws. */
+  /** Closes the connection and its session on the server. Never throws. */
   async close(): Promise<void> {
     const transport = this.#transport;
     if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
@@ -90,8 +90,8 @@ export class McpConnection {
   }
 
   /**
-   * Makes one request of this connection after another. The protocol's client waits for its time limit when an event is
-   * cut off, so the request is ended here, with the reason.
+   * Makes the requests of this connection one after another. The protocol's client would wait for its timeout after an
+   * event that is cut off. So the request is aborted here, with the reason.
    */
   async #request<Result>(
     signal: AbortSignal,
@@ -147,7 +147,7 @@ export class McpConnection {
   }
 }
 
-/** What the protocol says of servers from before Streamable HTTP: they refuse the POST. */
+/** Servers older than Streamable HTTP refuse the POST, as the protocol says. */
 function isOlderServer(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === 400 || code === 404 || code === 405;

@@ -3,12 +3,12 @@ import { NotSealedHereError, type ResponseTool, type Sealer } from '#responses';
 import { z } from 'zod';
 import type { ToolSecrets } from '../server-tool.js';
 
-/** Names of tools, and headers, of one entry. */
+/** Limits for the names of tools and for the headers of one entry. */
 const mostNames = 512;
 const mostHeaders = 32;
 const longestHeader = 8_192;
 
-/** Headers that say how a request travels: those are the connection's own. */
+/** Headers about the transport of a request, which only the connection may set. */
 const travelHeaders: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -32,8 +32,9 @@ const headersSchema = z.record(z.string(), z.string().max(longestHeader)).superR
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]{1,128}$/.test(name)) refuse('is not a header name', [name]);
     else if (travelHeaders.has(name.toLowerCase())) refuse('is set by the connection itself', [name]);
-    // A value is sent as Latin-1, and an end of a line would begin another header.
-    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) refuse('holds a character that no header can', [name]);
+    // A value is sent as Latin-1. A line break would begin another header.
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      refuse('contains a character that is not allowed in a header', [name]);
   }
 });
 
@@ -64,7 +65,7 @@ const entrySchema = z.looseObject({
 /** An entry of type `mcp` of a request's tools. */
 export type McpEntry = z.infer<typeof entrySchema>;
 
-/** What a filter looks at. */
+/** The properties of a tool that a filter compares. */
 interface FilteredTool {
   name: string;
   readOnly: boolean;
@@ -74,7 +75,7 @@ interface FilteredTool {
 export function parseMcpEntry(entry: ResponseTool, param: string): McpEntry {
   for (const name of ['connector_id', 'tunnel_id']) {
     if (entry[name as keyof typeof entry] === undefined) continue;
-    throw unsupportedField(`${param}.${name}`, "is a service of OpenAI's; give server_url");
+    throw unsupportedField(`${param}.${name}`, 'is available only at OpenAI; send server_url instead');
   }
   const parsed = entrySchema.safeParse(entry);
   if (!parsed.success) {
@@ -84,13 +85,13 @@ export function parseMcpEntry(entry: ResponseTool, param: string): McpEntry {
   return parsed.data;
 }
 
-/** Whether the caller lets the model have a tool; all of them where nothing is said. */
+/** Whether the caller allows a tool for the model; without `allowed_tools` every tool is allowed. */
 export function isAllowed({ allowed_tools: allowed }: McpEntry, tool: FilteredTool): boolean {
   if (!allowed) return true;
   return Array.isArray(allowed) ? allowed.includes(tool.name) : matches(allowed, tool);
 }
 
-/** Whether the caller is to be asked before a tool is called: always, where nothing else is said. */
+/** Whether a call of a tool needs the caller's approval; always without `require_approval`. */
 export function needsApproval({ require_approval: when }: McpEntry, tool: FilteredTool): boolean {
   if (!when || when === 'always') return true;
   if (when === 'never') return false;
@@ -106,20 +107,20 @@ function matches({ tool_names: names, read_only: readOnly }: ToolFilter, tool: F
 }
 
 interface SeparatedTools {
-  /** The tools as the response repeats them. */
+  /** The tools as the response object shows them. */
   tools: ResponseTool[];
-  /** By server label; in memory only, for as long as the response is made. */
+  /** Secrets by server label; in memory only, until the response ends. */
   secrets: Map<string, ToolSecrets>;
 }
 
-/** Most MCP servers of a request. */
+/** Limit for the MCP servers of a request. */
 const mostServers = 16;
 
 const redacted = '<redacted>';
 
 /**
- * Takes out of the tools of a request what must be neither stored nor sent back: the path and query of MCP servers' URLs,
- * the values of their headers, their tokens. Errors: invalid_request for a label that is used twice.
+ * Separates the secrets of a request's tools, which must be neither stored nor sent back: the path and query of MCP
+ * servers' URLs, the values of their headers, their tokens. Errors: invalid_request for a label that is used twice.
  */
 export function separateSecrets(tools: readonly ResponseTool[]): SeparatedTools {
   const secrets: SeparatedTools['secrets'] = new Map();
@@ -150,7 +151,7 @@ export function separateSecrets(tools: readonly ResponseTool[]): SeparatedTools 
   return { tools: shown, secrets };
 }
 
-/** Whether a tool, as the response repeats it, was given something that is not repeated. */
+/** Whether the response object shows a tool without some of its secrets. */
 function hidesSecrets(tool: ResponseTool): boolean {
   return tool.type === 'mcp' && JSON.stringify(tool).includes(redacted);
 }
@@ -185,9 +186,9 @@ const secretsSchema = z.array(
 );
 
 /**
- * The keys of a background response's MCP servers as they are kept with its job, for whoever takes it over; undefined
- * where there are none. `keysAreElsewhere`: the sealing keys come from the configuration. Where they lie in the database
- * beside what they seal, sealing would keep nothing from anybody, so that nothing is kept.
+ * The sealed secrets of a background response's MCP servers, which are stored with its job for a process that takes it
+ * over; undefined without secrets. `keysAreElsewhere`: the sealing keys come from the configuration. Sealing keys that
+ * are stored in the same database would protect nothing, so that the secrets are not stored in that case.
  */
 export function keptSecrets(
   secrets: ReadonlyMap<string, ToolSecrets>,
@@ -198,8 +199,8 @@ export function keptSecrets(
 }
 
 /**
- * The keys again, in the process that took the response over. Errors: internal_error that says what to do, where tools
- * need keys and none were kept, or none that can be opened.
+ * Opens the stored secrets in the process that took the response over. Errors: internal_error with advice, where tools
+ * need secrets that were not stored or cannot be opened.
  */
 export function openSecrets(
   kept: string | undefined,
@@ -209,7 +210,7 @@ export function openSecrets(
   if (kept === undefined) {
     if (!tools.some(hidesSecrets)) return new Map();
     throw lost(
-      'its MCP servers need keys, which are kept only where RESPONSES_ENCRYPTION_KEYS is set; ask again',
+      'its MCP servers need keys, which are stored only with RESPONSES_ENCRYPTION_KEYS; send the request again',
     );
   }
   try {
@@ -219,7 +220,7 @@ export function openSecrets(
     );
   } catch (cause) {
     if (!(cause instanceof NotSealedHereError)) throw cause;
-    throw lost('the keys of its MCP servers were sealed by a gateway with other keys; ask again', cause);
+    throw lost('a gateway with other keys sealed the keys of its MCP servers; send the request again', cause);
   }
 }
 

@@ -23,14 +23,14 @@ import { isAllowed, needsApproval, parseMcpEntry, type McpEntry } from './mcp-en
 
 type ListedTool = McpListTools['tools'][number];
 
-/** Tools of servers of the Model Context Protocol that a request names. */
+/** Tools of the Model Context Protocol servers of a request. */
 @Injectable()
 export class McpToolSource implements ServerToolSource {
   readonly type = 'mcp';
 
   constructor(@Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment) {}
 
-  /** Errors: as {@link parseMcpEntry}; forbidden_url. The URL may be redacted by now, but for its origin. */
+  /** Errors: the errors of {@link parseMcpEntry}; forbidden_url. The URL may be redacted except for its origin. */
   check(tool: ResponseTool, param: string): void {
     const { server_url: url } = parseMcpEntry(tool, param);
     if (url === undefined) throw invalidField(`${param}.server_url`, 'is required');
@@ -63,7 +63,7 @@ export class McpToolSource implements ServerToolSource {
   }
 }
 
-/** The list that the conversation holds already: it is not asked for again. */
+/** The list of tools that the conversation contains already, so that the server is not asked again. */
 function knownTools({ items }: ToolContext, label: string): ListedTool[] | undefined {
   const list = items.findLast(
     (item) => item.type === 'mcp_list_tools' && item['server_label'] === label && !item['error'],
@@ -118,7 +118,7 @@ function filtered({ name, annotations }: ListedTool) {
   return { name, readOnly: readOnlyHint === true };
 }
 
-/** Makes the calls that the caller has consented to, and tells the model of those that it has not. */
+/** Makes the calls that the caller has approved, and reports the denied calls to the model. */
 async function* answerApprovals(
   server: McpServer,
   { items, takesImages }: ToolContext,
@@ -168,7 +168,7 @@ function definitionOf({ name, description, input_schema: schema }: ListedTool, e
   };
 }
 
-/** The calls of one server that the caller was asked about, and what it said, where nothing came of that yet. */
+/** The calls of one server with an answer to their approval request that were not made yet. */
 function answeredApprovals(items: readonly StoredItem[], label: string) {
   const made = new Set(
     items.filter(({ type }) => type === 'mcp_call').map((item) => item['approval_request_id']),
