@@ -19,7 +19,7 @@ it('makes the directory and leaves nothing in it', async () => {
 
 it.runIf(existsSync('/proc/self'))('refuses a file system that makes no directories, at once', async () => {
   await expect(prepareDataDirectory('/proc/x')).rejects.toThrow(
-    'MEGANEST_DATA_DIR: /proc/x cannot be used: this file system makes no directories.',
+    'MEGANEST_DATA_DIR: /proc/x cannot be used: this file system does not allow new directories.',
   );
 });
 

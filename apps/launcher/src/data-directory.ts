@@ -9,23 +9,25 @@ const reasons: Record<string, string> = {
   EROFS: 'the file system is read-only',
   ENOTDIR: 'a part of the path is a file',
   EEXIST: 'it is a file',
-  ENOENT: 'this file system makes no directories',
+  ENOENT: 'this file system does not allow new directories',
   ENOSPC: 'the disk is full',
 };
 
-/** One directory after the other: `recursive` never ends where a file system, like /proc, makes none. */
+/** Creates a directory and its parents. `recursive` of mkdir never ends on /proc, which does not allow directories. */
 async function makeDirectory(path: string): Promise<void> {
   if (existsSync(path)) return;
   await makeDirectory(dirname(path));
   await mkdir(path);
 }
 
-/** Makes the data directory and tries to write in it. Errors: EnvironmentError that names MEGANEST_DATA_DIR and the reason. */
+/**
+ * Creates the data directory and writes a test file. Errors: EnvironmentError with MEGANEST_DATA_DIR and the reason.
+ */
 export async function prepareDataDirectory(path: string): Promise<void> {
   const probe = join(path, `.writable-${process.pid}`);
   try {
     await makeDirectory(path);
-    // A full disk still has names for empty files.
+    // An empty file can be created even on a full disk.
     try {
       await writeFile(probe, Buffer.alloc(4_096));
     } finally {

@@ -21,7 +21,7 @@ const portsSchema = z.object(
   ) as Record<PortVariable, z.ZodDefault<typeof portSchema>>,
 );
 
-/** Variables that one service alone reads and checks; listed here to be shown. Unset: that service's default. */
+/** Variables that only one service reads and checks; listed here for `--print-config`. Unset: the service's default. */
 const ownOfServices = [
   'DEFAULT_MEGASERVICE',
   'DEFAULT_MODEL',
@@ -87,27 +87,27 @@ const ownSchema = z.object(
 const modelId = z.string().optional();
 const endpoint = z.url().optional();
 
-/** Everything that `npm start` understands; each service parses the part that is its own once more. */
+/** All variables of `npm start`. Each service parses its own part again. */
 export const launcherEnvironmentSchema = baseEnvironmentSchema
   .extend(portsSchema.shape)
   .extend(databaseEnvironmentSchema.shape)
   .extend(ownSchema.shape)
   .extend({
-    /** Unset: a nats-server of MegaNest's own. */
+    /** Unset: MegaNest starts a nats-server. */
     NATS_URL: z.string().optional(),
     DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
     PG_CONNECTION_STRING: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
-    /** A nats-server program to use instead of one found or fetched. */
+    /** Path of a nats-server program. Unset: the launcher finds or downloads one. */
     NATS_SERVER_BINARY: z.string().optional(),
-    /** Address that the services behind the gateway listen on. */
+    /** Listening address of the services other than the gateway. */
     SERVICES_HOST: z.string().default('127.0.0.1'),
-    /** A terminal waits: `npm start` ends within ten seconds. */
+    /** Shorter than in the services: a user at a terminal waits, and `npm start` must end within ten seconds. */
     SHUTDOWN_GRACE_MS: baseEnvironmentSchema.shape.SHUTDOWN_GRACE_MS.unwrap().default(4_000),
-    /** Greatest size of a service's log file, and how many older ones are kept. */
+    /** Limit for the size of a service's log file, and number of older files to keep. */
     LOG_FILE_LIMIT_BYTES: bytes('stored', 4_096).default(10 * 1024 * 1024),
     LOG_FILES_LIMIT: count(0, 100).default(4),
-    /** Whether the first start ingests MegaNest's own documents. */
     WEB_UI: booleanSchema.default(true),
+    /** Whether the first start ingests MegaNest's own documents. */
     MEGANEST_SAMPLE_DOCUMENTS: booleanSchema.default(true),
     MEGASERVICES_DIR: z.string().default('megaservices'),
     GUARDRAIL_RULES: z.string().default('guardrails/default.yaml'),
@@ -125,7 +125,7 @@ export const launcherEnvironmentSchema = baseEnvironmentSchema
   });
 export type LauncherEnvironment = z.infer<typeof launcherEnvironmentSchema>;
 
-/** The models that a profile names: the variable that names another one, and the one that names a remote engine. */
+/** The models of a profile: the variable for another model, and the variable for a remote engine. */
 export const modelRoles = {
   embedding: { model: 'EMBEDDING_MODEL_ID', endpoint: 'TEI_EMBEDDING_ENDPOINT' },
   reranking: { model: 'RERANK_MODEL_ID', endpoint: 'TEI_RERANKING_ENDPOINT' },
@@ -133,12 +133,12 @@ export const modelRoles = {
   asr: { model: 'ASR_MODEL_ID', endpoint: 'ASR_ENDPOINT' },
 } as const;
 
-/** Relative paths mean the directory of the project, wherever the command was given. */
+/** Resolves a relative path against the directory of the project, not the current directory. */
 function fromProject(path: string): string {
   return isAbsolute(path) ? path : join(projectRoot, path);
 }
 
-/** Credentials mean a server of one's own; the embedded one has a token that is made at each start. */
+/** Credentials need NATS_URL. The server that MegaNest starts has a new token at each start. */
 function checkNatsVariables(environment: LauncherEnvironment): void {
   const names = Object.keys(natsEnvironmentShape).filter(
     (name) => name !== 'MEGANEST_ALLOW_OPEN' && !name.startsWith('NATS_BUCKET_'),
@@ -162,10 +162,10 @@ export function readLauncherEnvironment(variables: NodeJS.ProcessEnv): Readonly<
   });
 }
 
-/** Names shorter than this are near to too many others. */
+/** Shorter names are similar to too many other names. */
 const leastLength = 6;
 
-/** Letters to insert, delete, replace or swap with their neighbor to make one word of the other. */
+/** Edit distance of two words: letters to insert, delete, replace or swap with their neighbor. */
 function editDistance(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= one.length; row += 1) {
@@ -185,7 +185,7 @@ function editDistance(one: string, other: string): number {
   return rows[one.length]![other.length]!;
 }
 
-/** The known name that needs the fewest letters changed; undefined where none is within `most`. */
+/** The known name with the smallest edit distance; undefined if the distance is greater than `most`. */
 function nearestName(name: string, known: readonly string[], most: number): string | undefined {
   const candidates = known
     .filter((candidate) => Math.abs(candidate.length - name.length) <= most)
@@ -195,7 +195,7 @@ function nearestName(name: string, known: readonly string[], most: number): stri
   return candidates[0]?.candidate;
 }
 
-/** Names of MegaNest's own prefix that it does not know. Errors: EnvironmentError with the nearest known name of each. */
+/** Refuses unknown variables with the prefix of MegaNest. Errors: EnvironmentError with the nearest name of each. */
 export function refuseUnknown(variables: NodeJS.ProcessEnv, known: readonly string[]): void {
   const own = known.filter((name) => name.startsWith('MEGANEST_'));
   const unknown = Object.keys(variables).filter(
@@ -211,8 +211,8 @@ export function refuseUnknown(variables: NodeJS.ProcessEnv, known: readonly stri
 }
 
 /**
- * A warning for each variable that is one or two letters away from one of MegaNest's. It may belong to another program, so it
- * is not refused.
+ * A warning for each variable whose name differs by one or two letters from a variable of MegaNest. It may belong to
+ * another program, so that it is not refused.
  */
 export function describeMisspelt(variables: NodeJS.ProcessEnv, known: readonly string[]): string[] {
   return Object.entries(variables).flatMap(([name, value]) => {

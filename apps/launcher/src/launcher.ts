@@ -23,9 +23,9 @@ import { reportEvent } from './summary.js';
 import { claimPorts, hostOf, reachableHost } from './service-ports.js';
 import { createLineSink } from './service-log.js';
 
-/** Between the end of a service's own grace and its end by force. */
+/** Margin between the end of a service's own grace period and SIGKILL. */
 const marginMs = 500;
-/** A model from the hub is downloaded first. */
+/** Timeouts of a start. A model from the hub must be downloaded first. */
 const startTimeoutMs = { bundled: 120_000, other: 3_600_000 };
 
 function usesBundledModels(environment: LauncherEnvironment): boolean {
@@ -34,7 +34,7 @@ function usesBundledModels(environment: LauncherEnvironment): boolean {
   return environment.MEGANEST_PROFILE === 'bundled' && !isNamed;
 }
 
-/** Everything that `npm start` runs: started in order, restarted when it dies, stopped in reverse order. */
+/** Runs everything of `npm start`: starts it in order, restarts a child that dies, and stops it in reverse order. */
 export class Launcher {
   private readonly servers: Promise<ProvidedServer>[] = [];
   private readonly services: SupervisedProcess[] = [];
@@ -43,7 +43,7 @@ export class Launcher {
   private readonly stopping = new AbortController();
   private lock: FileLock | undefined;
   private stopped: Promise<void> | undefined;
-  /** Before, a child that dies ends the start, and is no news beside its reason. */
+  /** False during the start: a child that dies then fails the start, and its end is not reported separately. */
   private ready = false;
 
   constructor(
@@ -53,7 +53,7 @@ export class Launcher {
     this.register = new ProcessRegister(join(environment.MEGANEST_DATA_DIR, 'processes.json'));
   }
 
-  /** Name and URL of everything that serves: the servers, then the services. */
+  /** Names and URLs of the servers, then of the services. */
   get servedAddresses(): readonly (readonly [name: string, url: string])[] {
     const names = ['nats', 'postgres', ...services.map(({ name }) => name)];
     return names.flatMap((name) => {
@@ -71,7 +71,7 @@ export class Launcher {
     return { directory: this.logDirectory, maxBytes, keep };
   }
 
-  /** URL of a service. Errors: it was not started. */
+  /** URL of a service. Errors: the service was not started. */
   urlOf(service: ServiceName): string {
     const url = this.addresses.get(service);
     if (url === undefined) throw new Error(`${service} was not started`);
@@ -79,15 +79,14 @@ export class Launcher {
   }
 
   /**
-   * Starts everything and resolves when all of it is ready. The gateway comes last, after `beforeGateway`, which may use dataprep:
-   * a client that sees the gateway ready can ask about the documents. Errors: LockHeldError, PortInUseError, UnreachableError,
-   * NatsServerNotFoundError, StartFailedError; then whatever had started must be stopped with `stop()`.
+   * Starts everything and resolves when it is ready. The gateway starts last, after `beforeGateway`, which may use
+   * dataprep: a client that finds the gateway ready can ask about the documents. Errors: LockHeldError, PortInUseError,
+   * UnreachableError, NatsServerNotFoundError, StartFailedError. After an error the caller must call `stop()`.
    */
   async start(beforeGateway: () => Promise<void> = async () => {}): Promise<void> {
     this.lock = await this.lockDataDirectory();
     const leftovers = await this.register.endLeftovers();
-    if (leftovers.length > 0)
-      console.log(`Ended what an earlier start had left running: ${leftovers.join(', ')}`);
+    if (leftovers.length > 0) console.log(`Ended processes of an earlier start: ${leftovers.join(', ')}`);
     const ports = await claimPorts(this.environment);
     const nats = this.provide('nats', provideNats);
     const postgres = this.provide('postgres', providePostgres);
@@ -110,7 +109,7 @@ export class Launcher {
     this.ready = true;
   }
 
-  /** Stops everything: the services, then NATS and Postgres. Safe to call twice, also during the start. */
+  /** Stops the services, then NATS and Postgres. Safe to call twice, and during the start. */
   stop(): Promise<void> {
     this.stopped ??= this.stopInOrder();
     return this.stopped;
@@ -118,7 +117,7 @@ export class Launcher {
 
   private async stopInOrder(): Promise<void> {
     this.stopping.abort(new Error('It was stopped before it was ready.'));
-    // What the gateway has begun needs the services to its end.
+    // Running requests of the gateway need the other services until they end.
     await Promise.all(
       this.services.filter(({ name }) => name === 'gateway').map((service) => service.stop()),
     );
@@ -126,7 +125,7 @@ export class Launcher {
     const servers = await Promise.allSettled(this.servers);
     const running = servers.flatMap((server) => (server.status === 'fulfilled' ? [server.value] : []));
     await Promise.all(running.map((server) => server.stop()));
-    // Without the lock the directory, and the register in it, are another launcher's.
+    // Without the lock the directory and its register belong to another launcher.
     if (this.lock) this.register.clear();
     await this.lock?.release();
   }
@@ -144,7 +143,7 @@ export class Launcher {
     }
   }
 
-  /** Finds or starts a server. */
+  /** Provides a server: the user's own, or one that it starts. */
   private async provide(name: 'nats' | 'postgres', find: typeof provideNats): Promise<ProvidedServer> {
     this.stopping.signal.throwIfAborted();
     const server = find(this.environment, { signal: this.stopping.signal, ...this.supervision(name) });
@@ -185,7 +184,7 @@ export class Launcher {
     await service.whenReady();
   }
 
-  /** What all children share: their log, their place in the register, their restarts and the lines about them. */
+  /** Options of all children: log, register, restarts, and the lines on the console. */
   private supervision(name: string) {
     return {
       restart: defaultRestartPolicy,

@@ -1,4 +1,4 @@
-/** `npm start`: the whole of MegaNest on one machine. */
+/** `npm start`: all of MegaNest on one machine. */
 import { services, StartFailedError } from '#local-stack';
 import { projectRoot } from '#paths';
 import { EnvironmentError, needsKeys, version } from '#service-kit';
@@ -17,15 +17,15 @@ import { ingestSampleDocuments } from './sample-documents.js';
 
 const ports = services.map(({ portVariable, defaultPort }) => `${portVariable}=${defaultPort}`).join(' ');
 
-/** What `npm start -- --help` prints. */
+/** Output of `npm start -- --help`. */
 const helpText = `Usage: npm start [-- <option>]
 
 Starts MegaNest: every service, with an embedded Postgres and a NATS server unless others are named. Ctrl-C stops it.
 
 Options:
-  --help           this text
-  --version        the version
-  --print-config   every variable with the value that it would have, secrets masked
+  --help           show this text
+  --version        show the version
+  --print-config   show every variable with its value, secrets masked
 
 Settings are environment variables, e.g. GATEWAY_PORT=9999 npm start. The usual ones:
   MEGANEST_PROFILE=bundled    hub-small, hub or hub-large fetch real models from the Hugging Face hub
@@ -37,7 +37,7 @@ Settings are environment variables, e.g. GATEWAY_PORT=9999 npm start. The usual 
   NATS_URL, DATABASE_URL      servers of your own
   ${ports.replaceAll(/(.{60,100}?) /g, '$1\n  ')}
 
-docs/configuration.md lists every variable; npm run doctor looks for faults; docs/troubleshooting.md says what to do.`;
+docs/configuration.md lists every variable. npm run doctor looks for problems, and docs/troubleshooting.md explains them.`;
 
 function fail(error: unknown): void {
   console.error(
@@ -46,7 +46,7 @@ function fail(error: unknown): void {
   process.exitCode = 1;
 }
 
-/** Of a child that failed the first line: its last words were shown when it said them. */
+/** The message of an error. Of a failed child it is the first line: the other lines are on the console already. */
 function describe(error: unknown): string {
   if (error instanceof StartFailedError) return error.message.split('\n', 1).join('');
   return error instanceof Error ? error.message : String(error);
@@ -68,8 +68,8 @@ async function ingestSamples(launcher: Launcher, environment: LauncherEnvironmen
 }
 
 /**
- * Under `npm start` the end of npm ends this too, even when npm was killed and could pass no signal on. Started by other
- * means it outlives its parent, as `nohup` and init systems want.
+ * Stops when npm ends, if `npm start` started this process: a killed npm cannot pass a signal on. A process that was
+ * started in another way outlives its parent, as `nohup` and init systems need.
  */
 function stopWithNpm(stop: () => void): void {
   if (!/^start(:built)?$/.test(process.env.npm_lifecycle_event ?? '')) return;
@@ -85,7 +85,7 @@ function stopWithNpm(stop: () => void): void {
 function stopOnSignals(launcher: Launcher): void {
   let asked = false;
   const stop = () => {
-    // The second time is an order: the children follow when their parent is gone.
+    // The second signal exits at once. The children end when their parent is gone.
     if (asked) process.exit(1);
     asked = true;
     console.log('\nStopping …');
@@ -139,7 +139,7 @@ async function main(): Promise<void> {
   const options = readOptions();
   if (options.help) return console.log(helpText);
   if (options.version) return console.log(version);
-  // Documents, requests and secrets lie in what this process and its children write: they are their owner's only.
+  // This process and its children write documents, requests and secrets: only the owner may read them.
   process.umask(0o077);
   const environment = readLauncherEnvironment(process.env);
   for (const line of describeMisspelt(process.env, Object.keys(launcherEnvironmentSchema.shape)))

@@ -6,7 +6,7 @@ interface RegisteredProcess extends ProcessIdentity {
   name: string;
 }
 
-/** The processes that a launcher noted at a path; none where the file is not there or not whole. */
+/** Reads the register of a launcher; an empty list if the file is missing or damaged. */
 export function readRegister(path: string): RegisteredProcess[] {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as RegisteredProcess[];
@@ -21,19 +21,19 @@ async function endLeftover(leftover: RegisteredProcess, deadline: number): Promi
   while (isRunning(leftover)) await delay(20);
 }
 
-/** The launcher's children, on disk, so that the next launcher can end what this one may leave behind. */
+/** Register of the launcher's children on disk, so that the next launcher can end the children of a killed one. */
 export class ProcessRegister {
   private readonly running = new Map<string, RegisteredProcess>();
 
-  /** `noticeMs`: how long children of a launcher that was killed may take to notice it and leave. */
+  /** `noticeMs`: time in which children must notice that their launcher was killed, and exit. */
   constructor(
     private readonly path: string,
     private readonly noticeMs = 6_000,
   ) {}
 
   /**
-   * Waits for children that a killed launcher left on the same data directory; those that do not leave by themselves are
-   * ended. Returns their names.
+   * Waits until the children of a killed launcher on the same data directory have exited, and kills the remaining ones.
+   * Returns the names of these children.
    */
   async endLeftovers(): Promise<string[]> {
     const leftovers = readRegister(this.path).filter(isRunning);
@@ -42,8 +42,8 @@ export class ProcessRegister {
   }
 
   /**
-   * Notes a child that was started, in place of its earlier run. False: the disk takes no file, so that a launcher that follows
-   * a killed one does not know this child; it ends with its parent all the same.
+   * Registers a started child in place of its earlier run. Returns false if the file cannot be written: the next
+   * launcher then does not know this child if this launcher is killed. The child still ends with its parent.
    */
   add(name: string, pid: number): boolean {
     this.running.set(name, { name, ...identifyProcess(pid) });
@@ -57,7 +57,7 @@ export class ProcessRegister {
     }
   }
 
-  /** All children are gone. */
+  /** Removes the register after all children have ended. */
   clear(): void {
     rmSync(this.path, { force: true });
   }

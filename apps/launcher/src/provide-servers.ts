@@ -10,15 +10,15 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { LauncherEnvironment } from './environment.js';
 
-/** How an embedded server is watched, and what ends its start. */
+/** Options for the supervision of an embedded server, and a signal that aborts its start. */
 export type ServerSupervision = Pick<EmbeddedPostgresOptions, 'restart' | 'onLine' | 'onEvent' | 'signal'>;
 
 /** A server that the services use. */
 export interface ProvidedServer {
   url: string;
-  /** What the services need beside its URL to be let in. */
+  /** Variables with credentials that the services need in addition to the URL. */
   variables?: NodeJS.ProcessEnv;
-  /** Stops it, if it is MegaNest's own. */
+  /** Stops the server, if MegaNest started it. */
   stop(): Promise<void>;
 }
 
@@ -28,8 +28,8 @@ async function useExisting(variable: string, url: string, defaultPort: number): 
 }
 
 /**
- * The NATS server that NATS_URL names, else one of MegaNest's own, whose token is known to its services alone. Errors: UnreachableError, NatsServerNotFoundError,
- * StartFailedError.
+ * Provides the NATS server at NATS_URL, else starts one with a token that only the services know. Errors:
+ * UnreachableError, NatsServerNotFoundError, StartFailedError.
  */
 export async function provideNats(
   { NATS_URL, NATS_SERVER_BINARY, MEGANEST_DATA_DIR }: LauncherEnvironment,
@@ -51,7 +51,7 @@ export async function provideNats(
   return { url: server.url, variables: { NATS_TOKEN: token }, stop: () => server.stop() };
 }
 
-/** The Postgres that DATABASE_URL names, else the embedded one. Errors: UnreachableError, StartFailedError. */
+/** Provides Postgres at DATABASE_URL, else starts the embedded one. Errors: UnreachableError, StartFailedError. */
 export async function providePostgres(
   { DATABASE_URL, MEGANEST_DATA_DIR }: LauncherEnvironment,
   supervision: ServerSupervision,
@@ -64,7 +64,7 @@ export async function providePostgres(
   return { url: postgres.connectionString, stop: () => postgres.stop() };
 }
 
-/** A server that the environment names does not answer. */
+/** The server of a variable does not answer. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
@@ -85,15 +85,15 @@ function openOnce(address: { host: string; port: number }): Promise<void> {
   });
 }
 
-/** Host and port of a URL, whose scheme may be missing. */
+/** Host and port of a URL with or without a scheme. */
 function parseAddress(url: string, defaultPort: number): { host: string; port: number } {
   const { hostname, port } = new URL(url.includes('://') ? url : `tcp://${url}`);
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || defaultPort) };
 }
 
 /**
- * Opens and closes one TCP connection to a URL, or to the first that answers of a comma list. Errors: UnreachableError that names
- * the variable and every address that was tried.
+ * Opens and closes a TCP connection to a URL. Of a list with commas, one address must answer. Errors: UnreachableError
+ * with the variable and every address.
  */
 export async function checkReachable(variable: string, urls: string, defaultPort: number): Promise<void> {
   const attempts = urls.split(',').map((url) => openOnce(parseAddress(url.trim(), defaultPort)));

@@ -5,13 +5,13 @@ import { basename, join } from 'node:path';
 
 export interface SampleDocumentsOptions {
   /**
-   * The project's directory: its docs/*.md are the sample knowledge base. README.md is not: it holds the document that a
-   * newcomer is asked to ingest and to delete again, which would go on answering.
+   * The project's directory. Its docs/*.md are the sample documents. README.md is left out: it contains the document of
+   * its own example, so that questions would still be answered after the user deletes that document.
    */
   projectDirectory: string;
-  /** Remembers what was ingested, by content. */
+  /** File with the content hashes of the ingested documents. */
   markerPath: string;
-  /** The dataprep service. */
+  /** URL of the dataprep service. */
   dataprepUrl: string;
   apiKey?: string;
 }
@@ -55,8 +55,8 @@ async function upload(documents: readonly SampleDocument[], options: SampleDocum
 }
 
 /**
- * Ingests the sample documents that were not ingested before in their present form, so that a document the user
- * deleted does not come back with the next start. Returns the file names that were ingested.
+ * Ingests the sample documents that were not ingested before with the same content. A document that the user deleted is
+ * therefore not ingested again at the next start. Returns the names of the ingested files.
  */
 export async function ingestSampleDocuments(options: SampleDocumentsOptions): Promise<string[]> {
   const marker = await readMarker(options.markerPath);

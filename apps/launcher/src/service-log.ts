@@ -4,15 +4,15 @@ import { join } from 'node:path';
 
 export interface LogOptions {
   directory: string;
-  /** Greatest size of a log file, in bytes. */
+  /** Limit for the size of a log file, in bytes. */
   maxBytes: number;
-  /** How many older files of a child are kept. */
+  /** Number of older files to keep for each child. */
   keep: number;
 }
 
 /**
- * Where a child's output goes: all of it into `<directory>/<name>.log`, warnings and errors also to the console with the
- * child's name before each.
+ * Returns a function for the output lines of a child. It writes all lines to `<directory>/<name>.log`, and warnings and
+ * errors also to the console, after the name of the child.
  */
 export function createLineSink(options: LogOptions, name: string): (line: OutputLine) => void {
   const { directory, maxBytes, keep } = options;
@@ -26,7 +26,7 @@ export function createLineSink(options: LogOptions, name: string): (line: Output
   };
 }
 
-/** pino's number of the level "warn". */
+/** Number of the level "warn" in pino. */
 const warnLevel = 40;
 
 interface LogEntry {
@@ -57,8 +57,8 @@ function describeEntry(entry: LogEntry): string {
 }
 
 /**
- * What of a child's output a person at the console must see: warnings and errors of JSON logs and of nats-server, and
- * whatever else it writes to standard error. Undefined: it goes to the log file only.
+ * Selects the lines for the console: warnings and errors of JSON logs and of nats-server, and other lines on standard
+ * error. Undefined for a line that goes to the log file only.
  */
 export function selectForConsole(line: OutputLine): string | undefined {
   const entry = parseEntry(line.text);
@@ -71,20 +71,20 @@ export function selectForConsole(line: OutputLine): string | undefined {
 
 export interface RotatingFileOptions {
   path: string;
-  /** A file that would grow beyond this makes room: it becomes `<path>.1`, which becomes `<path>.2`. */
+  /** Limit for the size of the file. A full file is renamed to `<path>.1`, which is renamed to `<path>.2`. */
   maxBytes: number;
-  /** How many older files are kept. */
+  /** Number of older files to keep. */
   keep: number;
-  /** Hears once that lines are lost, and once that they are kept again. */
+  /** Called once when lines are lost, and once when writing works again. */
   onTrouble(message: string): void;
 }
 
-/** Lines that wait for the end of the turn at most; a disk that takes nothing must not fill the memory. */
+/** Limit for the lines that wait for the end of the turn, so that they do not fill the memory. */
 const mostWaiting = 10_000;
 
 /**
- * Appends lines to a file of limited size. What one turn of the event loop brings is one write. A write that fails, because
- * the disk is full for example, loses its lines and nothing else; the next one is tried again.
+ * Appends lines to a file of limited size. All lines of one turn of the event loop are one write. If a write fails, for
+ * example because the disk is full, its lines are lost. The next write is tried again.
  */
 export class RotatingFile {
   #waiting: string[] = [];
@@ -134,7 +134,7 @@ export class RotatingFile {
 
   #recover(): void {
     if (this.#lost === 0) return;
-    const message = `${this.options.path} is written again; ${this.#lost} lines were lost.`;
+    const message = `${this.options.path} can be written again; ${this.#lost} lines were lost.`;
     this.#lost = 0;
     this.options.onTrouble(message);
     this.append(message);

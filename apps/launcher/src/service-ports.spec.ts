@@ -24,7 +24,7 @@ it('names the service and the number of a port in use', async () => {
   const { port } = server.address() as AddressInfo;
   const claim = claimPorts(readLauncherEnvironment({ ...anyPort, RERANKING_PORT: String(port) }));
   await expect(claim).rejects.toThrow(
-    `port ${port} (reranking) is in use: stop what listens there, or set RERANKING_PORT.`,
+    `port ${port} (reranking) is in use: stop the program that uses it, or set RERANKING_PORT.`,
   );
   server.close();
 });

@@ -6,14 +6,14 @@ export class PortInUseError extends Error {
   override readonly name = 'PortInUseError';
 }
 
-/** The address to reach a server on that listens on `host`: the unspecified address is no destination. */
+/** Address for connections to a server that listens on `host`. The unspecified address is not a valid destination. */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** The address that a service listens on: the gateway is the way in, and the others are for this machine alone. */
+/** Listening address of a service. Only the gateway listens on HOST. */
 export function hostOf(
   name: string,
   { HOST, SERVICES_HOST }: Pick<LauncherEnvironment, 'HOST' | 'SERVICES_HOST'>,
@@ -21,7 +21,7 @@ export function hostOf(
   return name === 'gateway' ? HOST : SERVICES_HOST;
 }
 
-/** Two services on one port, which neither of them could know. */
+/** Refuses two services with the same port. Neither service could detect this itself. */
 function refuseDuplicates(environment: LauncherEnvironment): void {
   const owners = new Map<number, string>();
   for (const { name, portVariable } of services) {
@@ -34,8 +34,8 @@ function refuseDuplicates(environment: LauncherEnvironment): void {
 }
 
 /**
- * The port of each service, checked to be free; 0 becomes a random one that restarts keep. Errors: PortInUseError that names
- * every service whose port is taken.
+ * Checks that the port of each service is free. Port 0 becomes a random port, which a restart keeps. Errors:
+ * PortInUseError with every service whose port is in use.
  */
 export async function claimPorts(environment: LauncherEnvironment): Promise<Record<ServiceName, number>> {
   refuseDuplicates(environment);
@@ -44,7 +44,9 @@ export async function claimPorts(environment: LauncherEnvironment): Promise<Reco
   for (const { name, portVariable } of services) {
     const wanted = environment[portVariable];
     if (wanted !== 0 && !(await isPortFree(wanted, hostOf(name, environment))))
-      taken.push(`port ${wanted} (${name}) is in use: stop what listens there, or set ${portVariable}.`);
+      taken.push(
+        `port ${wanted} (${name}) is in use: stop the program that uses it, or set ${portVariable}.`,
+      );
     ports[name] = wanted === 0 ? await freePort(hostOf(name, environment)) : wanted;
   }
   if (taken.length > 0) throw new PortInUseError(taken.join('\n'));

@@ -1,12 +1,12 @@
 import type { ChildExit, SupervisionEvent } from '#local-stack';
 import { launcherEnvironmentSchema, type LauncherEnvironment } from './environment.js';
 
-/** The question that the README asks too; its answer is a sentence of the sample documents. */
+/** The example question of the README. Its answer is a sentence of the sample documents. */
 const sampleQuestion = 'What happens when a service dies?';
 
 interface SummaryOptions {
   gatewayUrl: string;
-  /** Name and URL of everything that runs. */
+  /** Names and URLs of the servers and services. */
   addresses: readonly (readonly [name: string, url: string])[];
   logDirectory: string;
   needsKey: boolean;
@@ -15,7 +15,7 @@ interface SummaryOptions {
   readyAfterMs: number;
 }
 
-/** Milliseconds as people read them: "3.4 s". */
+/** Formats milliseconds as seconds: "3.4 s". */
 function formatSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
@@ -26,7 +26,7 @@ function sampleCommand(gatewayUrl: string, needsKey: boolean): string {
   return `curl ${gatewayUrl}/v1/chat/completions -H 'Content-Type: application/json'${key} -d '${body}'`;
 }
 
-/** What `npm start` prints when everything serves: the addresses, and a request to paste. */
+/** Output of `npm start` when everything is ready: the addresses, and a request to paste into a shell. */
 export function describeReady(options: SummaryOptions): string {
   const width = Math.max(...options.addresses.map(([name]) => name.length)) + 2;
   return [
@@ -51,11 +51,11 @@ function describeExit({ code, signal, error }: ChildExit): string {
   return signal ?? `exit code ${code}`;
 }
 
-/** One line on the console for what a person wants to know about a child: that it is ready, that it died. */
+/** Writes a line to the console when a child is ready, hangs or dies. */
 export function reportEvent(name: string, event: SupervisionEvent): void {
   const label = name.padEnd(11);
   if (event.type === 'ready') console.log(`${label}ready (${formatSeconds(event.afterMs)})`);
-  if (event.type === 'hung') console.error(`${label}does not answer any more; it is ended`);
+  if (event.type === 'hung') console.error(`${label}does not answer any more and is killed`);
   if (event.type === 'exited' && event.restartInMs !== undefined)
     console.error(
       `${label}died (${describeExit(event.exit)}), restarting in ${formatSeconds(event.restartInMs)}`,
@@ -65,25 +65,25 @@ export function reportEvent(name: string, event: SupervisionEvent): void {
 const secretName = /(KEY|KEYS|TOKEN|SECRET|PASSWORD)$/;
 const mask = '***';
 
-/** Hides what URLs carry before their @, but for a database's user: all of it, since a name alone may be a NATS token. */
+/** Masks the part of a URL before its @. The user of a database stays; in other URLs the user may be a NATS token. */
 function maskCredentials(urls: string): string {
   if (/^postgres(ql)?:/.test(urls)) return urls.replace(/^(\w+:\/\/[^:/@]*):[^/?#]*@/, `$1:${mask}@`);
   return urls.replaceAll(/(^|[\s,]|:\/\/)[^/?#\s]+@/g, `$1${mask}@`);
 }
 
-/** Hides the secrets among a URL's query parameters. */
+/** Masks secrets in the query parameters of a URL. */
 function maskQuery(url: string): string {
   return url.replaceAll(/([?&])([^=&]+)=([^&#]+)/g, (whole, start: string, name: string) =>
     secretName.test(name.toUpperCase()) ? `${start}${name}=${mask}` : whole,
   );
 }
 
-/** A URL, or a comma list of them, as it may be shown: passwords, tokens and keys as ***. */
+/** A URL or a comma list of URLs for display: passwords, tokens and keys become ***. */
 export function maskUrl(value: string): string {
   return maskQuery(maskCredentials(value));
 }
 
-/** The value of a variable as it may be shown: lists with commas, secrets as ***. */
+/** The value of a variable for display: lists with commas, secrets as ***. */
 export function showValue(name: string, value: unknown): string {
   if (value === undefined) return '(unset)';
   const items = Array.isArray(value) ? (value as unknown[]) : [value];
@@ -91,7 +91,7 @@ export function showValue(name: string, value: unknown): string {
   return items.map((item) => (secretName.test(name) ? mask : maskUrl(String(item)))).join(',');
 }
 
-/** The resolved configuration, one `NAME=value` per line, in alphabetical order, secrets masked. */
+/** The resolved configuration for display, one `NAME=value` per line in alphabetical order, secrets masked. */
 export function describeConfiguration(environment: Readonly<LauncherEnvironment>): string {
   return Object.keys(launcherEnvironmentSchema.shape)
     .toSorted()

@@ -96,7 +96,7 @@ describe('npm run backup', () => {
     await expect.poll(() => written).toBeGreaterThan(50);
     const before = written;
     const target = join(directory.path, 'copy');
-    expect((await backUp(target)).stdout).toContain(`MEGANEST_DATA_DIR=${target} npm start runs on it`);
+    expect((await backUp(target)).stdout).toContain(`To use it: MEGANEST_DATA_DIR=${target} npm start`);
     const after = written;
     abort.abort();
     await writing;
@@ -114,7 +114,7 @@ describe('npm run backup', () => {
 
   it.each([
     ['a target that exists', () => directory.path, {}, /exists; name a directory that does not/],
-    ['a directory without a database', () => join(directory.path, 'copy'), {}, /holds no database/],
+    ['a directory without a database', () => join(directory.path, 'copy'), {}, /does not contain a database/],
     [
       'a database of the user’s own',
       () => join(directory.path, 'copy'),

@@ -81,7 +81,7 @@ describe('npm run models', () => {
   });
 
   it('lists, checks and removes', async () => {
-    expect(await models('list')).toEqual({ code: 0, output: 'No models of the hub are here.\n' });
+    expect(await models('list')).toEqual({ code: 0, output: 'No models of the hub are downloaded.\n' });
     expect(await models('pull', id)).toMatchObject({ code: 0 });
     const { output } = await models('list');
     expect(output).toMatch(/^acme\/tiny {2}[0-9a-f]{12} main {2}4\.0 MB {2}complete {2}\//);
@@ -94,7 +94,10 @@ describe('npm run models', () => {
     });
     expect(await models('rm', id)).toEqual({ code: 0, output: 'acme/tiny is removed.\n' });
     expect(await models('rm', id)).toMatchObject({ code: 1 });
-    expect(await models('check', id)).toEqual({ code: 1, output: expect.stringContaining('is not here') });
+    expect(await models('check', id)).toEqual({
+      code: 1,
+      output: expect.stringContaining('is not downloaded'),
+    });
   });
 
   it('says how it is used, and why a download failed', async () => {

@@ -1,4 +1,6 @@
-/** `npm run backup -- <directory>`: copies the embedded database, running or not, to a new data directory. */
+/**
+ * `npm run backup -- <directory>`: copies the embedded database to a new data directory. The database may be running.
+ */
 import { acquireFileLock, databaseCopy, embeddedLock, isRunning, type ProcessIdentity } from '#local-stack';
 import { existsSync, watch } from 'node:fs';
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
@@ -6,16 +8,16 @@ import { join, resolve } from 'node:path';
 import { readLauncherEnvironment } from '../environment.js';
 import { readRegister } from '../process-register.js';
 
-/** Longest wait for the running database to copy itself. */
+/** Timeout for the copy by the running database. */
 const patienceMs = 600_000;
 
-/** The running database's process, as the launcher noted it. */
+/** The process of the running database, from the launcher's register. */
 function runningDatabase(dataDirectory: string): ProcessIdentity | undefined {
   const noted = readRegister(join(dataDirectory, 'processes.json'));
   return noted.find((one) => one.name === 'postgres' && isRunning(one));
 }
 
-/** Asks the running database for a copy, and waits until it lies there as a whole. */
+/** Asks the running database for a copy, and waits until the copy is complete. */
 async function askForCopy(database: ProcessIdentity, directory: string): Promise<string> {
   const copy = join(directory, databaseCopy);
   await rm(copy, { recursive: true, force: true });
@@ -26,7 +28,7 @@ async function askForCopy(database: ProcessIdentity, directory: string): Promise
       else if (!isRunning(database)) finish(() => fail(new Error('The database ended while it was copied.')));
     };
     const watcher = watch(directory, look);
-    // A process that ends changes nothing in the directory, so it is looked for every second.
+    // The end of the process does not change the directory, so that a timer checks for it.
     const timer = setInterval(look, 1_000);
     const finish = (settle: () => void) => {
       watcher.close();
@@ -34,14 +36,14 @@ async function askForCopy(database: ProcessIdentity, directory: string): Promise
       settle();
     };
     over.addEventListener('abort', () =>
-      finish(() => fail(new Error('The database made no copy; see .data/logs.'))),
+      finish(() => fail(new Error('The database did not make a copy; see .data/logs.'))),
     );
     process.kill(database.pid, 'SIGUSR2');
   });
   return copy;
 }
 
-/** Takes the place of the database's process, so that none starts while its files are copied. */
+/** Holds the lock of the database while its files are copied, so that the database cannot start. */
 async function copyAtRest(directory: string, target: string): Promise<void> {
   const lock = await acquireFileLock(join(directory, embeddedLock), { holder: 'npm run backup' });
   try {
@@ -52,8 +54,9 @@ async function copyAtRest(directory: string, target: string): Promise<void> {
 }
 
 /**
- * Copies the embedded database into the new directory `target`, in the shape of a data directory: `MEGANEST_DATA_DIR=<target> npm start` runs
- * on it. Returns what was done, in words. Errors: no target, one that exists, a database of the user's own, none at all.
+ * Copies the embedded database into the new data directory `target`, for `MEGANEST_DATA_DIR=<target> npm start`.
+ * Returns a message for the user. Errors: the target is missing or exists, DATABASE_URL is set, or there is no
+ * database.
  */
 async function backUp(variables: NodeJS.ProcessEnv, target: string | undefined): Promise<string> {
   const { DATABASE_URL, MEGANEST_DATA_DIR } = readLauncherEnvironment(variables);
@@ -61,7 +64,7 @@ async function backUp(variables: NodeJS.ProcessEnv, target: string | undefined):
   if (DATABASE_URL !== undefined) throw new Error('DATABASE_URL is set: back that database up with pg_dump.');
   if (existsSync(target)) throw new Error(`${target} exists; name a directory that does not.`);
   const directory = join(MEGANEST_DATA_DIR, 'postgres');
-  if (!existsSync(join(directory, 'pgdata'))) throw new Error(`${directory} holds no database.`);
+  if (!existsSync(join(directory, 'pgdata'))) throw new Error(`${directory} does not contain a database.`);
   const draft = `${resolve(target)}.draft`;
   const files = join(draft, 'postgres', 'pgdata');
   await rm(draft, { recursive: true, force: true });
@@ -74,7 +77,7 @@ async function backUp(variables: NodeJS.ProcessEnv, target: string | undefined):
     await rm(copy, { recursive: true });
   }
   await rename(draft, target);
-  return `${target} holds the database. MEGANEST_DATA_DIR=${target} npm start runs on it.`;
+  return `${target} contains the database. To use it: MEGANEST_DATA_DIR=${target} npm start`;
 }
 
 try {

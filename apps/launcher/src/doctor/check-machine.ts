@@ -10,7 +10,7 @@ import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
 const leastNode = [20, 19] as const;
 const littleSpaceBytes = 1024 ** 3;
 
-/** Node, the data directory, the address that is listened on. */
+/** Checks the version of Node, the data directory and the listening address. */
 export async function checkMachine(environment: LauncherEnvironment): Promise<Finding[]> {
   return [
     checkNode(process.versions.node),
@@ -19,7 +19,7 @@ export async function checkMachine(environment: LauncherEnvironment): Promise<Fi
   ];
 }
 
-/** Node.js 20.19 or later. */
+/** Checks that Node.js is 20.19 or later. */
 export function checkNode(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const enough = major > leastNode[0] || (major === leastNode[0] && minor >= leastNode[1]);
@@ -36,13 +36,13 @@ function checkAddress({ HOST, API_KEYS, API_KEYS_FILE, MEGANEST_ALLOW_OPEN }: La
   if (MEGANEST_ALLOW_OPEN)
     return warn(
       'address',
-      `${HOST} is open to everybody who reaches it`,
+      `every client that can reach ${HOST} has access`,
       'set API_KEYS unless the network is trusted',
     );
   return fail('address', `HOST=${HOST} without API_KEYS is refused`, 'set API_KEYS, or HOST=127.0.0.1');
 }
 
-/** A directory that is not there yet is made by the first start, in the nearest one that is. */
+/** The nearest existing parent of a directory. The first start creates the directory in it. */
 function nearestExisting(path: string): string {
   return existsSync(path) ? path : nearestExisting(dirname(path));
 }
@@ -67,7 +67,7 @@ async function checkDataDirectory(directory: string): Promise<Finding[]> {
   return [warn('data', shown, 'free some space: models and JetStream need room')];
 }
 
-/** Where NATS_URL is not set, a nats-server is started: is there one? */
+/** Checks that a nats-server program exists. `npm start` starts it if NATS_URL is not set. */
 export async function checkNatsProgram(environment: LauncherEnvironment): Promise<Finding> {
   const cacheDirectory = join(projectRoot, 'node_modules', '.cache', 'meganest');
   try {

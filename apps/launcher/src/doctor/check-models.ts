@@ -9,16 +9,16 @@ import { maskUrl } from '../summary.js';
 import { reachableHost } from '../service-ports.js';
 import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
 
-/** What the configuration files of a local model say. */
+/** Facts from the configuration files of a local model. */
 interface ModelFacts {
-  /** Width of its vectors, or of its hidden state. */
+  /** Dimensions of its vectors, or of its hidden state. */
   width?: number;
   maxTokens?: number;
 }
 
 export interface ModelReport {
   findings: Finding[];
-  /** Absent where the model is remote, or not there. */
+  /** Absent if the model is remote or missing. */
   embedding?: ModelFacts;
 }
 
@@ -27,17 +27,17 @@ interface Role {
   variable: (typeof modelRoles)[keyof typeof modelRoles]['model'] | 'GUARDRAIL_MODEL_ID';
   source: string;
   endpoint?: string;
-  /** What its folder holds beside the weights. */
+  /** Files that the folder must contain in addition to the weights. */
   files: readonly string[];
 }
 
 const textModelFiles = ['config.json', 'tokenizer.json'];
 
-/** Words are at most about this many tokens in English text. */
+/** Estimated maximum of tokens per word in English text. */
 const tokensPerWord = 1.5;
 const endpointTimeoutMs = 3_000;
 
-/** The models: their files, their limits against the profile's, remote engines. */
+/** Checks the files of the models, their limits against the profile, and the remote engines. */
 export async function checkModels(environment: LauncherEnvironment): Promise<ModelReport> {
   let profile: Profile;
   try {
@@ -61,7 +61,7 @@ function rolesOf(environment: LauncherEnvironment, profile: Profile): Role[] {
   });
 }
 
-/** The guardrail judges by rules alone unless a classifier is named. */
+/** Without a classifier the guardrail uses rules only. */
 function guardrailRole({
   GUARDRAIL_MODEL_ID: source = '',
   TEI_GUARDRAIL_ENDPOINT: endpoint,
@@ -81,7 +81,11 @@ async function checkRole(
     const named = environment[variable] !== undefined;
     if (parseHubId(source) !== undefined && (profile.allowHub || named))
       return {
-        finding: warn(check, `${source} is not here yet`, 'the next start downloads it; it needs a network'),
+        finding: warn(
+          check,
+          `${source} is not downloaded yet`,
+          'the next start downloads it and needs a network',
+        ),
       };
     const fix = `correct ${variable}: a bundled name, a folder or an organization/name of the hub`;
     return { finding: fail(check, `the model ${source} was not found`, fix) };
@@ -111,7 +115,9 @@ async function folderOf(source: string, environment: LauncherEnvironment): Promi
   return findDownloaded(model, { hubCache: hubCacheOf(environment) }, canCompileAny);
 }
 
-/** A folder in Hugging Face layout has a configuration, a tokenizer where it reads text, and weights of one kind. */
+/**
+ * Missing files of a folder in Hugging Face layout: configuration, tokenizer of a text model, weights of one format.
+ */
 function missingFiles(folder: string, wanted: readonly string[]): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const needed = wanted.filter((name) => !files.includes(name));
@@ -125,7 +131,7 @@ function readFacts(folder: string): ModelFacts {
   return { width: numberOf('hidden_size'), maxTokens: numberOf('max_position_embeddings') };
 }
 
-/** Any answer will do: engines differ in what they serve at their root. */
+/** Checks that an engine answers. Engines serve different paths, so that any status below 500 counts. */
 async function checkEndpoint(check: string, endpoint: string): Promise<Finding> {
   try {
     const answer = await fetch(`${endpoint.replace(/\/$/, '')}/models`, {
@@ -133,7 +139,7 @@ async function checkEndpoint(check: string, endpoint: string): Promise<Finding> 
     });
     await answer.body?.cancel();
     if (answer.status < 500) return ok(check, `${maskUrl(endpoint)} answers`);
-    return fail(check, `${maskUrl(endpoint)} answers ${answer.status}`, 'look into the log of that engine');
+    return fail(check, `${maskUrl(endpoint)} answers ${answer.status}`, 'see the log of that engine');
   } catch (error) {
     const message = `${maskUrl(endpoint)} does not answer: ${reasonOf((error as Error).cause ?? error)}`;
     return fail(check, message, 'start that engine, or correct its address');
@@ -168,14 +174,14 @@ function describeLimits(
   );
 }
 
-/** What the other checks have found out. */
+/** Facts from other checks. */
 export interface KnownFacts {
   database?: DatabaseFacts;
   embedding?: ModelFacts;
   running: ReadonlySet<string>;
 }
 
-/** The index: has it documents, and are their vectors as wide as the model's? */
+/** Checks that the index has documents, and that their vectors have the dimensions of the embedding model. */
 export async function checkIndex(environment: LauncherEnvironment, known: KnownFacts): Promise<Finding[]> {
   const { database, embedding } = known;
   const documents = database?.documents ?? (await countOverHttp(environment, known));
@@ -199,7 +205,7 @@ export async function checkIndex(environment: LauncherEnvironment, known: KnownF
   ];
 }
 
-/** The embedded database is reached by its services alone. */
+/** Counts the documents over HTTP: only the services can reach the embedded database. */
 async function countOverHttp(
   { SERVICES_HOST, DATAPREP_PORT, API_KEYS }: LauncherEnvironment,
   { running }: KnownFacts,
@@ -212,8 +218,8 @@ async function countOverHttp(
       signal: AbortSignal.timeout(10_000),
     });
     if (answer.ok) return ((await answer.json()) as unknown[]).length;
-    return fail('index', `dataprep answers ${answer.status}`, 'look into the log of dataprep');
+    return fail('index', `dataprep answers ${answer.status}`, 'see the log of dataprep');
   } catch (error) {
-    return fail('index', `dataprep does not answer: ${reasonOf(error)}`, 'look into the log of dataprep');
+    return fail('index', `dataprep does not answer: ${reasonOf(error)}`, 'see the log of dataprep');
   }
 }

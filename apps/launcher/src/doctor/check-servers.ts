@@ -11,7 +11,7 @@ const usualPayloadBytes = 1024 * 1024;
 const leastPostgres = 150_000;
 const leastVector = '0.8.0';
 
-/** NATS: reachable, large enough messages, an object store. */
+/** Checks NATS: connection, version, message size, JetStream. */
 export async function checkNats(environment: LauncherEnvironment): Promise<Finding[]> {
   const { NATS_URL } = environment;
   if (NATS_URL === undefined) return [await checkNatsProgram(environment)];
@@ -21,13 +21,17 @@ export async function checkNats(environment: LauncherEnvironment): Promise<Findi
     const findings = [ok('nats', `${version} at ${maskUrl(NATS_URL)}, ${roundTripMs} ms`)];
     if (!jetStream)
       findings.push(
-        fail('nats', 'JetStream is off, so files cannot travel', 'start nats-server with --jetstream'),
+        fail(
+          'nats',
+          'JetStream is off, so files cannot be transferred',
+          'start nats-server with --jetstream',
+        ),
       );
     if (jetStreamProblem !== undefined)
       findings.push(
         fail(
           'nats',
-          `JetStream does not work, so files cannot travel: ${jetStreamProblem}`,
+          `JetStream does not work, so files cannot be transferred: ${jetStreamProblem}`,
           'make room on the disks of its servers and restart them; or enable JetStream for the account',
         ),
       );
@@ -59,7 +63,7 @@ export interface DatabaseReport {
   facts?: DatabaseFacts;
 }
 
-/** Postgres: reachable, new enough, pgvector, migrations, rights, clock. */
+/** Checks Postgres: connection, version, pgvector, migrations, privileges, clock. */
 export async function checkDatabase({ DATABASE_URL }: LauncherEnvironment): Promise<DatabaseReport> {
   if (DATABASE_URL === undefined) return { findings: [ok('postgres', 'embedded, started by npm start')] };
   try {
@@ -94,7 +98,7 @@ function describeDatabase({ serverVersion, vector, mayCreate, now }: DatabaseFac
     findings.push(
       fail(
         'postgres',
-        'the user may create no tables',
+        'the user may not create tables',
         'GRANT CREATE ON SCHEMA public TO the user of DATABASE_URL',
       ),
     );
@@ -106,8 +110,8 @@ function describeMigrations({ pendingMigrations, unknownMigrations }: DatabaseFa
     return [
       fail(
         'migrations',
-        `a newer MegaNest has been here: ${unknownMigrations.join(', ')}`,
-        'run that version, or another database',
+        `a newer version of MegaNest has migrated this database: ${unknownMigrations.join(', ')}`,
+        'run that version, or use another database',
       ),
     ];
   if (pendingMigrations.length === 0) return [ok('migrations', 'all applied')];

@@ -22,7 +22,7 @@ export interface ServicesReport {
   running: Set<string>;
 }
 
-/** Each service's port: free, MegaNest's own and healthy, or somebody else's. */
+/** Checks the port of each service: it is free, belongs to a healthy service, or belongs to another program. */
 export async function checkServices(environment: LauncherEnvironment): Promise<ServicesReport> {
   const running = new Set<string>();
   const reports = await Promise.all(
@@ -49,7 +49,7 @@ export async function checkServices(environment: LauncherEnvironment): Promise<S
   return { findings, running };
 }
 
-/** Undefined where the port is free. */
+/** Findings about a service; undefined if its port is free. */
 async function checkService(
   { name, portVariable, reportsAs }: ServiceDescription,
   environment: LauncherEnvironment,
@@ -66,7 +66,7 @@ async function checkService(
   );
   const health = healthSchema.safeParse(await answer?.body.json().catch(() => undefined));
   if (!health.success || !health.data['Service Title'].endsWith(`@${reportsAs}`)) {
-    const fix = `stop what listens there, or set ${portVariable}`;
+    const fix = `stop that program, or set ${portVariable}`;
     return [fail('ports', `${name} needs port ${port}, which another program has`, fix)];
   }
   const { date } = answer?.headers ?? {};
@@ -78,7 +78,7 @@ function describeHealth(name: string, health: z.output<typeof healthSchema>): Fi
   const findings = health.dependencies
     .filter(({ healthy }) => !healthy)
     .map((dependency) =>
-      fail(name, `${dependency.name}: ${dependency.detail ?? 'not healthy'}`, `look into the log of ${name}`),
+      fail(name, `${dependency.name}: ${dependency.detail ?? 'not healthy'}`, `see the log of ${name}`),
     );
   if (health['Service Version'] !== version)
     findings.push(warn(name, `is version ${health['Service Version']}, this is ${version}`, 'restart it'));

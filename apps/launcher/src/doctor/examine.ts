@@ -11,8 +11,8 @@ import { checkServices } from './check-services.js';
 import { fail, ok, reasonOf, warn, type Finding } from './finding.js';
 
 /**
- * Looks at every hop of an installation, running or only configured; changes nothing. Without `services` the ports of this
- * machine are left out, which those on other machines do not have.
+ * Checks every part of an installation, which may be running or only configured. It does not change anything. Without
+ * `services` the ports of this machine are not checked, for services on other machines.
  */
 export async function examine(
   variables: NodeJS.ProcessEnv,

@@ -1,10 +1,10 @@
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
-  /** What was looked at, e.g. `nats`. */
+  /** Name of the check, e.g. `nats`. */
   check: string;
   level: 'ok' | 'warn' | 'fail';
   message: string;
-  /** What to do about it, in one line; absent where all is well. */
+  /** Advice in one line; absent if nothing is wrong. */
   fix?: string;
 }
 
@@ -28,7 +28,7 @@ export function formatFinding({ check, level, message, fix }: Finding): string {
   return fix === undefined ? line : `${line}  →  ${fix}`;
 }
 
-/** The message of whatever was thrown, with its code: Node's connection errors may have no message. */
+/** Message of a thrown value, with its code: connection errors of Node may have an empty message. */
 export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const { code } = thrown as { code?: unknown };
@@ -38,9 +38,9 @@ export function reasonOf(thrown: unknown): string {
 
 const clockToleranceMs = 5_000;
 
-/** What to do where the clock of another machine differs from this one's by milliseconds. */
+/** Warns if the clock of another machine differs too much from the clock of this one. */
 export function checkClock(other: string, skewMs: number): Finding[] {
   if (skewMs <= clockToleranceMs) return [];
   const message = `${other} is ${Math.round(skewMs / 1000)} s off this machine`;
-  return [warn('clock', message, 'synchronise both by NTP')];
+  return [warn('clock', message, 'synchronize both by NTP')];
 }

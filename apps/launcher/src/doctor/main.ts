@@ -1,4 +1,4 @@
-/** `npm run doctor`: what is wrong with this installation, and what to do about it. */
+/** `npm run doctor`: prints the problems of this installation, with advice. */
 import { parseArgs } from 'node:util';
 import { examine } from './examine.js';
 import { formatFinding } from './finding.js';
@@ -15,6 +15,6 @@ if (values.json) console.log(JSON.stringify({ healthy: failed === 0, findings },
 else {
   for (const finding of findings) console.log(formatFinding(finding));
   const warned = findings.filter(({ level }) => level === 'warn').length;
-  console.log(`\n${failed} to fix, ${warned} to look at, ${findings.length} findings in all.`);
+  console.log(`\n${failed} to fix, ${warned} to check, ${findings.length} findings in all.`);
 }
 process.exitCode = failed > 0 ? 1 : 0;

@@ -4,7 +4,7 @@ import { openAsBlob } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
-/** What became of the files of a request. */
+/** Outcome of the files of a request. */
 export interface IngestOutcome {
   documents: IngestedDocument[];
   failed: FailedDocument[];
@@ -16,7 +16,7 @@ interface ErrorBody {
 
 const pageSize = 500;
 
-/** Talks to the gateway, or to the dataprep service, at a URL. */
+/** Client of the gateway or of the dataprep service at a URL. */
 export class IngestClient {
   constructor(
     private readonly url: string,
@@ -24,7 +24,7 @@ export class IngestClient {
     private readonly key: string | undefined,
   ) {}
 
-  /** Names of the documents that are stored. Errors: why they cannot be read. */
+  /** Names of the stored documents. Errors: the server does not answer or refuses the request. */
   async names(): Promise<Set<string>> {
     const names = new Set<string>();
     for (let offset = 0; ; offset += pageSize) {
@@ -36,7 +36,7 @@ export class IngestClient {
     }
   }
 
-  /** Sends files and tells the progress. Errors: why none of them was stored. */
+  /** Sends files and reports the progress. Errors: the reason if the server stored none of the files. */
   async ingest(
     files: readonly FoundFile[],
     onProgress: (progress: IngestProgress) => void,
@@ -89,19 +89,19 @@ function messageOf(text: string): string | undefined {
 
 /** A file of a folder. */
 export interface FoundFile {
-  /** On this machine. */
+  /** Path on this machine. */
   path: string;
-  /** Within the folder, with forward slashes: the name of its document. */
+  /** Path within the folder, with forward slashes: the name of its document. */
   name: string;
   bytes: number;
   /** Changes when the file does. */
   version: string;
 }
 
-/** Folders that hold no documents. Hidden ones are left out too. */
+/** Folders without documents. Hidden folders are left out too. */
 const skipped = new Set(['node_modules', '__pycache__']);
 
-/** Every file below a folder, or the one file that is named, in the order of their names. Links are not followed. */
+/** Finds every file below a folder, or a single file, in the order of names. Does not follow symbolic links. */
 export async function findFiles(root: string): Promise<FoundFile[]> {
   const facts = await stat(root);
   if (facts.isFile()) return [describe(root, root.split(/[\\/]/).at(-1)!, facts)];

@@ -9,25 +9,25 @@ export interface FolderOptions {
   client: IngestClient;
   record: IngestRecord;
   output: LineTarget;
-  /** Sends also what was sent before. */
+  /** Whether to send files again that an earlier run has sent. */
   again?: boolean;
 }
 
-/** What became of a folder's files. */
+/** Numbers of the files of a folder, by outcome. */
 export interface FolderOutcome {
   stored: number;
-  /** Sent by an earlier run, and not changed since. */
+  /** Files that an earlier run has sent and that have not changed since. */
   skipped: number;
   failed: number;
 }
 
-/** One request: small enough to be repeated, large enough to be quick. */
+/** Limits of one request: small enough for a retry, large enough for a good throughput. */
 const mostFiles = 25;
 const mostBytes = 32 * 1024 * 1024;
 
 /**
- * Sends the files below a folder, batch by batch, each under its path within the folder. What an earlier run has sent, and is stored
- * still, is left out. Errors: the folder or the server cannot be reached.
+ * Sends the files below a folder in batches, each under its path within the folder. Skips a file that an earlier run
+ * has sent and that is still stored. Errors: the folder cannot be read, or the server does not answer.
  */
 export async function ingestFolder(folder: string, options: FolderOptions): Promise<FolderOutcome> {
   const { client, record, output } = options;
@@ -50,7 +50,7 @@ export async function ingestFolder(folder: string, options: FolderOptions): Prom
   return outcome;
 }
 
-/** Reasons by the names of the files that were not stored. */
+/** Sends a batch. Returns the reasons of the files that were not stored, by name. */
 async function sendBatch(
   batch: readonly FoundFile[],
   client: IngestClient,
@@ -60,7 +60,7 @@ async function sendBatch(
     const { failed } = await client.ingest(batch, show);
     return new Map(failed.map(({ filename, error }) => [filename, error.message]));
   } catch (error) {
-    // A request whose files all failed names the first alone: each is sent by itself to learn its reason.
+    // If all files of a request fail, the error names the first file only. Each file is sent again to get its reason.
     if (batch.length === 1) return new Map([[batch[0]!.name, (error as Error).message]]);
     await client.names();
     const single = batch.map((file) => sendBatch([file], client, show));
@@ -94,14 +94,14 @@ function shareOf({ stage, completed, total }: IngestProgress): number {
   return stage === 'embedding' && total > 0 ? completed / total : 0;
 }
 
-/** Which files of a folder were sent, by name and version, so that a second run sends the others alone. */
+/** Record of the sent files of a folder, by name and version, so that a second run sends only the other files. */
 export class IngestRecord {
   private constructor(
     private readonly path: string,
     private readonly versions: Record<string, string>,
   ) {}
 
-  /** The record of what went from a folder to a collection of a server; it lies in the data directory. */
+  /** Opens the record for a folder, a server and a collection. It is a file in the data directory. */
   static async open(dataDirectory: string, ...what: readonly string[]): Promise<IngestRecord> {
     const name = createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 16);
     const path = join(dataDirectory, 'ingests', `${name}.json`);
@@ -115,7 +115,7 @@ export class IngestRecord {
     return this.versions[name] === version;
   }
 
-  /** Kept at once, so that a run that is broken off can be continued. */
+  /** Adds files and writes the record at once, so that the next run can continue after an interruption. */
   async add(files: readonly { name: string; version: string }[]): Promise<void> {
     for (const { name, version } of files) this.versions[name] = version;
     await mkdir(dirname(this.path), { recursive: true });
@@ -125,7 +125,7 @@ export class IngestRecord {
   }
 }
 
-/** A stream that lines are written to: standard output. */
+/** A stream for lines, such as standard output. */
 interface LineTarget {
   write(text: string): unknown;
   isTTY?: boolean;
@@ -134,7 +134,7 @@ interface LineTarget {
 
 const width = 24;
 
-/** A bar that is drawn again in place on a terminal; elsewhere each tenth is a line. */
+/** A progress bar. A terminal shows it in place; other outputs get a line for each tenth. */
 export class ProgressBar {
   #shown = -1;
   #part = 0;
@@ -144,9 +144,9 @@ export class ProgressBar {
     private readonly total: number,
   ) {}
 
-  /** `share`: of the file in work, from 0 to 1. */
+  /** Draws the bar. `share`: progress of the current file, from 0 to 1. */
   draw(done: number, share: number, label: string): void {
-    // A batch that fails is sent again file by file; the bar does not go back.
+    // The files of a failed batch are sent again one by one. The bar does not go back then.
     this.#part = Math.max(this.#part, this.total === 0 ? 1 : Math.min(1, (done + share) / this.total));
     const part = this.#part;
     if (this.target.isTTY) return this.#draw(part, done, label);
@@ -156,7 +156,7 @@ export class ProgressBar {
     this.target.write(`${tenth * 10} % (${done} of ${this.total})\n`);
   }
 
-  /** A line above the bar. */
+  /** Writes a line above the bar. */
   say(line: string): void {
     this.target.write(this.target.isTTY ? `\r\u001B[K${line}\n` : `${line}\n`);
   }

@@ -1,4 +1,4 @@
-/** `npm run ingest -- <folder>`: puts the documents of a folder into a running MegaNest. */
+/** `npm run ingest -- <folder>`: sends the documents of a folder to a running MegaNest. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,15 +9,15 @@ import { ingestFolder, IngestRecord } from './ingest-folder.js';
 
 const usage = `Usage: npm run ingest -- <folder or file> [options]
 
-Sends every document below the folder to a running MegaNest, under its path within the folder. Hidden files, and what an earlier run has sent
-already, are left out; run it again after an interruption, and it goes on.
+Sends every document below the folder to a running MegaNest, under its path within the folder. Skips hidden files, and
+files that an earlier run has sent. After an interruption, run it again to continue.
 
 Options:
-  --url <address>         of the gateway or the dataprep service [http://127.0.0.1:8888]
-  --collection <name>     where the documents go [default]
-  --key <API key>         [the first of API_KEYS]
-  --again                 sends also what was sent before
-  --help                  this text`;
+  --url <address>         gateway or dataprep service [http://127.0.0.1:8888]
+  --collection <name>     collection for the documents [default]
+  --key <API key>         API key [the first of API_KEYS]
+  --again                 send files again that were sent before
+  --help                  show this text`;
 
 function readOptions() {
   const text = { type: 'string' } as const;
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   if (values.help) return console.log(usage);
   const [given, ...more] = positionals;
   if (given === undefined || more.length > 0) throw new EnvironmentError(usage);
-  // npm runs in the project's folder; the user gave the path where npm was called.
+  // npm changes to the project's folder. The user's path is relative to INIT_CWD, where npm was called.
   const folder = resolve(process.env.INIT_CWD ?? '.', given);
   if (!existsSync(folder)) throw new EnvironmentError(`${folder} does not exist.`);
   const { API_KEYS, GATEWAY_PORT, MEGANEST_DATA_DIR } = readLauncherEnvironment(process.env);
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
 }
 
 process.once('SIGINT', () => {
-  console.error('\nStopped. Run the same command again to go on.');
+  console.error('\nStopped. Run the same command again to continue.');
   process.exit(130);
 });
 await main().catch((error: Error) => {

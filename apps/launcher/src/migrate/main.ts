@@ -1,6 +1,6 @@
 /**
- * Brings the schema of the database at DATABASE_URL up to date and ends: a job that runs before services of a new version
- * start. Services do the same at their start; the job shows a failed migration before any pod is replaced.
+ * Migrates the database at DATABASE_URL and exits. Run this job before the services of a new version start. Services
+ * also migrate at their start, but the job shows a failed migration before a pod is replaced.
  */
 import { openDatabase } from '#storage';
 

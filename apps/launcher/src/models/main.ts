@@ -1,4 +1,4 @@
-/** `npm run models -- pull|list|rm|check`: the models of the hub that are here. */
+/** `npm run models -- pull|list|rm|check`: manages the downloaded models of the hub. */
 import { parseArgs } from 'node:util';
 import {
   canCompileAny,
@@ -20,12 +20,12 @@ const usage = `Usage: npm run models -- <command> [models]
 Models of the Hugging Face hub, as organization/name or organization/name@revision.
 
 Commands:
-  pull [models]    downloads them; without models those of MEGANEST_PROFILE and of LLM_MODEL_ID and its siblings
-  list             shows every model that is here
-  rm <models>      removes them with all their revisions
-  check [models]   compares every file with its hash; without models all of them
+  pull [models]    download models; default: the models of MEGANEST_PROFILE, LLM_MODEL_ID and the other *_MODEL_ID
+  list             list the downloaded models
+  rm <models>      remove models with all their revisions
+  check [models]   compare every file with its hash; default: all downloaded models
 
-HF_TOKEN, HF_ENDPOINT, HF_HOME and MEGANEST_DATA_DIR count as they do for npm start.`;
+HF_TOKEN, HF_ENDPOINT, HF_HOME and MEGANEST_DATA_DIR have the same meaning as for npm start.`;
 
 const shortCommit = 12;
 
@@ -62,7 +62,7 @@ function optionsOf(environment: LauncherEnvironment): ModelLoadOptions {
   };
 }
 
-/** The hub's models that the next start would load. */
+/** Models of the hub that the next start would load. */
 function configuredModels(environment: LauncherEnvironment): HubModel[] {
   const profile = loadProfile(environment.MEGANEST_PROFILE);
   const roles = Object.keys(modelRoles) as (keyof typeof modelRoles)[];
@@ -75,7 +75,7 @@ function configuredModels(environment: LauncherEnvironment): HubModel[] {
 
 async function pull(models: readonly HubModel[], options: ModelLoadOptions): Promise<void> {
   if (models.length === 0)
-    throw new Error(`Name a model: the profile and the variables name none of the hub.\n\n${usage}`);
+    throw new Error(`Name a model: neither the profile nor a variable names a model of the hub.\n\n${usage}`);
   for (const model of models) console.log(`${model.id}: ${await pullModel(model, options, canCompileAny)}`);
 }
 
@@ -86,7 +86,7 @@ function rowOf({ id, commit, names, bytes, complete, directory }: CachedModel): 
 
 async function list(options: ModelLoadOptions): Promise<void> {
   const rows = (await listModels(options)).map(rowOf);
-  if (rows.length === 0) return console.log('No models of the hub are here.');
+  if (rows.length === 0) return console.log('No models of the hub are downloaded.');
   const widths = rows[0]!.map((_cell, column) => Math.max(...rows.map((row) => row[column]!.length)));
   for (const row of rows)
     console.log(
@@ -110,7 +110,7 @@ async function check(models: readonly HubModel[], options: ModelLoadOptions): Pr
   const wanted = new Set(models.map(({ id }) => id));
   const cached = (await listModels(options)).filter(({ id }) => wanted.size === 0 || wanted.has(id));
   const absent = [...wanted].filter((id) => !cached.some((model) => model.id === id));
-  for (const id of absent) console.log(`${id} is not here.`);
+  for (const id of absent) console.log(`${id} is not downloaded.`);
   let faults = absent.length;
   for (const model of cached) {
     const damaged = await findDamage(model);
@@ -119,7 +119,7 @@ async function check(models: readonly HubModel[], options: ModelLoadOptions): Pr
     if (state !== 'ok') faults += 1;
   }
   if (faults === 0) return;
-  console.log('To mend a model: npm run models -- rm <model>, then pull <model>.');
+  console.log('To repair a model: npm run models -- rm <model>, then pull <model>.');
   process.exitCode = 1;
 }
 
