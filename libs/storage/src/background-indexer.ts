@@ -15,15 +15,15 @@ import { quoteIdentifier, type Transaction } from './transaction.js';
 import { listSegmentNames, segmentDefinition, segmentName, segmentPrefix } from './vector-segments.js';
 import { vectorIndexOf } from './vectors.js';
 
-/** Chunks of a collection that are written between two looks: a look is a transaction of its own. */
+/** Chunks of a collection that are written between two checks: each check is a separate transaction. */
 const lookAfter = 500;
-/** Another process builds an index now. */
+/** Delay if another process is building an index. */
 const retryMs = 2_000;
 
 /**
- * Builds HNSW indexes and counts the words of large collections, in the background. An index is built in bulk, for a range
- * of a collection's latest chunks, once there are too many of them to be compared one by one. Up to then they cost nothing,
- * and a search compares them exactly, so that it misses none.
+ * Builds HNSW indexes and counts the words of large collections, in the background. It builds an index in bulk, for a range
+ * of a collection's latest chunks, once there are too many of them to compare one by one. Before that they do not have an
+ * index, and a search compares them exactly.
  */
 export class BackgroundIndexer {
   readonly #written = new Map<string, number>();
@@ -39,7 +39,7 @@ export class BackgroundIndexer {
 
   constructor(private readonly database: Database) {}
 
-  /** Called with the chunks that were just stored, outside of a transaction that has written any. */
+  /** Called with the number of chunks that were just stored, after their transaction. */
   stored(target: IndexedChunks, chunks: number): void {
     const key = `${target.dimensions} ${target.collection}`;
     const since = (this.#written.get(key) ?? lookAfter) + chunks;
@@ -47,7 +47,7 @@ export class BackgroundIndexer {
     if (since >= lookAfter) this.#begin([target]);
   }
 
-  /** Looks at every collection: a process may have died before it built an index. Drops the indexes of collections that are gone. */
+  /** Checks every collection: a process may have died before it built an index. Drops the indexes of deleted collections. */
   async catchUp(): Promise<void> {
     const targets = await this.database.transaction((transaction) =>
       transaction.query<IndexedChunks>(
@@ -68,12 +68,12 @@ export class BackgroundIndexer {
     this.#begin(targets);
   }
 
-  /** Resolves once nothing is being built. */
+  /** Resolves when the running work has ended. */
   async settled(): Promise<void> {
     while (this.#working) await this.#working;
   }
 
-  /** Begins nothing more. An index that a server builds is finished there. */
+  /** Does not start further work. A server finishes the index that it is building. */
   stop(): void {
     this.#stopped.abort();
     this.#waiting.clear();
@@ -123,7 +123,7 @@ export class BackgroundIndexer {
       else if (!change.build && change.drop.length === 0) return;
       else if (change.build && !this.#policy?.isEmbedded) {
         const isBuilt = await this.#buildBesideWriters(target, change.build);
-        // More chunks came meanwhile, and the next index may take as long.
+        // More chunks came in the meantime, and the next index may take as long.
         if (isBuilt) await this.#count(target);
       }
     }
@@ -145,7 +145,7 @@ export class BackgroundIndexer {
     });
   }
 
-  /** Plans a change of the indexes and drops those that it names, unless one is being built. */
+  /** Plans a change of the indexes and drops the ones to remove, unless an index is being built. */
   async #plan(
     plan: (transaction: Transaction, policy: IndexingPolicy) => Promise<IndexChange>,
   ): Promise<IndexChange | 'busy'> {

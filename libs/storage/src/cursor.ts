@@ -4,31 +4,31 @@ import type { SqlValue, Transaction } from './transaction.js';
 /** A list in one table, ordered by its column `position`; `condition` uses `$1` to `$n` of `values`. */
 export interface CursorList {
   table: 'files' | 'vector_stores' | 'vector_store_files' | 'response_items' | 'conversation_items';
-  /** The column that cursors name. */
+  /** The column with the ids of cursors. */
   idColumn: 'id' | 'file_id';
   columns: string;
   condition: string;
   values: readonly SqlValue[];
 }
 
-/** Which part of a list is asked for, as OpenAI's lists are paged. */
+/** The requested page of a list, as in OpenAI's lists. */
 export interface CursorRequest {
   limit: number;
   order: 'asc' | 'desc';
-  /** Id that the page begins behind. */
+  /** Id of the item before the page. */
   after?: string;
-  /** Id that the page ends before. */
+  /** Id of the item after the page. */
   before?: string;
 }
 
-/** A page, and whether the list goes on behind it. */
+/** A page, and whether more rows follow. */
 export interface CursorPage<Row> {
   rows: Row[];
   hasMore: boolean;
 }
 
 /**
- * Reads a page. With `before` alone it is the page that ends before it, as a client that pages back expects.
+ * Reads a page. With only `before`, the page ends directly before that item, as a client that pages back expects.
  * Errors: invalid_request for a cursor that is not in the list.
  */
 export async function readCursorPage<Row extends object>(

@@ -1,19 +1,19 @@
 import { MegaNestError } from '#contracts';
 
 /**
- * SQLSTATEs that say "no connection to be had" rather than "the statement is wrong": broken (08), shut down (57P),
- * too many (53300, 53400), not let in (28), no such database (3D000).
+ * SQLSTATEs of an unavailable connection, as opposed to a wrong statement: broken (08), shut down (57P), too many
+ * connections (53300, 53400), access refused (28), unknown database (3D000).
  */
 const unavailableStates = /^(08...|28...|57P0.|53300|53400|3D000)$/;
 const retryableStates = new Set(['40001', '40P01']);
 const timedOutState = '57014';
-/** An entry of an index has a size: a name, an id or a link was too long. */
+/** An index entry is too large: a name, an id or a link was too long. */
 const tooLargeState = '54000';
 const diskFullState = '53100';
 const networkCodes = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|ENOENT$)/;
-/** Of TLS: a certificate that is not trusted, another name, no common protocol. */
+/** TLS errors: an untrusted certificate, a wrong name, no common protocol. */
 const tlsCodes = /^(ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|EPROTO$)/;
-/** The driver's own errors carry no code. */
+/** The driver's own errors do not have a code. */
 const driverMessages =
   /^(Connection terminated|timeout exceeded when|Query read timeout|Client has encountered|The server does not support SSL)/;
 
@@ -22,7 +22,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** True where the connection itself failed (refused, reset, closed, shut down), so that a new one may work. */
+/** True if the connection failed (refused, reset, closed, shut down), so that a new one may work. */
 export function isConnectionError(error: unknown): boolean {
   const code = codeOf(error);
   if ([unavailableStates, networkCodes, tlsCodes].some((codes) => codes.test(code))) return true;
@@ -30,8 +30,8 @@ export function isConnectionError(error: unknown): boolean {
 }
 
 /**
- * True where the database is away and may come back by itself: refused, reset, shutting down, starting up. Not where it refuses
- * this client, and not where all connections are taken.
+ * True if the database is away and may come back by itself: refused, reset, shutting down, starting up. False if it
+ * refuses this client, or if all connections are in use.
  */
 export function isAwayError(error: unknown): boolean {
   const code = codeOf(error);
@@ -43,7 +43,7 @@ export function isAwayError(error: unknown): boolean {
   );
 }
 
-/** True where Postgres undid the transaction because of another one (deadlock, serialisation): run it again. */
+/** True if Postgres rolled the transaction back because of another one (deadlock, serialization): run it again. */
 export function isRetryableError(error: unknown): boolean {
   return retryableStates.has(codeOf(error));
 }
@@ -55,10 +55,10 @@ export function lacksSharedMemory(error: unknown): boolean {
 }
 
 /**
- * What callers see of a failed statement: `service_unavailable` naming postgres where the database is away
- * or its disk is full,
- * `deadline_exceeded` where a statement ran into its limit, `invalid_request` where a value is too long for an index, else
- * `internal_error` with the SQLSTATE. The database's own words may hold data of others: they are the cause, which the log has.
+ * Converts the error of a statement to an error for callers: `service_unavailable` with postgres if the database is away
+ * or its disk is full, `deadline_exceeded` if a statement exceeded its time limit, `invalid_request` if a value is too
+ * long for an index, otherwise `internal_error` with the SQLSTATE. The database's message may contain data of others, so
+ * it is only the cause, for the log.
  */
 export function toMegaNestError(error: unknown): MegaNestError {
   if (error instanceof MegaNestError) return error;
@@ -87,12 +87,12 @@ export function toMegaNestError(error: unknown): MegaNestError {
     return new MegaNestError('invalid_request', { detail: tooLong, cause: error });
   }
   const state = codeOf(error);
-  // Without a code it is no error of the database but of the work in the transaction.
+  // An error without a code is not from the database but from the work in the transaction.
   const refusal = state ? `it refused a statement (SQLSTATE ${state})` : detail;
   return new MegaNestError('internal_error', { service, detail: refusal, cause: error });
 }
 
-/** An AggregateError (refused on ::1 and on 127.0.0.1) has an empty message; its parts tell what happened. */
+/** An AggregateError (refused on ::1 and on 127.0.0.1) has an empty message; its parts have the causes. */
 function describe(error: Error): string {
   if (!(error instanceof AggregateError)) return error.message || error.name;
   return error.errors

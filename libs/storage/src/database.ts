@@ -8,17 +8,17 @@ import { quoteIdentifier, type SqlValue, Transaction } from './transaction.js';
 export interface DatabaseOptions {
   /** `postgres://user:password@host:port/database`. */
   connectionString: string;
-  /** Schema of the tables; {@link Database.migrate} makes it. Default `public`. */
+  /** Schema of the tables; {@link Database.migrate} creates it. Default `public`. */
   schema?: string;
-  /** Most connections this process opens; one is enough. Default 4. */
+  /** Maximum connections of this process; one is enough. Default 4. */
   maxConnections?: number;
   /** Milliseconds to wait for a connection before `service_unavailable`. Default 5,000. */
   connectionTimeoutMs?: number;
-  /** Milliseconds that one statement may take before `deadline_exceeded`. Default 60,000. */
+  /** Time limit of one statement in milliseconds, then `deadline_exceeded`. Default 60,000. */
   statementTimeoutMs?: number;
-  /** Milliseconds that a transaction waits for a database that is away (restarting, failing over). Default 10,000. */
+  /** Milliseconds that a transaction waits for an unavailable database (restarting, failing over). Default 10,000. */
   patienceMs?: number;
-  /** Told of connections that broke while idle (a database restart); the pool replaces them by itself. */
+  /** Called when an idle connection breaks (a database restart); the pool replaces it by itself. */
   onConnectionLost?: (error: Error) => void;
 }
 
@@ -28,14 +28,14 @@ const awayRetryMs = 250;
 const backgroundLimitMs = 600_000;
 const longestStatementMs = 86_400_000;
 
-/** What became of one attempt. */
+/** The outcome of one attempt. */
 type Attempt<Result> = { result: Result } | { error: unknown; mayRetry: boolean; isAway: boolean };
 
 /**
  * A pool of connections to Postgres, or to PGlite behind its socket. Everything runs inside explicit transactions:
  * PGlite has one session, and only a transaction keeps the messages of two clients apart (docs/decisions/0030).
- * It survives a restart of the database: broken connections are replaced, and what could not run fails with
- * `service_unavailable` that names postgres.
+ * It survives a restart of the database: it replaces broken connections, and work that could not run fails with
+ * `service_unavailable`, which names postgres.
  */
 export class Database {
   private readonly pool: Pool;
@@ -54,7 +54,7 @@ export class Database {
       connectionString,
       max: maxConnections,
       connectionTimeoutMillis: connectionTimeoutMs,
-      /** The server's own limit comes first; this one is for a server that no longer answers at all. */
+      /** The server's own limit takes effect first; this limit is for a server that does not answer. */
       query_timeout: statementTimeoutMs + 5_000,
       keepAlive: true,
     });
@@ -62,17 +62,17 @@ export class Database {
     this.beginStatement = [
       'BEGIN',
       `SET LOCAL statement_timeout = ${Math.ceil(statementTimeoutMs)}`,
-      // Statements are short. A search forbids scans, which Postgres counts as costs that compiling would pay off for.
+      // Statements are short. A search disables scans, which Postgres counts as high costs and would therefore compile.
       'SET LOCAL jit = off',
       `SET LOCAL search_path = ${quoteIdentifier(this.schema)}, public`,
     ].join('; ');
   }
 
   /**
-   * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. Run again, at most
-   * twice, where the connection was found dead before anything ran, or where Postgres chose it as the victim of a
-   * deadlock; and as long as `patienceMs` allows where the database is away before the commit. So `work` must do
-   * nothing but talk to the database.
+   * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. It runs again, at most
+   * twice, if the connection was dead before the first statement, or if Postgres chose it as the victim of a deadlock.
+   * It also runs again within `patienceMs` if the database is away before the commit. So `work` must only use the
+   * database.
    */
   async transaction<Result>(
     work: (transaction: Transaction) => Promise<Result>,
@@ -88,19 +88,19 @@ export class Database {
     }
   }
 
-  /** Runs one statement in a transaction of its own; answers its rows. */
+  /** Runs one statement in its own transaction; returns its rows. */
   query<Row extends object>(text: string, values?: readonly SqlValue[]): Promise<Row[]> {
     return this.transaction((transaction) => transaction.query<Row>(text, values));
   }
 
-  /** Runs one statement in a transaction of its own; answers how many rows it touched. */
+  /** Runs one statement in its own transaction; returns the number of affected rows. */
   execute(text: string, values?: readonly SqlValue[]): Promise<number> {
     return this.transaction((transaction) => transaction.execute(text, values));
   }
 
   /**
-   * Applies the pending migrations and answers their names; safe when several processes start at once. Waits up to
-   * `patienceMs` for a database that is still starting, or busy with the migrations of another process.
+   * Applies the pending migrations and returns their names; safe if several processes start at once. Waits up to
+   * `patienceMs` for a database that is starting, or that runs the migrations of another process.
    * Errors: service_unavailable.
    */
   async migrate(patienceMs = 20_000): Promise<string[]> {
@@ -116,7 +116,7 @@ export class Database {
     }
   }
 
-  /** For long work in the background: one connection beside those of the pool, closed with this one. */
+  /** Returns a database with one separate connection, for long work in the background; it closes with this one. */
   sibling(): Database {
     const sibling = new Database({
       ...this.options,
@@ -128,8 +128,8 @@ export class Database {
   }
 
   /**
-   * Runs a statement that Postgres refuses inside of a transaction, with settings for its time and without a limit of time. An
-   * abort cuts the connection; the server goes on to the end of the statement.
+   * Runs a statement that Postgres refuses within a transaction, with its own settings and without a time limit. An abort
+   * closes the connection; the server finishes the statement.
    */
   async runOutsideTransaction(
     text: string,
@@ -157,7 +157,7 @@ export class Database {
     }
   }
 
-  /** Asks the database for a sign of life; answers the milliseconds it took. Errors: service_unavailable. */
+  /** Checks that the database answers; returns the milliseconds it took. Errors: service_unavailable. */
   async ping(): Promise<number> {
     const start = performance.now();
     await this.transaction((transaction) => transaction.query('SELECT 1'), atOnce);
@@ -192,7 +192,7 @@ export class Database {
     } catch (error) {
       await rollBackAndRelease(client, error);
       const mayRetry = begun ? isRetryableError(error) : isConnectionError(error);
-      // Of a commit without an answer it is not known whether it happened.
+      // Without the answer to a commit, its outcome is unknown.
       return { error, mayRetry, isAway: !committing && isAwayError(error) };
     } finally {
       client.off('error', ignoreLostClient);
@@ -200,13 +200,13 @@ export class Database {
   }
 }
 
-/** For what has patience of its own, or asks whether the database is there. */
+/** For callers that wait themselves, or that check whether the database is up. */
 const atOnce = { patienceMs: 0 };
 
 /** A client in use that loses its connection between two statements must not end the process. */
 function ignoreLostClient(): void {}
 
-/** Opens a {@link Database}; connections are made on first use. */
+/** Opens a {@link Database}; it connects on first use. */
 export function openDatabase(options: DatabaseOptions): Database {
   return new Database(options);
 }

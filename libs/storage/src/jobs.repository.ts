@@ -5,7 +5,7 @@ import { toPostgresJson, type SqlValue } from './transaction.js';
 
 export type JobState = 'queued' | 'running' | 'paused' | 'succeeded' | 'failed' | 'cancelled';
 
-/** Work that outlives the request that asked for it. */
+/** Work that continues after the answer to its request. */
 export interface Job<Progress = Record<string, unknown>> {
   id: string;
   state: JobState;
@@ -26,27 +26,27 @@ type JobRow<Progress> = Omit<Job<Progress>, 'createdAt' | 'updatedAt' | 'finishe
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const columns = `id, state, progress, error, created_at AS "createdAt", updated_at AS "updatedAt",
   finished_at AS "finishedAt"`;
-/** Ended jobs are told of for so long. */
+/** Time for which ended jobs are kept. */
 const keptFor = '30 days';
 
-/** A job to go on with: one whose process died, or one that was paused. */
+/** A job to continue: its process died, or it was paused. */
 export interface ClaimedJob<Request> {
   id: string;
   request: Request;
-  /** Reports with an older number do not count: another process has the job. */
+  /** Reports with an older number are ignored: another process has the job. */
   epoch: number;
 }
 
 const finalStates: ReadonlySet<JobState> = new Set(['succeeded', 'failed', 'cancelled']);
 
-/** The state of ingestion jobs, so that a client may ask for it at any instance and after a restart. */
+/** The state of ingestion jobs: a client can read it from any instance, and after a restart. */
 export class JobsRepository<
   Progress extends object = Record<string, unknown>,
   Request extends object = Record<string, unknown>,
 > {
   constructor(private readonly database: Database) {}
 
-  /** Adds a queued job and answers it. With its request another process can go on with it. */
+  /** Adds a queued job and returns it. With its request another process can continue it. */
   async create(progress: Progress, request?: Request): Promise<Job<Progress>> {
     const [job] = await this.rows(
       `INSERT INTO ingest_jobs (id, state, progress, request) VALUES ($1, $2, $3, $4) RETURNING ${columns}`,
@@ -66,7 +66,7 @@ export class JobsRepository<
     return this.rows(`SELECT ${columns} FROM ingest_jobs ORDER BY created_at DESC, id LIMIT $1`, [limit]);
   }
 
-  /** Says that a process still has a job that waits; false where it has ended, is paused, or another process has it. */
+  /** Renews a waiting job of a process; false if it has ended, is paused, or another process has it. */
   async keep(id: string, epoch = 0): Promise<boolean> {
     const touched = await this.database.execute(
       `UPDATE ingest_jobs SET updated_at = now()
@@ -76,7 +76,7 @@ export class JobsRepository<
     return touched > 0;
   }
 
-  /** Sets a job aside: its process loses it, and none takes it over. False where it has ended or is paused already. */
+  /** Pauses a job: no process works on it. False if it has ended or is already paused. */
   async pause(id: string): Promise<boolean> {
     if (!uuid.test(id)) return false;
     const touched = await this.database.execute(
@@ -87,7 +87,7 @@ export class JobsRepository<
     return touched > 0;
   }
 
-  /** Gives a paused job to the caller; undefined where it is not paused. */
+  /** Gives a paused job to the caller; undefined if it is not paused. */
   async resume(id: string): Promise<ClaimedJob<Request> | undefined> {
     if (!uuid.test(id)) return undefined;
     const [job] = await this.database.query<ClaimedJob<Request>>(
@@ -98,7 +98,7 @@ export class JobsRepository<
     return job;
   }
 
-  /** Gives a job up, so that any process goes on with it at once. */
+  /** Releases a job, so that any process can continue it at once. */
   async release(id: string, epoch = 0): Promise<void> {
     await this.database.execute(
       `UPDATE ingest_jobs SET state = 'queued', updated_at = now() - interval '1 day', attempts = attempts - 1
@@ -108,7 +108,7 @@ export class JobsRepository<
   }
 
   /**
-   * Takes over jobs that no living process works on, `limit` at most: unfinished, not reported for `idleMs`, and begun
+   * Takes over at most `limit` jobs that no running process works on: unfinished, not reported for `idleMs`, and started
    * fewer than `maxAttempts` times.
    */
   async claimAbandoned(
@@ -127,7 +127,7 @@ export class JobsRepository<
     );
   }
 
-  /** Removes jobs that ended, or were paused, long ago. Answers how many. */
+  /** Removes jobs that ended, or were paused, long ago. Returns their number. */
   async deleteOld(): Promise<number> {
     return this.database.execute(
       `DELETE FROM ingest_jobs WHERE finished_at < now() - interval '${keptFor}'
@@ -136,14 +136,14 @@ export class JobsRepository<
   }
 
   /**
-   * Writes progress and marks the job as running; false where it is unknown, has ended (a cancelled job stays so), is paused,
+   * Writes progress and marks the job as running; false if it is unknown, has ended (also by a cancellation), is paused,
    * or another process has it.
    */
   async report(id: string, progress: Progress, epoch = 0): Promise<boolean> {
     return this.update(id, 'running', { progress, epoch });
   }
 
-  /** Ends the job; false where it is unknown or had ended before: the first end counts. */
+  /** Ends the job; false if it is unknown or has already ended: the first end counts. */
   async finish(
     id: string,
     state: 'succeeded' | 'failed' | 'cancelled',
@@ -153,8 +153,8 @@ export class JobsRepository<
   }
 
   /**
-   * Fails the jobs that no living process works on and that were begun `maxAttempts` times, or keep no request: unfinished
-   * and not reported for `idleMs`. Answers how many. A process that works on a job reports more often than that.
+   * Fails the jobs that no running process works on (unfinished, not reported for `idleMs`) if they were started
+   * `maxAttempts` times or do not have a request. Returns their number. A running job reports more often than `idleMs`.
    */
   async failAbandoned(idleMs: number, error: ErrorBody, maxAttempts = 1): Promise<number> {
     return this.database.execute(

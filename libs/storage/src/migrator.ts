@@ -6,15 +6,15 @@ import { migrations } from './migrations/index.js';
 import type { StorageMigration } from './migrations/storage-migration.js';
 import { quoteIdentifier, type Transaction } from './transaction.js';
 
-/** Any number will do as long as every process uses the same. */
+/** Id of the advisory lock: an arbitrary number that all processes share. */
 const migrationLock = 7_306_081_913;
 const leastVectorVersion = '0.8.0';
 const silent = { debug: undefined, info: () => {}, warn: () => {}, error: () => {} };
 
 /**
- * Applies pending migrations inside the caller's transaction, under a lock that ends with it. The library's own
- * lock belongs to the session, and PGlite has but one for all clients; so its lock is off, and every migration asks
- * not to be wrapped in a transaction of its own.
+ * Applies pending migrations inside the caller's transaction, under a lock that ends with it. The library's own lock
+ * belongs to the session, and PGlite has only one session for all clients. So that lock is off, and no migration gets its
+ * own transaction.
  */
 export async function runMigrations(transaction: Transaction, schema: string): Promise<string[]> {
   await transaction.query('SET LOCAL statement_timeout = 0');
@@ -25,7 +25,7 @@ export async function runMigrations(transaction: Transaction, schema: string): P
   const applied = await runner({
     dbClient: transaction.client,
     dir: import.meta.dirname,
-    // The library wants one file at least: this one, whatever the bundler called it.
+    // The library needs at least one file: this file, under the name that the bundler gave it.
     ignorePattern: `(?!${basename(import.meta.filename).replaceAll('.', '\\.')}$).*`,
     migrationLoaderStrategies: [
       { extensions: ['.js', '.ts'], loader: () => Promise.resolve(migrations.map(toMigrationUnit)) },
@@ -54,7 +54,7 @@ function unwrapped(step: StorageMigration['up']) {
 const vectorVersions = `(SELECT extversion FROM pg_extension WHERE extname = 'vector') AS installed,
   (SELECT default_version FROM pg_available_extensions WHERE name = 'vector') AS available`;
 
-/** pgvector of at least 0.8 (iterative scans). Errors: service_unavailable that says what is missing. */
+/** Requires pgvector 0.8 or newer (iterative scans). Errors: service_unavailable with the found version. */
 async function requireVectorExtension(transaction: Transaction): Promise<void> {
   const [available] = await transaction.query<{ installed: string | null; available: string | null }>(
     `SELECT ${vectorVersions}`,
@@ -69,7 +69,7 @@ async function requireVectorExtension(transaction: Transaction): Promise<void> {
   if (!available?.installed) await transaction.query('CREATE EXTENSION IF NOT EXISTS vector SCHEMA public');
 }
 
-/** Negative where the dotted version `left` is older than `right`. */
+/** Compares dotted versions; negative if `left` is older than `right`. */
 export function compareVersions(left: string, right: string): number {
   const [leftParts, rightParts] = [left, right].map((version) => version.split('.').map(Number));
   for (let index = 0; index < 3; index += 1) {
@@ -79,25 +79,25 @@ export function compareVersions(left: string, right: string): number {
   return 0;
 }
 
-/** The state of a database as it is found; nothing is changed. */
+/** The state of a database; reading it does not change the database. */
 export interface DatabaseFacts {
   /** e.g. 150004. */
   serverVersion: number;
-  /** Version of pgvector: installed, or the one that could be; null where there is none. */
+  /** Version of pgvector, installed or available; null if it is not available. */
   vector: { version: string | null; installed: boolean };
   /** Names of migrations that have not been applied. */
   pendingMigrations: string[];
-  /** Names in the database that this version does not know: a newer one has been here. */
+  /** Names of migrations in the database that this version does not know: a newer version has used it. */
   unknownMigrations: string[];
   mayCreate: boolean;
   documents: number;
-  /** Width of the stored vectors, the most frequent first. */
+  /** Widths of the stored vectors, the most frequent first. */
   widths: number[];
   /** Epoch milliseconds by the database's clock. */
   now: number;
 }
 
-/** Reads the state of a database. Errors: those of pg where it cannot be reached. */
+/** Reads the state of a database. Errors: the errors of pg if it cannot be reached. */
 export async function inspectDatabase(connectionString: string, timeoutMs = 3_000): Promise<DatabaseFacts> {
   const client = new Client({ connectionString, connectionTimeoutMillis: timeoutMs, query_timeout: 10_000 });
   await client.connect();
@@ -141,7 +141,7 @@ async function inspect(client: Client): Promise<DatabaseFacts> {
 
 type Rows = <Row extends object>(sql: string) => Promise<Row[]>;
 
-/** The widths of a thousand chunks stand for all of them: a large index is not read as a whole. */
+/** Reads the widths of a thousand chunks, a sample, so that a large table is not read as a whole. */
 async function readIndex(rowsOf: Rows): Promise<{ documents: number; widths: number[] }> {
   const [count] = await rowsOf<{ count: string }>(
     'SELECT count(*) AS count FROM documents WHERE pending_since IS NULL',

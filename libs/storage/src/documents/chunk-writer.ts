@@ -5,12 +5,12 @@ import { encodeRealArray, requireUsableVector } from '../vectors.js';
 
 export interface NewChunk {
   text: string;
-  /** Title, heading and what else the chunk knows of itself; the document's facts are added on storing. */
+  /** Title, heading and other metadata of the chunk; storing adds the metadata of the document. */
   metadata?: Record<string, unknown>;
   embedding: Float32Array;
 }
 
-/** What of its document each chunk repeats in its metadata. */
+/** The fields of the document that each chunk repeats in its metadata. */
 export interface ChunkOwner {
   id: string;
   collection: string;
@@ -20,17 +20,17 @@ export interface ChunkOwner {
   metadata?: Record<string, unknown>;
 }
 
-/** Chunks of one document that follow each other. */
+/** Consecutive chunks of one document. */
 export interface ChunkRun {
   document: ChunkOwner;
   chunks: readonly NewChunk[];
-  /** Position of the first of them in the document. */
+  /** Position of the first chunk in the document. */
   first: number;
 }
 
 /**
- * Refuses what no search could compare; `first` is the position of the first of these chunks in its document, `dimensions`
- * the width of the document's vectors. Errors: invalid_request at `chunks[N].embedding`.
+ * Refuses embeddings that a search cannot compare. `first` is the position of the first chunk in its document,
+ * `dimensions` the width of the document's vectors. Errors: invalid_request at `chunks[N].embedding`.
  */
 export function requireFittingEmbeddings(
   chunks: readonly NewChunk[],
@@ -44,7 +44,7 @@ export function requireFittingEmbeddings(
   }
 }
 
-/** Inserts chunks in one statement: a hundred or so at most. */
+/** Inserts chunks in one statement: about a hundred at most. */
 export async function insertChunks(transaction: Transaction, run: ChunkRun): Promise<void> {
   if (run.chunks.length === 0) return;
   const parameters = new SqlParameters();
@@ -59,8 +59,9 @@ interface ChunkRow {
 }
 
 /**
- * The statement of {@link insertChunks}, for one that does more. Its columns are arrays, so that the text is the same for any
- * number of chunks and documents. All vectors are one array: the driver has no binary form for arrays of vectors.
+ * The statement of {@link insertChunks}, for use within a larger statement. Its parameters are arrays, so that the text is
+ * the same for any number of chunks and documents. All vectors are one array: the driver does not have a binary format for
+ * arrays of vectors.
  */
 export function insertChunksStatement(parameters: SqlParameters, runs: readonly ChunkRun[]): string {
   const rows: ChunkRow[] = runs.flatMap(({ document, chunks, first }) =>

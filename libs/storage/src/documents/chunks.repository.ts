@@ -39,8 +39,8 @@ export class ChunksRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * The best chunks for a search, best first, at most k. An empty collection gives none. Errors: invalid_request
-   * at `embedding` (missing, unusable, or of a width that the collection does not hold), `distance_threshold`
+   * Returns the best chunks for a search, best first, at most k. Errors: invalid_request at `embedding` (missing,
+   * unusable, or of a width that the collection does not have), `distance_threshold`
    * (missing), service_unavailable.
    */
   async search(search: ChunkSearch): Promise<ChunkHit[]> {
@@ -72,7 +72,7 @@ async function nearest(
   return hits;
 }
 
-/** Tells an empty answer from the wrong embedding model. */
+/** Distinguishes an empty result from a wrong embedding model. */
 async function requireKnownWidth(
   transaction: Transaction,
   { collection, owner }: ChunkSearch,

@@ -4,18 +4,18 @@ import type { Database } from '../database.js';
 import type { DocumentRoom, DocumentVersion, NewDocument, ReplaceOutcome } from './document.js';
 import { toPostgresJson, type SqlValue, type Transaction } from '../transaction.js';
 
-/** A document whose id and collection are decided. */
+/** A document with its id and collection. */
 export type WrittenDocument = NewDocument & {
   id: string;
   collection: string;
-  /** Bounds what its owner keeps. */
+  /** Limits the stored bytes of its owner. */
   room: DocumentRoom;
 };
 
-/** What a document is found by. */
+/** The key of a document. */
 export type DocumentName = Pick<WrittenDocument, 'collection' | 'owner' | 'filename'>;
 
-/** Inserting so many takes a tenth of a second. */
+/** Inserting this number of chunks takes a tenth of a second. */
 export const chunksPerTransaction = 50;
 /** Pending documents of a process that died are removed after this long. */
 const abandonedAfter = '1 hour';
@@ -43,8 +43,8 @@ export async function findVersions(
 }
 
 /**
- * Writes a large document part by part as the parts come: pending at first, then visible in one step. What was written goes
- * when a part fails or cannot be made.
+ * Writes a large document part by part: it is pending at first, and becomes visible in one step. If a part fails, the
+ * written parts are removed.
  */
 export async function writeInParts(
   database: Database,
@@ -74,7 +74,7 @@ export async function writeInParts(
   }
 }
 
-/** The document to be replaced; uploads of one name wait for each other until the transaction ends. */
+/** Returns the document to replace; uploads of one name wait for each other until the transaction ends. */
 async function findLocked(
   transaction: Transaction,
   document: WrittenDocument,
@@ -114,12 +114,12 @@ const documentTypes = {
   owner: 'text',
   stored_bytes: 'bigint',
 };
-/** The columns that {@link documentValues} are written to, in their order. */
+/** The columns of {@link documentValues}, in their order. */
 export const documentColumns = Object.keys(documentTypes).join(', ');
 /** Their types. */
 export const documentColumnTypes = Object.values(documentTypes);
 
-/** The columns of a document with these chunks; a pending one gets more of them later. */
+/** The column values of a document with these chunks; a pending document gets more chunks later. */
 export function documentValues(document: WrittenDocument, chunks: readonly NewChunk[]): SqlValue[] {
   return [
     document.id,
@@ -153,7 +153,7 @@ async function insertPending(
   );
 }
 
-/** Counts another part; `pending_since` then tells that its writer still lives. Errors: service_unavailable. */
+/** Counts another part, and renews `pending_since` to show that the writer is alive. Errors: service_unavailable. */
 async function growPending(
   transaction: Transaction,
   { id }: WrittenDocument,
@@ -168,7 +168,7 @@ async function growPending(
   throw new MegaNestError('service_unavailable', { service: 'postgres', detail, retryAfter: 1 });
 }
 
-/** Passages and their vectors. */
+/** Returns the bytes of passages and their vectors. */
 export function bytesOf(chunks: readonly NewChunk[]): number {
   return chunks.reduce((sum, { text, embedding }) => sum + Buffer.byteLength(text) + embedding.byteLength, 0);
 }
@@ -177,12 +177,12 @@ async function remove(transaction: Transaction, id: string): Promise<void> {
   await transaction.execute('DELETE FROM documents WHERE id = $1', [id]);
 }
 
-/** True where nothing is to be done. */
+/** True if the stored document is the same. */
 export function isSame(present: DocumentVersion, document: NewDocument): boolean {
   return present.contentHash === document.contentHash && present.embeddingModel === document.embeddingModel;
 }
 
-/** The outcome for a document that is there already. */
+/** The outcome for a document that is already stored. */
 export function unchanged({ id, chunks }: DocumentVersion): ReplaceOutcome {
   return { documentId: id, chunks, outcome: 'unchanged' };
 }

@@ -1,36 +1,36 @@
 import { MegaNestError } from '#contracts';
 import type { Transaction } from '../transaction.js';
 
-/** A document as it is handed over for storing. */
+/** A document to store. */
 export interface NewDocument {
-  /** A UUID; made where absent. */
+  /** A UUID; absent: generated. */
   id?: string;
   collection?: string;
-  /** Who it belongs to, where it does not belong to all: the owner of the vector store that its collection is. */
+  /** The owner of the vector store, if the collection is one; absent: the document is shared. */
   owner?: string;
   filename: string;
   /** The link it was read from. */
   source?: string;
   /**
-   * Hash of all that decides its chunks: bytes, chunking parameters, attributes. The same hash and embedding model
-   * under the same name mean that nothing is to be done.
+   * Hash of everything that determines its chunks: bytes, chunking parameters, attributes. A document with the same
+   * name, hash and embedding model is not stored again.
    */
   contentHash: string;
   mimeType: string;
   bytes: number;
-  /** The user's attributes; every chunk carries them too, so that filters match. */
+  /** The user's attributes; every chunk has them too, so that filters match. */
   metadata?: Record<string, unknown>;
   embeddingModel: string;
 }
 
-/** What storing a document came to. */
+/** The outcome of storing a document. */
 export interface ReplaceOutcome {
   documentId: string;
   chunks: number;
   outcome: 'added' | 'replaced' | 'unchanged';
 }
 
-/** What tells whether a document has to be read, chunked and embedded again. */
+/** The fields that determine whether a document has to be read, chunked and embedded again. */
 export interface DocumentVersion {
   id: string;
   contentHash: string;
@@ -38,24 +38,24 @@ export interface DocumentVersion {
   chunks: number;
 }
 
-/** A sum that was read is used for so long, with what this process has written since. */
+/** Lifetime of a sum read from the database; this process adds the bytes that it writes. */
 const sumLifetimeMs = 1_000;
 const maxSums = 1_000;
 
 type RoomFor = Pick<NewDocument, 'owner' | 'filename'> & { collection: string };
 
 /**
- * Bounds the bytes of passages and vectors that one owner keeps, or that all who share keep. The sum over all documents is
- * read at most once a second and owner, not for every document, and without a lock: several processes may exceed the bound
- * by the bytes that they write within this second.
+ * Limits the bytes of the passages and vectors of one owner, or of all shared documents. It reads the sum at most once a
+ * second per owner, not for every document, and without a lock: several processes may exceed the limit by the bytes that
+ * they write within this second.
  */
 export class DocumentRoom {
   readonly #sums = new Map<string, { bytes: number; readAt: number }>();
 
-  /** `maxBytes`: 0 is no bound. */
+  /** `maxBytes`: 0 means unlimited. */
   constructor(private readonly maxBytes: number) {}
 
-  /** Errors: payload_too_large where the owner would have too much; the document's predecessor does not count. */
+  /** Errors: payload_too_large if the owner would exceed the limit; the document's earlier version does not count. */
   async require(transaction: Transaction, document: RoomFor, more: number): Promise<void> {
     if (this.maxBytes === 0) return;
     const key = document.owner ?? '';
@@ -67,7 +67,7 @@ export class DocumentRoom {
     const bytes = await storedBytes(transaction, document);
     if (bytes + more > this.maxBytes)
       throw new MegaNestError('payload_too_large', {
-        what: `What is stored of documents, with ${document.filename},`,
+        what: `The total size of the stored documents with ${document.filename}`,
         limit: `${this.maxBytes} bytes of DOCUMENTS_LIMIT_BYTES; delete some`,
       });
     if (this.#sums.size >= maxSums) this.#sums.clear();

@@ -23,7 +23,7 @@ export interface DocumentCounts {
 
 type StoredDocumentRow = Omit<StoredDocument, 'createdAt'> & { createdAt: Date };
 
-/** Documents of vector stores belong to the owner of the store: they are not listed, and not deleted by name or id. */
+/** Documents of vector stores belong to the owner of the store: lists and deletions by name or id exclude them. */
 const isShared = 'owner IS NULL';
 
 /** Documents that are looked up in one statement. */
@@ -32,10 +32,10 @@ const mostVersions = 100;
 const listedColumns = `id, filename, source, collection, chunk_count AS chunks, bytes::float8 AS bytes,
   created_at AS "createdAt"`;
 
-/** Which documents a list holds; absent fields do not narrow it. */
+/** Filters of a list of documents; all are optional. */
 export interface DocumentPage {
   collection?: string;
-  /** Part of a file name, in any case. */
+  /** Part of a file name; the case is ignored. */
   search?: string;
   offset?: number;
   limit?: number;
@@ -45,15 +45,15 @@ function toStoredDocument(row: StoredDocumentRow): StoredDocument {
   return { ...row, createdAt: row.createdAt.toISOString() };
 }
 
-/** Documents and their chunks. A reader sees a document whole or not at all. */
+/** Documents and their chunks. A reader sees only complete documents. */
 export class DocumentsRepository {
   readonly #room: DocumentRoom;
   readonly #small: ReturnType<typeof smallDocuments>;
   readonly #versions: GroupedCalls<DocumentName, DocumentVersion | undefined>;
-  /** Indexes what is stored, in the background. */
+  /** Indexes stored chunks in the background. */
   readonly indexer: BackgroundIndexer;
 
-  /** `maxBytes`: of the passages and vectors of one owner, or of those that all share; 0: no bound. */
+  /** `maxBytes`: limit for the passages and vectors of one owner, or of all shared documents; 0: unlimited. */
   constructor(
     private readonly database: Database,
     maxBytes = 0,
@@ -72,12 +72,12 @@ export class DocumentsRepository {
   }
 
   /**
-   * Stores a document with its chunks in place of the one of the same name in its collection, or leaves everything
-   * as it is where the same content is there. Of two uploads of one name the one that ends later stays. Chunks may come
-   * batch by batch: a large document is written while its later chunks are made, in several transactions, so that
-   * others get their turn in between (PGlite has one session); it shows only with the last one, which also removes its
-   * predecessor. Errors: invalid_request for unusable or unequal embeddings, payload_too_large, service_unavailable; those
-   * of the chunks' source.
+   * Stores a document with its chunks in place of the document with the same name in its collection. Does not change
+   * anything if the same content is already stored. Of two uploads of one name the one that ends later stays. Chunks may
+   * come batch by batch: a large document is written in several transactions while its later chunks are made, so that
+   * other requests run in between (PGlite has one session). It becomes visible in the last transaction, which also
+   * removes its earlier version. Errors: invalid_request for unusable or unequal embeddings, payload_too_large,
+   * service_unavailable, and the errors of the chunks' source.
    */
   async replaceDocument(
     document: NewDocument,
@@ -110,7 +110,7 @@ export class DocumentsRepository {
     return writeInParts(this.database, document, following([chunks, second.value], parts));
   }
 
-  /** The document of that name, if there is one: compare its hash before embedding anything. */
+  /** Returns the document with that name, if any: compare its hash before embedding. */
   async findVersion({
     filename,
     collection = defaultCollection,
@@ -119,7 +119,7 @@ export class DocumentsRepository {
     return this.#versions.call({ collection, owner, filename });
   }
 
-  /** Newest first; all collections where none is named. */
+  /** Newest first; of all collections if `collection` is absent. */
   async list({ collection, search, offset, limit }: DocumentPage = {}): Promise<StoredDocument[]> {
     const rows = await this.database.query<StoredDocumentRow>(
       `SELECT ${listedColumns} FROM documents
@@ -131,7 +131,7 @@ export class DocumentsRepository {
     return rows.map(toStoredDocument);
   }
 
-  /** A document with `limit` of its chunks from a position on; undefined where there is none of that id. */
+  /** Returns a document with `limit` of its chunks from a position on; undefined for an unknown id. */
   async readChunks(
     id: string,
     from: number,
@@ -153,22 +153,22 @@ export class DocumentsRepository {
     });
   }
 
-  /** Answers how many documents went: 0 or 1. */
+  /** Returns the number of deleted documents: 0 or 1. */
   async deleteByFilename(filename: string, collection = defaultCollection): Promise<number> {
     return this.delete('filename = $1 AND collection = $2', [filename, collection]);
   }
 
-  /** Answers how many documents went: 0 or 1; what is no UUID matches none. */
+  /** Returns the number of deleted documents: 0 or 1. An id that is not a UUID does not match. */
   async deleteById(id: string): Promise<number> {
     return this.delete('id::text = lower($1)', [id]);
   }
 
-  /** Deletes every document of a collection; answers how many went. */
+  /** Deletes every document of a collection; returns their number. */
   async deleteAll(collection = defaultCollection): Promise<number> {
     return this.delete('collection = $1', [collection]);
   }
 
-  /** The collections that hold documents, in the order of their names, and how many documents each holds. */
+  /** The collections with documents, ordered by name, and the number of documents of each. */
   async collections(): Promise<{ name: string; documents: number }[]> {
     return this.database.query<{ name: string; documents: number }>(
       `SELECT collection AS name, count(*)::float8 AS documents FROM documents
@@ -176,7 +176,7 @@ export class DocumentsRepository {
     );
   }
 
-  /** How much a collection holds; all of them where none is named. */
+  /** Counts of a collection, or of all collections if it is absent. */
   async count(collection?: string): Promise<DocumentCounts> {
     const [counts] = await this.database.query<DocumentCounts>(
       `SELECT count(*)::float8 AS documents, coalesce(sum(chunk_count), 0)::float8 AS chunks FROM documents
@@ -194,7 +194,7 @@ export class DocumentsRepository {
   }
 }
 
-/** Groups chunks into parts of one transaction each and checks their vectors; tells of each batch. */
+/** Groups chunks into parts of one transaction each, checks their vectors, and reports each batch. */
 async function* partsOf(
   chunks: readonly NewChunk[] | AsyncIterable<readonly NewChunk[]>,
   onBatch: (batch: readonly NewChunk[]) => void,

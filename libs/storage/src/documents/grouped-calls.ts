@@ -6,17 +6,17 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** How calls are put together. */
+/** Rules for grouping calls. */
 export interface Grouping<Item, Result> {
-  /** Transactions at a time; more would wait for each other's pages. */
+  /** Concurrent transactions; more would wait for each other's pages. */
   maxRunning: number;
-  /** Begins a group; the function that it returns says whether an item may join those before it. */
+  /** Begins a group; the returned function says whether an item may join it. */
   joins: () => (item: Item) => boolean;
-  /** Does the work of a group; results in the order of the items, an error for one that fails alone. */
+  /** Does the work of a group; returns results in the order of the items, with an error for an item that fails alone. */
   work: (items: readonly Item[]) => Promise<(Result | MegaNestError)[]>;
 }
 
-/** Does the work of calls that come together, or while others run, in one go: a round trip for many costs as much as for one. */
+/** Groups calls that arrive together, or while others run: a round trip costs the same for many items as for one. */
 export class GroupedCalls<Item, Result> {
   #waiting: Waiting<Item, Result>[] = [];
   #running = 0;
@@ -24,7 +24,7 @@ export class GroupedCalls<Item, Result> {
 
   constructor(private readonly grouping: Grouping<Item, Result>) {}
 
-  /** Errors: those of the work for this item; where a group fails, each of its items is tried alone. */
+  /** Errors: the errors of the work for this item. If a group fails, each of its items is tried alone. */
   call(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });

@@ -15,7 +15,7 @@ import {
 import { GroupedCalls } from './grouped-calls.js';
 import { SqlParameters, type Transaction } from '../transaction.js';
 
-/** Bounds of one transaction. */
+/** Limits of one transaction. */
 const most = { documents: 64, chunks: 200 };
 
 interface Small {
@@ -23,7 +23,7 @@ interface Small {
   chunks: readonly NewChunk[];
 }
 
-/** Stores small documents, each whole in place of its predecessor; those that come together in one transaction. */
+/** Stores small documents, each in place of its earlier version. Documents that arrive together share a transaction. */
 export function smallDocuments(database: Database): GroupedCalls<Small, ReplaceOutcome> {
   return new GroupedCalls({
     maxRunning: 2,
@@ -32,7 +32,7 @@ export function smallDocuments(database: Database): GroupedCalls<Small, ReplaceO
   });
 }
 
-/** Of several documents with one name the first joins. */
+/** Of several documents with one name, only the first joins. */
 function joinsTransaction(): (small: Small) => boolean {
   const names = new Set<string>();
   let sum = 0;
@@ -81,12 +81,12 @@ async function writeTogether(
   return outcomes;
 }
 
-/** The documents to be replaced, in the order of the given ones; uploads of one name wait for each other until the transaction ends. */
+/** Returns the documents to replace, in the given order; uploads of one name wait for each other until the commit. */
 async function findLocked(
   transaction: Transaction,
   given: readonly Small[],
 ): Promise<(DocumentVersion | undefined)[]> {
-  // In one order, so that two transactions do not wait for each other.
+  // All transactions use one order, so that two of them do not wait for each other.
   await transaction.query(
     `SELECT pg_advisory_xact_lock(one, two) FROM (
        SELECT DISTINCT hashtext(collection) AS one, hashtext(filename) AS two
@@ -100,7 +100,7 @@ async function findLocked(
   );
 }
 
-/** The documents, their chunks and the counts of these in one statement. */
+/** Inserts the documents, their chunks and their counts in one statement. */
 async function insert(transaction: Transaction, written: readonly Small[]): Promise<void> {
   const parameters = new SqlParameters();
   const rows = written.map(({ document, chunks }) => documentValues(document, chunks));

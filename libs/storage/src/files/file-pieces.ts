@@ -2,12 +2,12 @@ import type { Database } from '../database.js';
 import type { Transaction } from '../transaction.js';
 
 /**
- * Bytes of a row's content. Small enough that PGlite's one session is free again at once, large enough that a file of
- * a megabyte takes four transactions.
+ * Bytes of a row's content. It is small enough that PGlite's one session is free again soon, and large enough that a file
+ * of a megabyte takes four transactions.
  */
 const pieceBytes = 256 * 1024;
 
-/** Even pieces of a stream, whatever pieces it came in. */
+/** Regroups a stream into pieces of equal size. */
 export async function* evenPieces(
   content: AsyncIterable<Uint8Array>,
   size = pieceBytes,
@@ -28,8 +28,8 @@ export async function* evenPieces(
 }
 
 /**
- * Writes the content of a pending file, a transaction per piece, and says with each that it goes on. Answers its size.
- * `check` runs at the beginning of each transaction with the bytes to come; what it throws ends the writing.
+ * Writes the content of a pending file, a transaction per piece; each renews `pending_since`. Returns the size of the
+ * file. `check` runs at the beginning of each transaction with the bytes to write; its error ends the writing.
  */
 export async function writePieces(
   database: Database,
@@ -56,7 +56,7 @@ export async function writePieces(
   return start;
 }
 
-/** The piece that begins at a byte; undefined where there is none. */
+/** Returns the piece that begins at a byte; undefined if there is not any. */
 export async function readPiece(
   database: Database,
   fileId: string,

@@ -4,7 +4,7 @@ import type { Database } from '../database.js';
 import type { Transaction } from '../transaction.js';
 import { readPiece, writePieces } from './file-pieces.js';
 
-/** What is known of a file beside its content. */
+/** A file without its content. */
 export interface StoredFile {
   id: string;
   filename: string;
@@ -12,20 +12,20 @@ export interface StoredFile {
   mimeType: string;
   bytes: number;
   createdAt: Date;
-  /** When it goes by itself; null: never. */
+  /** Time of its automatic deletion; null: never. */
   expiresAt: Date | null;
 }
 
-/** What a file becomes when its content is there. */
+/** The properties of a file whose content is complete. */
 export interface FileFacts {
   filename: string;
   purpose: string;
   mimeType: string;
-  /** Seconds after its creation; absent or null: it stays. */
+  /** Seconds from its creation to its deletion; absent or null: never deleted. */
   expiresAfterSeconds?: number | null;
 }
 
-/** How much one owner may keep. */
+/** Limits for the files of one owner. */
 export interface FileBounds {
   maxCount: number;
   maxBytes: number;
@@ -35,22 +35,22 @@ export interface FileBounds {
 export const fileColumns = `id, filename, purpose, mime_type AS "mimeType", bytes::float8 AS bytes,
   created_at AS "createdAt", expires_at AS "expiresAt"`;
 
-/** Files that are whole, and have not had their time: `owner` is a placeholder. */
+/** SQL condition for complete files that have not expired; `owner` is a placeholder. */
 function visibleFiles(owner: string): string {
   return `owner = ${owner} AND upload_id IS NULL AND pending_since IS NULL AND (expires_at IS NULL OR expires_at > now())`;
 }
 
-/** Content that never was finished, because its process died, goes after this long. */
+/** Unfinished content of a dead process is deleted after this time. */
 const abandonedAfter = '1 hour';
 
-/** Files with their content, in pieces of Postgres rows. What belongs to one owner does not exist for the others. */
+/** Files with their content, in pieces of Postgres rows. An owner sees only their own files. */
 export class FilesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Writes content as it comes; the file shows with {@link publish}. Answers the bytes written. Whatever throws, the
-   * content included, leaves nothing behind. Errors: payload_too_large where the owner keeps too much, or where the parts
-   * of an upload exceed what was announced; conflict for too many parts.
+   * Writes content as it arrives; {@link publish} makes the file visible. Returns the number of bytes. After an error,
+   * also of the content itself, the written bytes are removed. Errors: payload_too_large if the owner's files exceed the
+   * limits, or if the parts of an upload exceed its announced size; conflict for too many parts.
    */
   async write(
     owner: string,
@@ -79,7 +79,7 @@ export class FilesRepository {
     }
   }
 
-  /** Shows a written file. Errors: payload_too_large, and then nothing of it stays; not_found where it has gone. */
+  /** Makes a written file visible. Errors: payload_too_large, which removes the file; not_found if it was deleted. */
   async publish(
     owner: string,
     id: string,
@@ -89,7 +89,7 @@ export class FilesRepository {
     try {
       return await this.database.transaction(async (transaction) => {
         const usage = await lockUsage(transaction, owner);
-        // What was written is counted in the usage already.
+        // The usage already includes the written bytes.
         if (usage.bytes > bounds.maxBytes) throw tooMuch(bounds.maxBytes);
         const [file] = await transaction.query<StoredFile>(
           `UPDATE files SET filename = $3, purpose = $4, mime_type = $5, bytes = $6, writing = 0, pending_since = NULL,
@@ -106,7 +106,7 @@ export class FilesRepository {
     }
   }
 
-  /** Removes what was written and is not to be shown. */
+  /** Removes written content that will not become visible. */
   async discard(id: string): Promise<void> {
     await this.database.execute('DELETE FROM files WHERE id = $1 AND pending_since IS NOT NULL', [id]);
   }
@@ -116,7 +116,7 @@ export class FilesRepository {
     return file;
   }
 
-  /** Those of the ids that exist for the owner, in no particular order. */
+  /** Returns the owner's files among the ids, in any order. */
   async findAll(owner: string, ids: readonly string[]): Promise<StoredFile[]> {
     return this.database.query<StoredFile>(
       `SELECT ${fileColumns} FROM files WHERE id = ANY($2) AND ${visibleFiles('$1')}`,
@@ -124,7 +124,7 @@ export class FilesRepository {
     );
   }
 
-  /** The content from its beginning, read as it is asked for. Errors: not_found where the file goes meanwhile. */
+  /** Yields the content from its beginning, on demand. Errors: not_found if the file is deleted in the meantime. */
   async *content({ id, bytes }: Pick<StoredFile, 'id' | 'bytes'>): AsyncGenerator<Buffer, void, void> {
     for (let start = 0; start < bytes;) {
       const piece = await readPiece(this.database, id, start);
@@ -134,7 +134,7 @@ export class FilesRepository {
     }
   }
 
-  /** A page of the owner's files, of one purpose where one is named. Errors: invalid_request for an unknown cursor. */
+  /** Returns a page of the owner's files, optionally of one purpose. Errors: invalid_request for an unknown cursor. */
   async list(owner: string, page: CursorRequest & { purpose?: string }): Promise<CursorPage<StoredFile>> {
     const list = {
       table: 'files',
@@ -146,7 +146,7 @@ export class FilesRepository {
     return this.database.transaction((transaction) => readCursorPage<StoredFile>(transaction, list, page));
   }
 
-  /** Removes a file, its place in every vector store, and the passages that were cut from it. */
+  /** Removes a file, its entry in every vector store, and its passages. */
   async delete(owner: string, id: string): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
       const [found] = await transaction.query<StoredFile>(
@@ -163,7 +163,7 @@ export class FilesRepository {
     });
   }
 
-  /** Removes files that have had their time, with their passages, and what dead processes left. Answers how many. */
+  /** Removes expired files with their passages, and remains of dead processes. Returns the number of removed files. */
   async deleteExpired(): Promise<number> {
     return this.database.transaction(async (transaction) => {
       await transaction.execute(
@@ -181,10 +181,10 @@ export class FilesRepository {
   }
 }
 
-/** Parts of one upload: a client that sends single bytes must not fill a table. */
+/** Maximum parts of one upload: a client that sends single bytes must not fill a table. */
 const mostParts = 10_000;
 
-/** Others of the same owner wait, because the owner's usage is locked. */
+/** Other writes of the same owner wait, because the owner's usage is locked. */
 async function requireFewParts(transaction: Transaction, uploadId: string): Promise<void> {
   const [row] = await transaction.query<{ count: string }>(
     'SELECT count(*) AS count FROM files WHERE upload_id = $1',
@@ -195,7 +195,7 @@ async function requireFewParts(transaction: Transaction, uploadId: string): Prom
   throw new MegaNestError('conflict', { detail, param: 'upload_id' });
 }
 
-/** Errors: payload_too_large where the parts have more bytes than the upload was announced with. */
+/** Errors: payload_too_large if the parts have more bytes than the announced size of the upload. */
 async function requireAnnounced(transaction: Transaction, uploadId: string, more: number): Promise<void> {
   const [row] = await transaction.query<{ sent: number; announced: number }>(
     `SELECT (SELECT sum(bytes + writing) FROM files WHERE upload_id = $1)::float8 AS sent, bytes::float8 AS announced
@@ -204,23 +204,23 @@ async function requireAnnounced(transaction: Transaction, uploadId: string, more
   );
   if (row && row.sent + more <= row.announced) return;
   throw new MegaNestError('payload_too_large', {
-    what: 'What the parts of this upload would have together',
+    what: 'The total size of the parts of this upload',
     limit: `${row?.announced ?? 0} bytes, as announced`,
     param: 'data',
   });
 }
 
 function tooMany(limit: number): MegaNestError {
-  const what = 'The number of files that one API key may keep';
+  const what = 'The number of files of this API key';
   return new MegaNestError('payload_too_large', { what, limit: String(limit), param: 'file' });
 }
 
 function tooMuch(limit: number): MegaNestError {
-  const what = 'What the files of this API key would take together';
+  const what = 'The total size of the files of this API key';
   return new MegaNestError('payload_too_large', { what, limit: `${limit} bytes`, param: 'file' });
 }
 
-/** What an owner keeps, unfinished uploads and what is being written included; others of the same owner wait until the transaction ends. */
+/** Reads an owner's usage, with unfinished uploads and files. Other writes of the owner wait until the transaction ends. */
 export async function lockUsage(
   transaction: Transaction,
   owner: string,

@@ -11,17 +11,17 @@ import {
 
 export type UploadStatus = 'pending' | 'completed' | 'cancelled' | 'expired';
 
-/** A file that is sent in parts. */
+/** A file that a client uploads in parts. */
 export interface StoredUpload extends FileFacts {
   id: string;
-  /** What was announced; the parts have to come to it. */
+  /** The announced size; the sizes of the parts have to add up to it. */
   bytes: number;
   status: UploadStatus;
   createdAt: Date;
   expiresAt: Date;
 }
 
-/** How long an upload takes parts. */
+/** Time for which an upload accepts parts. */
 const openFor = '1 hour';
 const columns = `id, filename, purpose, mime_type AS "mimeType", bytes::float8 AS bytes,
   file_expires_seconds AS "expiresAfterSeconds", created_at AS "createdAt", expires_at AS "expiresAt",
@@ -45,7 +45,7 @@ export class UploadsRepository {
     return this.database.transaction((transaction) => select(transaction, owner, id));
   }
 
-  /** Keeps the size of a part that was written. Errors: conflict where the upload takes no parts any more. */
+  /** Stores the size of a written part. Errors: conflict if the upload does not accept parts any more. */
   async addPart(owner: string, id: string, part: { id: string; bytes: number }): Promise<Date> {
     return this.database.transaction(async (transaction) => {
       requirePending(await select(transaction, owner, id, true), id);
@@ -57,7 +57,7 @@ export class UploadsRepository {
     });
   }
 
-  /** The parts of these ids, in their order. Errors: invalid_request for one that is not the upload's own. */
+  /** Returns the parts with these ids, in their order. Errors: invalid_request for a part of another upload. */
   async parts(owner: string, id: string, partIds: readonly string[]): Promise<UploadedPart[]> {
     return this.database.transaction(async (transaction) => {
       if (!(await select(transaction, owner, id))) unknown(id);
@@ -65,7 +65,7 @@ export class UploadsRepository {
     });
   }
 
-  /** Errors: conflict where it was completed before. Cancelled again it stays as it is. */
+  /** Cancels an upload; a cancelled upload does not change. Errors: conflict if it is completed. */
   async cancel(owner: string, id: string): Promise<StoredUpload> {
     return this.database.transaction(async (transaction) => {
       const upload = (await select(transaction, owner, id, true)) ?? unknown(id);
@@ -77,9 +77,9 @@ export class UploadsRepository {
   }
 
   /**
-   * Makes the file of the parts in the order given. Their pieces change their owner and are not written again.
-   * Errors: conflict where it takes no parts any more; invalid_request for a part that is not its own, and where the
-   * sizes do not come to what was announced; payload_too_large beyond the bounds.
+   * Creates the file from the parts in the given order. Their pieces move to the file and are not written again.
+   * Errors: conflict if the upload does not accept parts any more; invalid_request for a part of another upload, and if
+   * the sizes do not add up to the announced size; payload_too_large beyond the limits.
    */
   async complete(
     owner: string,
@@ -93,7 +93,7 @@ export class UploadsRepository {
       const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
       if (bytes !== upload.bytes) throw wrongSize(bytes, upload.bytes);
       const usage = await lockUsage(transaction, owner);
-      // The bytes of this upload's parts are counted in the usage already.
+      // The usage already includes the bytes of this upload's parts.
       if (usage.count >= bounds.maxCount) throw beyond('The number of files', String(bounds.maxCount));
       if (usage.bytes > bounds.maxBytes) throw beyond('The files', `${bounds.maxBytes} bytes`);
       const file = await insertFile(transaction, owner, fileId, upload);
@@ -108,7 +108,7 @@ export class UploadsRepository {
   }
 }
 
-/** A part that was sent. */
+/** An uploaded part. */
 export interface UploadedPart {
   id: string;
   bytes: number;

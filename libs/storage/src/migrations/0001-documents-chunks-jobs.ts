@@ -1,6 +1,6 @@
 import type { StorageMigration } from './storage-migration.js';
 
-/** Punctuation that would glue words together (`/v1/list_service`, `Node.js`) is read as blanks. */
+/** Punctuation that would join words (`/v1/list_service`, `Node.js`); it is replaced by spaces. */
 const separators = String.raw`!"#$%&()*+,-./:;<=>?@[\]^_{|}~` + '`';
 
 /** Documents, their chunks with vector and full text, and the state of ingestion jobs. */

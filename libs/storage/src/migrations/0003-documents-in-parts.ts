@@ -1,6 +1,6 @@
 import type { StorageMigration } from './storage-migration.js';
 
-/** A large document is written in several transactions; until the last one it is pending and nobody sees it. */
+/** A large document is written in several transactions; until the last one it is pending and not visible. */
 export const documentsInParts: StorageMigration = {
   name: '0003-documents-in-parts',
   up: (builder) => {

@@ -2,8 +2,8 @@ import type { MigrationBuilder } from 'node-pg-migrate';
 import type { StorageMigration } from './storage-migration.js';
 
 /**
- * Files in pieces, uploads in parts, and vector stores with the files attached to them. A part of an upload is a file
- * that nobody sees; completing the upload gives its pieces to a new file without writing them again.
+ * Files in pieces, uploads in parts, and vector stores with their attached files. A part of an upload is a hidden file;
+ * completing the upload moves its pieces to a new file without writing them again.
  */
 export const filesAndVectorStores: StorageMigration = {
   name: '0005-files-and-vector-stores',

@@ -1,6 +1,6 @@
 import type { StorageMigration } from './storage-migration.js';
 
-/** Secrets that processes of one installation share and nobody configured. */
+/** Generated secrets that the processes of one installation share. */
 export const secrets: StorageMigration = {
   name: '0006-secrets',
   up: (builder) => {

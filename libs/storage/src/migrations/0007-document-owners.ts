@@ -1,8 +1,8 @@
 import type { StorageMigration } from './storage-migration.js';
 
 /**
- * Documents and chunks of a vector store name its owner; all others have none. Searches, lists and deletions check that
- * column, so that the name of a collection opens nothing.
+ * Documents and chunks of a vector store have its owner; all others have null. Searches, lists and deletions check that
+ * column, so that the name of a collection alone does not give access.
  */
 export const documentOwners: StorageMigration = {
   name: '0007-document-owners',
@@ -12,7 +12,7 @@ export const documentOwners: StorageMigration = {
     builder.sql(`
       UPDATE documents SET owner = vector_stores.owner FROM vector_stores
       WHERE documents.collection = vector_stores.id`);
-    // Left over by a deletion that raced with indexing; a collection of that kind without a store belongs to no caller.
+    // Remains of a deletion that raced with indexing; no caller owns such a collection without a store.
     builder.sql(`DELETE FROM documents WHERE owner IS NULL AND collection LIKE 'vs\\_%'`);
     builder.sql(`
       UPDATE chunks SET owner = documents.owner FROM documents
@@ -21,7 +21,7 @@ export const documentOwners: StorageMigration = {
     builder.sql(`
       CREATE UNIQUE INDEX documents_name ON documents (collection, filename, coalesce(owner, ''))
       WHERE pending_since IS NULL`);
-    // Without statistics the planner takes a column that is null for a rare one, and sorts instead of using an index.
+    // Without statistics the planner assumes that null is rare in the column, and sorts instead of using an index.
     builder.sql('ANALYZE chunks (owner), documents');
   },
   down: (builder) => {

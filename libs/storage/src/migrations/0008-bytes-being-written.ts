@@ -1,6 +1,6 @@
 import type { StorageMigration } from './storage-migration.js';
 
-/** What is being written counts against its owner's quota from its first byte on, and not only when it is complete. */
+/** A file counts against its owner's quota from its first byte on, not only when it is complete. */
 export const bytesBeingWritten: StorageMigration = {
   name: '0008-bytes-being-written',
   up: (builder) => {

@@ -1,6 +1,6 @@
 import type { StorageMigration } from './storage-migration.js';
 
-/** What applications keep for a user of theirs: chat histories, feedback, prompts. */
+/** Records that applications keep for their users: chat histories, feedback, prompts. */
 export const userRecords: StorageMigration = {
   name: '0009-user-records',
   up: (builder) => {

@@ -1,6 +1,6 @@
 import type { StorageMigration } from './storage-migration.js';
 
-/** An ingest job keeps what was asked for, so that another process can go on with it when the first one has died. */
+/** An ingest job keeps its request, so that another process can continue it after the first one has died. */
 export const jobsThatGoOn: StorageMigration = {
   name: '0010-jobs-that-go-on',
   up: (builder) => {

@@ -1,6 +1,6 @@
 import type { StorageMigration } from './storage-migration.js';
 
-/** How many bytes each stored thing has, so that what an owner keeps is bounded; and when a conversation was last changed. */
+/** The bytes of each stored object, for the limits per owner, and the time of a conversation's last change. */
 export const bytesOfOwners: StorageMigration = {
   name: '0011-bytes-of-owners',
   up: (builder) => {

@@ -1,8 +1,9 @@
 import type { StorageMigration } from './storage-migration.js';
 
 /**
- * Chunks are numbered as they arrive, so that a range of them can have a vector index of its own. Those that are there share
- * the number 0. The indexes over all collections go; dataprep builds the new ones when it starts, searches are exact until then.
+ * Numbers chunks as they arrive, so that a range of them can have its own vector index. Existing chunks share the number
+ * 0. The indexes over all collections are dropped; dataprep builds the new ones when it starts, and searches are exact
+ * until then.
  */
 export const chunksInOrderOfArrival: StorageMigration = {
   name: '0012-chunks-in-order-of-arrival',

@@ -1,8 +1,8 @@
 import type { StorageMigration } from './storage-migration.js';
 
 /**
- * Rows up to a page keep their vector and their words in place of the TOAST table: comparing chunks one by one took twice as
- * long from there, and ranking them by words half as long again. Holds for chunks that are stored from now on.
+ * Rows up to a page keep their vector and their words in the row instead of the TOAST table: from there, comparing chunks
+ * one by one took twice as long, and ranking them by words 1.5 times as long. It applies to chunks that are stored later.
  */
 export const vectorsBesideTheirChunks: StorageMigration = {
   name: '0013-vectors-beside-their-chunks',

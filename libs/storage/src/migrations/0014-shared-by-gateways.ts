@@ -1,10 +1,10 @@
 import type { StorageMigration } from './storage-migration.js';
 
-/** What gateways share: counts of rate limits, and answers of chats by their Idempotency-Key. */
+/** State that gateways share: counts of rate limits, and answers of chats by their Idempotency-Key. */
 export const sharedByGateways: StorageMigration = {
   name: '0014-shared-by-gateways',
   up: (builder) => {
-    // Of one minute each: a crash may lose them.
+    // Each count covers one minute, so a crash may lose them.
     builder.sql(`
       CREATE UNLOGGED TABLE rate_counts (
         key text PRIMARY KEY,

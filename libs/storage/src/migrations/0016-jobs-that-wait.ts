@@ -1,6 +1,6 @@
 import type { StorageMigration } from './storage-migration.js';
 
-/** A job may be paused. `epoch` counts who works on it: a process whose number is an older one has lost the job. */
+/** A job may be paused. `epoch` increases with each new owner: a process with an older number has lost the job. */
 export const jobsThatWait: StorageMigration = {
   name: '0016-jobs-that-wait',
   up: (builder) => {

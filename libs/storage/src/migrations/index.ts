@@ -16,7 +16,7 @@ import { sharedByGateways } from './0014-shared-by-gateways.js';
 import { wordsOfCollections } from './0015-words-of-collections.js';
 import { jobsThatWait } from './0016-jobs-that-wait.js';
 
-/** Every migration, oldest first. Modules rather than .sql files: the compiler copies them into dist. */
+/** Every migration, oldest first. They are modules instead of .sql files, so that the build includes them. */
 export const migrations: readonly StorageMigration[] = [
   documentsChunksJobs,
   responses,

@@ -1,6 +1,6 @@
 import type { MigrationBuilder } from 'node-pg-migrate';
 
-/** One step of the schema's history. Its name is what the database remembers; never rename or change a shipped one. */
+/** One step of the schema's history. The database stores its name; never rename or change a shipped migration. */
 export interface StorageMigration {
   name: string;
   up: (builder: MigrationBuilder) => void;

@@ -20,15 +20,15 @@ export interface ConversationPage {
 
 const columns = 'id, metadata, created_at AS "createdAt"';
 
-/** Conversations and their items. What belongs to one owner does not exist for the others. */
+/** Conversations and their items. An owner sees only their own conversations. */
 export class ConversationsRepository {
-  /** `maxBytes`: of the conversations and records of one owner; 0: no bound. */
+  /** `maxBytes`: limit for the conversations and records of one owner; 0: unlimited. */
   constructor(
     private readonly database: Database,
     private readonly maxBytes = 0,
   ) {}
 
-  /** Errors: payload_too_large where the owner keeps too much already. */
+  /** Errors: payload_too_large if the owner has already reached the limit. */
   async requireRoom(owner: string): Promise<void> {
     await this.database.transaction((transaction) => this.#requireRoom(transaction, owner, []));
   }
@@ -66,7 +66,7 @@ export class ConversationsRepository {
     return found;
   }
 
-  /** Latest first; `after` is the id of the one that the page begins behind. Errors: invalid_request for an unknown one. */
+  /** Latest first; `after` is the id of the conversation before the page. Errors: invalid_request for an unknown id. */
   async list(owner: string, { limit, after }: { limit: number; after?: string }): Promise<ConversationPage> {
     const rows = await this.database.transaction(async (transaction) => {
       const start =
@@ -88,7 +88,7 @@ export class ConversationsRepository {
     return { conversations: rows.slice(0, limit), hasMore: rows.length > limit };
   }
 
-  /** Those whose metadata name a user, latest first. */
+  /** The conversations whose metadata name the user, latest first. */
   async ofUser(owner: string, user: string, limit: number): Promise<StoredConversation[]> {
     return this.database.query<StoredConversation>(
       `SELECT ${columns} FROM conversations WHERE owner = $1 AND metadata ->> 'user' = $2
@@ -97,7 +97,7 @@ export class ConversationsRepository {
     );
   }
 
-  /** Puts other items in the place of those that it holds. Errors: payload_too_large. */
+  /** Replaces all items of a conversation. Errors: payload_too_large. */
   async replaceItems(owner: string, id: string, items: readonly ItemRecord[]): Promise<void> {
     await this.database.transaction(async (transaction) => {
       await transaction.execute('DELETE FROM conversation_items WHERE conversation_id = $1 AND owner = $2', [
@@ -113,7 +113,7 @@ export class ConversationsRepository {
     });
   }
 
-  /** Changes the metadata by a function of what it is, under a lock; undefined where there is no such conversation. */
+  /** Updates the metadata with a function of its current value, under a lock; undefined for an unknown conversation. */
   async updateMetadata(
     owner: string,
     id: string,
@@ -134,7 +134,7 @@ export class ConversationsRepository {
     });
   }
 
-  /** Removes a conversation with its items; responses that were made in it stay. */
+  /** Removes a conversation with its items; its responses stay. */
   async delete(owner: string, id: string): Promise<boolean> {
     const deleted = await this.database.execute('DELETE FROM conversations WHERE id = $1 AND owner = $2', [
       id,
@@ -187,7 +187,7 @@ export class ConversationsRepository {
     return deleted > 0;
   }
 
-  /** Removes conversations that did not change for so long, with the records of their chat histories. Answers how many went. */
+  /** Removes conversations that did not change for this time, and their chat histories. Returns the number of rows. */
   async deleteOlderThan(maxAgeMs: number): Promise<number> {
     const age = [maxAgeMs / 1_000];
     return this.database.transaction(async (transaction) => {

@@ -2,13 +2,13 @@ import { MegaNestError } from '#contracts';
 import type { Database } from '../database.js';
 import type { Transaction } from '../transaction.js';
 
-/** How much of a kind one owner may keep; 0: without bound. */
+/** Limits of a kind of objects per owner; 0: unlimited. */
 export interface KeptLimits {
   maxCount: number;
   maxBytes: number;
 }
 
-/** A kind of which the oldest of an owner go first. */
+/** A kind of which an owner's oldest objects are removed first. */
 export type KeptTable = 'responses' | 'stored_completions';
 
 const isOver: Record<KeptTable, string> = {
@@ -16,12 +16,12 @@ const isOver: Record<KeptTable, string> = {
   stored_completions: 'true',
 };
 
-/** Owners whose usage is remembered. */
+/** Maximum number of owners whose usage is cached. */
 const mostKnown = 10_000;
-/** A removal makes room for a while, so that not each further one has to look at everything. */
+/** A removal frees this share in addition, so that not every write leads to another removal. */
 const slack = 0.1;
 
-/** Removes of an owner, or of each, the oldest beyond the limits; the youngest always stays. Answers how many went. */
+/** Removes the oldest objects beyond the limits, of one owner or of each. The newest stays. Returns their number. */
 export function removeBeyond(
   transaction: Transaction,
   table: KeptTable,
@@ -41,8 +41,8 @@ export function removeBeyond(
 }
 
 /**
- * Keeps each owner within the limits while more is written. A process counts what it writes itself, from what the database had
- * when it first saw the owner; beyond a limit it removes the oldest of that owner. So a limit may be passed by a tenth.
+ * Enforces the limits of each owner on writes. A process adds its own writes to the usage that it first read from the
+ * database; beyond a limit it removes the oldest objects of that owner. So a limit may be exceeded by a tenth.
  */
 export class KeptBounds {
   readonly #known = new Map<string, { count: number; bytes: number }>();
@@ -53,7 +53,7 @@ export class KeptBounds {
     private readonly limits: KeptLimits,
   ) {}
 
-  /** To be called after a write. Where it fails, the next call, or the regular removal, does it. */
+  /** Call this after a write. If it fails, the next call or the regular removal does the work. */
   async added(owner: string, bytes: number): Promise<void> {
     const { maxCount, maxBytes } = this.limits;
     if (maxCount === 0 && maxBytes === 0) return;
@@ -93,12 +93,12 @@ export class KeptBounds {
   }
 }
 
-/** What a row takes beside its content. */
+/** Bytes of a row in addition to its content. */
 const rowBytes = 1_024;
 
 /**
- * Errors: payload_too_large where an owner's conversations and records would have more than `maxBytes` (0: no bound) with
- * `more` bytes in `rows` more of them. Others of the same owner wait until the transaction ends.
+ * Checks that `more` bytes in `rows` further rows fit into `maxBytes` (0: unlimited) of the owner's conversations and
+ * records. Other writes of the owner wait until the transaction ends. Errors: payload_too_large.
  */
 export async function requireRoom(
   transaction: Transaction,
@@ -114,7 +114,7 @@ export async function requireRoom(
   );
   if (Number(row?.bytes) + more + rows * rowBytes <= maxBytes) return;
   throw new MegaNestError('payload_too_large', {
-    what: 'What is kept in conversations and records, with this request,',
+    what: 'The total size of the stored conversations and records with this request',
     limit: `${maxBytes} bytes of CONVERSATIONS_LIMIT_BYTES; delete some`,
   });
 }

@@ -8,7 +8,7 @@ export interface ItemPage {
   hasMore: boolean;
 }
 
-/** A response and those before it, as the context of the next one. */
+/** A response and its predecessors, as the context of the next response. */
 export interface ResponseChain {
   /** Input and output of every link, oldest first. */
   items: ItemRecord[];
@@ -19,17 +19,17 @@ export interface ResponseChain {
 }
 
 /**
- * A chain is followed by its keys. Without statistics (PGlite never gathers them) the planner would rather read the
- * whole table once for each link.
+ * Settings for reading a chain by its keys. Without statistics (PGlite never collects them) the planner would read the
+ * whole table for each link.
  */
 const linkByLink =
   'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off';
 
-/** The items of all responses and conversations, under the ids that clients know. */
+/** The items of all responses and conversations, by their public ids. */
 export class ResponseItemsRepository {
   constructor(private readonly database: Database) {}
 
-  /** The whole chain that ends with a response; undefined where the owner has none of that id. */
+  /** Returns the whole chain that ends with a response; undefined if the owner does not have it. */
   async chain(owner: string, id: string): Promise<ResponseChain | undefined> {
     const rows = await this.database.transaction(async (transaction) => {
       await transaction.query(linkByLink);
@@ -56,13 +56,13 @@ export class ResponseItemsRepository {
     };
   }
 
-  /** A page of what a response was given. Errors: invalid_request for an unknown cursor. */
+  /** Returns a page of a response's input. Errors: invalid_request for an unknown cursor. */
   async inputPage(responseId: string, page: CursorRequest): Promise<ItemPage> {
     const condition = `response_id = $1 AND direction = 'input'`;
     return readItemPage(this.database, { table: 'response_items', condition, values: [responseId] }, page);
   }
 
-  /** Items by their ids, wherever they belong: what a conversation holds goes first, then the latest response. */
+  /** Returns items by id from any conversation or response: conversations take precedence, then the latest response. */
   async findByIds(owner: string, ids: readonly string[]): Promise<Map<string, ItemRecord>> {
     if (ids.length === 0) return new Map();
     const rows = await this.database.query<{ id: string; item: ItemRecord }>(
@@ -94,7 +94,7 @@ export async function readItemPage(
   return { items: rows.map(({ item }) => item), hasMore };
 }
 
-/** Writes the items of one side of a response, numbered in their order. */
+/** Writes the input or the output items of a response, numbered in their order. */
 export async function writeResponseItems(
   transaction: Transaction,
   response: { id: string; owner: string },
@@ -110,7 +110,7 @@ export async function writeResponseItems(
   );
 }
 
-/** Appends items to a conversation; one whose id it holds already is left as it is. */
+/** Appends items to a conversation; an item with an existing id does not change. */
 export async function writeConversationItems(
   transaction: Transaction,
   conversation: { id: string; owner: string },
@@ -131,12 +131,12 @@ export async function writeConversationItems(
   );
 }
 
-/** What items take. */
+/** Returns the bytes of items. */
 export function bytesOf(items: readonly object[]): number {
   return items.reduce((sum, item) => sum + Buffer.byteLength(toPostgresJson(item)), 0);
 }
 
-/** Appends a piece of a response's log. Written again, because nobody knew whether it had been, it stays as it is. */
+/** Appends a piece of a response's log. Writing it again, after an unknown outcome, has no effect. */
 export async function writeEvents(
   transaction: Transaction,
   responseId: string,

@@ -2,13 +2,13 @@ import type { Database } from '../database.js';
 import { responseColumns, type EventRecord, type StoredResponse } from './stored-response.js';
 import { writeEvents } from './response-items.repository.js';
 
-/** The lease of one run of a response: no other run has its owner, also none of the same process. */
+/** The lease of one run of a response. Its owner is unique to the run, also within a process. */
 export interface Lease {
   id: string;
   owner: string;
 }
 
-/** A response that the caller still holds, and whether somebody wants it stopped. */
+/** A response whose lease the caller still has, and whether a cancellation was requested. */
 export interface HeldLease {
   id: string;
   cancelRequested: boolean;
@@ -22,14 +22,13 @@ function columnsOf(leases: readonly Lease[]): [string[], string[]] {
 }
 
 /**
- * Who works on which unfinished response. A lease is held by a heartbeat; one that ran out may be claimed by any
- * process. Whatever a run writes, it writes only while the lease is its own: two never write one log, also where a process
- * takes up what it had lost.
+ * The leases of unfinished responses. A heartbeat renews a lease; any process may claim an expired one. A run writes only
+ * while it has the lease, so two runs never write one log, even if a process takes over a response that it had lost.
  */
 export class ResponseLeasesRepository {
   constructor(private readonly database: Database) {}
 
-  /** Prolongs leases; answers those that are still held. */
+  /** Renews leases; returns the ones that the caller still has. */
   async heartbeat(leases: readonly Lease[], leaseMs: number): Promise<HeldLease[]> {
     return this.database.query<HeldLease>(
       `UPDATE responses SET lease_until = now() + make_interval(secs => $3)
@@ -39,8 +38,8 @@ export class ResponseLeasesRepository {
   }
 
   /**
-   * Takes unfinished responses whose lease ran out, oldest first, but for those that the caller still works on: after
-   * an outage of the database its own leases may have run out too. The request of each counts how often that happened to it.
+   * Claims unfinished responses with an expired lease, oldest first, except the caller's running responses: after an
+   * outage of the database its own leases may have expired too. The request of each counts its claims.
    */
   async claimExpired(
     leaseOwner: string,
@@ -59,8 +58,8 @@ export class ResponseLeasesRepository {
   }
 
   /**
-   * Gives leases up at once, so that another process need not wait: a stopping process does, for what it hands over. The
-   * claim that follows does not count, because that process was not lost.
+   * Releases leases at once, so that another process does not have to wait; a stopping process calls it. The next claim is
+   * not counted, because the process did not fail.
    */
   async release(leases: readonly Lease[]): Promise<void> {
     await this.database.execute(
@@ -72,7 +71,7 @@ export class ResponseLeasesRepository {
     );
   }
 
-  /** Asks whoever works on a response to stop; false where it is finished or unknown. */
+  /** Asks the process that works on a response to stop; false if the response is finished or unknown. */
   async requestCancel(owner: string, id: string): Promise<boolean> {
     const touched = await this.database.execute(
       'UPDATE responses SET cancel_requested = true WHERE id = $1 AND owner = $2 AND finished_at IS NULL',
@@ -81,7 +80,7 @@ export class ResponseLeasesRepository {
     return touched > 0;
   }
 
-  /** Appends to a log; false, and nothing written, where the lease is no longer the caller's. */
+  /** Appends to a log; false, without writing, if the caller has lost the lease. */
   async appendEvents(
     id: string,
     leaseOwner: string,
@@ -99,7 +98,7 @@ export class ResponseLeasesRepository {
     });
   }
 
-  /** What is written of a log behind sequence number `startingAfter` (-1: all). */
+  /** Returns the written events of a log after sequence number `startingAfter` (-1: all). */
   async readEvents(id: string, startingAfter = -1): Promise<EventRecord[]> {
     const rows = await this.database.query<{ events: EventRecord[] }>(
       `SELECT events FROM response_events WHERE response_id = $1 AND last_sequence > $2 ORDER BY first_sequence`,

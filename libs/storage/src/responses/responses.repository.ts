@@ -10,7 +10,7 @@ import {
 } from './stored-response.js';
 import { writeConversationItems, writeEvents, writeResponseItems } from './response-items.repository.js';
 
-/** Responses: begun, finished, found, deleted. What belongs to one owner does not exist for the others. */
+/** Starts, finishes, finds and deletes responses. An owner sees only their own responses. */
 export class ResponsesRepository {
   readonly #bounds: KeptBounds;
 
@@ -21,12 +21,12 @@ export class ResponsesRepository {
     this.#bounds = new KeptBounds(database, 'responses', limits);
   }
 
-  /** Adds a response that is being worked on; answers the one that already has its idempotency key, if any. */
+  /** Adds a running response; returns the existing response with its idempotency key, if any. */
   async insert(response: NewStoredResponse): Promise<StoredResponse | undefined> {
     return this.database.transaction((transaction) => insertResponse(transaction, response));
   }
 
-  /** Adds a response that is finished already; again, it stays as it is. */
+  /** Adds a finished response; adding it again has no effect. */
   async insertFinished(response: NewStoredResponse, end: ResponseEnd): Promise<void> {
     const ended = await this.database.transaction(async (transaction) => {
       const found = await transaction.query('SELECT id FROM responses WHERE id = $1', [response.id]);
@@ -37,7 +37,7 @@ export class ResponsesRepository {
     if (ended) await this.#bounds.added(ended.owner, ended.bytes);
   }
 
-  /** Ends a response, once; false where the lease is no longer the caller's, or the response is gone. */
+  /** Ends a response, once; false if the caller has lost the lease, or the response was deleted. */
   async finish(id: string, leaseOwner: string, end: ResponseEnd): Promise<boolean> {
     const ended = await this.database.transaction((transaction) =>
       finishResponse(transaction, { id, leaseOwner }, end),
@@ -54,12 +54,12 @@ export class ResponsesRepository {
     return found;
   }
 
-  /** The response that an idempotency key has led to. */
+  /** Returns the response with an idempotency key. */
   async findByKey(owner: string, key: string): Promise<StoredResponse | undefined> {
     return this.database.transaction((transaction) => selectByKey(transaction, owner, key));
   }
 
-  /** Removes a response with its items and its log; false where the owner has none of that id. */
+  /** Removes a response with its items and its log; false if the owner does not have it. */
   async delete(owner: string, id: string): Promise<boolean> {
     const deleted = await this.database.execute('DELETE FROM responses WHERE id = $1 AND owner = $2', [
       id,
@@ -69,8 +69,8 @@ export class ResponsesRepository {
   }
 
   /**
-   * Removes finished responses older than `maxAgeMs`, except those that a younger one continues: a chain lives as long
-   * as its youngest link. Answers how many went.
+   * Removes finished responses older than `maxAgeMs`, unless a younger response continues them: a chain lives as long as
+   * its youngest response. Returns the number of removed responses.
    */
   async deleteOlderThan(maxAgeMs: number): Promise<number> {
     return this.database.execute(
@@ -87,13 +87,13 @@ export class ResponsesRepository {
     );
   }
 
-  /** Removes of each owner the oldest finished responses beyond the limits. Answers how many went. */
+  /** Removes the oldest finished responses of each owner beyond the limits. Returns their number. */
   async deleteBeyond(): Promise<number> {
     return this.database.transaction((transaction) => removeBeyond(transaction, 'responses', this.limits));
   }
 }
 
-/** What a response takes that has just ended. */
+/** Owner and bytes of a response that has just ended. */
 interface EndedResponse {
   owner: string;
   bytes: number;
@@ -163,7 +163,7 @@ async function finishResponse(
   return { owner: row.owner, bytes };
 }
 
-/** Writes down how much a response takes, with its items and its log. */
+/** Stores and returns the bytes of a response, with its items and its log. */
 async function measure(transaction: Transaction, id: string): Promise<number> {
   const [row] = await transaction.query<{ bytes: number }>(
     `UPDATE responses SET bytes = octet_length(snapshot::text)
@@ -175,7 +175,7 @@ async function measure(transaction: Transaction, id: string): Promise<number> {
   return row!.bytes;
 }
 
-/** Set where the caller had ended it before without learning so: its connection broke behind the commit. */
+/** Set if the caller has already ended it but did not get the answer: its connection broke after the commit. */
 async function wasFinishedBy(
   transaction: Transaction,
   id: string,
@@ -188,7 +188,7 @@ async function wasFinishedBy(
   return found;
 }
 
-/** Appends the items of a response to its conversation, unless that was deleted in the meantime. */
+/** Appends the items of a response to its conversation, unless the conversation was deleted in the meantime. */
 async function joinConversation(
   transaction: Transaction,
   conversation: { id: string; owner: string },

@@ -4,7 +4,7 @@ import { toPostgresJson, type Transaction } from '../transaction.js';
 import { KeptBounds, removeBeyond, type KeptLimits } from './kept-bounds.js';
 import type { JsonObject } from './stored-response.js';
 
-/** A chat completion as it was answered, and what it answered. */
+/** A chat completion and its request's messages. */
 export interface StoredCompletion {
   id: string;
   model: string;
@@ -13,20 +13,20 @@ export interface StoredCompletion {
   metadata: Record<string, string>;
 }
 
-/** Which completions are listed, in the order that they were made. */
+/** Filters of a list of completions, which is in order of creation. */
 export interface CompletionFilter {
   limit: number;
   order: 'asc' | 'desc';
-  /** Id of the completion that the page begins behind. */
+  /** Id of the completion before the page. */
   after?: string;
   model?: string;
-  /** Pairs that a completion's metadata must hold. */
+  /** Pairs that a completion's metadata must contain. */
   metadata: Record<string, string>;
 }
 
 const columns = 'id, model, completion, messages, metadata';
 
-/** Chat completions that are kept. What belongs to one owner does not exist for the others. */
+/** Stored chat completions. An owner sees only their own completions. */
 export class StoredCompletionsRepository {
   readonly #bounds: KeptBounds;
 
@@ -59,7 +59,7 @@ export class StoredCompletionsRepository {
     return found;
   }
 
-  /** Replaces the metadata; undefined where the owner has none of that id. */
+  /** Replaces the metadata; undefined if the owner does not have the completion. */
   async updateMetadata(
     owner: string,
     id: string,
@@ -80,7 +80,7 @@ export class StoredCompletionsRepository {
     return deleted > 0;
   }
 
-  /** A page, and whether there is more. Errors: invalid_request for an unknown cursor. */
+  /** Returns a page, and whether more follow. Errors: invalid_request for an unknown cursor. */
   async list(
     owner: string,
     filter: CompletionFilter,
@@ -99,7 +99,7 @@ export class StoredCompletionsRepository {
     return { completions: rows.slice(0, limit), hasMore: rows.length > limit };
   }
 
-  /** Removes completions older than `maxAgeMs`. Answers how many went. */
+  /** Removes completions older than `maxAgeMs`. Returns their number. */
   async deleteOlderThan(maxAgeMs: number): Promise<number> {
     return this.database.execute(
       'DELETE FROM stored_completions WHERE created_at < now() - make_interval(secs => $1)',
@@ -107,7 +107,7 @@ export class StoredCompletionsRepository {
     );
   }
 
-  /** Removes of each owner the oldest beyond the limits. Answers how many went. */
+  /** Removes the oldest completions of each owner beyond the limits. Returns their number. */
   async deleteBeyond(): Promise<number> {
     return this.database.transaction((transaction) =>
       removeBeyond(transaction, 'stored_completions', this.limits),

@@ -1,13 +1,13 @@
-/** A JSON object that storage keeps without looking into it. */
+/** A JSON object that storage does not interpret. */
 export type JsonObject = Record<string, unknown>;
 
-/** An item of a response or a conversation: storage knows its id only. */
+/** An item of a response or a conversation: storage uses only its id. */
 export interface ItemRecord {
   id: string;
   [field: string]: unknown;
 }
 
-/** An event of a log: storage knows its number only. */
+/** An event of a log: storage uses only its number. */
 export interface EventRecord {
   sequence_number: number;
   [field: string]: unknown;
@@ -15,7 +15,7 @@ export interface EventRecord {
 
 export interface NewStoredResponse {
   id: string;
-  /** Whose it is: the hash of an API key. Nobody else can see it. */
+  /** The owner, as the hash of an API key. Other owners cannot see it. */
   owner: string;
   previousResponseId: string | null;
   conversationId: string | null;
@@ -23,12 +23,12 @@ export interface NewStoredResponse {
   background: boolean;
   /** The response object. */
   snapshot: JsonObject;
-  /** All that starting the response again takes; kept until it is finished. */
+  /** Everything that a restart of the response needs; kept until it is finished. */
   request: JsonObject | null;
   inputItems: readonly ItemRecord[];
-  /** Which process works on it, and for how many milliseconds nobody else may. */
+  /** The run that works on it, and the milliseconds for which no other run may. */
   lease: { owner: string; ms: number };
-  /** A client's Idempotency-Key with a hash of what it asked for. */
+  /** A client's Idempotency-Key with a hash of its request. */
   idempotency?: { key: string; fingerprint: string };
 }
 
@@ -54,8 +54,8 @@ export interface ResponseEnd {
   status: string;
   snapshot: JsonObject;
   outputItems: readonly ItemRecord[];
-  /** Whether its input and output go into its conversation, where it has one. */
+  /** Whether to append its input and output to its conversation, if it has one. */
   joinsConversation: boolean;
-  /** The part of the log that is not written yet. */
+  /** The unwritten events of the log. */
   events: readonly EventRecord[];
 }
