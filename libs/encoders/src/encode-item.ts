@@ -83,7 +83,7 @@ function indexOfRun(ids: readonly number[], run: readonly number[], from: number
 export interface ItemCoding {
   readonly tokenizer: TextTokenizer;
   readonly template: SequenceTemplate;
-  /** For models whose token types say which words of a pair match. */
+  /** For models whose token types mark the words of a pair that match. */
   readonly matches?: ReaderTokens;
 }
 

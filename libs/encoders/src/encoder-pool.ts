@@ -21,7 +21,7 @@ export interface EncoderSettings {
   readonly vocabularySize: number;
   readonly padTokenId: number;
   readonly pooling: Pooling;
-  /** True if token types say which words of a pair match, as in nano-rerank. */
+  /** True if token types mark the words of a pair that match, as in nano-rerank. */
   readonly marksMatches: boolean;
   /** With `classify`: the function from logits to scores. */
   readonly scores?: ScoreFunction;

@@ -174,7 +174,7 @@ export class ReaderTokens {
     return coded(ids, words);
   }
 
-  /** The first word of a text is always capitalized, so its capital says nothing. */
+  /** The first word of a text is always capitalized, so its capital has no meaning. */
   #word(word: string, isFirst: boolean): ReaderWord {
     let known = this.#words.get(word);
     if (!known) {

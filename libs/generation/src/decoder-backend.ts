@@ -4,7 +4,7 @@ export interface DecoderSequence {
   readonly length: number;
   /** Returns a second sequence with the same tokens. Later tokens are appended to one of them only. */
   fork(): DecoderSequence;
-  /** Removes the tokens from position `length` on. Called only where `maxDrafts` is above 0. */
+  /** Removes the tokens from position `length` on. Called only if `maxDrafts` is above 0. */
   truncate?(length: number): void;
   /** Frees the cache. A second call does nothing. */
   release(): void;
@@ -36,7 +36,7 @@ export interface DecoderBackend<Sequence extends DecoderSequence = DecoderSequen
   readonly maxBatch: number;
   /** Number of prompt tokens in one prefill chunk; small enough for the other requests to wait for it. */
   readonly prefillChunk: number;
-  /** Maximum number of draft tokens in one pass; 0 where sequences cannot be truncated. */
+  /** Maximum number of draft tokens in one pass; 0 if sequences cannot be truncated. */
   readonly maxDrafts: number;
   /**
    * Maximum difference between the logits of a pass over several tokens and of passes over one token. If the two

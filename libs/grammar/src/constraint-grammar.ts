@@ -9,10 +9,10 @@ import { pruneGrammar } from './prune-grammar.js';
 import { regexGrammar } from './regex/regex-grammar.js';
 import { structuralTagGrammar } from './structural-tag/structural-tag.js';
 
-/** Characters of the longest constraint that is taken. */
+/** Maximum characters of a constraint. */
 const longestConstraint = 262_144;
 
-/** The grammar of the texts that a constraint allows. Throws ConstraintError with the path of what cannot be honored. */
+/** Returns the grammar of a constraint. Throws ConstraintError with the path of the part that is not supported. */
 export function constraintGrammar(constraint: OutputConstraint): Grammar {
   if (JSON.stringify(constraint).length > longestConstraint) {
     throw new ConstraintError(`It is longer than ${longestConstraint} characters.`);
@@ -20,7 +20,7 @@ export function constraintGrammar(constraint: OutputConstraint): Grammar {
   return prepareGrammar(grammarOf(constraint));
 }
 
-/** The grammar as it is followed, without what could never come to an end. */
+/** Returns the grammar in the form for a GrammarMachine, without options that cannot end. */
 export function prepareGrammar(grammar: Grammar): Grammar {
   return normalizeGrammar(pruneGrammar(grammar));
 }
@@ -42,7 +42,7 @@ function grammarOf(constraint: OutputConstraint): Grammar {
   }
 }
 
-/** Says of an error in which field of the constraint it is. */
+/** Adds the field of the constraint to the path of an error. */
 function within<Result>(field: string | readonly (string | number)[], work: () => Result): Result {
   try {
     return work();
@@ -52,12 +52,12 @@ function within<Result>(field: string | readonly (string | number)[], work: () =
   }
 }
 
-/** The grammar of a constraint. Errors: invalid_request, with the path of what the constraint asks in vain. */
+/** Returns the grammar of a constraint. Errors: invalid_request, with the path of the part that is not supported. */
 export function readConstraint(constraint: OutputConstraint): Grammar {
   return naming(() => constraintGrammar(constraint));
 }
 
-/** The grammar of a text in Lark. Errors: invalid_request for `constraint.lark`. */
+/** Returns the grammar of a Lark source. Errors: invalid_request for `constraint.lark`. */
 export function readLark(source: string): Grammar {
   return naming(() => within('lark', () => prepareGrammar(larkGrammar(source))));
 }

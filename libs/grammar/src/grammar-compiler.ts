@@ -6,30 +6,30 @@ import { sequence, text, type Grammar } from './grammar.js';
 import { GrammarFollower, TokenConstraint } from './token-constraint.js';
 import { TokenTrie } from './token-trie.js';
 
-/** Grammars that are kept with the masks of their states. */
+/** Maximum number of cached grammars, with the masks of their states. */
 const mostKept = 32;
 
-/** Makes the constraints of one request's answers. */
+/** Creates the constraints of the completions of one request. */
 export interface CompiledConstraint {
-  /** A constraint at the beginning of an answer. Errors: invalid_request where the grammar is too ambiguous. */
+  /** Returns a constraint at the start of a completion. Errors: invalid_request if the grammar is too ambiguous. */
   start(): TokenConstraint;
 }
 
-/** A constraint as it was read elsewhere. */
+/** A parsed constraint. */
 export interface ReadConstraint {
-  /** The same for equal constraints. */
+  /** Equal for equal constraints. */
   readonly key: string;
   readonly grammar: Grammar;
 }
 
-/** Makes constraints of grammars for one vocabulary. What was learnt of the last 32 grammars is kept. */
+/** Compiles grammars to constraints for one vocabulary. Caches the states and masks of the last 32 grammars. */
 export class GrammarCompiler {
   private trie?: TokenTrie;
   private readonly kept = new Map<string, GrammarFollower>();
 
   /**
-   * @param vocabularySize Tokens that the model has logits for; the tokenizer may know fewer.
-   * @param endTokenIds Tokens that end an answer; they are never part of its text.
+   * @param vocabularySize Number of logits of the model; the tokenizer may have fewer tokens.
+   * @param endTokenIds End-of-sequence tokens; they are never part of the text.
    */
   constructor(
     private readonly vocabulary: TokenVocabulary,
@@ -37,12 +37,12 @@ export class GrammarCompiler {
     private readonly endTokenIds: readonly number[],
   ) {}
 
-  /** Sorts the vocabulary, which the first constraint otherwise waits for. */
+  /** Sorts the vocabulary in advance; otherwise the first constraint does so. */
   prepare(): void {
     this.trie ??= new TokenTrie(this.vocabulary, this.vocabularySize, this.endTokenIds);
   }
 
-  /** Takes no time worth speaking of: a grammar is followed where answers get to, and nowhere else. */
+  /** Compiles a constraint. This is fast, because states are computed only when a completion reaches them. */
   compile({ key, grammar }: ReadConstraint): CompiledConstraint {
     this.prepare();
     const follower = this.kept.get(key) ?? this.newFollower(grammar);
@@ -53,7 +53,7 @@ export class GrammarCompiler {
     return { start: () => new TokenConstraint(follower) };
   }
 
-  /** Decoding drops spaces in front of an answer: its tokens begin with them. */
+  /** Allows the spaces at the start of the tokens that decoding drops. */
   private newFollower({ root, rules }: Grammar): GrammarFollower {
     const spaces = ' '.repeat(this.vocabulary.droppedSpaces);
     const machine = new GrammarMachine({ root: spaces === '' ? root : sequence(text(spaces), root), rules });
@@ -61,13 +61,13 @@ export class GrammarCompiler {
   }
 }
 
-/** Milliseconds that one constraint may take to read, and constraints that are kept. */
+/** Timeout for parsing a constraint in milliseconds, and maximum number of cached constraints. */
 const longestReading = 5000;
 const keptReadings = 64;
 
 /**
- * Reads constraints in a thread of its own, one after another: an expression, a schema or a grammar of a caller's that takes too
- * long ends that thread, and nothing else waits for it.
+ * Parses constraints one at a time in a separate thread. If a caller's expression, schema or grammar takes too long,
+ * the thread is ended, so that other work does not wait for it.
  */
 export class ConstraintReader {
   private readonly worker: TimedWorker<OutputConstraint, Grammar>;
@@ -77,7 +77,7 @@ export class ConstraintReader {
     this.worker = new TimedWorker(() => builtFile('constraint-reader.worker'), limitMs);
   }
 
-  /** Errors: invalid_request with the path of what cannot be honored, or where reading takes too long; cancelled. */
+  /** Errors: invalid_request with the path of the unsupported part, or if parsing takes too long; cancelled. */
   async read(constraint: OutputConstraint, signal?: AbortSignal): Promise<ReadConstraint> {
     const key = JSON.stringify(constraint);
     const known = this.kept.get(key);
@@ -97,7 +97,7 @@ export class ConstraintReader {
 
 const utf8 = new TextEncoder();
 
-/** Whether a whole text is one of those that a grammar allows. Errors: invalid_request where it can be read in too many ways. */
+/** Returns true if a grammar allows a text. Errors: invalid_request if the grammar is too ambiguous for it. */
 export function textFits(grammar: Grammar, text: string): boolean {
   let machine = new GrammarMachine(grammar);
   let state = machine.start;

@@ -3,41 +3,41 @@ import { intersection, characterSet, wideSequences, type ByteRange } from './reg
 import { ShortestTexts } from './shortest-texts.js';
 import { repeat, type Grammar, type GrammarNode } from './grammar.js';
 
-/** What is left to match: the head, then another continuation. Number 0 is the end of the text. */
+/** Number of the rest to match: a head, then another continuation. 0 is the end of the text. */
 type Continuation = number;
 const endOfText: Continuation = 0;
 
-/** A piece of a grammar over bytes: what characters and texts become. */
+/** A grammar node over bytes, for characters and texts. */
 type ByteNode = { readonly kind: 'bytes'; readonly ranges: readonly ByteRange[]; readonly at: number };
 type Node = GrammarNode | ByteNode;
 type Repeat = Extract<GrammarNode, { kind: 'repeat' }>;
 
-/** A byte of a range leads to a continuation. */
+/** An edge from a range of bytes to a continuation. */
 interface Arc {
   readonly first: number;
   readonly last: number;
   readonly to: Continuation;
 }
 
-/** Everything that can follow one beginning of a text. */
+/** All continuations of one prefix of a text. */
 interface State {
   readonly kernel: readonly Continuation[];
   arcs?: readonly Arc[];
-  /** States by byte; -1 where nothing fits, -2 where it was not asked yet. */
+  /** Next states by byte; -1 if the byte is not allowed, -2 if the state is not computed yet. */
   next?: Int32Array;
   ends: boolean;
   /** See {@link GrammarMachine.closing}. */
   closing?: number;
 }
 
-/** Ways to read one beginning of a text, and steps to find what may follow it, beyond which a grammar is too ambiguous. */
+/** Limits beyond which a grammar is too ambiguous: parses of a prefix, and steps to find the bytes that may follow. */
 const mostWays = 2000;
 const mostSteps = 200_000;
-/** States after which a machine is full. */
+/** Number of states from which on a machine is full. */
 const mostStates = 4096;
 const mostContinuations = 500_000;
 
-/** No byte fits. */
+/** The state after a byte that is not allowed. */
 export const deadState = -1;
 const unknownState = -2;
 
@@ -45,10 +45,9 @@ const encoder = new TextEncoder();
 const ascii = characterSet([0, 0x7f]);
 
 /**
- * Follows a grammar byte by byte. A state is the set of all ways in which the text so far can be read; states are made
- * when they are first reached, and known ones cost one look into a table. Repetitions are counted rather than unrolled, so
- * that nothing depends on how large the grammar would be when it is written out. Errors: invalid_request where one text can
- * be read in too many ways.
+ * Matches a grammar byte by byte. A state is the set of all parses of the text so far. States are computed when they
+ * are first reached; a known state is a table lookup. Repetitions are counted rather than unrolled, so that the
+ * cost does not depend on their bounds. Errors: invalid_request if a text has too many parses.
  */
 export class GrammarMachine {
   readonly start: number;
@@ -62,7 +61,7 @@ export class GrammarMachine {
   private readonly bytes = new Map<string, ByteNode>();
   private readonly suffixes = new Map<readonly ByteRange[], ByteNode[]>();
   private readonly entries = new Map<object, readonly ByteNode[]>();
-  /** Bytes of the shortest text of each continuation, where it was asked for. */
+  /** Bytes of the shortest text of each continuation; computed on demand. */
   private readonly lengths: (number | undefined)[] = [0];
   private steps = 0;
 
@@ -70,37 +69,37 @@ export class GrammarMachine {
     private readonly grammar: Grammar,
     private shortest?: ShortestTexts,
   ) {
-    // The end of the text has number 0.
+    // Continuation 0 is the end of the text.
     this.heads.push(grammar.root);
     this.rests.push(endOfText);
     this.start = this.stateOf([this.continuation(grammar.root, endOfText)]);
   }
 
-  /** Many states were made: go on with {@link continued}. */
+  /** True if the machine has many states and should be replaced by {@link continued}. */
   get isFull(): boolean {
     return this.states.length > mostStates || this.heads.length > mostContinuations;
   }
 
-  /** An empty machine for the same grammar, and the state in it that this one's state is. */
+  /** Returns an empty machine for the same grammar, and the equivalent of the given state in it. */
   continued(state: number): { machine: GrammarMachine; state: number } {
     const machine = new GrammarMachine(this.grammar, this.shortest);
     const kernel = this.states[state]!.kernel.map((one) => this.copyTo(machine, one));
     return { machine, state: machine.stateOf(kernel) };
   }
 
-  /** Allows the next steps; without it a long series of cheap ones would come to an end. */
+  /** Resets the limit of steps, so that it bounds one mask rather than a whole completion. */
   refill(): void {
     this.steps = 0;
   }
 
-  /** The state behind a byte, or {@link deadState}. */
+  /** Returns the state after a byte, or {@link deadState}. */
   step(state: number, byte: number): number {
     const from = this.states[state]!;
     const known = (from.next ?? this.expand(from))[byte]!;
     return known === unknownState ? this.follow(from, byte) : known;
   }
 
-  /** Whether the text may end. */
+  /** Returns true if the text may end. */
   mayEnd(state: number): boolean {
     const from = this.states[state]!;
     if (!from.next) this.expand(from);
@@ -108,8 +107,8 @@ export class GrammarMachine {
   }
 
   /**
-   * The one byte that brings the text to its end on the shortest way: the quote that ends a string, the brace that ends an object;
-   * {@link deadState} where several bytes are as short, or none is.
+   * Returns the next byte of the shortest way to the end of the text, e.g. the closing quote of a string;
+   * {@link deadState} if several bytes are equally short or the text cannot end.
    */
   closing(state: number): number {
     const from = this.states[state]!;
@@ -139,7 +138,7 @@ export class GrammarMachine {
     return head.kind === 'bytes' ? head.ranges.length - head.at : this.shortest!.of(head);
   }
 
-  /** All bytes between two borders of arcs lead to the same state. */
+  /** Computes the next state for all bytes between two borders of arcs, because it is the same for them. */
   private follow(from: State, byte: number): number {
     const arcs = from.arcs!;
     this.count(arcs.length);
@@ -169,11 +168,11 @@ export class GrammarMachine {
     return this.states.length - 1;
   }
 
-  /** Walks from the continuations of a state to the bytes that they begin with. */
+  /** Finds the bytes with which the continuations of a state begin. */
   private expand(state: State): Int32Array {
     const arcs: Arc[] = [];
     const seen = new Set<Continuation>();
-    /** Of repetitions of the same, with the same behind them, the longest allows all that the others do. */
+    /** The longest repetition for each item and continuation, which includes the shorter ones. */
     const longest = new Map<string, number>();
     const pending = [...state.kernel];
     for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
@@ -231,9 +230,9 @@ export class GrammarMachine {
     }
   }
 
-  /** The bytes that a text, or a character of a set, can be. */
+  /** Returns the byte sequences of a text, or of the characters of a set. */
   private entriesOf(node: Extract<GrammarNode, { kind: 'text' | 'characters' }>): readonly ByteNode[] {
-    // Many characters of a grammar are of the same set.
+    // Many nodes of a grammar share a character set.
     const origin = node.kind === 'text' ? node : node.set;
     const known = this.entries.get(origin);
     if (known) return known;
@@ -248,7 +247,7 @@ export class GrammarMachine {
     return entries;
   }
 
-  /** Characters often differ in their first byte only: what is left of them is one node. */
+  /** Returns the node after the first byte. Many characters differ only in it, so equal rests share a node. */
   private behind({ ranges, at }: ByteNode): ByteNode {
     if (ranges.length > 4) {
       const suffixes = this.suffixes.get(ranges) ?? [];
@@ -304,5 +303,5 @@ export class GrammarMachine {
 }
 
 function tooAmbiguous(): MegaNestError {
-  return invalidField('constraint', 'It is too ambiguous: one text can be read in too many ways.');
+  return invalidField('constraint', 'It is too ambiguous: one text has too many parses.');
 }

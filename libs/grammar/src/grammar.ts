@@ -1,20 +1,20 @@
 import { characterSet, subtract, type CharacterSet } from './regex/character-set.js';
 
 /**
- * A piece of a context-free grammar over characters. Whatever a constraint is written in (JSON Schema, regular
- * expression, EBNF, choices) becomes this first, so that its limits and errors are ours.
+ * A node of a context-free grammar over characters. Constraints of every form (JSON Schema, regular expression, EBNF,
+ * choices) are converted to it, so that the same limits and errors apply to all of them.
  */
 export type GrammarNode =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'characters'; readonly set: CharacterSet }
   | { readonly kind: 'sequence'; readonly parts: readonly GrammarNode[] }
-  /** One of the options; without any, nothing at all fits. */
+  /** One of the options; without options it matches nothing, not even the empty text. */
   | { readonly kind: 'choice'; readonly options: readonly GrammarNode[] }
   /** `max` may be Infinity. */
   | { readonly kind: 'repeat'; readonly item: GrammarNode; readonly min: number; readonly max: number }
   | { readonly kind: 'rule'; readonly name: string };
 
-/** Rules by name; the names are made of letters, digits and underscores. */
+/** A root and rules by name; names consist of letters, digits and underscores. */
 export interface Grammar {
   readonly root: GrammarNode;
   readonly rules: ReadonlyMap<string, GrammarNode>;
@@ -50,41 +50,41 @@ export function rule(name: string): GrammarNode {
   return { kind: 'rule', name };
 }
 
-/** The nodes directly below. */
+/** Returns the children of a node. */
 export function childrenOf(node: GrammarNode): readonly GrammarNode[] {
   if (node.kind === 'sequence') return node.parts;
   if (node.kind === 'choice') return node.options;
   return node.kind === 'repeat' ? [node.item] : [];
 }
 
-/** The node with other nodes directly below. */
+/** Returns a copy of the node with changed children. */
 export function mapChildren(node: GrammarNode, change: (child: GrammarNode) => GrammarNode): GrammarNode {
   if (node.kind === 'sequence') return { ...node, parts: node.parts.map(change) };
   if (node.kind === 'choice') return { ...node, options: node.options.map(change) };
   return node.kind === 'repeat' ? { ...node, item: change(node.item) } : node;
 }
 
-/** The node with a prefix on the names of all rules in it. */
+/** Returns a copy of the node in which all rule names have a prefix. */
 export function withPrefix(node: GrammarNode, prefix: string): GrammarNode {
   if (node.kind === 'rule') return rule(`${prefix}${node.name}`);
   return mapChildren(node, (child) => withPrefix(child, prefix));
 }
 
-/** Control characters but tab and the ends of lines. No constrained answer has them. */
+/** Control characters except tab and line ends. Constrained completions cannot contain them. */
 const controls = characterSet([0, 8], [0x0b, 0x0c], [0x0e, 0x1f]);
 
-/** The characters that a constrained answer can write. */
+/** Returns the characters of a set that constrained completions can contain. */
 function writable(set: CharacterSet): CharacterSet {
   return subtract(set, controls);
 }
 
-/** Whether a constrained answer can write all of a text. */
+/** Returns true if a constrained completion can contain the text. */
 export function isWritable(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- they are what it looks for
   return !/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text);
 }
 
-/** A constraint that cannot be honoured as it stands, and why; `path` leads to the place within it. */
+/** A constraint is invalid or not supported; `path` is the position of the problem in it. */
 export class ConstraintError extends Error {
   override readonly name = 'ConstraintError';
 
@@ -96,11 +96,11 @@ export class ConstraintError extends Error {
   }
 }
 
-/** Characters of the longest grammar or expression: far beyond any in use, and read at once. */
+/** Maximum characters of a grammar or expression: more than any in use, and still fast to parse. */
 const longestSource = 65_536;
 
-/** Refuses a grammar or an expression that takes too long to read. Throws ConstraintError. */
+/** Refuses a grammar or an expression that is too long. Throws ConstraintError. */
 export function assertReadable(source: string): void {
   if (source.length > longestSource)
-    throw new ConstraintError(`It has ${source.length} characters; ${longestSource} are allowed.`);
+    throw new ConstraintError(`It has ${source.length} characters; the maximum is ${longestSource}.`);
 }

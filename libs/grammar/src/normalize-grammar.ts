@@ -10,19 +10,19 @@ import {
 } from './grammar.js';
 import type { CharacterSet } from './regex/character-set.js';
 
-/** Ranges of all sets of characters, and how deep texts are taken apart. */
+/** Maximum number of ranges of all character sets, and maximum depth of shared prefixes. */
 const mostRanges = 20_000;
 const deepestSharing = 40;
 
-/** Nodes of the rules once they are rewritten. */
+/** Maximum number of nodes of the rewritten rules. */
 const mostRewritten = 20_000;
 
 type Option = readonly GrammarNode[];
 type NodeTest = (node: GrammarNode) => boolean;
 
 /**
- * The same texts by a grammar that is followed without detours: no rule begins with itself, what may be empty is repeated from
- * 0 times on, and texts that begin alike share their beginning. Throws ConstraintError for recursion that cannot be rewritten.
+ * Returns an equivalent grammar that is fast to match: without left recursion, with 0 as the minimum of repetitions of
+ * nullable items, and with shared prefixes of texts. Throws ConstraintError for recursion that cannot be rewritten.
  */
 export function normalizeGrammar(grammar: Grammar): Grammar {
   const nullable = nullableRules(grammar.rules);
@@ -60,7 +60,7 @@ function isEmptyable(node: GrammarNode, nullable: ReadonlySet<string>): boolean 
   }
 }
 
-/** The sets of characters of a grammar, equal ones once. */
+/** The character sets of a grammar, without duplicates. */
 class SharedSets {
   private readonly sets = new Map<string, CharacterSet>();
   private ranges = 0;
@@ -105,7 +105,7 @@ function withSharedBeginnings(options: readonly GrammarNode[]): GrammarNode {
   return choice(...sharedTexts([...texts].toSorted()), ...others);
 }
 
-/** Sorted texts, all different, as texts of which no two begin alike, with what may follow them. */
+/** Converts sorted distinct texts to nodes in which texts with the same first character share their prefix. */
 function sharedTexts(sorted: readonly string[], depth = 0): GrammarNode[] {
   const nodes: GrammarNode[] = [];
   for (let from = 0; from < sorted.length;) {
@@ -128,7 +128,7 @@ function firstOf(given: string): string {
   return given === '' ? '' : String.fromCodePoint(given.codePointAt(0)!);
 }
 
-/** Of sorted texts the first and the last differ the earliest. */
+/** Returns the common prefix of sorted texts, which is the common prefix of the first and the last. */
 function sharedBeginning(first: string, last: string): string {
   let end = 0;
   while (end < first.length && first[end] === last[end]) end++;
@@ -137,8 +137,8 @@ function sharedBeginning(first: string, last: string): string {
 }
 
 /**
- * The same texts by rules of which none begins with itself: `sum: sum "+" term | term` becomes `sum: term ("+" term)*`. Throws
- * ConstraintError where a rule begins with itself behind something that may be empty.
+ * Removes left recursion: `sum: sum "+" term | term` becomes `sum: term ("+" term)*`. Throws ConstraintError if a rule
+ * begins with itself after something that may be empty.
  */
 function withoutLeftRecursion(grammar: Grammar, isNullable: NodeTest): Grammar {
   const first = new Map<string, Set<string>>();
@@ -182,7 +182,7 @@ function reaches(first: ReadonlyMap<string, ReadonlySet<string>>, from: string, 
   return false;
 }
 
-/** Rules that begin with each other. */
+/** Groups rules that begin with each other. */
 function groupsOf(names: readonly string[], first: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const left = new Set(names);
   const groups: string[][] = [];
@@ -197,7 +197,7 @@ function groupsOf(names: readonly string[], first: ReadonlyMap<string, ReadonlyS
   return groups;
 }
 
-/** Each rule begins with rules behind it in the group only, and no longer with itself. */
+/** Rewrites the rules of a group so that each begins only with later rules of the group, not with itself. */
 function rewrite(group: readonly string[], rules: Map<string, GrammarNode>, isNullable: NodeTest): void {
   let nodes = 0;
   group.forEach((name, index) => {
@@ -225,7 +225,7 @@ function rewrite(group: readonly string[], rules: Map<string, GrammarNode>, isNu
   });
 }
 
-/** The ways to read a node, as far as they begin with a rule of the group. */
+/** Splits a node into options, so that each shows whether it begins with a rule of the group. */
 function optionsOf(node: GrammarNode, group: ReadonlySet<string>, isNullable: NodeTest): Option[] {
   const beginsInGroup = [...namesAtStart(node, isNullable)].some((name) => group.has(name));
   if (!beginsInGroup || node.kind === 'rule') return [[node]];

@@ -1,15 +1,15 @@
 import { ConstraintError, childrenOf, type Grammar, type GrammarNode } from './grammar.js';
 
-/** Bounds on what one constraint may cost to compile. */
+/** Limits of the size of one constraint. */
 const mostNodes = 20_000;
 const mostRules = 2000;
-/** Grammars are walked by recursion. */
+/** Maximum depth, because grammars are traversed recursively. */
 const deepestNesting = 60;
 
 /**
- * Takes out every option that could never come to an end, such as a list that requires another one of its kind within,
- * and unused rules: an answer must not run into a place from which no end can be reached. Throws
- * ConstraintError where nothing is left, or where the grammar is too large.
+ * Removes unused rules and every option that cannot end, such as a list that requires another list of its kind: from
+ * such an option a completion could never finish. Throws ConstraintError if nothing is left, or if the grammar is too
+ * large.
  */
 export function pruneGrammar({ root, rules }: Grammar): Grammar {
   checkSize([root, ...rules.values()]);
@@ -37,7 +37,7 @@ function checkSize(nodes: readonly GrammarNode[]): void {
   for (const node of nodes) visit(node, 0);
 }
 
-/** Names of the rules that some finite text satisfies. */
+/** Returns the names of the rules that match at least one finite text. */
 function finiteRules(rules: ReadonlyMap<string, GrammarNode>): Set<string> {
   const finite = new Set<string>();
   for (let size = -1; size < finite.size;) {

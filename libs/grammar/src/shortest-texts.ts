@@ -1,17 +1,17 @@
 import type { Grammar, GrammarNode } from './grammar.js';
 
-/** Rounds in which rules that call each other get shorter; few need more than three, and a rule not reached is taken to be endless. */
+/** Maximum rounds over recursive rules. Few need more than three; a rule without a length counts as endless. */
 const mostRounds = 100;
 
 const encoder = new TextEncoder();
 
-/** How many bytes the shortest text of each piece of a grammar has. */
+/** Number of bytes of the shortest text of each node of a grammar. */
 export class ShortestTexts {
   private readonly rules = new Map<string, number>();
   private readonly known = new WeakMap<GrammarNode, number>();
 
   constructor(private readonly grammar: Grammar) {
-    // Rules call those before or behind them: every other round goes backward.
+    // Every other round goes backward, because rules refer to earlier and to later rules.
     const names = [...grammar.rules.keys()];
     for (let round = 0; round < mostRounds && this.improve(names); round++) names.reverse();
   }
@@ -24,7 +24,7 @@ export class ShortestTexts {
     return length;
   }
 
-  /** Whether a rule has become shorter. */
+  /** Runs one round; returns true if a rule has become shorter. */
   private improve(names: readonly string[]): boolean {
     let isShorter = false;
     for (const name of names) {

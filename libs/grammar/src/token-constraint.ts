@@ -1,30 +1,30 @@
 import { deadState, type GrammarMachine } from './grammar-machine.js';
 import type { TokenMask, TokenTrie } from './token-trie.js';
 
-/** Where one answer stands in its grammar: which tokens may come next, and whether it may end. */
+/** The state of one completion in its grammar: the tokens that may follow, and whether it may end. */
 export class TokenConstraint {
   private machine: GrammarMachine;
   private state: number;
   private mask: TokenMask;
 
-  /** At the beginning of the text. */
+  /** Starts at the beginning of the text. */
   constructor(private readonly follower: GrammarFollower) {
     this.machine = follower.machine;
     this.state = this.machine.start;
     this.mask = follower.maskOf(this.machine, this.state);
   }
 
-  /** Whether the text is complete as it stands. */
+  /** True if the text may end here. */
   get mayEnd(): boolean {
     return this.machine.mayEnd(this.state);
   }
 
-  /** Whether any token may follow. */
+  /** True if a token may follow. */
   get mayContinue(): boolean {
     return this.mask.count > 0;
   }
 
-  /** The token that has to follow, where the text may not end and only one fits. */
+  /** The next token, if the text may not end and only one token is allowed. */
   get forced(): number | undefined {
     return this.mask.count === 1 && !this.mayEnd ? this.mask.first : undefined;
   }
@@ -34,8 +34,9 @@ export class TokenConstraint {
   }
 
   /**
-   * Sets the logits of tokens that may not follow to −Infinity, in place; `ends` may where the text may end. Where it may not, their
-   * probability goes to the token on the shortest way there: a string without a limit ends where the model would.
+   * Sets the logits of forbidden tokens to −Infinity, in place. The tokens `ends` are allowed if the text may end.
+   * Otherwise their probability goes to the token on the shortest way to the end, so that an unlimited string ends when
+   * the model wants to end.
    */
   restrict(logits: Float32Array, ends: ReadonlySet<number>): void {
     const { mayEnd } = this;
@@ -43,7 +44,7 @@ export class TokenConstraint {
     const { words } = this.mask;
     for (let start = 0; start < logits.length; start += 32) {
       const word = words[start >> 5]!;
-      // Most words of a large vocabulary are all or nothing.
+      // Most words of the mask of a large vocabulary are all ones or all zeros.
       if (word === -1) continue;
       const end = Math.min(start + 32, logits.length);
       for (let token = start; token < end; token++) {
@@ -60,7 +61,7 @@ export class TokenConstraint {
     for (const end of ends) logits[closing] = sumOfLogits(logits[closing]!, logits[end] ?? -Infinity);
   }
 
-  /** Moves on by a token that was allowed. */
+  /** Advances by an allowed token. */
   accept(token: number): void {
     const state = this.behind(this.state, token);
     if (state === undefined) throw new Error(`The grammar refuses token ${token} that it allowed.`);
@@ -70,7 +71,7 @@ export class TokenConstraint {
     this.mask = this.follower.maskOf(this.machine, this.state);
   }
 
-  /** How many of these tokens could follow one after another. */
+  /** Returns how many of these tokens could follow in sequence. */
   admissible(tokens: readonly number[]): number {
     let count = 0;
     for (let state: number | undefined = this.state; count < tokens.length; count++) {
@@ -92,13 +93,13 @@ export class TokenConstraint {
   }
 }
 
-/** The logit of either of two tokens. */
+/** Returns the logit of the summed probability of two tokens. */
 function sumOfLogits(one: number, other: number): number {
   const [low, high] = one < other ? [one, other] : [other, one];
   return low === -Infinity ? high : high + Math.log1p(Math.exp(low - high));
 }
 
-/** Bytes of masks that are kept for one grammar. */
+/** Maximum bytes of cached masks for one grammar. */
 const maxMaskBytes = 4 * 2 ** 20;
 
 /** A machine with the masks of its states. */
@@ -107,12 +108,12 @@ export class GrammarFollower {
   private maskBytes = 0;
 
   constructor(
-    /** What new answers begin with. */
+    /** Machine for new completions. */
     public machine: GrammarMachine,
     readonly trie: TokenTrie,
   ) {}
 
-  /** The tokens that may follow. Errors: invalid_request where that takes too long to find. */
+  /** Returns the tokens that may follow. Errors: invalid_request if this needs too many steps. */
   maskOf(machine: GrammarMachine, state: number): TokenMask {
     const known = this.masks.get(machine)?.get(state);
     if (known) return known;
@@ -122,7 +123,7 @@ export class GrammarFollower {
     return mask;
   }
 
-  /** Another machine in the place of a full one, which its answers leave one after another. */
+  /** Replaces a full machine; the running completions move to the new one with their next tokens. */
   renew(full: GrammarMachine, state: number): { machine: GrammarMachine; state: number } {
     const renewed = full.continued(state);
     if (this.machine === full) this.machine = renewed.machine;

@@ -1,23 +1,23 @@
 import type { TokenVocabulary } from '#models';
 import { deadState, type GrammarMachine } from './grammar-machine.js';
 
-/** A mask of tokens, and what it comes to. */
+/** A mask of tokens, with their number. */
 export interface TokenMask {
   /** A bit for each token. */
   readonly words: Int32Array;
-  /** Tokens in it, counted up to two. */
+  /** Number of tokens in the mask; counted up to two. */
   readonly count: number;
   readonly first: number;
 }
 
 /**
- * The tokens of a vocabulary by their bytes, laid out so that tokens that begin alike are looked at together: which tokens a
- * grammar allows takes one step for each byte that any of them has in common with what is allowed.
+ * The tokens of a vocabulary as a trie over their bytes. Tokens with the same prefix share its steps, so that a mask
+ * costs one step for each allowed prefix.
  */
 export class TokenTrie {
-  /** Bytes of each token; none for those that are not text. */
+  /** Bytes of each token; empty for tokens that are not text. */
   private readonly bytesOfTokens: readonly Uint8Array[];
-  /** In the order of a walk: the byte of each edge, its depth, the token that ends there or -1, where its subtree ends. */
+  /** Edges in depth-first order: the byte, the depth, the token that ends there or -1, and the end of the subtree. */
   private readonly edges: Uint8Array;
   private readonly depths: Uint16Array;
   private readonly tokens: Int32Array;
@@ -26,8 +26,8 @@ export class TokenTrie {
   private readonly singles = new Int32Array(256).fill(-1);
 
   /**
-   * @param size Tokens that the model has logits for; the tokenizer may know fewer.
-   * @param endTokenIds Tokens that end an answer; they are never part of its text.
+   * @param size Number of logits of the model; the tokenizer may have fewer tokens.
+   * @param endTokenIds End-of-sequence tokens; they are never part of the text.
    */
   constructor(
     vocabulary: TokenVocabulary,
@@ -41,7 +41,7 @@ export class TokenTrie {
     );
     const sorted = bytes.map((_bytes, id) => id).filter((id) => bytes[id]!.length > 0);
     sorted.sort((one, other) => Buffer.compare(bytes[one]!, bytes[other]!) || one - other);
-    // Of tokens with the same bytes the last is left, which is the piece rather than the byte that it falls back to.
+    // Keeps the last of several tokens with the same bytes, which is the piece rather than its fallback byte.
     const unique = sorted.filter((id, index) => {
       const follower = sorted[index + 1];
       return follower === undefined || Buffer.compare(bytes[id]!, bytes[follower]!) !== 0;
@@ -57,17 +57,17 @@ export class TokenTrie {
     this.path = new Int32Array(longestOf(layout.depths) + 2);
   }
 
-  /** Bytes of a token; none for those that are not text. */
+  /** Returns the bytes of a token; empty for tokens that are not text. */
   bytesOf(token: number): Uint8Array {
     return this.bytesOfTokens[token]!;
   }
 
-  /** The token that is this byte alone; -1 where there is none. */
+  /** Returns the token for a single byte; -1 if there is none. */
   tokenOf(byte: number): number {
     return this.singles[byte]!;
   }
 
-  /** The tokens that a grammar allows in a state. */
+  /** Returns the tokens that a grammar allows in a state. */
   mask(machine: GrammarMachine, state: number): TokenMask {
     const { edges, depths, tokens, ends, path } = this;
     const words = new Int32Array(Math.ceil(this.size / 32));
@@ -99,7 +99,7 @@ interface Layout {
   readonly ends: number[];
 }
 
-/** Sorted tokens share their beginnings with the ones before. */
+/** Builds the edges; each sorted token shares a prefix with the previous one. */
 function layOut(sorted: readonly number[], bytes: readonly Uint8Array[]): Layout {
   const layout: Layout = { edges: [], depths: [], tokens: [], ends: [] };
   const open: number[] = [];

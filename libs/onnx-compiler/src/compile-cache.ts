@@ -39,7 +39,7 @@ export async function compileOnce<Description extends object>(
   return { directory, description: JSON.parse(text) as Description };
 }
 
-/** Finds what {@link compileOnce} has compiled before. */
+/** Finds a model that {@link compileOnce} has compiled before. */
 export async function findCompiled<Description extends object>(
   modelDirectory: string,
   cacheDir: string,
@@ -135,7 +135,7 @@ async function identityOf(path: string): Promise<string> {
   return [path, size, ino, mtimeNs].join(' ');
 }
 
-/** A record that is missing or damaged is made again. */
+/** Reads a record; undefined if it is missing or damaged, so that it is written again. */
 async function readRecord(record: string): Promise<z.infer<typeof recordSchema> | undefined> {
   try {
     return recordSchema.parse(JSON.parse(await readFile(record, 'utf8')));
@@ -144,7 +144,7 @@ async function readRecord(record: string): Promise<z.infer<typeof recordSchema> 
   }
 }
 
-/** Without a place to write, the next start reads the file again. */
+/** Writes a record. If the folder is not writable, the next start hashes the file again. */
 async function writeRecord(
   folder: string,
   record: string,

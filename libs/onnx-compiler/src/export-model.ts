@@ -19,7 +19,7 @@ const configSchema = z.looseObject({ architectures: z.array(z.string()).default(
  *   out.
  *
  * This form is slower. With int8 weights, activations are quantized over the whole tensor, as exporters do. Returns
- * the path of the graph. Errors: UnsupportedModelError, as from the compiler.
+ * the path of the graph. Errors: UnsupportedModelError, like the compiler.
  */
 export async function exportModel(
   modelDirectory: string,

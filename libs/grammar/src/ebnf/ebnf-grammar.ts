@@ -16,8 +16,8 @@ const mostRepetitions = 20_000;
 const deepestNesting = 50;
 
 /**
- * Reads a grammar in GBNF, an EBNF: `rule ::= "text" | [a-z]+ ("x" rule){1,3}`, comments from `#` on, a
- * rule `root`. Throws ConstraintError that names line and column.
+ * Parses a grammar in GBNF, an EBNF: `rule ::= "text" | [a-z]+ ("x" rule){1,3}`, comments after `#`, and a rule `root`.
+ * Throws ConstraintError that names line and column.
  */
 export function parseEbnf(source: string): Grammar {
   assertReadable(source);
@@ -69,14 +69,14 @@ class EbnfParser {
     return sequence(...parts);
   }
 
-  /** Undefined where the sequence ends. */
+  /** Returns undefined at the end of the sequence. */
   private parseItem(): GrammarNode | undefined {
     const start = this.at;
     if (this.match(/"/y)) return text(this.parseText(start));
     if (this.match(/\[/y)) return characters(this.parseClass(start));
     if (this.match(/\.(?!\.)/y)) return characters(complement([]));
     if (this.match(/\(/y)) {
-      if (this.match(/=/y)) throw this.error('Looking ahead is not supported', start);
+      if (this.match(/=/y)) throw this.error('Lookahead is not supported', start);
       const inner = this.parseChoice();
       if (!this.match(/\)/y)) throw this.error('A group is not closed', start);
       return inner;
@@ -105,7 +105,7 @@ class EbnfParser {
     const max = high === undefined ? min : high === '' ? Number.POSITIVE_INFINITY : Number(high);
     const largest = Number.isFinite(max) ? max : min;
     if (max < min || largest > mostRepetitions || (low === '' && !high)) {
-      throw this.error(`A repetition goes up, to ${mostRepetitions} at most`, start);
+      throw this.error(`The bounds of a repetition ascend, up to ${mostRepetitions}`, start);
     }
     return repeat(item, min, max);
   }
@@ -123,23 +123,23 @@ class EbnfParser {
       const first = this.parseCharacter(start);
       const isRange = this.match(/-(?!\])/y) !== undefined;
       const last = isRange ? this.parseCharacter(start) : first;
-      if (last < first) throw this.error('A range goes down', start);
+      if (last < first) throw this.error('The end of a range is before its start', start);
       ranges.push([first, last]);
     }
     const set = characterSet(...ranges);
     return negated ? complement(set) : set;
   }
 
-  /** A code point, written as itself or escaped. */
+  /** Parses a character, written as itself or escaped; returns its code point. */
   private parseCharacter(start: number): number {
     const escape = this.match(
       /\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|[^xuU])/y,
     );
-    if (escape) return checkScalar(escapedCode(escape), () => this.error('This is no character', start));
+    if (escape) return checkScalar(escapedCode(escape), () => this.error('This is not a character', start));
     const code = this.source.codePointAt(this.at);
     if (code === undefined || code === 0x0a || code === 0x5c) throw this.error('This does not end', start);
     this.at += code > 0xffff ? 2 : 1;
-    return checkScalar(code, () => this.error('This is no character', start));
+    return checkScalar(code, () => this.error('This is not a character', start));
   }
 
   private startsRule(): boolean {
@@ -149,7 +149,7 @@ class EbnfParser {
     return starts;
   }
 
-  /** Passes over white space, ends of lines and comments. */
+  /** Skips white space, line ends and comments. */
   private skip(): void {
     this.match(/(?:\s|#[^\n]*)*/y);
   }
@@ -167,7 +167,7 @@ class EbnfParser {
   }
 }
 
-/** The writer's names have no hyphens; two rules that differ in one only would be the same. */
+/** Replaces hyphens, which rule names cannot contain. Doubling underscores keeps the names distinct. */
 function toRuleName(name: string): string {
   return name.replaceAll('_', '__').replaceAll('-', '_h');
 }

@@ -6,8 +6,8 @@ import { hasType, readSchema, typesOf, type Path, type Schema, type SchemaNode }
 type Unread = unknown;
 
 /**
- * A schema that takes what both take. References and alternatives of the two are kept as `allOf`, to be resolved by the
- * caller. Throws ConstraintError for two keywords that cannot be joined exactly.
+ * Returns a schema for the values that satisfy both. References and alternatives are kept as `allOf`, which the caller
+ * resolves. Throws ConstraintError for two keywords that cannot be joined exactly.
  */
 export function intersectSchemas(first: Schema, second: Schema, path: Path): Schema {
   if (typeof first === 'boolean') return first ? second : false;
@@ -62,7 +62,7 @@ function joinKeyword(key: keyof SchemaNode, first: SchemaNode, second: SchemaNod
   }
 }
 
-/** An empty list: no type is left. */
+/** Returns the common types; empty if there are none. */
 function joinTypes(first: readonly string[], second: readonly string[]): string[] {
   return [...new Set([...first, ...second])].filter((type) => takes(first, type) && takes(second, type));
 }
@@ -71,7 +71,7 @@ function takes(types: readonly string[], type: string): boolean {
   return types.includes(type) || (type === 'integer' && types.includes('number'));
 }
 
-/** A property that only one side knows has to satisfy what the other says about additional ones. */
+/** Joins properties. A property of one side must satisfy the `additionalProperties` of the other side. */
 function joinProperties(first: SchemaNode, second: SchemaNode): Record<string, Unread> | undefined {
   if (!first.properties && !second.properties) return undefined;
   const joined: Record<string, Unread> = {};
@@ -98,7 +98,7 @@ function joinAdditional(first: SchemaNode, second: SchemaNode, path: Path): Unre
   return a === true ? b : b === true ? a : { allOf: [a, b] };
 }
 
-/** The schema without `allOf` and `$ref`: what they say is joined in. */
+/** Returns the schema with its `allOf` and `$ref` merged into it. */
 export function flattenSchema(
   schema: Schema,
   path: Path,
@@ -117,7 +117,7 @@ export function flattenSchema(
   return joined;
 }
 
-/** As {@link intersectSchemas}; where both offer alternatives, those of the second are tried within each of the first. */
+/** Like {@link intersectSchemas}; if both have alternatives, the result has their combinations. */
 function intersectAlternatives(first: Schema, second: Schema, path: Path): Schema {
   if (typeof first === 'boolean' || typeof second === 'boolean') return intersectSchemas(first, second, path);
   const key = first.anyOf ? 'anyOf' : first.oneOf ? 'oneOf' : undefined;
@@ -129,8 +129,8 @@ function intersectAlternatives(first: Schema, second: Schema, path: Path): Schem
 const deepest = 4;
 
 /**
- * True where it is certain that no value satisfies both: other types, other constants, or objects told apart by a
- * property that both require. `read` turns the schema of a property into a flat one.
+ * Returns true if it is certain that no value satisfies both: different types, different constants, or objects that a
+ * required property distinguishes. `read` flattens the schema of a property.
  */
 export function disjoint(
   first: Schema,
@@ -179,7 +179,7 @@ function wideTypes(schema: SchemaNode): string[] {
   return typesOf(schema, []).map((type) => (type === 'integer' ? 'number' : type));
 }
 
-/** By a property that both require with nothing in common, or that one requires and the other does not have. */
+/** True if both require a property with disjoint schemas, or one requires a property that the other does not allow. */
 function toldApart(
   first: SchemaNode,
   second: SchemaNode,

@@ -18,7 +18,7 @@ import {
   type GrammarNode,
 } from '../grammar.js';
 
-/** Characters that stand for themselves in a JSON string. */
+/** Characters that a JSON string contains unescaped. */
 const plainCharacters = subtract(anyCharacter, characterSet([0, 0x1f], [0x22, 0x22], [0x5c, 0x5c]));
 const digits = characterSet([0x30, 0x39]);
 const hexDigits = charactersOf('0123456789abcdefABCDEF');
@@ -29,14 +29,14 @@ const shortEscapes = new Map(
 /** One digit, `0` to `9`. */
 export const digit = characters(digits);
 
-/** At most a space, or a new line and its indentation: more would let a model go on with nothing for ever. */
+/** At most a space, or a new line with its indentation; otherwise a model could write white space without end. */
 const space = choice(
   text(''),
   text(' '),
   sequence(text('\n'), repeat(characters(charactersOf(' \t')), 0, 24)),
 );
 
-/** A character of a free JSON string, written as itself or escaped; no half of a surrogate pair. */
+/** A character of a free JSON string, unescaped or escaped, except half of a surrogate pair. */
 const stringCharacter = choice(
   characters(plainCharacters),
   sequence(
@@ -58,7 +58,7 @@ const stringCharacter = choice(
   ),
 );
 
-/** Any number, of a size that a double holds. */
+/** Any number within the range of a double. */
 const number = sequence(
   optional(text('-')),
   choice(text('0'), sequence(characters(charactersOf('123456789')), repeat(digit, 0, 14))),
@@ -70,7 +70,7 @@ const number = sequence(
 
 const jsonSpace = rule('json_space');
 
-/** Rules that every JSON grammar may refer to; those that it does not use are dropped. */
+/** Rules that every JSON grammar may refer to; unused rules are dropped. */
 export const jsonRules: ReadonlyMap<string, GrammarNode> = new Map([
   ['json_space', space],
   ['json_character', stringCharacter],
@@ -110,21 +110,21 @@ export function braces(open: string, content: GrammarNode, close: string): Gramm
   return sequence(text(open), jsonSpace, content, jsonSpace, text(close));
 }
 
-/** Items with commas between, `min` to `max` of them. */
+/** From `min` to `max` items, separated by commas. */
 export function listOf(item: GrammarNode, min: number, max = Number.POSITIVE_INFINITY): GrammarNode {
   if (max === 0) return text('');
   const list = sequence(item, repeat(sequence(comma(), item), Math.max(0, min - 1), max - 1));
   return min === 0 ? optional(list) : list;
 }
 
-/** A value that is written one way only. */
+/** A constant JSON value with a single spelling. */
 export function jsonLiteral(value: unknown): GrammarNode {
   return text(JSON.stringify(value));
 }
 
 /**
- * From a grammar of strings to the grammar of what stands between their quotes, each character written one way. Rules
- * stay as they are: they have to be changed likewise.
+ * Converts a grammar of strings to the grammar of their JSON text between the quotes, with one spelling per character.
+ * References to rules stay as they are; the caller converts the rules.
  */
 export function escapeGrammar(node: GrammarNode): GrammarNode {
   if (node.kind === 'text') return text(escapeOf(node.text));

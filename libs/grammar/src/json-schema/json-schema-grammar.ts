@@ -16,17 +16,17 @@ import { stringGrammar } from './string-grammar.js';
 
 type CompileSchema = (schema: unknown, path: Path) => GrammarNode;
 
-/** More items than this are refused as a bound. */
+/** Maximum of `minItems` and `maxItems`. */
 const mostItems = 4096;
 
-/** A JSON array: first the items of `prefixItems`, then any number of further ones within the bounds. */
+/** A JSON array: first the items of `prefixItems`, then further items within the bounds. */
 function arrayGrammar(schema: SchemaNode, path: Path, compile: CompileSchema): GrammarNode {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems } = schema;
   checkBounds(schema, path);
   if (uniqueItems && maxItems > 1) {
     throw new ConstraintError('"uniqueItems" is not supported.', [...path, 'uniqueItems']);
   }
-  // Before 2020-12 a list of `items` was what `prefixItems` is now.
+  // Drafts before 2020-12 write `prefixItems` as a list of `items`.
   const isTuple = Array.isArray(schema.items);
   const prefix = isTuple ? (schema.items as unknown[]) : (schema.prefixItems ?? []);
   const prefixKey = isTuple ? 'items' : 'prefixItems';
@@ -64,9 +64,9 @@ const mostRules = 2000;
 const deepestSchema = 64;
 
 /**
- * The texts of JSON values that satisfy a JSON Schema (2020-12, and what older drafts say the same way). Never more
- * than those; fewer where that keeps to what people mean: see decision 0100. Throws ConstraintError, with the path of
- * the keyword, for what no grammar can say.
+ * Returns the grammar of the JSON texts that satisfy a JSON Schema (2020-12, and equivalent keywords of older drafts).
+ * It never allows other texts, but leaves some valid ones out: see decision 0100. Throws ConstraintError, with the path
+ * of the keyword, for keywords that a grammar cannot express.
  */
 export function jsonSchemaGrammar(schema: unknown): Grammar {
   return new SchemaCompiler(schema).compile();
@@ -74,7 +74,7 @@ export function jsonSchemaGrammar(schema: unknown): Grammar {
 
 class SchemaCompiler {
   private readonly rules = new Map<string, GrammarNode>(jsonRules);
-  /** Rules of schemas by their content, so that a schema that refers to itself is one rule. */
+  /** Rule names by the content of schemas, so that a recursive schema is one rule. */
   private readonly names = new Map<string, string>();
   private readonly resolve = (reference: string, path: Path) => this.lookUp(reference, path);
   private ruleCount = 0;
@@ -130,7 +130,7 @@ class SchemaCompiler {
     const { [key]: options, ...rest } = schema;
     const isPlain = Object.keys(rest).length === 0;
     const joined = options!.map((option, index) => {
-      // What is wrong in an option is reported where it stands.
+      // Reports an error in an option with the option's own path.
       readSchema(option, [...path, key, index]);
       return isPlain ? option : { allOf: [rest, option] };
     });
@@ -148,7 +148,7 @@ class SchemaCompiler {
       const other = flat.slice(0, index).findIndex((earlier) => !disjoint(earlier, option, read));
       if (other < 0) return;
       throw new ConstraintError(
-        `One value may satisfy both option ${other} and option ${index}; use anyOf, or tell them apart by a constant.`,
+        `One value may satisfy both option ${other} and option ${index}; use anyOf, or add a constant that differs.`,
         [...path, 'oneOf'],
       );
     });
@@ -181,11 +181,11 @@ class SchemaCompiler {
     }
   }
 
-  /** The schema that a reference within the document leads to. */
+  /** Returns the target of a reference within the document. */
   private lookUp(reference: string, path: Path): Schema {
     const place = [...path, '$ref'];
     if (!/^#(\/|$)/.test(reference)) {
-      throw new ConstraintError('References lead to a place in the same schema: "#/$defs/name".', place);
+      throw new ConstraintError('A reference must point into the same schema, e.g. "#/$defs/name".', place);
     }
     let target = this.document;
     for (const part of reference.split('/').slice(1)) {

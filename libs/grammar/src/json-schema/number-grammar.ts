@@ -3,7 +3,7 @@ import { characters, choice, repeat, sequence, text, type GrammarNode, Constrain
 import { digit } from './json-grammar.js';
 import type { Path, SchemaNode } from './schema-node.js';
 
-/** Doubles hold this many decimal digits exactly: within them the order of the texts is the order of the numbers. */
+/** Decimal digits that a double represents exactly, so that the order of texts is the order of numbers. */
 const exactDigits = 15;
 const mostFractionDigits = 6;
 
@@ -13,7 +13,7 @@ interface Decimal {
   readonly scale: number;
 }
 
-/** A JSON number within the schema's bounds. Throws ConstraintError for bounds and multiples that it cannot hold to. */
+/** A JSON number within the schema's bounds. Throws ConstraintError for unsupported bounds and multiples. */
 export function numberGrammar(schema: SchemaNode, integer: boolean, path: Path): GrammarNode {
   if (!isBounded(schema) && schema.multipleOf === undefined) {
     return integer ? anyInteger : { kind: 'rule', name: 'json_number' };
@@ -82,7 +82,7 @@ function integerDigits({ units, scale }: Decimal): number {
 
 interface Step {
   readonly factor: bigint;
-  /** Fraction digits of the step: it is factor × 10^−power. */
+  /** Fraction digits of the step, which is factor × 10^−power. */
   readonly power: number;
 }
 
@@ -92,10 +92,10 @@ function stepOf(multipleOf: number, path: Path): Step {
   return { factor: units, power: scale };
 }
 
-/** More multiples than this are not listed one by one. */
+/** Maximum number of multiples that are listed one by one. */
 const mostListed = 1000n;
 
-/** The numbers with exactly `scale` digits behind the point. */
+/** The numbers with exactly `scale` digits after the decimal point. */
 function scaled(bounds: Bounds, scale: number, step: Step | undefined, path: Path): GrammarNode {
   const limit = 10n ** BigInt(exactDigits) - 1n;
   const low = bounds.min ? lowest(bounds.min, scale) : -limit;
@@ -113,7 +113,7 @@ function scaled(bounds: Bounds, scale: number, step: Step | undefined, path: Pat
   if (last - first >= mostListed) {
     if (scale === 0 && !bounds.min && !bounds.max && period <= 64n) return multiples(Number(period));
     throw new ConstraintError(
-      `A multiple of this size needs bounds with at most ${mostListed} multiples between.`,
+      `A multiple of this size needs bounds with at most ${mostListed} multiples between them.`,
       [...path, 'multipleOf'],
     );
   }
@@ -153,7 +153,7 @@ function trailingZeros(value: bigint): number {
   return /0*$/.exec(String(value))![0].length;
 }
 
-/** Multiples of 10^zeros: a number with that many zeros behind it, or 0. */
+/** Multiples of 10^zeros: a number followed by `zeros` zeros, or 0. */
 function powersOfTen(low: bigint, high: bigint, zeros: number): GrammarNode {
   const step = 10n ** BigInt(zeros);
   const from = ceilDivide(low, step);
@@ -166,7 +166,7 @@ function powersOfTen(low: bigint, high: bigint, zeros: number): GrammarNode {
   );
 }
 
-/** Multiples of a small number without bounds, listed by what up to three leading digits leave open. */
+/** Multiples of a small number for a schema without bounds: at most four digits, of either sign. */
 function multiples(period: number): GrammarNode {
   const listed = Array.from({ length: Math.floor(9999 / period) + 1 }, (_unused, count) => count * period);
   return sequence(repeat(text('-'), 0, 1), choice(...listed.map((value) => text(String(value)))));
@@ -186,7 +186,7 @@ function signedRange(low: bigint, high: bigint, scale: number): GrammarNode {
   return choice(range(0n, high, scale), sequence(text('-'), range(1n, -low, scale)));
 }
 
-/** Numbers from `low` to `high`, neither negative, as digits with a point before the last `scale` of them. */
+/** Non-negative numbers from `low` to `high`, with a decimal point before the last `scale` digits. */
 function range(low: bigint, high: bigint, scale: number): GrammarNode {
   const options: GrammarNode[] = [];
   const shortest = String(low).padStart(scale + 1, '0').length;
@@ -199,7 +199,7 @@ function range(low: bigint, high: bigint, scale: number): GrammarNode {
   return choice(...options);
 }
 
-/** Digit texts of one length between two of them. */
+/** Digit texts from `low` to `high`, all of the same length. */
 function sameLength(low: string, high: string, scale: number): GrammarNode {
   if (low === '') return text('');
   const point = scale > 0 && low.length === scale ? [text('.')] : [];
@@ -218,7 +218,7 @@ function sameLength(low: string, high: string, scale: number): GrammarNode {
   return sequence(...point, choice(...options));
 }
 
-/** `count` digits, with the point where it belongs unless it belongs in front. */
+/** `count` digits, with the decimal point before the last `scale` digits unless it would be first. */
 function anyDigits(count: number, scale: number): GrammarNode {
   if (scale === 0 || count <= scale) return repeat(digit, count, count);
   return sequence(repeat(digit, count - scale, count - scale), text('.'), repeat(digit, scale, scale));

@@ -6,11 +6,11 @@ import { patternGrammar } from './string-grammar.js';
 
 export interface ObjectCompiler {
   schema(schema: unknown, path: Path): GrammarNode;
-  /** A rule of its own for something that occurs several times. */
+  /** Defines a rule for a node that occurs several times. */
   define(node: () => GrammarNode): GrammarNode;
 }
 
-/** Counting members takes a rule for each property and count. */
+/** Maximum number of rules for counting members: one for each property and count. */
 const mostCountedStates = 2000;
 
 interface Property {
@@ -19,8 +19,8 @@ interface Property {
 }
 
 /**
- * A JSON object: the properties in the order of the schema, then members of other names. Where `additionalProperties`
- * is absent beside `properties`, there are none.
+ * A JSON object: the properties in the order of the schema, then members with other names. A schema with `properties`
+ * and without `additionalProperties` does not allow other names.
  */
 export function objectGrammar(schema: SchemaNode, path: Path, compiler: ObjectCompiler): GrammarNode {
   const properties = declaredProperties(schema, path, compiler);
@@ -38,7 +38,7 @@ function declaredProperties(schema: SchemaNode, path: Path, compiler: ObjectComp
   const declared = new Map(Object.entries(schema.properties ?? {}));
   const required = new Set(schema.required);
   if (declared.size > 0 && schema.propertyNames !== undefined) {
-    throw new ConstraintError('"propertyNames" beside "properties" is not supported.', [
+    throw new ConstraintError('"propertyNames" with "properties" is not supported.', [
       ...path,
       'propertyNames',
     ]);
@@ -74,7 +74,7 @@ function refuseOverlap(
   }
 }
 
-/** A pattern that is no expression is refused where it is compiled. */
+/** Returns false for an invalid pattern, which is refused when it is compiled. */
 function matches(pattern: string, name: string): boolean {
   try {
     return new RegExp(pattern, 'u').test(name);
@@ -83,7 +83,7 @@ function matches(pattern: string, name: string): boolean {
   }
 }
 
-/** A member whose name is not among the properties; undefined where there may be none. */
+/** A member whose name is not among the properties; undefined if the schema does not allow any. */
 function otherMember(schema: SchemaNode, path: Path, compiler: ObjectCompiler): GrammarNode | undefined {
   const { properties = {}, required = [], patternProperties, propertyNames } = schema;
   const additional =
@@ -122,7 +122,7 @@ function nameGrammar(schema: unknown, path: Path, compiler: ObjectCompiler): Gra
   return compiler.schema({ allOf: [{ type: 'string' }, schema] }, path);
 }
 
-/** Names other than these. Each character is written one way, so that no escape smuggles a name in. */
+/** Names other than these. Each character has one spelling, so that an escape cannot spell an excluded name. */
 function otherName(names: readonly string[]): GrammarNode {
   const anything = repeat(characters(anyCharacter), 0);
   if (names.length === 0) return quoted(escapeGrammar(anything));
@@ -147,21 +147,21 @@ function otherName(names: readonly string[]): GrammarNode {
 function checkCounts(schema: SchemaNode, properties: readonly Property[], open: boolean, path: Path): void {
   const { minProperties: min = 0, maxProperties: max } = schema;
   const required = properties.filter((property) => property.required).length;
-  // The same name twice counts once, and a grammar cannot tell.
+  // A repeated name counts once, but a grammar cannot detect a repetition.
   if (open && min > Math.max(1, required)) {
-    const reason = `With members of any name at most ${Math.max(1, required)} of them can be required.`;
+    const reason = `With members of any name, minProperties can be at most ${Math.max(1, required)}.`;
     throw new ConstraintError(reason, [...path, 'minProperties']);
   }
   const counted = Math.max(min, max ?? 0);
   if (counted * Math.max(1, properties.length) > mostCountedStates) {
-    throw new ConstraintError('It is too large to be counted.', [
+    throw new ConstraintError('It is too large for the number of properties.', [
       ...path,
       max ? 'maxProperties' : 'minProperties',
     ]);
   }
 }
 
-/** The members between the braces, as rules "from this property on, so many being there already". */
+/** The members between the braces, with one rule for each property to start from and count of members before it. */
 class MemberList {
   private readonly known = new Map<string, GrammarNode>();
 
@@ -172,7 +172,7 @@ class MemberList {
     private readonly compiler: ObjectCompiler,
   ) {}
 
-  /** @param present Members so far; counted no further than matters. */
+  /** @param present Number of members so far; counted up to the highest number that makes a difference. */
   from(index: number, present: number): GrammarNode {
     const { min, max } = this.counts;
     const counted = max === Number.POSITIVE_INFINITY ? Math.min(present, Math.max(1, min)) : present;

@@ -3,7 +3,7 @@ import { ConstraintError } from '../grammar.js';
 
 const count = z.int().min(0);
 
-/** Every keyword that is honoured; the others are refused, for ignoring one would let through what the schema forbids. */
+/** Supported keywords. Others are refused, because ignoring one would allow values that the schema forbids. */
 const assertionsSchema = z.object({
   type: z.union([z.string(), z.array(z.string()).min(1)]),
   enum: z.array(z.unknown()).min(1),
@@ -40,7 +40,7 @@ const schemaNodeSchema = assertionsSchema.partial();
 export type SchemaNode = z.infer<typeof schemaNodeSchema>;
 export type Schema = boolean | SchemaNode;
 
-/** Keywords that assert nothing. Names that begin with `x-` do not either. */
+/** Keywords without an effect on validation, like names that begin with `x-`. */
 const annotations = new Set(
   (
     'title description default examples example deprecated readOnly writeOnly $schema $comment $defs definitions ' +
@@ -53,7 +53,7 @@ export type JsonType = (typeof jsonTypes)[number];
 
 export type Path = readonly (string | number)[];
 
-/** The keywords of a schema that assert something. Throws ConstraintError for one that is unknown or wrongly used. */
+/** Parses the keywords of a schema that affect validation. Throws ConstraintError for an unknown or invalid keyword. */
 export function readSchema(value: unknown, path: Path): Schema {
   if (typeof value === 'boolean') return value;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -73,7 +73,7 @@ export function readSchema(value: unknown, path: Path): Schema {
 }
 
 function refuse(key: string, setting: unknown, path: Path): void {
-  // The root may name itself; what matters is that no reference goes there.
+  // An id has no effect here, because references to ids are refused.
   if ((key === '$id' || key === '$anchor') && typeof setting === 'string') return;
   const hint = refusals.get(key);
   throw new ConstraintError(
@@ -100,7 +100,7 @@ const refusals: ReadonlyMap<string, string> = new Map(
   }).flatMap(([hint, keys]) => keys.map((key) => [key, hint])),
 );
 
-/** The types that a value may have; those that its keywords speak of where the schema names none. */
+/** Returns the allowed types; for a schema without `type` the types that its keywords apply to. */
 export function typesOf(schema: SchemaNode, path: Path): JsonType[] {
   const named = schema.type === undefined ? impliedTypes(schema) : [schema.type].flat();
   const unknown = named.find((type) => !jsonTypes.includes(type as JsonType));
@@ -133,7 +133,7 @@ function impliedTypes(schema: SchemaNode): JsonType[] {
     : ['object', 'array', 'string', 'number', 'boolean', 'null'];
 }
 
-/** Whether a JSON value is of a type of JSON Schema. */
+/** Returns true if a JSON value has a type of JSON Schema. */
 export function hasType(value: unknown, type: string): boolean {
   if (value === null) return type === 'null';
   if (Array.isArray(value)) return type === 'array';
@@ -154,7 +154,7 @@ const undecided = [
   ...(['additionalItems', 'uniqueItems', 'minItems', 'maxItems'] as const),
 ];
 
-/** True for a value of `enum` or `const` that the other keywords beside it let through. */
+/** Returns true if a value of `enum` or `const` satisfies the other keywords of the schema. */
 export function literalFits(value: unknown, schema: SchemaNode, path: Path): boolean {
   const key = undecided.find((keyword) => schema[keyword] !== undefined);
   if (key) {

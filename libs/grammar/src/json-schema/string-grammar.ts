@@ -5,7 +5,7 @@ import type { Path, SchemaNode } from './schema-node.js';
 
 const mostCharacters = 20_000;
 
-/** A JSON string of the schema's length, pattern or format. Throws ConstraintError for combinations of them. */
+/** A JSON string with the schema's length, pattern or format. Throws ConstraintError for unsupported combinations. */
 export function stringGrammar(schema: SchemaNode, path: Path): GrammarNode {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format } = schema;
   if (pattern === undefined && format === undefined) {
@@ -22,7 +22,7 @@ export function stringGrammar(schema: SchemaNode, path: Path): GrammarNode {
   const [shortest, longest] = lengths(content);
   if (shortest < minLength || longest > maxLength) {
     const key = pattern === undefined ? 'format' : 'pattern';
-    const reason = `A length beside "${key}" is supported where the ${key} alone keeps to it.`;
+    const reason = `A length with "${key}" is supported only if every text of the ${key} has that length.`;
     throw new ConstraintError(reason, [...path, shortest < minLength ? 'minLength' : 'maxLength']);
   }
   return quoted(escapeGrammar(content));
@@ -42,7 +42,7 @@ function contentGrammar(pattern: string | undefined, format: string | undefined,
   ]);
 }
 
-/** What the strings hold that a `pattern` finds itself in. */
+/** Returns the grammar of the strings in which a `pattern` occurs. Throws ConstraintError with the path. */
 export function patternGrammar(pattern: string, path: Path): GrammarNode {
   try {
     return regexGrammar(pattern, { search: true });
@@ -52,7 +52,7 @@ export function patternGrammar(pattern: string, path: Path): GrammarNode {
   }
 }
 
-/** Fewest and most characters. */
+/** Returns the minimum and maximum number of characters. */
 function lengths(node: GrammarNode): readonly [number, number] {
   if (node.kind === 'text') {
     const { length } = Array.from(node.text);
@@ -85,8 +85,8 @@ const pathCharacter = "([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})";
 const days = '[0-9]{1,6}';
 
 /**
- * The formats that are honoured, as expressions for the whole string. Each takes only strings that the format takes;
- * some leave rare forms out (leap seconds, IPv6 with an IPv4 tail, quoted mailboxes).
+ * Supported formats, as expressions for the whole string. Each matches only valid strings of the format; some leave
+ * rare forms out (leap seconds, IPv6 with an IPv4 tail, quoted mailboxes).
  */
 const stringFormats: Readonly<Record<string, string>> = {
   date,

@@ -16,16 +16,17 @@ import { regexGrammar } from '../regex/regex-grammar.js';
 import { isTerminal, larkError, parseLark, type LarkNode, type LarkSource } from './lark-source.js';
 
 /**
- * The texts of a grammar in Lark, as OpenAI's custom tools take it: rules, terminals, `%ignore`, and the terminals of
- * `%import common`. They are those that some division into terminals allows, as with Lark's Earley parser; a lexer that
- * always takes the longest terminal would allow fewer. Throws ConstraintError that names what is not supported.
+ * Parses a Lark grammar as OpenAI's custom tools support it: rules, terminals, `%ignore`, and the terminals of
+ * `%import common`. It allows every text that can be divided into terminals in some way, as Lark's Earley parser does;
+ * a lexer that always takes the longest terminal would allow fewer. Throws ConstraintError that names an unsupported
+ * feature.
  */
 export function larkGrammar(source: string): Grammar {
   assertReadable(source);
   return new LarkCompiler(source).compile();
 }
 
-/** The same texts as they stand between the quotes of a JSON string. */
+/** Like {@link larkGrammar}, for the texts as JSON string content between the quotes. */
 export function quotedLarkGrammar(source: string): Grammar {
   const { root, rules } = larkGrammar(source);
   const escaped = new Map([...rules].map(([name, node]) => [name, escapeGrammar(node)]));
@@ -65,7 +66,7 @@ class LarkCompiler {
     return expressionGrammar(expression);
   }
 
-  /** `within`: inside a terminal, where nothing is ignored. */
+  /** `within`: inside a terminal, where `%ignore` has no effect. */
   private convert(node: LarkNode, within: boolean): GrammarNode {
     switch (node.kind) {
       case 'sequence':
@@ -86,7 +87,7 @@ class LarkCompiler {
       throw larkError(this.source, at, `${name} is not defined.`);
     const found = rule(ruleName(name));
     if (isTerminal(name)) return this.spaced(found, within);
-    if (within) throw larkError(this.source, at, `${name} is a rule, which no terminal can hold.`);
+    if (within) throw larkError(this.source, at, `${name} is a rule; a terminal cannot contain a rule.`);
     return found;
   }
 
@@ -101,7 +102,7 @@ class LarkCompiler {
     }
   }
 
-  /** What is ignored may follow every terminal. */
+  /** Allows ignored text after a terminal. */
   private spaced(terminal: GrammarNode, within: boolean): GrammarNode {
     return within || this.lark.ignored.length === 0 ? terminal : sequence(terminal, rule(ignoredRule));
   }
@@ -112,22 +113,22 @@ function anyCase(value: string): GrammarNode {
   return sequence(...letters);
 }
 
-/** Apart from the rules of the grammar's own. */
+/** Adds a prefix, so that names of the source differ from other rule names. */
 function ruleName(name: string): string {
   return `l_${name}`;
 }
 
-/** Flags of Python's expressions that are honoured; `u` is how they are read anyway. */
+/** Supported flags of Python's expressions; `u` is always on. */
 const knownFlags = 'ismu';
 
-/** An expression of a terminal, which Lark reads as Python does. Throws ConstraintError for what no grammar says. */
+/** Converts a regular expression in Python's syntax. Throws ConstraintError for unsupported features. */
 function expressionGrammar(pattern: string, flags = ''): GrammarNode {
   const unknown = Array.from(flags).find((flag) => !knownFlags.includes(flag));
   if (unknown !== undefined)
     throw new ConstraintError(`the flag "${unknown}" of an expression is not supported.`);
   const readable = inJavaScript(pattern);
   try {
-    // oxlint-disable-next-line no-new -- whether it can be read is what is asked
+    // oxlint-disable-next-line no-new -- checks the syntax
     new RegExp(readable, 'u');
   } catch (error) {
     throw new ConstraintError(`${error instanceof Error ? error.message : String(error)}.`);
@@ -136,7 +137,7 @@ function expressionGrammar(pattern: string, flags = ''): GrammarNode {
   return regexGrammar(readable, { terminal });
 }
 
-/** Named groups, needless escapes and lone braces, which JavaScript takes in its own way or not at all. */
+/** Converts named groups, unnecessary escapes and single braces, whose syntax differs in JavaScript. */
 function inJavaScript(pattern: string): string {
   const parts = pattern.replaceAll('(?P<', '(?<').match(/\\.|\{\d*,?\d*\}|./gsu) ?? [];
   let inClass = false;

@@ -1,6 +1,6 @@
 import { ConstraintError } from '../grammar.js';
 
-/** What stands on the right of a definition. */
+/** A node of the right side of a definition. */
 export type LarkNode =
   | { readonly kind: 'text'; readonly text: string; readonly ignoreCase: boolean }
   | { readonly kind: 'regex'; readonly pattern: string; readonly flags: string; readonly at: number }
@@ -10,31 +10,31 @@ export type LarkNode =
   | { readonly kind: 'choice'; readonly options: readonly LarkNode[] }
   | { readonly kind: 'repeat'; readonly item: LarkNode; readonly min: number; readonly max: number };
 
-/** A grammar as it was written: names in capitals are terminals, the others rules. */
+/** A parsed Lark source: names in capitals are terminals, other names are rules. */
 export interface LarkSource {
   readonly definitions: ReadonlyMap<string, LarkNode>;
-  /** What may stand between any two terminals. */
+  /** Nodes of `%ignore`, which may occur between two terminals. */
   readonly ignored: readonly LarkNode[];
-  /** Terminals of Lark's own library: by the name that they have here. */
+  /** Terminals of Lark's library, by their names in this source. */
   readonly imports: ReadonlyMap<string, { readonly name: string; readonly at: number }>;
 }
 
 const deepestNesting = 50;
 const mostRepetitions = 20_000;
-/** A comment goes to the end of its line, whatever it holds: there is one way only to read it. */
+/** White space and comments, then `|`. A comment always ends with its line, so that matching does not backtrack. */
 const nextOption = /(?:[ \t\r\n]|(?:\/\/|#)[^\n]*(?=\n|$))*\|/y;
 
-/** Reads Lark. Throws ConstraintError that names what is not supported and its line. */
+/** Parses Lark. Throws ConstraintError that names the unsupported feature and its line. */
 export function parseLark(source: string): LarkSource {
   return new LarkParser(source).parse();
 }
 
-/** An error about a place in the source. */
+/** Creates an error with the line of a position in the source. */
 export function larkError(source: string, at: number, reason: string): ConstraintError {
   return new ConstraintError(`Line ${source.slice(0, at).split('\n').length}: ${reason}`);
 }
 
-/** `NAME` in capitals, underscores in front aside. */
+/** Returns true for a name in capitals, also after leading underscores. */
 export function isTerminal(name: string): boolean {
   return /^_*[A-Z]/.test(name);
 }
@@ -66,7 +66,7 @@ class LarkParser {
     if (!name) throw this.notUnderstood();
     if (this.peek('{')) throw this.error(`templates, as ${name}{…}, are not supported`, start);
     if (this.peek('[')) throw this.error(`attributes, as ${name}[…], are not supported`, start);
-    // Which of two terminals a text is does not matter to what texts there are.
+    // The priority of a terminal has no effect on the set of texts.
     this.match(/\.-?\d+/y);
     this.skipSpaces();
     if (!this.match(/:/y)) throw this.error(`a definition, as ${name}: …, is expected`, start);
@@ -123,12 +123,12 @@ class LarkParser {
       if (!item) break;
       parts.push(this.parseRepetition(item));
     }
-    // An alias names the tree, of which there is none here.
+    // An alias names a node of the syntax tree, which is not built here.
     this.match(/->[ \t]*[A-Za-z_]\w*/y);
     return parts.length === 1 ? parts[0]! : { kind: 'sequence', parts };
   }
 
-  /** Undefined where the alternative ends. */
+  /** Returns undefined at the end of the alternative. */
   private parseItem(): LarkNode | undefined {
     const start = this.at;
     if (this.peek('"')) return this.parseText();
@@ -193,7 +193,7 @@ class LarkParser {
           if (digits === undefined) return this.escaped(letter, escape, start);
           const point = Number.parseInt(digits, 16);
           if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
-            throw this.error(`${escape} is no character`, start);
+            throw this.error(`${escape} is not a character`, start);
           return String.fromCodePoint(point);
         },
       );
@@ -213,7 +213,7 @@ class LarkParser {
     return { kind: 'regex', pattern: written.slice(1, -1), flags: this.match(/[a-z]*/y) ?? '', at: start };
   }
 
-  /** Spaces and comments up to the end of the line. */
+  /** Skips spaces and comments up to the end of the line. */
   private skipSpaces(): void {
     this.match(/(?:[ \t\r]|\/\/[^\n]*|#[^\n]*)*/y);
   }

@@ -1,20 +1,20 @@
 /** Code points from `first` to `last`, both included. */
 export type CharacterRange = readonly [first: number, last: number];
 
-/** Ascending ranges that neither touch nor overlap; surrogates are never in it, for no text holds one alone. */
+/** Ascending ranges that neither touch nor overlap, without surrogates, because a text cannot contain a lone one. */
 export type CharacterSet = readonly CharacterRange[];
 
 const lastCodePoint = 0x10ffff;
 const surrogates: CharacterRange = [0xd800, 0xdfff];
 
-/** Brings ranges into order and takes the surrogates out. */
+/** Sorts and joins ranges, and removes surrogates. */
 export function characterSet(...ranges: CharacterRange[]): CharacterSet {
   return subtract(merge(ranges), [surrogates]);
 }
 
 export const anyCharacter: CharacterSet = characterSet([0, lastCodePoint]);
 
-/** All characters of a text. */
+/** Returns the characters of a text. */
 export function charactersOf(text: string): CharacterSet {
   return characterSet(
     ...Array.from(text, (letter): CharacterRange => [letter.codePointAt(0)!, letter.codePointAt(0)!]),
@@ -47,10 +47,10 @@ export function subtract(from: CharacterSet, removed: CharacterSet): CharacterSe
   return left;
 }
 
-/** Most characters that {@link bothCases} looks at one by one. */
+/** Maximum number of characters that {@link bothCases} examines. */
 const mostCases = 20_000;
 
-/** With the capital and the small letter of each; undefined where there are too many characters to look at. */
+/** Adds the upper and lower case of each character; undefined if there are too many characters. */
 export function bothCases(set: CharacterSet): CharacterSet | undefined {
   const size = set.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   if (size > mostCases) return undefined;
@@ -58,7 +58,7 @@ export function bothCases(set: CharacterSet): CharacterSet | undefined {
     Array.from({ length: last - first + 1 }, (_unused, index) => String.fromCodePoint(first + index)),
   );
   const others = letters.flatMap((letter) => [letter.toLowerCase(), letter.toUpperCase()]);
-  // The capital of some letters is two of them.
+  // The upper case of some letters has two letters.
   return union(set, charactersOf(others.filter((other) => Array.from(other).length === 1).join('')));
 }
 
@@ -75,7 +75,7 @@ function merge(ranges: readonly CharacterRange[]): CharacterRange[] {
 
 const matchingSets = new Map<string, CharacterSet>();
 
-/** The characters that match an expression for a single one, such as `\p{Letter}`; computed once (some 10 ms). */
+/** Returns the characters that match an expression such as `\p{Letter}`; computed once (some 10 ms). */
 export function charactersMatching(expression: string): CharacterSet {
   const known = matchingSets.get(expression);
   if (known) return known;
@@ -99,7 +99,7 @@ function allCharacters(first: number, last: number): string {
 
 const utf8 = new TextEncoder();
 
-/** A byte each: from the first to the second, both included. */
+/** Bytes from `first` to `last`, both included. */
 export type ByteRange = readonly [first: number, last: number];
 
 const lengthBorders: readonly CharacterRange[] = [
@@ -108,7 +108,7 @@ const lengthBorders: readonly CharacterRange[] = [
   [0x10000, 0x10ffff],
 ];
 
-/** The UTF-8 of the characters beyond ASCII, as sequences of byte ranges of which every combination is meant. */
+/** Returns the UTF-8 of the characters beyond ASCII, as sequences of byte ranges; every combination is valid. */
 export function wideSequences(set: CharacterSet): ByteRange[][] {
   return set.flatMap(([first, last]) =>
     lengthBorders.flatMap(([low, high]) => {
@@ -118,12 +118,12 @@ export function wideSequences(set: CharacterSet): ByteRange[][] {
   );
 }
 
-/** Both code points have the same number of bytes. */
+/** Splits a range whose code points have the same number of bytes. */
 function sequencesOf(first: number, last: number): ByteRange[][] {
   for (let bits = 6; bits <= 18; bits += 6) {
     const mask = 2 ** bits - 1;
     if (Math.floor(first / 2 ** bits) === Math.floor(last / 2 ** bits)) break;
-    // A continuation byte may run freely only where the ones before it do not change.
+    // A continuation byte may take all values only if the bytes before it are fixed or full ranges.
     if ((first & mask) !== 0)
       return [...sequencesOf(first, first | mask), ...sequencesOf((first | mask) + 1, last)];
     if ((last & mask) !== mask) {

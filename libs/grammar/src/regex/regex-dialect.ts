@@ -1,6 +1,6 @@
 import { ConstraintError } from '../grammar.js';
 
-/** Classes of POSIX within brackets, as Rust and others write them. */
+/** POSIX classes within brackets, as in Rust. */
 const posixClasses: Readonly<Record<string, string>> = {
   alnum: 'A-Za-z0-9',
   alpha: 'A-Za-z',
@@ -18,7 +18,7 @@ const posixClasses: Readonly<Record<string, string>> = {
   xdigit: '0-9A-Fa-f',
 };
 
-/** What stands at one place of an expression in another syntax than JavaScript's, and what it is there. */
+/** Syntax of other dialects, and its replacement in JavaScript's syntax. */
 const outside: readonly [RegExp, (found: RegExpExecArray) => string][] = [
   [/\(\?P<([A-Za-z_]\w*)>/y, ([, name]) => `(?<${name}>`],
   [/\(\?#[^)]*\)/y, () => ''],
@@ -35,8 +35,9 @@ const inside: typeof outside = [
 ];
 
 /**
- * An expression of Rust or Python in JavaScript's syntax: names of groups (`(?P<name>…)`), `\A` and `\z`, comments, `\pL`, `\x{…}`,
- * `[[:alpha:]]`. Those of JavaScript are left as they are. Throws ConstraintError for a class that does not exist.
+ * Converts an expression of Rust or Python to JavaScript's syntax: named groups (`(?P<name>…)`), `\A` and `\z`,
+ * comments, `\pL`, `\x{…}`, `[[:alpha:]]`. JavaScript's own syntax stays unchanged. Throws ConstraintError for an
+ * unknown class.
  */
 export function translateDialect(pattern: string): string {
   if (!/\(\?[P#]|\\[AzZpPx]|\[:/.test(pattern)) return pattern;

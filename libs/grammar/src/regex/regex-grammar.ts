@@ -24,20 +24,20 @@ import { translateDialect } from './regex-dialect.js';
 
 const parser = new RegExpParser({ ecmaVersion: 2025 });
 const lineEnds = charactersOf('\n\r\u2028\u2029');
-/** A repetition of more than this is refused rather than compiled. */
+/** Maximum bound of a repetition. */
 const mostRepetitions = 20_000;
 
-/** An expression that is part of a larger text: it has no anchors, and its point stands for all but the end of a line. */
+/** Options of an expression that is part of a larger text: without anchors; `.` matches all but line ends. */
 export interface TerminalOptions {
   readonly ignoreCase: boolean;
-  /** The point stands for the end of a line, too. */
+  /** `.` also matches line ends. */
   readonly dotAll: boolean;
 }
 
 /**
- * What a regular expression of JavaScript, Rust or Python matches, as a grammar. With `search` the expression may match anywhere in the
- * text, as `pattern` of JSON Schema means it, otherwise it is the whole text. Throws ConstraintError for what no
- * context-free grammar says: looking around, back references, anchors within.
+ * Returns the grammar of the texts that a regular expression of JavaScript, Rust or Python matches. With `search` the
+ * expression may match anywhere in the text, like `pattern` of JSON Schema; otherwise it must match the whole text.
+ * Throws ConstraintError for features that a grammar cannot express: lookaround, back references, inner anchors.
  */
 export function regexGrammar(
   pattern: string,
@@ -59,7 +59,7 @@ export function regexGrammar(
   );
 }
 
-/** Where a part of an expression stands: anchors mean nothing more at an edge of the whole text. */
+/** Position of a part of an expression: anchors at the edges of the whole text have no effect. */
 interface Place {
   readonly atStart?: boolean;
   readonly atEnd?: boolean;
@@ -81,7 +81,7 @@ function sequenceGrammar(elements: readonly AST.Element[], place: Place): Gramma
   return sequence(...nodes);
 }
 
-/** JSON Schema means expressions with the flag `u`; those that need its absence (`\-`) are read without. */
+/** Parses with the flag `u`, as JSON Schema requires; without it if the expression is only valid so (`\-`). */
 function parse(pattern: string): AST.Pattern {
   try {
     return parser.parsePattern(pattern, undefined, undefined, { unicode: true });
@@ -95,7 +95,7 @@ function parse(pattern: string): AST.Pattern {
   }
 }
 
-/** `(^a|b$)` anchors as `^a|b$` does. */
+/** Unwraps a group around the whole expression: `(^a|b$)` has the same anchors as `^a|b$`. */
 function unwrapGroup(alternatives: AST.Alternative[]): AST.Alternative[] {
   const [only] = alternatives;
   const [element] = only?.elements ?? [];
@@ -147,7 +147,8 @@ function inBothCases(set: CharacterSet, raw: string): CharacterSet {
 }
 
 function checkScalar(code: number): number {
-  if (code >= 0xd800 && code <= 0xdfff) throw new ConstraintError('Half a surrogate pair is no character.');
+  if (code >= 0xd800 && code <= 0xdfff)
+    throw new ConstraintError('Half of a surrogate pair is not a character.');
   return code;
 }
 
@@ -160,7 +161,7 @@ function quantifierGrammar({ element, min, max, raw }: AST.Quantifier, place: Pl
   if (largest > mostRepetitions) {
     throw new ConstraintError(`${raw}: at most ${mostRepetitions} repetitions are supported.`);
   }
-  // What is repeated is at an edge in one round only.
+  // Only one round of a repetition is at an edge of the text.
   const inner = max === 1 ? place : { terminal: place.terminal };
   return repeat(elementGrammar(element, inner), min, max);
 }

@@ -30,8 +30,8 @@ type StructuralTagConstraint = Extract<OutputConstraint, { type: 'structural_tag
 type Tag = StructuralTagConstraint['tags'][number];
 
 /**
- * With `required` the answer is tags alone. Otherwise the text is free up to a trigger, which begins a tag. Throws
- * ConstraintError for triggers that do not tell the tags apart.
+ * Returns the grammar of a structural tag constraint. With `required` the text consists of tags only. Otherwise it is
+ * free up to a trigger, which begins a tag. Throws ConstraintError for triggers that do not match the tags.
  */
 export function structuralTagGrammar(constraint: StructuralTagConstraint): Grammar {
   checkTriggers(constraint);
@@ -61,7 +61,7 @@ interface CompleteTag {
   readonly behind: readonly GrammarNode[];
 }
 
-/** One tag, or several with at most two ends of lines between. */
+/** One tag, or several with at most two line ends between them. */
 function tagsOnly(single: boolean): GrammarNode {
   const further = repeat(sequence(repeat(text('\n'), 0, 2), rule('tag')), 0);
   return sequence(rule('tag'), ...(single ? [] : [further]));
@@ -79,17 +79,18 @@ function tagContent(tag: Tag, index: number): Grammar {
   }
 }
 
-/** What stands between the ends of a tag, and the field that says so. */
+/** Returns the grammar of the content of a tag, and the field that defines it. */
 function contentOf(tag: Tag): [field: string, grammarOf: () => Grammar] {
   if ('schema' in tag) return ['schema', () => jsonSchemaGrammar(tag.schema)];
   if ('parameters' in tag) return ['parameters', () => xmlParametersGrammar(tag.parameters)];
   return ['lark', () => (tag.raw ? larkGrammar(tag.lark) : quotedLarkGrammar(tag.lark))];
 }
 
-/** All of it can be written, each tag begins with exactly one trigger, and each trigger begins some tag. */
+/** Checks that the marks can be written, each tag begins with exactly one trigger, and each trigger begins a tag. */
 function checkTriggers({ triggers, tags }: StructuralTagConstraint): void {
   for (const [index, { begin, end }] of tags.entries()) {
-    if (!isWritable(begin + end)) throw new ConstraintError('It holds a control character.', ['tags', index]);
+    if (!isWritable(begin + end))
+      throw new ConstraintError('It contains a control character.', ['tags', index]);
   }
   triggers.forEach((trigger, index) => {
     const other = triggers.findIndex((earlier, at) => at !== index && trigger.startsWith(earlier));
@@ -97,12 +98,12 @@ function checkTriggers({ triggers, tags }: StructuralTagConstraint): void {
       throw new ConstraintError(`It begins with trigger ${other}.`, ['triggers', index]);
     }
     if (!tags.some(({ begin }) => begin.startsWith(trigger))) {
-      throw new ConstraintError('No tag begins with it.', ['triggers', index]);
+      throw new ConstraintError('There is no tag that begins with it.', ['triggers', index]);
     }
   });
   tags.forEach(({ begin }, index) => {
     if (!triggers.some((trigger) => begin.startsWith(trigger))) {
-      throw new ConstraintError('It begins with none of the triggers.', ['tags', index, 'begin']);
+      throw new ConstraintError('It does not begin with any of the triggers.', ['tags', index, 'begin']);
     }
   });
 }
@@ -113,7 +114,7 @@ const freeTextRule = rule('free_text');
 
 /**
  * Parameters in tags, as Qwen3-Coder writes them: `<parameter=name>\nvalue\n</parameter>\n`, in the order of the
- * schema's properties. Strings stand as they are, other values as JSON; without properties there may be any parameters.
+ * schema's properties. Strings are plain text, other values JSON. A schema without properties allows any parameters.
  * Throws ConstraintError with the path of the property.
  */
 function xmlParametersGrammar(schema: Readonly<Record<string, unknown>>): Grammar {
@@ -162,27 +163,28 @@ function valueGrammar(value: unknown, { schema, rules, name, prefix }: Place): G
   }
 }
 
-/** Any text that does not hold a mark, whose first character is nowhere else in it. */
+/** Any text that does not contain `mark`. The first character of the mark must not occur in its rest. */
 function textWithout(mark: string): GrammarNode {
   const [first = '', ...rest] = Array.from(mark);
   const begun = rest.map((_letter, length) => sequence(text(first), text(rest.slice(0, length).join(''))));
   const brokenOff = rest.map((letter, length) =>
     sequence(begun[length]!, characters(complement(charactersOf(first + letter)))),
   );
-  // Beginnings of the mark one behind the other, the last of them broken off or at the end.
+  // Prefixes of the mark in sequence; another character or the end of the text follows the last one.
   const beginnings = repeat(choice(...begun), 0);
   const other = characters(complement(charactersOf(first)));
   return sequence(repeat(choice(other, sequence(beginnings, choice(...brokenOff))), 0), beginnings);
 }
 
-/** Name of the rule for free text behind the beginning of a trigger. */
+/** Returns the name of the rule for free text after a prefix of a trigger. */
 function freeRule(begun: string): string {
   return `free_${Array.from(begun, (letter) => letter.codePointAt(0)!.toString(16)).join('_')}`;
 }
 
 /**
- * Rules of a text that holds none of the triggers but where `open` says what follows them. Each rule knows which beginning of a
- * trigger the text ends with, so that no trigger passes unnoticed. No trigger begins with another one.
+ * Returns the rules of free text in which the node of `open` follows each trigger. Each rule stands for the longest
+ * prefix of a trigger at the end of the text, so that every trigger is detected. A trigger must not begin with another
+ * one.
  */
 function freeText(
   triggers: readonly string[],
@@ -207,13 +209,13 @@ function freeText(
   return rules;
 }
 
-/** All beginnings of a text but the text itself. */
+/** Returns the prefixes of a text, without the text itself. */
 function beginningsOf(given: string): string[] {
   const letters = Array.from(given);
   return letters.slice(0, -1).map((_letter, index) => letters.slice(0, index + 1).join(''));
 }
 
-/** The longest beginning that the text ends with. */
+/** Returns the longest of the prefixes that the text ends with. */
 function longestEnd(given: string, begins: ReadonlySet<string>): string {
   const letters = Array.from(given);
   for (let index = 0; index < letters.length; index++) {

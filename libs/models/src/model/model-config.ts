@@ -16,7 +16,7 @@ const encoderConfigSchema = z.looseObject({
   max_position_embeddings: z.int().optional(),
   vocab_size: z.int().optional(),
   pad_token_id: z.int().nullish(),
-  /** `matches`: token types say which words of a question and a passage match, as in nano-reader. */
+  /** `matches`: token types mark the words that a question and a passage share, as in nano-reader. */
   token_types: z.literal('matches').optional(),
 });
 export type EncoderConfig = z.infer<typeof encoderConfigSchema>;

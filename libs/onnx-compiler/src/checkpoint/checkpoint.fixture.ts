@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export interface FixtureTensor {
   readonly shape: readonly number[];
   readonly values: Float32Array;
-  /** A reference rounds the input of this matrix to int8 in blocks of so many values. */
+  /** A reference rounds the input of this matrix to int8 in blocks of this many values. */
   readonly inputBlock?: number;
   /** `I32`: the bytes of `values` are integers. */
   readonly dtype?: 'I32';

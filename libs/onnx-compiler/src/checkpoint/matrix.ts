@@ -8,9 +8,9 @@ export interface Matrix {
   readonly rows: number;
   readonly columns: number;
   readonly read: () => Promise<Float32Array>;
-  /** Reads some of its rows into an array of their size, where the checkpoint has them as they are. */
+  /** Reads rows into an array of their size; present if the checkpoint stores the matrix unchanged. */
   readonly readRows?: (rows: RowRange, target: Float32Array) => Promise<void>;
-  /** The blocks in which a checkpoint holds it, in the layout of the operator. */
+  /** Block-wise weights of the checkpoint, in the layout of the operator. */
   readonly blocks?: { readonly format: BlockFormat; read(): Promise<BlockMatrix> };
 }
 
@@ -20,11 +20,11 @@ export interface NormWeights {
   readonly offset?: Matrix;
 }
 
-/** Form of block-wise weights. */
+/** Format of block-wise weights. */
 export interface BlockFormat {
   readonly bits: 4 | 8;
   readonly block: number;
-  /** With 4 bits: whether each block has a zero point of its own; otherwise it is 8 (128 with 8 bits). */
+  /** With 4 bits: true if each block has its own zero point; otherwise it is 8 (128 with 8 bits). */
   readonly zeroPoints: boolean;
 }
 
@@ -33,11 +33,11 @@ export interface BlockFormat {
  * is padded with zeros.
  */
 export interface BlockMatrix {
-  /** `[rows, blocks, block × bits / 8]`; with 4 bits two weights a byte, the first in the low half. */
+  /** `[rows, blocks, block × bits / 8]`; with 4 bits two weights per byte, the first in the low half. */
   readonly values: Uint8Array;
   /** `[rows, blocks]`. */
   readonly scales: Float32Array;
-  /** `[rows, ⌈blocks / 2⌉]`: two a byte. */
+  /** `[rows, ⌈blocks / 2⌉]`: two per byte. */
   readonly zeroPoints?: Uint8Array;
 }
 
@@ -51,12 +51,12 @@ export function setHalf(bytes: Uint8Array, index: number, value: number): void {
 export const halfAt = (bytes: Uint8Array, index: number): number =>
   (bytes[index >> 1]! >> ((index & 1) * 4)) & 0x0f;
 
-/** How a checkpoint holds 4-bit weights. */
+/** The format of 4-bit weights in a checkpoint. */
 export interface Packing {
   readonly method: 'gptq' | 'awq';
-  /** What is added to stored zero points; GPTQ's first format stores them less one. */
+  /** Offset to add to stored zero points; GPTQ's first format stores them minus one. */
   readonly zeroOffset: 0 | 1;
-  /** GPTQ with `desc_act`: `g_idx` names the group of each input, so that groups are not runs of inputs. */
+  /** GPTQ with `desc_act`: `g_idx` names the group of each input, so that the inputs of a group are not contiguous. */
   readonly isReordered: boolean;
 }
 
@@ -68,7 +68,7 @@ const packingSchema = z.looseObject({
   version: z.string().default('gemm'),
 });
 
-/** Reads the `quantization_config` of a config.json. Returns the obstacle, in words, where it is not supported. */
+/** Reads the `quantization_config` of a config.json. Returns the name of an unsupported feature as a text. */
 export function readPacking(stored: unknown): Packing | string {
   const { data } = packingSchema.safeParse(stored);
   const method = data?.quant_method;
@@ -84,18 +84,18 @@ export function readPacking(stored: unknown): Packing | string {
   };
 }
 
-/** Whether a tensor belongs to packed weights without being read in each case. */
+/** True for tensors of packed weights that are not always read. */
 export const isPackedDetail = (name: string): boolean => name.endsWith('.g_idx');
 
-/** Nibbles of a word in which AWQ keeps the outputs 0 … 7. */
+/** Nibbles of a word in which AWQ stores the outputs 0 … 7. */
 const awqNibbles = [0, 4, 1, 5, 2, 6, 3, 7];
 const perWord = 8;
 
 const nibble = (word: number, index: number): number => (word >>> (index * 4)) & 15;
 
 /**
- * Returns the weight of the layer `layer` whose 4-bit values are packed as by GPTQ or AWQ. It has them in blocks too, if
- * groups are runs of inputs that the operator takes.
+ * Returns the weight of the layer `layer` whose 4-bit values are packed as by GPTQ or AWQ. The matrix also has
+ * blocks if its groups are contiguous inputs of a size that the operator supports.
  */
 export function packedMatrix(reader: SafetensorsReader, layer: string, packing: Packing): Matrix {
   const packed = new PackedWeight(reader, layer, packing);
@@ -129,7 +129,7 @@ class PackedWeight {
     this.columns = packing.method === 'gptq' ? words * perWord : words;
   }
 
-  /** Size of the operator's blocks: the group, or 128 where longer groups are cut; undefined where neither is possible. */
+  /** Size of the operator's blocks: the group, or 128 for longer groups, which are split; else undefined. */
   get block(): BlockFormat['block'] | undefined {
     const group = this.columns / this.groups;
     if (this.packing.isReordered) return undefined;
@@ -168,14 +168,14 @@ class PackedWeight {
     return values;
   }
 
-  /** Functions that find a value, a zero point and a scale of the packed tensors. */
+  /** Returns functions that look up a value, a zero point and a scale in the packed tensors. */
   private async unpack() {
     const { rows, reader, layer, packing } = this;
     const words = await reader.readInt32(`${layer}.qweight`);
     const zeros = await reader.readInt32(`${layer}.qzeros`);
     const scales = await reader.readFloat32(`${layer}.scales`);
     const isAwq = packing.method === 'awq';
-    /** A nibble of a tensor that packs eight outputs a word. */
+    /** Returns a nibble of a tensor that packs eight outputs per word. */
     const byRow = (packed: Int32Array, line: number, row: number): number =>
       nibble(packed[(line * rows + row) >> 3]!, isAwq ? awqNibbles[row % perWord]! : row % perWord);
     return {

@@ -102,7 +102,7 @@ export async function listWeightFiles(modelDirectory: string): Promise<string[]>
  */
 export class SafetensorsReader {
   private readonly used = new Set<string>();
-  /** Bytes of the rows that are read; used again, since fresh memory costs as much as the reading. */
+  /** Buffer for reading rows; reused, because allocating it takes as long as reading. */
   private buffer = new Uint8Array(0);
 
   private constructor(
@@ -169,7 +169,7 @@ export class SafetensorsReader {
     throw new UnsupportedModelError(`the type ${tensor.dtype} of tensor ${name}`, this.modelDirectory);
   }
 
-  /** Reads rows of a tensor as {@link readFloat32} into an array of their size; of bfloat16 without another copy. */
+  /** Reads rows of a tensor as {@link readFloat32} into an array of their size; bfloat16 without an additional copy. */
   async readRows(name: string, rows: RowRange, target: Float32Array): Promise<void> {
     const tensor = partOf(this.find(name), rows);
     if (tensor.dtype !== 'BF16') {
@@ -199,7 +199,7 @@ export class SafetensorsReader {
     await Promise.all([...this.handles.values()].map((handle) => handle.close()));
   }
 
-  /** Whether a tensor is stored as int8 with scales. */
+  /** Returns true if a tensor is stored as int8 with scales. */
   isQuantized(name: string): boolean {
     return this.tensors.get(name)?.dtype === 'I8';
   }
@@ -219,7 +219,7 @@ export class SafetensorsReader {
   }
 }
 
-/** The place of some rows of a tensor. */
+/** Returns the location of some rows of a tensor. */
 function partOf(tensor: StoredTensor, rows: RowRange | undefined): StoredTensor {
   if (!rows) return tensor;
   const rowBytes = tensor.bytes / (tensor.shape[0] ?? 1);
@@ -312,7 +312,7 @@ export async function withCheckpoint(
   }
 }
 
-/** Number of weights of a checkpoint, from its headers. Errors: as from {@link SafetensorsReader.open}. */
+/** Number of weights of a checkpoint, from its headers. Errors: see {@link SafetensorsReader.open}. */
 export async function countParameters(modelDirectory: string): Promise<number> {
   const reader = await SafetensorsReader.open(modelDirectory);
   const { parameters } = reader;

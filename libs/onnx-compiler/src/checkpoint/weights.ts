@@ -2,8 +2,8 @@ import { type BlockMatrix, type Matrix, packedMatrix, type Packing } from './mat
 import type { SafetensorsReader } from './safetensors.js';
 
 /**
- * Reads a matrix in pieces of whole rows of about `valuesAtOnce` values (8 MiB), so that a large one is not held as float32.
- * The pieces are in the same memory one after the other.
+ * Reads a matrix in pieces of whole rows of about `valuesAtOnce` values (8 MiB), so that a large one is never whole in
+ * memory as float32. Each piece overwrites the one before it.
  */
 export async function* readPieces(
   { rows, columns, read, readRows }: Matrix,
@@ -54,7 +54,7 @@ export function stack(name: string, parts: readonly Matrix[]): Matrix {
   };
 }
 
-/** Reads rows of stacked matrices, each part of them from its matrix. */
+/** Reads rows of stacked matrices from the matrices that contain them. */
 function stackRows(parts: readonly Matrix[]): Matrix['readRows'] {
   if (parts.some(({ readRows }) => !readRows)) return undefined;
   return async ({ first, count }, target) => {
@@ -122,8 +122,8 @@ export function transpose<T extends Float32Array | Int8Array>(values: T, rows: n
 }
 
 /**
- * Writes `count` rows of a matrix, of which the first is row `first`, into the transposed matrix `[columns, rows]`, in tiles
- * that fit the CPU cache.
+ * Writes `count` rows of a matrix, from row `first` on, into the transposed matrix `[columns, rows]`, in tiles that fit
+ * the CPU cache.
  */
 export function transposeRows<T extends Float32Array | Int8Array>(
   { values, first, count }: { values: T; first: number; count: number },
@@ -148,8 +148,8 @@ export interface LinearWeights {
 }
 
 /**
- * Stacks the layers named by `parts`, which share their input, into one layer called `name`. `packing`: of layers whose
- * weights the checkpoint holds in 4 bits.
+ * Stacks the layers named by `parts`, which share their input, into one layer called `name`. `packing`: format of
+ * the 4-bit weights of the checkpoint, if it has any.
  */
 export function linearWeights(
   reader: SafetensorsReader,

@@ -83,7 +83,7 @@ export async function compileDecoder(
   return describe(compiled, options);
 }
 
-/** Finds what {@link compileDecoder} has compiled before, with the same options. */
+/** Finds a decoder that {@link compileDecoder} has compiled before with the same options. */
 export async function findCompiledDecoder(
   modelDirectory: string,
   options: CompileDecoderOptions,
@@ -93,7 +93,7 @@ export async function findCompiledDecoder(
   return found && describe(found, options);
 }
 
-/** What is written beside the graph. */
+/** Description of the model, which is stored with the graph. */
 type Description = Omit<CompiledDecoder, 'onnxPath' | 'weights' | 'kv'>;
 
 /** The options that determine the graph. */
@@ -119,7 +119,7 @@ function describe(
   return { onnxPath: join(directory, 'model.onnx'), ...description, weights, kv };
 }
 
-/** Narrower models lose too much to 4 bits in large blocks. */
+/** Below this size, 4 bits in large blocks are too inaccurate. */
 const smallHiddenSize = 512;
 
 async function linearMode(

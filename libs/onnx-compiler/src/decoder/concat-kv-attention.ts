@@ -8,7 +8,7 @@ const hidden = -1e9;
 /**
  * Attention in the form of Hugging Face's exports: every run takes the whole past and returns it with the new
  * tokens appended, keys and values of grouped queries are repeated for each head, and every position gets logits.
- * Input and output names are those of the exports, so that the file runs in the same runtimes.
+ * Inputs and outputs have the names of the exports, so that the file runs in the same runtimes.
  */
 export class ConcatKvAttention implements AttentionWriter {
   private readonly positions: string;

@@ -17,11 +17,11 @@ export interface DecoderShape {
   readonly rope: RotaryEmbedding;
   /** The output matrix is the embedding matrix. */
   readonly tiedEmbeddings: boolean;
-  /** Of the products of queries and keys; default 1 / √headDim. */
+  /** Scale of the products of queries and keys; default 1 / √headDim. */
   readonly scale?: number;
-  /** SmolLM3: whether a layer rotates queries and keys; absent where all do. */
+  /** SmolLM3: true for each layer that rotates queries and keys; absent if all do. */
   readonly rotatedLayers?: readonly boolean[];
-  /** Layers that attend to the last `size` positions alone, and their rotary embedding where it is another one. */
+  /** Layers that attend only to the last `size` positions, and their rotary embedding if it is a different one. */
   readonly window?: {
     readonly size: number;
     readonly layers: readonly boolean[];
@@ -31,9 +31,9 @@ export interface DecoderShape {
    * Gemma 3: gated GELU instead of SiLU, norms that multiply by 1 + weight, and additional norms after each block.
    */
   readonly isGemma?: boolean;
-  /** How the checkpoint holds 4-bit weights, if it does. */
+  /** Format of the checkpoint's 4-bit weights, if it has any. */
   readonly packing?: Packing;
-  /** Granite and Gemma: factors of the embeddings, of what each block adds, and of the logits. */
+  /** Granite and Gemma: factors of the embeddings, of the output of each block, and of the logits. */
   readonly embeddingFactor?: number;
   readonly residualFactor?: number;
   readonly logitsFactor?: number;
@@ -53,7 +53,7 @@ export type AttentionShape = Pick<
   | 'rotatedLayers'
   | 'window'
 > & {
-  /** Absent where positions are added to the tokens. */
+  /** Absent if positions are added to the token embeddings. */
   readonly rope?: RotaryEmbedding;
 };
 
@@ -168,7 +168,7 @@ function packingOf({ quantization_config: stored }: Config): Pick<DecoderShape, 
   return typeof packing === 'object' ? { packing } : {};
 }
 
-/** SmolLM3 leaves positions out of every fourth layer, unless its config.json lists others. */
+/** In SmolLM3 every fourth layer is without positions, unless its config.json lists other layers. */
 function rotatedLayers(config: Config): boolean[] {
   const every = config.no_rope_layer_interval;
   return Array.from({ length: config.num_hidden_layers }, (_, layer) =>
@@ -195,7 +195,7 @@ function mistralWindow({ sliding_window: size, num_hidden_layers: layers }: Conf
   return size ? { window: { size, layers: Array.from({ length: layers }, () => true) } } : {};
 }
 
-/** Most layers have a window and rotate by a base of their own; each sixth one sees everything. */
+/** Most layers have a window and have their own rotary base; every sixth layer attends to all positions. */
 function gemmaParts(config: Config) {
   const { layer_types: types, sliding_window: size, sliding_window_pattern: every } = config;
   const layers = Array.from({ length: config.num_hidden_layers }, (_, layer) =>

@@ -15,7 +15,7 @@ interface DecoderLayerWeights {
   readonly queryNorm?: Matrix;
   readonly keyNorm?: Matrix;
   readonly output: LinearWeights;
-  /** Gemma: norms of what the blocks give, before it is added. */
+  /** Gemma: norms of the outputs of the blocks, before they are added. */
   readonly attentionOutputNorm?: Matrix;
   readonly feedForwardOutputNorm?: Matrix;
   readonly feedForwardNorm: Matrix;
@@ -95,15 +95,15 @@ export class DecoderWeights {
 export interface Projections {
   /** Queries, keys and values side by side: `[batch, tokens, (heads + 2 × kvHeads) × headDim]`. */
   readonly joint: string;
-  /** Normalizes queries, or keys, along the last axis, which is one head; absent where the model does not. */
+  /** Normalizes queries or keys along the last axis, which is one head; absent if the model has no such norm. */
   readonly normQueries?: (heads: string) => string;
   readonly normKeys?: (heads: string) => string;
 }
 
-/** The residual stream in front of a block: what the block before adds to it has a norm with the sum as its input. */
+/** The residual stream before a block. The output of the previous block is added together with the next norm. */
 interface Stream {
   readonly sum: string;
-  /** Of the block before; absent in front of the first. */
+  /** Output of the previous block; absent before the first block. */
   readonly added?: string;
 }
 
@@ -129,9 +129,9 @@ export interface DecoderGraphOptions {
 export class DecoderGraphWriter {
   private readonly graph: GraphBuilder;
   private readonly linear: LinearLayers;
-  /** Queries, keys and values suffer most from 4 bits, and are a small part of a model: they have 8. */
+  /** Queries, keys and values have 8 bits: 4 bits harm them the most, and they are a small part of a model. */
   private readonly attentionInput: LinearLayers;
-  /** The output layer has int8 weights at least. */
+  /** The output layer has at least 8 bits. */
   private readonly output: LinearLayers;
 
   constructor(
@@ -182,7 +182,7 @@ export class DecoderGraphWriter {
     return { sum: middle, added: this.scaled(forwarded, residualFactor) };
   }
 
-  /** The residual stream with what the last block adds, and its norm. */
+  /** Adds the output of the last block to the residual stream; returns the sum and its norm. */
   private addAndNorm({ sum, added }: Stream, weight: Matrix): [state: string, normed: string] {
     if (!added) return [sum, this.norm(sum, weight)];
     const [normed = '', state = ''] = this.graph.opWithOutputs(

@@ -96,7 +96,7 @@ function embeddingFactor(config: ReferenceConfig): number | undefined {
   return isGemma(config) ? Math.sqrt(config.hidden_size) : config.embedding_multiplier;
 }
 
-/** Whether a layer sees the last positions alone. */
+/** True if a layer attends only to the last positions. */
 function isWindowed(config: ReferenceConfig, layer: number): boolean {
   return config.sliding_window !== undefined && config.layer_types?.[layer] !== 'full_attention';
 }
@@ -146,7 +146,7 @@ function layer(
   });
 }
 
-/** Queries or keys of all tokens by head: projected, normalized where the model does, rotated. */
+/** Queries or keys of all tokens by head: projected, normalized if the model does so, rotated. */
 function project(
   config: ReferenceConfig,
   tensors: FixtureTensors,

@@ -93,7 +93,7 @@ interface RotatedShape {
   readonly window?: { readonly layers: readonly boolean[]; readonly rope?: RotaryEmbedding };
 }
 
-/** The tables of each layer: those with a window may have their own. */
+/** The tables of each layer; layers with a window may have their own. */
 export class LayerRotaries {
   private readonly whole: RotaryTables;
   private readonly windowed: RotaryTables;

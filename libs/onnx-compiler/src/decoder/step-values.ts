@@ -13,7 +13,7 @@ export interface StepValues {
    * number. Rows are ordered by head of the group, then by token; columns are the new tokens, then the cache.
    */
   readonly mask: string;
-  /** The same for layers with a window; equal to `mask` where there are none. */
+  /** The mask for layers with a window; equal to `mask` if there are none. */
   readonly windowMask: string;
   /** int64 `[2]`: tokens and capacity, the sizes of the two parts of a row of scores. */
   readonly scoreSplit: string;
@@ -63,7 +63,7 @@ export class StepValuesWriter {
     return graph.op('Min', [graph.op('Add', [newIndexes, lengths]), last]);
   }
 
-  /** `[group × tokens, 1]`: which of the new tokens asks in each row. */
+  /** `[group × tokens, 1]`: the new token whose query is in each row. */
   private queryIndexes(rows: string, tokens: string): string {
     const { graph } = this;
     return graph.op('Unsqueeze', [graph.op('Mod', [this.range(rows), tokens]), graph.int64([1])]);
@@ -87,14 +87,14 @@ export class StepValuesWriter {
     return graph.op('Unsqueeze', [keys, graph.int64([1, 2])]);
   }
 
-  /** Adds to a mask that a query sees the last `size` positions alone, its own among them. */
+  /** Restricts a mask to the last `size` positions of each query, including its own. */
   private windowMask(mask: string, queryIndexes: string, keyIndexes: string, size: number): string {
     const { graph } = this;
     const first = graph.op('Sub', [queryIndexes, graph.int64Scalar(size)]);
     return graph.op('Add', [mask, this.mask(graph.op('Greater', [keyIndexes, first]))]);
   }
 
-  /** `[rows, tokens]` and `[batch, 1, 1, capacity]` side by side. */
+  /** `[rows, tokens]` and `[batch, 1, 1, capacity]` concatenated along the last axis. */
   private joinMasks([newMask, pastMask]: [string, string], batch: string, rows: string): string {
     const { graph } = this;
     const one = graph.int64([1]);

@@ -54,8 +54,9 @@ export interface CompiledEncoder {
 }
 
 /**
- * Writes the serving graph of an encoder (BERT, RoBERTa, XLM-R, CamemBERT, ModernBERT), or finds it in the cache. `modelDirectory` holds config.json and safetensors. Errors: UnsupportedModelError if the architecture
- * or one of its options is unknown.
+ * Writes the serving graph of an encoder (BERT, RoBERTa, XLM-R, CamemBERT, ModernBERT), or finds it in the cache.
+ * `modelDirectory` holds config.json and safetensors. Errors: UnsupportedModelError if the architecture or one of its
+ * options is unknown.
  */
 export async function compileEncoder(
   modelDirectory: string,

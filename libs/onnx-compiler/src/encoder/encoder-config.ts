@@ -15,18 +15,18 @@ export interface ModernBertShape {
   readonly vocabularySize: number;
   readonly contextLength: number;
   readonly normEpsilon: number;
-  /** Bases of the rotary embeddings of layers that see everything, and of those with a window. */
+  /** Bases of the rotary embeddings of layers that attend to all positions, and of layers with a window. */
   readonly globalTheta: number;
   readonly localTheta: number;
-  /** Tokens with a window attend to so many positions on either side. */
+  /** Number of positions on either side that a token attends to in layers with a window. */
   readonly reach: number;
-  /** Whether a layer has a window. */
+  /** True for each layer with a window. */
   readonly windowed: readonly boolean[];
-  /** What a classifier reads. */
+  /** Pooling before the classifier. */
   readonly classifierPooling: 'cls' | 'mean';
 }
 
-/** What both families call by the same names. */
+/** Fields with the same names in both families. */
 const sizes = {
   hidden_size: z.int().positive(),
   num_hidden_layers: z.int().positive(),
@@ -53,7 +53,7 @@ const modernBertSchema = z.looseObject({
   quantization_config: z.unknown().optional(),
 });
 
-/** Whether a config.json is that of a ModernBERT. */
+/** Returns true for the config.json of a ModernBERT. */
 function isModernBert(stored: unknown): boolean {
   return z.looseObject({ model_type: z.literal('modernbert') }).safeParse(stored).success;
 }

@@ -53,7 +53,7 @@ export class EncoderGraphWriter {
     return graph.build('encoder');
   }
 
-  /** Whether the state of the first token alone is used; the last layer computes no other then. */
+  /** True if only the state of the first token is used; the last layer then computes only this one. */
   private get usesFirstToken(): boolean {
     const { head } = this.options;
     return head.task === 'classification' || (head.task === 'embedding' && head.pooling === 'cls');
@@ -129,7 +129,7 @@ export class EncoderGraphWriter {
     return this.norm(this.graph.op('Add', [product, state]), norm);
   }
 
-  /** Without the bias. */
+  /** The product of a layer, without its bias. */
   private product(input: string, { weight }: LinearWeights): string {
     return this.linear.multiply(input, weight);
   }
@@ -149,8 +149,8 @@ export class EncoderGraphWriter {
 }
 
 /**
- * `[batch, tokens, hidden]` → `[batch, 2, hidden]`. One token would be enough, but a product of a single row is scaled in
- * another order, and the result of a text must not depend on the batch.
+ * `[batch, tokens, hidden]` → `[batch, 2, hidden]`. One token would be enough, but a product of a single row is scaled
+ * in a different order, and the result of a text must not depend on the batch.
  */
 function beginning(graph: GraphBuilder, state: string): string {
   return graph.op('Slice', [state, graph.int64([0]), graph.int64([2]), graph.int64([1])]);

@@ -63,7 +63,7 @@ export class ModernBertWeights {
     };
   }
 
-  /** The head of a classifier: a layer, its normalization, and the layer that gives the scores. */
+  /** The head of a classifier: a layer, its normalization, and the layer that computes the scores. */
   classifier(): { dense: LinearWeights; norm: NormWeights; output: LinearWeights } {
     return {
       dense: this.linear('head.dense'),
@@ -103,7 +103,7 @@ interface Shared {
 
 /**
  * Writes the serving graph of a ModernBERT: normalization before each block, rotary positions, gated GELU, and a window
- * in most layers. Inputs and outputs are those of CompiledEncoder, without segments.
+ * in most layers. Inputs and outputs are as in CompiledEncoder, without segments.
  */
 export class ModernBertWriter {
   private readonly graph: GraphBuilder;

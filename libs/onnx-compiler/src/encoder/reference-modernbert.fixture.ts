@@ -21,7 +21,7 @@ export const tinyModernBert = {
 };
 type Config = typeof tinyModernBert;
 
-/** Names and shapes of a ModernBERT; with `classes` those of a classifier. */
+/** Names and shapes of the tensors of a ModernBERT; with `classes`, of a classifier. */
 export function modernBertShapes(config: Config, classes?: number): Record<string, number[]> {
   const { hidden_size: hidden, intermediate_size: inner } = config;
   const prefix = classes ? 'model.' : '';

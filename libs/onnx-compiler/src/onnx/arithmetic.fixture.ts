@@ -4,7 +4,7 @@ import type { FixtureTensor, FixtureTensors } from '../checkpoint/checkpoint.fix
 export type Vector = number[];
 
 /**
- * `weight × input + bias`, the weight `[outputs, inputs]`. The input is rounded where the weight wants it in blocks.
+ * `weight × input + bias`, the weight `[outputs, inputs]`. The input is rounded in blocks if the weight requires it.
  */
 export function linear(tensors: FixtureTensors, name: string, exactInput: Vector): Vector {
   const weight = tensors[`${name}.weight`]!;

@@ -132,7 +132,7 @@ export class GraphBuilder {
     return this.constant(`i8_${value}`, 'int8', [], () => Int8Array.of(value));
   }
 
-  /** Adds a named constant whose data is made when the file is written. The same name is the same constant. */
+  /** Adds a named constant whose data is produced when the file is written. Constants with the same name are shared. */
   constant(
     name: string,
     type: ElementType,

@@ -57,9 +57,9 @@ export interface Graph {
 const irVersion = 8;
 const opset = 17;
 /**
- * The weights of a larger model go to a separate file. ONNX Runtime maps that file into memory, so that loading needs
- * memory for its own form of the weights alone, and of the embeddings for the rows that were used. A protobuf message,
- * which it reads as a whole, could also hold 2 GiB at most.
+ * Above this size the weights are in a separate file. ONNX Runtime maps that file into memory, so that loading needs
+ * memory only for the runtime's own form of the weights, and embeddings only for the rows in use. A protobuf message is
+ * read as a whole, and is limited to 2 GiB.
  */
 const maxSingleFileBytes = 64 * 1024 * 1024;
 /** Smaller tensors always stay in the model file, because ONNX Runtime needs small constants inline. */
@@ -145,7 +145,7 @@ async function checkedBytes(lazy: LazyBytes): Promise<Uint8Array> {
   return bytes;
 }
 
-/* Field numbers below are those of onnx.proto. */
+/* Field numbers below are from onnx.proto. */
 
 function encodeModel(graph: Graph, offsets: ReadonlyMap<string, number>): ProtoMessage {
   const model = new ProtoMessage()

@@ -2,29 +2,29 @@ import { halfAt, setHalf, type BlockFormat, type BlockMatrix, type Matrix } from
 import { readPieces } from '../checkpoint/weights.js';
 import { largestMagnitude, roundToByte, takenOnce } from './quantize.js';
 
-/** How many weights of a row share a scale. */
+/** Number of weights of a row that share a scale. */
 export type BlockSize = 32 | 128;
 
 const levels = 16;
 const middle = 8;
 
-/** What the search for the step size of a block tries. */
+/** Candidates in the search for the step size of a block. */
 interface Search {
   /**
-   * Where the value of the largest magnitude is placed, in steps from the zero point: up to 8 the block is covered, beyond it
-   * the largest values are cut and the others get finer steps.
+   * Distance of the value with the largest magnitude from the zero point, in steps. Up to 8 the steps cover the whole
+   * block; above 8 the largest values are clipped and the other values get finer steps.
    */
   readonly reaches: readonly number[];
-  /** Shares of the range from the smallest to the largest value that are covered, with zero points. */
+  /** With zero points: fractions of the range from the smallest to the largest value to cover. */
   readonly coverages: readonly number[];
 }
 const thorough: Search = {
   reaches: [7, 7.5, 8, 8.5, 9.1, 9.8, 10.6],
   coverages: [1, 0.94, 0.88, 0.82, 0.76],
 };
-/** A quarter of the time; the error of normally distributed weights grows by 1.3 percent. */
+/** Takes a quarter of the time; the error of normally distributed weights is 1.3 percent higher. */
 const quick: Search = { reaches: [8.5], coverages: [0.93, 0.84] };
-/** The search is quick in matrices of more values. */
+/** Maximum number of values for the thorough search; larger matrices get the quick one. */
 const mostThorough = 1 << 20;
 
 const searchFor = (values: number): Search => (values > mostThorough ? quick : thorough);
@@ -74,10 +74,10 @@ function quantizeBytes(values: Float32Array, rows: number, columns: number, bloc
   return { values: bytes, scales };
 }
 
-/** Bytes whose halves are both 8. */
+/** Returns bytes whose halves are both 8. */
 const filledHalves = (length: number): Uint8Array => new Uint8Array(length).fill(middle * (levels + 1));
 
-/** Blocks of weight zero. */
+/** Returns blocks of zero weights. */
 function emptyBlocks(rows: number, blocks: number, block: number, zeroPoints: boolean): BlockMatrix {
   return {
     values: filledHalves((rows * blocks * block) / 2),
@@ -87,8 +87,8 @@ function emptyBlocks(rows: number, blocks: number, block: number, zeroPoints: bo
 }
 
 /**
- * Step size and zero point of one block after the other. It makes no objects for a block, since a large model has millions
- * of them.
+ * Computes step size and zero point, block by block. It does not allocate objects for a block, because a large model
+ * has millions of blocks.
  */
 class BlockFit {
   zeroPoint = middle;
@@ -100,7 +100,7 @@ class BlockFit {
     private readonly search: Search,
   ) {}
 
-  /** Symmetric: the value of the largest magnitude takes the side that has one level more. */
+  /** Symmetric: the value of the largest magnitude takes the side with one more level. */
   chooseAroundMiddle(start: number, end: number): void {
     const { values } = this;
     let largest = 0;
@@ -164,8 +164,9 @@ class BlockFit {
 }
 
 /**
- * How good a step size is. With the best scale for rounded values q the squared error is Σx² − (Σxq)² / Σq², so the second
- * term is compared. Two sums run side by side, since each addition waits for the one before.
+ * Returns the quality of a step size. With the best scale for rounded values q the squared error is
+ * Σx² − (Σxq)² / Σq², so the second term is compared. Two sums run in parallel, because each addition waits for the
+ * previous one.
  */
 function gainOf(
   values: Float32Array,
@@ -197,7 +198,7 @@ function gainOf(
 
 const levelOf = (position: number): number => Math.min(levels - 1, Math.max(0, position | 0));
 
-/** The weights that blocks stand for, `[rows, columns]`. */
+/** Returns the weights of blocks, `[rows, columns]`. */
 export function dequantizeBlocks(
   { values, scales, zeroPoints }: BlockMatrix,
   rows: number,
@@ -238,8 +239,8 @@ async function quantizePieces(source: Matrix, format: BlockFormat): Promise<Bloc
 }
 
 /**
- * The parts of a matrix in blocks, each taken once, in any order; the matrix is read when the first is taken.
- * Blocks of the checkpoint are taken as they are.
+ * Returns functions for the parts of a block-wise matrix, each called once, in any order. The first call reads the
+ * matrix. Block-wise weights of the checkpoint are used unchanged.
  */
 export function quantizeBlocksLazily(source: Matrix, format: BlockFormat) {
   const quantize = async (): Promise<Required<BlockMatrix>> => {

@@ -39,7 +39,7 @@ export function largestMagnitude(values: Float32Array, start: number, end: numbe
   return high > -low ? high : -low;
 }
 
-/** Rounds a number from −127 to 127 and adds 128. `| 0` is much faster than `Math.round`, which it equals above zero. */
+/** Rounds a number from −127 to 127 and adds 128. `| 0` is much faster than `Math.round`. */
 export const roundToByte = (value: number): number => (value + 128.5) | 0;
 
 /** `transposed`: the values are `[columns, rows]`. */
@@ -86,8 +86,8 @@ type RowRange = (typeof rowRanges)[keyof typeof rowRanges];
 
 /**
  * Quantizes an activation row by row: `quantized ≈ input ÷ rowMaximum × levels + zeroPoint`. rowMaximum is the
- * largest magnitude along the last axis, which is kept with size 1. The numbers of an all-zero row are any that the type
- * holds: its maximum, 0, makes every product with them 0.
+ * largest magnitude along the last axis, which is kept with size 1. The quantized numbers of an all-zero row are
+ * arbitrary, because its maximum, 0, makes every product 0.
  */
 export function quantizeRowsInGraph(
   graph: GraphBuilder,
@@ -106,8 +106,8 @@ export function quantizeRowsInGraph(
 }
 
 /**
- * Returns a function that takes one part of a result. The result is made when the first part is taken, and freed after
- * `parts` parts: they are constants of a graph that are written one after the other, and a matrix should be read once.
+ * Returns a function that returns one part of a result. The first call computes the result; after `parts` calls it is
+ * freed. The parts are constants of a graph that are written one after the other, and the matrix is read only once.
  */
 export function takenOnce<Result extends object>(
   make: () => Promise<Result>,
@@ -140,7 +140,7 @@ interface Part {
 /**
  * Writes the `model.safetensors` of a model directory into another directory: large matrices as int8 with one
  * float32 scale per row (`<name>_scale`, `[rows, 1]`), other tensors as float32. The file has half the size of
- * float16, and the int8 values are exactly those that the compiler makes. Errors: UnsupportedModelError if there is
+ * float16, and the int8 values are the same as the compiler's. Errors: UnsupportedModelError if there is
  * not a safetensors file.
  */
 export async function quantizeCheckpoint(modelDirectory: string, targetDirectory: string): Promise<void> {

@@ -20,7 +20,7 @@ const hidden = -1e9;
  * Writes `encoder_model.onnx` and `decoder_model_merged.onnx` into `target` in the form of Hugging Face's exports,
  * so that transformers.js loads them: each run takes and returns the whole past, and a branch for the first tokens
  * computes the keys and values of the audio. It serves comparisons. Returns the decoder's path. Errors:
- * UnsupportedModelError, as from compileWhisper.
+ * UnsupportedModelError, like compileWhisper.
  */
 export async function exportWhisper(
   modelDirectory: string,

@@ -17,12 +17,12 @@ export class WhisperBlocks {
     return this.graph.layerNorm(value, weights, 1e-5);
   }
 
-  /** Query, key and value of a layer's own positions after normalization, side by side: `[B, S, 3 × hidden]`. */
+  /** Query, key and value of a layer's own positions after normalization, concatenated: `[B, S, 3 × hidden]`. */
   jointProjection(state: string, { attentionNorm, queryKeyValue }: WhisperLayerWeights): string {
     return this.linear.project(this.norm(state, attentionNorm), queryKeyValue);
   }
 
-  /** The same apart, each `[B, S, hidden]`. */
+  /** Query, key and value as separate values, each `[B, S, hidden]`. */
   selfProjections(state: string, weights: WhisperLayerWeights): string[] {
     const { hiddenSize } = this.shape;
     const joint = this.jointProjection(state, weights);

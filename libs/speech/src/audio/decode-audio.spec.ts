@@ -77,7 +77,7 @@ describe('decodeAudio', () => {
   it('refuses what it has no decoder for by name', async () => {
     await expect(decode(await fixture('aac.m4a'))).rejects.toMatchObject({
       code: 'unsupported_file',
-      message: /speech.*aac is not decoded here/,
+      message: /speech.*aac is not supported/,
     });
   });
 

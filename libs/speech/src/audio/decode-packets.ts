@@ -35,12 +35,12 @@ async function openDecoder(track: InputAudioTrack): Promise<PacketDecoder> {
   if (codec === 'opus') return openOpus(head);
   if (codec === 'vorbis' && head) return openVorbis(head);
   throw new UnreadableAudioError(
-    `${codec ?? 'its codec'} is not decoded here: send opus, vorbis, flac, mp3 or wav`,
+    `${codec ?? 'its codec'} is not supported: send opus, vorbis, flac, mp3 or wav`,
   );
 }
 
 /**
- * `head`: the packet that begins with `OpusHead` (RFC 7845); without it each packet's own flag says mono or stereo.
+ * `head`: the packet that begins with `OpusHead` (RFC 7845); without it the flag of each packet selects mono or stereo.
  */
 async function openOpus(head: Uint8Array | undefined): Promise<PacketDecoder> {
   const family = head?.[18] ?? 0;

@@ -93,7 +93,7 @@ async function openFrontEnd(directory: string, inputs: readonly string[]): Promi
   }
   if (!inputs.includes('input_values'))
     throw new ModelLoadError(
-      `${directory}: the graph takes ${inputs.join(', ')}, which is no CTC model's input.`,
+      `${directory}: the graph has the inputs ${inputs.join(', ')}; a CTC model has input_features or input_values.`,
     );
   const { sampling_rate, do_normalize } = await readJson(
     directory,
@@ -168,7 +168,7 @@ interface PaddedSpeech {
 
 /**
  * Returns a span of a recording, padded with quiet noise where the recording begins or ends with it. Models are
- * trained on speech in rooms, and take the first sound of a cut recording for the middle of a word.
+ * trained on speech in rooms, and mistake the first sound of a cut recording for the middle of a word.
  * @param margin Samples of padding; 0 returns the span unchanged.
  */
 export function padWithSilence(

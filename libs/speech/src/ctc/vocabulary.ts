@@ -72,7 +72,7 @@ interface SegmentPlace {
   details: boolean;
 }
 
-/** Describes the transcript of a span; its times are those of its first and last word. */
+/** Describes the transcript of a span; it begins with its first word and ends with its last word. */
 export function describeSegment(
   vocabulary: CtcVocabulary,
   units: readonly AlignedUnit[],

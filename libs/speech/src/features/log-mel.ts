@@ -62,7 +62,7 @@ interface SpeechFeatures {
  * Log-mel features, exactly (x: samples in [−1, 1] at `sampling_rate`; W = `win_length`, F = `n_fft`, H = `hop_length`):
  *
  * 1. pre-emphasis a > 0: y[n] = x[n] − a · x[n−1], y[0] = x[0]; otherwise y = x.
- * 2. `center`: F/2 samples are put before and behind by reflection (y[1], y[2] … at the left end; the border sample is
+ * 2. `center`: F/2 samples are added at both ends by reflection (y[1], y[2] … at the left end; the border sample is
  *    not repeated). Otherwise nothing is padded, but audio shorter than F gets zeros at its end up to F.
  * 3. frames = 1 + ⌊(length − F) / H⌋; frame t covers samples t·H … t·H + F − 1.
  * 4. window: periodic Hann of W points, w[n] = 0.5 − 0.5 · cos(2πn / W), in the middle of the F points (⌊(F − W) / 2⌋
@@ -72,7 +72,7 @@ interface SpeechFeatures {
  * 7. logarithm: ln or log10 of max(m, `log_floor`).
  * 8. `normalisation`: per_band: (v − mean) / (std + 1e-5) with the mean and the standard deviation (divided by the
  *    number of frames) of each band over the frames of this piece of audio; utterance: one mean and one deviation over
- *    all values; fixed: (v − `mean`[band]) / `std`[band]; none: as they are.
+ *    all values; fixed: (v − `mean`[band]) / `std`[band]; none: unchanged.
  *
  * In PyTorch steps 2 to 5 are `torch.stft(y, F, H, W, torch.hann_window(W), center=…, pad_mode='reflect',
  * return_complex=True).abs() ** 2`, step 6 is `torchaudio.functional.melscale_fbanks(F // 2 + 1, fmin, fmax, n_mels,
@@ -220,7 +220,7 @@ function withoutZeros(weights: number[]): MelFilter {
   return { first, weights: Float64Array.from(weights.slice(first, last + 1)) };
 }
 
-/** Slaney's: linear below 1,000 Hz (200/3 Hz a mel), then 27 mels for a factor of 6.4. HTK's: 2595 · log10(1 + f/700). */
+/** Slaney's: linear below 1,000 Hz (200/3 Hz per mel), then 27 mels per factor 6.4. HTK's: 2595 · log10(1 + f/700). */
 const scales = {
   slaney: {
     toMel: (hertz: number) =>

@@ -21,7 +21,7 @@ const timestampStep = 0.02;
 
 /**
  * Splits a transcript at its timestamps, as the reference does: a pair of timestamps ends a segment and begins the
- * next. If text after the last pair is not ended by a timestamp, the audio is transcribed again from that pair;
+ * next. If the text after the last pair does not end with a timestamp, the audio is transcribed again from that pair;
  * otherwise the window is complete. `seconds`: length of the window.
  */
 export function splitWindow(

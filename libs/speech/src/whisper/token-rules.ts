@@ -27,7 +27,7 @@ export class TokenRules {
 
   /**
    * Samples the next token; temperature 0 takes the most likely one. `scores` are log probabilities of the whole
-   * vocabulary; those of forbidden tokens become −∞.
+   * vocabulary; the scores of forbidden tokens become −∞.
    */
   choose(
     scores: Float32Array,
@@ -146,7 +146,7 @@ class MaskedScores {
     return this.likeliest();
   }
 
-  /** Log of the remaining probability; summed again only if the difference would be inexact. */
+  /** Log of the remaining probability; recomputed only if the difference would be inexact. */
   #logTotal(): number {
     if (this.first === 0 && this.removed < 0.999) return Math.log1p(-this.removed);
     return this.logSum(this.first, Infinity);

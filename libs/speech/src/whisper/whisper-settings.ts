@@ -52,7 +52,7 @@ export interface WhisperSettings {
     /** The token of 0.00 seconds; each further id is 20 ms more. */
     readonly firstTimestamp: number;
     readonly noSpeech?: number;
-    /** Precedes the preceding text. */
+    /** Token before the preceding text. */
     readonly previous?: number;
   };
   /** Tokens by ISO 639-1 code; empty for a model of one language. */
