@@ -29,7 +29,9 @@ describe('GatewayHealth', () => {
   const search = definition({ retrieval: { target: { service: 'retrieval' } } });
   const loud = definition({ answer: { target: { service: 'megaphone' } } });
 
-  /** The gateway's health while one service does not answer, with announced services that run; these have no health method. */
+  /**
+   * The gateway's health while one service does not answer. The running announced services have no health method.
+   */
   function reportWithout(absent: string, running: string[] = [], standard = search) {
     const registry = new HealthRegistry({ service: 'gateway', title: 'gateway', description: 'A test.' });
     const health = (service: string) => {

@@ -70,7 +70,7 @@ it('is a store of the rate limit plugin', async () => {
   expect(counts.get(key)).toBe(3);
   const refused = await server.inject('/');
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(50);
-  // Beyond the limit the database is not asked.
+  // Beyond the limit, the gateway does not query the database.
   expect(counts.get(key)).toBe(3);
   await server.close();
 });

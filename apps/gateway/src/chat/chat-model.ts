@@ -22,15 +22,15 @@ export interface ChatRun {
   receipt?: () => RunReceipt;
 }
 
-/** The model of one chat, opened for a request that the model can serve. */
+/** The model of one chat, opened for a request that it can answer. */
 export interface ChatModel {
   /** True for a mega service, which finds its own documents; false for the language model. */
   readonly isMegaService: boolean;
-  /** The language model that it asks. Absent if neither the mega service nor the environment names one. */
+  /** The language model that it calls. Absent if neither the mega service nor the environment names one. */
   readonly languageModel?: string | undefined;
-  /** The model calls the tools of the caller. */
+  /** The model can call the caller's tools. */
   readonly callsTools: boolean;
-  /** The model reads images. */
+  /** The model accepts images. */
   readonly takesImages: boolean;
   /** Fields of the request without effect. */
   readonly ignored: readonly string[];

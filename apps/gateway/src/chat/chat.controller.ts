@@ -15,6 +15,7 @@ import { sendChatCompletion, sendChatStream } from './chat-reply.js';
 import { ChatService } from './chat.service.js';
 import { IdempotentChats, type HeldKey } from './idempotent-chats.js';
 
+/** Chat completions: speaks, stores and replays answers where the request asks for it. */
 @Controller()
 export class ChatController {
   constructor(

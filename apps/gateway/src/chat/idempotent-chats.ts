@@ -15,11 +15,11 @@ const mostCharacters = 1024 * 1024;
 
 /** The claim of this gateway on the Idempotency-Key of a request. */
 export interface HeldKey {
-  /** Passes an event stream through and stores it. Reads the stream to its end also after the client disconnects. */
+  /** Passes an event stream through and stores it. Reads the stream to its end even if the client disconnects. */
   record(reply: FastifyReply, frames: AsyncIterable<string>): AsyncIterable<string>;
   /** Stores an answer that is not streamed. */
   keep(reply: FastifyReply, body: unknown): Promise<void>;
-  /** Gives the key back without an answer. Has no effect after an answer was stored. */
+  /** Releases the key without an answer. Has no effect after an answer was stored. */
   release(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export class IdempotentChats {
   }
 }
 
-/** Yields the frames, and passes all of them to `onWhole` at the end. Reads on to the end if the reader stops early. */
+/** Yields the frames, and passes all of them to `onWhole` at the end. Reads the rest if the consumer stops early. */
 async function* recorded(
   frames: AsyncIterable<string>,
   onWhole: (text: string) => Promise<void>,

@@ -5,7 +5,7 @@ import type { HttpCall } from '#service-kit';
 import { expect, it } from 'vitest';
 import { SentenceReader, speakAlong, speakWhole, spokenForm } from './speak-along.js';
 
-/** Speaks one byte a character, and remembers what it was asked. */
+/** Speaks one byte for each character, and records the requests. */
 class Letters extends Synthesis {
   readonly asked: SpeechRequest[] = [];
 

@@ -43,7 +43,7 @@ export const modelAliasesSchema = z
       const [name = '', model = '', ...rest] = entry.split('=').map((part) => part.trim());
       if (entry === 'usual') continue;
       if (name === '' || model === '' || rest.length > 0)
-        context.addIssue({ code: 'custom', message: `must be usual or name=model, but has ${entry}` });
+        context.addIssue({ code: 'custom', message: `must be usual or name=model, not ${entry}` });
       names.set(name, model);
     }
     return { usual: entries.includes('usual'), names };
@@ -66,7 +66,7 @@ export function aliasOf(
 
 const megabyte = 1024 * 1024;
 
-/** The gateway's variables that concern stored files and vector stores. */
+/** The gateway's variables for stored files and vector stores. */
 const filesEnvironmentShape = {
   /** Maximum bytes of one stored file. */
   FILES_FILE_LIMIT_BYTES: bytes('stored').default(512 * megabyte),
@@ -80,7 +80,7 @@ const filesEnvironmentShape = {
 
 const gigabyte = 1024 ** 3;
 
-/** The gateway's variables that concern stored responses. */
+/** The gateway's variables for responses, chat completions and conversations. */
 const responsesEnvironmentShape = {
   /**
    * Days until a finished response is deleted, counted from the last response that continues it; also days until a chat

@@ -83,7 +83,7 @@ export class DoctorController {
 
   @Get('v1/doctor')
   @ApiOperation({
-    summary: 'Problems of the installation, with their fixes',
+    summary: 'Check the installation, and list its problems with fixes',
     answer: doctorAnswer,
   })
   examine(): Promise<DoctorAnswer> {

@@ -112,7 +112,7 @@ export class InputFiles {
   }
 }
 
-/** An error with the path of the part, because the caller does not know the file reference of the service. */
+/** Adds the path of the part to an error, because the caller does not know the file reference of the service. */
 function withParam(error: unknown, param: string): unknown {
   if (!(error instanceof MegaNestError) || error.status >= 500) return error;
   return MegaNestError.fromBody({ ...error.toBody(), param });
@@ -190,7 +190,7 @@ export function imageOfDataUrl(url: string, param: string): Uint8Array {
   const bytes = Buffer.from(data, 'base64');
   const isWhole = bytes.length >= Math.floor((data.replaceAll('=', '').length * 3) / 4);
   if (head.endsWith(';base64') && isWhole && bytes.length > 0) return bytes;
-  throw invalidField(param, 'must be a data URL of base64, or the address of an image');
+  throw invalidField(param, 'must be a base64 data URL, or the URL of an image');
 }
 
 /** Files of requests as text for the model. */

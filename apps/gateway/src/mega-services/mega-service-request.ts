@@ -54,8 +54,8 @@ export function questionOf(messages: readonly ChatMessage[]): string {
 }
 
 /**
- * Maximum characters of an affinity. The messages up to the user's first one are the same in each turn of a
- * conversation, and their end identifies it.
+ * Maximum number of characters of an affinity key. The messages up to the user's first one are the same in each turn of
+ * a conversation, and their end identifies it.
  */
 const longestAffinity = 2_000;
 

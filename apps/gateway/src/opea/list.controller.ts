@@ -22,7 +22,7 @@ const parameterListAnswer = z.union([
 /** The specification's answer to a wrong method. */
 const wrongMethodAnswer = z.object({ error: z.string() });
 
-/** The two listings of the OPEA specification, with its own texts for a wrong method. */
+/** The two lists of the OPEA specification, with the specification's texts for a wrong method. */
 @Controller()
 export class ListController {
   constructor(@Inject(MegaServiceCatalog) private readonly megaServices: MegaServiceCatalog) {}
@@ -96,7 +96,7 @@ function describeServices(
   );
 }
 
-/** The same as objects, with the nodes of each mega service. */
+/** The list as objects, with the nodes of each mega service. */
 function describeServicesVerbosely(definitions: readonly MegaServiceDefinition[], baseUrl: string) {
   const nodesOf = (name: string) =>
     [...(definitions.find((definition) => definition.name === name)?.nodes.values() ?? [])].map((node) => ({

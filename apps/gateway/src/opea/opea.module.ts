@@ -19,7 +19,7 @@ const methods = [...rpcMethods, healthMethod('embedding')];
 export class AsyncApiController {
   @Get('asyncapi.json')
   @ApiOperation({
-    summary: 'The AsyncAPI document of the services over NATS',
+    summary: 'Get the AsyncAPI document of the services',
     answer: z.looseObject({ asyncapi: z.string() }),
   })
   asyncApi() {

@@ -11,7 +11,7 @@ import { Cluster } from './cluster.js';
 const runReceipt = z.looseObject({
   megaService: z.string(),
   state: z.enum(['running', 'ok', 'failed', 'cancelled']),
-  startedAt: z.number().describe('Epoch milliseconds'),
+  startedAt: z.number().describe('Start time in epoch milliseconds'),
   runMs: z.number(),
   nodes: z.array(
     z.looseObject({

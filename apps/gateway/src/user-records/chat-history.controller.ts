@@ -31,7 +31,7 @@ interface ChatHistory {
   items: number;
 }
 
-/** Maximum conversations in a list, in addition to the histories. */
+/** Maximum number of conversations in a list, in addition to the histories. */
 const mostListed = 1_000;
 
 /**

@@ -7,6 +7,7 @@ const message = z.looseObject({ role: z.string().optional(), content: z.unknown(
 /** A conversation in the form of the caller's application. Its additional fields are stored. */
 const chat = z.looseObject({ user, messages: z.union([z.string(), z.array(message).max(10_000)]) });
 
+/** A chat history that is created or, with an id, replaced. */
 export const createChatHistorySchema = z.object({
   data: chat,
   id: id.nullish().describe('Replaces the chat history with this id'),
@@ -14,9 +15,11 @@ export const createChatHistorySchema = z.object({
 });
 export type CreateChatHistory = z.output<typeof createChatHistorySchema>;
 
+/** One chat history or, without an id, all chat histories of a user. */
 export const chatHistoryIdSchema = z.object({ user, id: id.nullish() });
 export type ChatHistoryId = z.output<typeof chatHistoryIdSchema>;
 
+/** Feedback that is created or, with an id, replaced. */
 export const createFeedbackSchema = z.object({
   chat_data: chat,
   feedback_data: z.looseObject({
@@ -29,12 +32,15 @@ export const createFeedbackSchema = z.object({
 });
 export type CreateFeedback = z.output<typeof createFeedbackSchema>;
 
+/** One feedback or, without an id, all feedback of a user. */
 export const feedbackIdSchema = z.object({ user, feedback_id: id.nullish() });
 export type FeedbackId = z.output<typeof feedbackIdSchema>;
 
+/** A prompt that is created. */
 export const createPromptSchema = z.object({ user, prompt_text: z.string().min(1, 'must not be empty') });
 export type CreatePrompt = z.output<typeof createPromptSchema>;
 
+/** One prompt or, without an id, all prompts of a user that pass the filter. */
 export const promptIdSchema = z.object({
   user,
   prompt_id: id.nullish(),
@@ -43,22 +49,26 @@ export const promptIdSchema = z.object({
 });
 export type PromptId = z.output<typeof promptIdSchema>;
 
-/** Answers of the routes, for the OpenAPI document: bare JSON values, as in the OPEA reference. */
+/** Answer of a route that creates or replaces: the new id, or true. Bare JSON values, as in the OPEA reference. */
 export const idOrTrue = z.union([z.string(), z.literal(true)]);
+/** Answer of a route that deletes: false if the record does not exist. */
 export const deletedAnswer = z.boolean();
 
 const chatHistoryEntry = z.object({ id: z.string(), first_query: z.string() });
 const chatData = z.looseObject({ user: z.string(), messages: z.unknown() });
+/** A list of chat histories, or one of them. */
 export const chatHistoryAnswer = z.union([z.array(chatHistoryEntry), chatData]);
 export type ChatHistoryEntry = z.infer<typeof chatHistoryEntry>;
 
 const feedbackAnswerSchema = z.looseObject({ chat_id: z.string().nullable(), chat_data: chatData });
+/** A list of feedback, or one feedback. */
 export const feedbackAnswer = z.union([
   z.array(feedbackAnswerSchema.extend({ feedback_id: z.string() })),
   feedbackAnswerSchema,
 ]);
 
 const promptEntry = z.object({ id: z.string(), user: z.string(), prompt_text: z.string() });
+/** A list of prompts, or the text of one prompt. */
 export const promptAnswer = z.union([z.array(promptEntry), z.string()]);
 
 /** Returns the value. Errors: not_found if it is undefined. */

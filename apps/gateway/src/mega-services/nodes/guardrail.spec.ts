@@ -80,7 +80,7 @@ describe('callGuardrail', () => {
 
 const usage = { promptTokens: 3, completionTokens: 4, cachedTokens: 0 };
 
-/** Blocks what speaks of plan nine, redacts the word "secret". */
+/** Blocks texts about plan nine, and redacts the word "secret". */
 function judge(text: string): Promise<GuardrailJudgement> {
   if (text.includes('plan nine')) {
     const finding = { rule: 'plan', description: 'the plan', action: 'block' as const };

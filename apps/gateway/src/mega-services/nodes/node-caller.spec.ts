@@ -12,7 +12,7 @@ const followUp = {
 const rewritten = 'Who paid for the Zorvan observatory?';
 const byWords = 'and who paid for it? Zorvan built observatory Lee';
 
-/** `answer`: what the language model's service does; without one it does not condense. */
+/** `answer`: the reply of the language model's service. Without it, the model cannot condense. */
 function condenser(answer?: () => Promise<object>) {
   const asked: CallOptions[] = [];
   const reports: object[] = [];
