@@ -62,7 +62,7 @@ export class TokenTrie {
     return this.bytesOfTokens[token]!;
   }
 
-  /** Returns the token for a single byte; -1 if there is none. */
+  /** Returns the token for a single byte; -1 if the vocabulary has no such token. */
   tokenOf(byte: number): number {
     return this.singles[byte]!;
   }

@@ -147,7 +147,7 @@ describe('a download', () => {
     expect(notices).toEqual([expect.stringContaining('answers 429; next try in 1.0 s')]);
     await rm(folder(), { recursive: true });
     hub.faults.push({ ...slow, headers: { 'retry-after': '3600' } });
-    await expect(resolve()).rejects.toThrow('It asks for a pause of 3600 s');
+    await expect(resolve()).rejects.toThrow('The hub asks for a pause of 3600 s');
   });
 
   it('says what room it needs before it begins', async () => {

@@ -19,7 +19,7 @@ const contentSchema = downloadSchema.extend({
   pid: z.int(),
   /** Boot id of the kernel and the process namespace, within which a pid is unique. */
   place: z.string(),
-  /** Changes with each sign of life. */
+  /** Counter that each renewal of the lock increments. */
   beat: z.int(),
 });
 type LockContent = z.infer<typeof contentSchema>;
@@ -39,7 +39,7 @@ function lockPath(cache: string, id: string): string {
   return path.join(lockFolder(cache), `${id.replaceAll('/', '--')}.json`);
 }
 
-/** The download lock of a model: one process at a time, also among containers that share a volume. */
+/** Lock for the download of a model, which one process holds at a time, also among containers that share a volume. */
 export class DownloadLock {
   private beat = 0;
   private writing: Promise<void> = Promise.resolve();
@@ -56,7 +56,7 @@ export class DownloadLock {
 
   /**
    * Waits until no live process holds the lock. `onWait` gets the progress of the holder. A holder of the same kernel
-   * and namespace whose process is gone is replaced at once, any other after 30 seconds without a sign of life.
+   * and namespace whose process is gone is replaced at once, any other after 30 seconds without a renewal.
    */
   static async acquire(
     cache: string,

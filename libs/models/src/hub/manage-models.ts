@@ -80,7 +80,7 @@ async function filesOf(directory: string): Promise<string[]> {
   return files.filter((_file, index) => isFile[index]);
 }
 
-/** Removes a model with all its commits from the own cache; false if the cache does not have it. */
+/** Removes a model with all its commits from the cache for downloads; false if the cache does not have it. */
 export async function removeModel(model: HubModel, options: ModelLoadOptions): Promise<boolean> {
   const { own } = hubCaches(options);
   const folder = new HubFolder(own, model);

@@ -5,7 +5,7 @@ import { UnsupportedModelError } from '#onnx-compiler';
 import { ModelLoadError } from './model-files.js';
 import { type Device, providersFor } from './session.js';
 
-/** Precisions in the names that exporters give their files, e.g. `onnx/model_quantized.onnx`. */
+/** Precisions by their names in exported files, e.g. `onnx/model_quantized.onnx`. */
 export type WeightType = 'quantized' | 'int8' | 'uint8' | 'q4' | 'q4f16' | 'fp16' | 'fp32';
 
 /** Progress of a download. */

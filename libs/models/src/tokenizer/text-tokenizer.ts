@@ -43,7 +43,7 @@ export class TextTokenizer {
     return this.tokenizer.encode(text, { add_special_tokens: true });
   }
 
-  /** Returns the ids of a conversation's prompt, with control tokens of the template. Errors: see {@link renderChat}. */
+  /** Returns the ids of a conversation's prompt. Only the template adds control tokens. Errors: {@link renderChat}. */
   encodeChat(messages: readonly ChatMessage[], kwargs: Readonly<Record<string, unknown>> = {}): number[] {
     return this.encodePieces(this.renderMarked(messages, kwargs));
   }
