@@ -163,7 +163,7 @@ describe('engines of Text Embeddings Inference', () => {
   it('do not classify with a model that has no labels', async () => {
     await expect(openRemoteClassifier(await start({}))).rejects.toMatchObject({
       code: 'bad_upstream',
-      message: expect.stringContaining('no classifier'),
+      message: expect.stringContaining('not a classifier'),
     });
   });
 

@@ -312,7 +312,7 @@ describe('openRemoteGenerator', () => {
 
   it.each([
     ['an error in the stream', [delta('a'), frame({ error: { message: 'out of memory' } })], /out of memory/],
-    ['a frame that is no JSON', ['data: {\n\n'], /no JSON: \{/],
+    ['a frame that is no JSON', ['data: {\n\n'], /invalid JSON: \{/],
     ['a stream that ends early', [delta('a')], /early/],
   ])('says so for %s', async (_name, frames, message) => {
     const error = collect(stream(...frames));
