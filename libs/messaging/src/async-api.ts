@@ -45,7 +45,7 @@ export function asyncApiDocument(methods: readonly RpcMethod[], version: string)
   } as const;
 }
 
-/** What a service of somebody else's offers to mega services; `{service}` is its name. */
+/** The method of a custom service for mega services; `{service}` is its name. */
 const nodeMethod: RpcMethod = {
   service: '{service}',
   method: 'run',
@@ -58,7 +58,7 @@ const nodeMethod: RpcMethod = {
 
 const errorSchema = z.object({
   code: z.string().describe('Stable, e.g. invalid_request, overloaded, service_unavailable'),
-  status: z.int().describe('The HTTP status that it becomes'),
+  status: z.int().describe('The HTTP status of the error'),
   type: z.string(),
   message: z.string(),
   param: z.string().nullable().describe('Path of the offending field'),
@@ -136,7 +136,7 @@ const callHeaders = {
   type: 'object',
   properties: {
     [header.callId]: text('Unique; names the call when it is cancelled'),
-    [header.timeout]: text(`Milliseconds that are left; ${defaultTimeoutMs} where it is absent`),
+    [header.timeout]: text(`Remaining milliseconds; ${defaultTimeoutMs} if absent`),
     [header.requestId]: text('Shared by all calls that one user request causes'),
     [header.traceparent]: text('W3C trace context'),
   },

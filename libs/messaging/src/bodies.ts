@@ -3,7 +3,7 @@ import { headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/t
 import { unguessableToken } from './connection.js';
 import { header, bodySubject } from './wire.js';
 
-/** Most bytes of one request or reply, however many messages it takes: it is in memory whole on both sides. */
+/** Maximum bytes of one request or reply, over all its messages: both sides keep it in memory. */
 export const maxBodyBytes = 64 * 1024 * 1024;
 /** The server counts headers into its limit. */
 const headerRoom = 16 * 1024;
@@ -20,7 +20,7 @@ export function requireSendable(bytes: number, what: string): void {
     throw new MegaNestError('payload_too_large', { what, limit: `${maxBodyBytes} bytes` });
 }
 
-/** A body cut into messages: all but the last are marked `more`, the last with the size of the whole. */
+/** Splits a body into messages: the last has the size of the body, all others have the mark `more`. */
 export function* partsOf(data: Uint8Array, size: number): Generator<{ data: Uint8Array; headers: MsgHdrs }> {
   for (let start = 0; start < data.length; start += size) {
     const isLast = start + size >= data.length;
@@ -30,12 +30,12 @@ export function* partsOf(data: Uint8Array, size: number): Generator<{ data: Uint
   }
 }
 
-/** Puts a body together from its messages. */
+/** Joins a body from its messages. */
 export class PartCollector {
   #parts: Uint8Array[] = [];
   #bytes = 0;
 
-  /** The whole body with its last part, undefined before. Errors: service_unavailable where parts are lost; payload_too_large. */
+  /** Returns the body at its last part, undefined before. Errors: service_unavailable for lost parts; payload_too_large. */
   add({ data, headers: given }: Pick<Msg, 'data' | 'headers'>, service: string): Uint8Array | undefined {
     const part = given?.get(header.part) ?? '';
     this.#bytes += data.length;
@@ -46,7 +46,7 @@ export class PartCollector {
     this.#parts = [];
     this.#bytes = 0;
     if (whole.length === Number(part)) return whole;
-    const detail = `${whole.length} of ${part} bytes of a message came in`;
+    const detail = `only ${whole.length} of ${part} bytes of a message arrived`;
     throw new MegaNestError('service_unavailable', { service, detail });
   }
 }
@@ -54,9 +54,9 @@ export class PartCollector {
 type Received = Pick<Msg, 'data' | 'headers' | 'reply'>;
 
 /**
- * The body of a request. One that is too large for a message is asked for: which of the instances gets the request is
- * decided by its first message, and the caller sends the parts to that one.
- * Errors: cancelled where the caller is gone or the signal aborts; payload_too_large; service_unavailable where parts are lost.
+ * Reads the body of a request. If it is too large for a message, the service asks for it: the first message decides which
+ * instance gets the request, and the caller sends the parts to that instance. Errors: cancelled if the caller is gone or
+ * the signal aborts; payload_too_large; service_unavailable for lost parts.
  */
 export async function readRequestBody(
   nats: NatsConnection,
@@ -90,13 +90,13 @@ function sendHeaders() {
 }
 
 /**
- * Sends together what one turn of the event loop brings forth. The client library writes to its socket once for each message
- * that comes in a microtask of its own; where eight answers get a token each, that would be eight system calls for one.
+ * Sends all messages of one turn of the event loop together. Otherwise the client library writes to its socket once for
+ * each message of a separate microtask: for eight answers that get a token each, eight system calls instead of one.
  */
 export class Outbox {
   #waiting: (() => void)[] = [];
 
-  /** @param onFailure Is told of a message that could not be sent, when nobody is left to throw at. */
+  /** @param onFailure Called for a message that could not be sent, because its sender cannot catch the error any more. */
   constructor(private readonly onFailure: (error: unknown) => void) {}
 
   /** Sends at the end of this turn, in the order of the calls. */
@@ -104,7 +104,7 @@ export class Outbox {
     if (this.#waiting.push(send) === 1) setImmediate(() => this.flush());
   }
 
-  /** Sends at once what waits. */
+  /** Sends the waiting messages at once. */
   flush(): void {
     const sends = this.#waiting;
     this.#waiting = [];

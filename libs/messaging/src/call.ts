@@ -4,47 +4,47 @@ import type { WatchedCall } from './instance-watch.js';
 import { PartCollector } from './bodies.js';
 import { checkMs, decodeJson, errorOf, header, silenceMs } from './wire.js';
 
-/** What travels with a call beside its payload. */
+/** Options of a call, in addition to its payload. */
 export interface CallOptions {
   /** Shared by all calls that one user request causes. */
   requestId?: string;
   /** Point in time, in epoch milliseconds, after which the caller does not wait for the answer. */
   deadline?: number;
-  /** In the place of the deadline: each reply of a stream puts it off. */
+  /** Replaces the deadline: each reply of a stream extends it. */
   patience?: Patience;
   /** W3C trace context of the caller. */
   traceparent?: string;
-  /** Calls with the same key go to the same instance as long as that is not busier than others, e.g. for its prefix cache. */
+  /** Calls with the same key go to the same instance unless it is busier than others, e.g. for its prefix cache. */
   affinity?: string;
-  /** The model that is asked: an instance that announces it gets the call, where there is one. */
+  /** The model for the call: an instance that announces it gets the call, if there is one. */
   model?: string;
-  /** Aborting it stops the work on the other side. */
+  /** Aborting it stops the work in the service. */
   signal?: AbortSignal;
 }
 
-/** A call without a deadline of its own gives up after this long. */
+/** Timeout of a call without a deadline. */
 export const defaultTimeoutMs = 120_000;
 
-/** Where the replies of a call go: any number of them, then one end, with an error where it failed. */
+/** Receives the replies of a call: any number of replies, then one end, with an error if the call failed. */
 export interface ReplySink<Reply> {
   push(reply: Reply): void;
   end(error?: Error): void;
 }
 
-/** The subject of a call, and the instance where it is one's own. */
+/** The subject of a call, and the instance if the subject belongs to one instance. */
 export interface CallTarget {
   subject: string;
   instance?: string;
 }
 
-/** Checks without a sign of life after which a call is lost that an instance which died may have had. */
+/** Checks without a sign of life after which a call counts as lost if a dead instance may have run it. */
 const checksOfSuspects = 6;
 
 /** The client's side of one call: turns the messages of its reply subject into replies, an end or an error. */
 export class Call<Method extends RpcMethod> implements WatchedCall {
   #checksSinceMessage = 0;
   #instance: string | undefined;
-  /** Its service sends heartbeats without a name, and is judged by silence alone. */
+  /** Its service sends heartbeats without a name, so only silence shows its death. */
   #isAnonymous = false;
   #checksLeft: number | undefined;
   #received = 0;
@@ -55,7 +55,7 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
   constructor(
     readonly method: Method,
     private readonly sink: ReplySink<ReplyOf<Method>>,
-    /** Where it was sent to: a subject of the queue group, or of one instance. */
+    /** Its destination: a subject of the queue group, or of one instance. */
     private readonly target: CallTarget = { subject: method.subject },
   ) {
     this.#instance = target.instance;
@@ -65,7 +65,7 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
     return this.target.subject;
   }
 
-  /** True once the service itself has ended the call, so that nothing is left to cancel. */
+  /** True if the service has ended the call, so that a cancellation is not needed. */
   get finished(): boolean {
     return this.#finished;
   }
@@ -93,8 +93,8 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
   }
 
   /**
-   * Called every {@link checkMs}: whether nothing was heard of it since the last time. A service that is silent for too long
-   * is dead. That is counted in checks, not in time: where this process stood still, what it has not read yet is no silence.
+   * Called every {@link checkMs}; returns whether no message came since the last check. A service that is silent for too
+   * long is dead. The silence is counted in checks, not in time, because a process that was suspended has unread messages.
    */
   checkSilence(): boolean {
     this.#checksSinceMessage += 1;
@@ -127,7 +127,7 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
     this.settle(error);
   }
 
-  /** The whole reply with the last of its parts. */
+  /** Returns the whole reply at its last part. */
   #collect(part: Msg): Uint8Array | undefined {
     try {
       return this.#parts.add(part, this.method.service);
@@ -173,7 +173,7 @@ export class SingleReply<Reply> implements ReplySink<Reply> {
     this.#resolve(reply);
   }
 
-  /** Without effect once a reply was there. */
+  /** Has no effect after a reply. */
   end(error?: Error): void {
     const { service } = this;
     this.#reject(

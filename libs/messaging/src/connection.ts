@@ -12,9 +12,9 @@ import {
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
 
-/** Where NATS is, who this program is there, and how the connection is encrypted. */
+/** The address of NATS, the credentials of this program, and the encryption of the connection. */
 export interface ServerAccess {
-  /** One URL or a comma list of a cluster's, e.g. `nats://127.0.0.1:4222`; credentials in it count for nothing. */
+  /** One URL, or a comma-separated list for a cluster, e.g. `nats://127.0.0.1:4222`; credentials in it are ignored. */
   url: string;
   user?: string;
   password?: string;
@@ -23,16 +23,16 @@ export interface ServerAccess {
   nkey?: string;
   /** Read at each connection, so that it may be replaced. */
   credentialsFile?: string;
-  /** Encrypted, or not connected at all. */
+  /** Set: the connection must be encrypted. */
   tls?: { caFile?: string; certFile?: string; keyFile?: string };
 }
 
 export interface ConnectionOptions extends ServerAccess {
-  /** Shown by `nats server report connections`; what is answered to this program comes in below `_INBOX.<name>`. */
+  /** Shown by `nats server report connections`; answers to this program arrive below `_INBOX.<name>`. */
   name: string;
-  /** Hears why the first connection takes time. Default: a warning in the log. */
+  /** Called with the reason while the first connection waits. Default: a warning in the log. */
   onWaiting?: (message: string) => void;
-  /** A server that does not answer two pings of this interval is gone. Default 5,000. */
+  /** A server that does not answer two pings at this interval is gone. Default 5,000. */
   pingIntervalMs?: number;
 }
 
@@ -46,19 +46,19 @@ function connectOnce(
 ): Promise<NatsConnection> {
   return connect({
     ...accessOptions(access),
-    // A machine that loses its power or its cable does not close its connections.
+    // A machine that loses power or network does not close its connections.
     pingInterval: pingIntervalMs,
     maxPingOut: maxUnansweredPings,
     name,
     inboxPrefix: inboxPrefix(name),
     maxReconnectAttempts: -1,
     reconnectTimeWait: retryMs,
-    // Credentials may be replaced while this runs; the first connection tells a wrong one at once.
+    // Credentials may be replaced while this runs; the first connection reports wrong credentials at once.
     ignoreAuthErrorAbort: true,
   });
 }
 
-/** A token of a subject; the client library's own are counted up. */
+/** A random token for a subject; the tokens of the client library are consecutive. */
 export function unguessableToken(): string {
   return randomUUID().replaceAll('-', '');
 }
@@ -67,7 +67,7 @@ function sayWaiting(message: string): void {
   new Logger('nats').warn(message);
 }
 
-/** Waiting does not help: who connects, or whom to, has to change. */
+/** True for an error that waiting does not solve: the credentials or the server have to change. */
 function isFinal(error: unknown): boolean {
   const causes = causesOf(error);
   return causes.some(
@@ -89,12 +89,12 @@ function describe(error: unknown): string {
   return [...new Set(messages)].join(': ') || String(error);
 }
 
-/** Inboxes of each program lie below its name, so that a server can keep one program from reading the answers to another. */
+/** A program's inboxes are below its name, so that permissions can keep other programs from reading its answers. */
 function inboxPrefix(name: string): string {
   return `_INBOX.${name.replaceAll(/[^\w-]/g, '_')}`;
 }
 
-/** The client's own form of an access. */
+/** Converts an access to options of the client library. */
 export function accessOptions(access: ServerAccess): NodeConnectionOptions {
   const { url, user, password: pass, token, nkey, credentialsFile, tls } = access;
   return {
@@ -109,13 +109,13 @@ export function accessOptions(access: ServerAccess): NodeConnectionOptions {
   };
 }
 
-/** One connection to NATS that reconnects for ever and knows whether it is up. */
+/** One connection to NATS. It reconnects without a limit, and knows whether it is up. */
 export class MessagingConnection {
   #connected = true;
   #reconnects = 0;
-  /** Hears the subjects that the server did not let this program publish to. */
+  /** Called with a subject that the server does not let this program publish to. */
   onRefused: (subject: string) => void = () => undefined;
-  /** What waits for the next connection. */
+  /** Callbacks for the next connection. */
   readonly #waiting = new Set<() => void>();
 
   private constructor(
@@ -126,8 +126,8 @@ export class MessagingConnection {
   }
 
   /**
-   * Connects, waiting for a server that is not up yet; `onWaiting` hears why, at first and every ten seconds. Errors: the server refuses
-   * the credentials, or its certificate is not trusted, or it has no TLS where the access asks for it.
+   * Connects, and waits for a server that is not up yet; `onWaiting` gets the reason, at first and every ten seconds.
+   * Errors: the server refuses the credentials, its certificate is not trusted, or it lacks the required TLS.
    */
   static async open(options: ConnectionOptions): Promise<MessagingConnection> {
     const { name, pingIntervalMs, onWaiting = sayWaiting, ...access } = options;
@@ -146,12 +146,12 @@ export class MessagingConnection {
     return this.#connected && !this.nats.isClosed() && !this.nats.isDraining();
   }
 
-  /** A subject of this connection's own whose last token cannot be guessed. */
+  /** Returns a new inbox of this connection; its last token cannot be guessed. */
   newInbox(): string {
     return `${inboxPrefix(this.name)}.${unguessableToken()}`;
   }
 
-  /** How often the connection was lost and made again. */
+  /** Number of reconnects. */
   get reconnects(): number {
     return this.#reconnects;
   }
@@ -172,8 +172,8 @@ export class MessagingConnection {
   }
 
   /**
-   * Resolves when there is a connection, at once where there is one. Errors: service_unavailable when none is made until `deadline`
-   * (epoch milliseconds), cancelled.
+   * Resolves when connected. Errors: service_unavailable if there is no connection by `deadline` (epoch milliseconds),
+   * cancelled.
    */
   async whenConnected(deadline: number, signal?: AbortSignal): Promise<void> {
     if (this.connected) return;

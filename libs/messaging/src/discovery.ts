@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type MessagingConnection, accessOptions, type ServerAccess } from './connection.js';
 import type { ServiceLoad } from './rpc-server.js';
 
-/** One running instance of a service, as NATS's service discovery shows it. */
+/** One running instance of a service, from NATS's service discovery. */
 export interface ServiceInstance {
   service: string;
   instanceId: string;
@@ -15,12 +15,12 @@ export interface ServiceInstance {
   subjects: string[];
   requests: number;
   errors: number;
-  /** What it is busy with, by the names of its gauges. */
+  /** Its load, by the names of its gauges. */
   load: ServiceLoad;
 }
 
 const maxWaitMs = 300;
-/** Services of others may show anything. */
+/** Custom services may show any data. */
 const loadSchema = z.record(z.string(), z.record(z.string(), z.number())).catch({});
 
 /** Finds the running instances of all MegaNest services. */
@@ -31,7 +31,7 @@ export class ServiceDirectory {
   async list(service?: string): Promise<ServiceInstance[]> {
     this.connection.assertConnected();
     const instances: ServiceInstance[] = [];
-    // An inbox of its own: every service may answer there, and in no other inbox of this connection.
+    // A separate inbox: every service may answer there, and not in the other inboxes of this connection.
     const options = { strategy: 'stall', maxWait: maxWaitMs, noMux: true } as const;
     const client = new Svcm(this.connection.nats).client(options);
     for await (const stats of await client.stats(service)) instances.push(toInstance(stats));
@@ -54,17 +54,17 @@ function toInstance(stats: ServiceStats): ServiceInstance {
   };
 }
 
-/** What a NATS server says of itself. */
+/** Facts about a NATS server. */
 export interface NatsFacts {
   version: string;
   maxPayloadBytes: number;
   jetStream: boolean;
-  /** Why JetStream cannot be used though the server has it: off after a full disk, or not for this account. */
+  /** Why JetStream cannot be used although the server has it: off after a full disk, or disabled for this account. */
   jetStreamProblem: string | undefined;
   roundTripMs: number;
 }
 
-/** Asks a NATS server, once. Errors: the client's own where it cannot be reached or refuses the credentials. */
+/** Queries a NATS server once. Errors: the client's errors if the server is down or refuses the credentials. */
 export async function inspectNats(access: ServerAccess, timeoutMs = 2_000): Promise<NatsFacts> {
   const nats = await connect({
     ...accessOptions(access),
@@ -82,7 +82,7 @@ export async function inspectNats(access: ServerAccess, timeoutMs = 2_000): Prom
   }
 }
 
-/** What JetStream itself says. Credentials that may not ask it, or hear its answer, find no problem. */
+/** The problem that JetStream reports. Without the permission to ask it, no problem is reported. */
 async function problemOfJetStream(nats: NatsConnection, timeout: number): Promise<string | undefined> {
   try {
     const answer = await nats.request('$JS.API.INFO', '', { timeout });

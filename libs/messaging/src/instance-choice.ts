@@ -4,19 +4,19 @@ import { NobodyThereError } from './wire.js';
 
 interface KnownInstance {
   readonly id: string;
-  /** Calls under way on it as it said last; undefined: it takes none that are sent to it by name. */
+  /** Its running calls, as it last announced them; undefined: it does not take calls by name. */
   announced: number | undefined;
-  /** The models that it serves, where calls name one. */
+  /** The models that it serves, if calls name models. */
   models: readonly string[];
   announcedAt: number;
-  /** Its program knows nothing of loads. */
+  /** Its program does not announce loads. */
   isSilent: boolean;
-  /** When it was asked first since its last answer. */
+  /** Time of the first question after its last answer. */
   askedAt: number | undefined;
-  /** Calls of this client under way on it, now and at the announcement. */
+  /** Running calls of this client on it, now and at the announcement. */
   own: number;
   ownThen: number;
-  /** It refused a call for lack of room; others are asked until then. */
+  /** It refused a call for lack of room; calls go to other instances until this time. */
   fullUntil: number;
 }
 
@@ -26,32 +26,32 @@ interface KnownService {
   isForbidden: boolean;
 }
 
-/** An instance that has not answered for so long after a question is not chosen. */
+/** An instance that has not answered a question for this time is not chosen. */
 const answerWithinMs = 500;
-/** An announced load counts for so long. */
+/** Lifetime of an announced load. */
 const loadCountsMs = 2_000;
-/** An instance that has not answered for so long is forgotten. */
+/** An instance that has not answered for this time is forgotten. */
 const forgetAfterMs = 30_000;
-/** A refusal for lack of room counts for so long at most. */
+/** Maximum lifetime of a refusal for lack of room. */
 const longestFullMs = 1_000;
-/** The instance that an affinity prefers may have so many calls more than another one. */
+/** Number of calls that an instance preferred by affinity may have more than another one. */
 const affinitySlack = 3;
 
-/** What a call says about the instance that it wants. */
+/** The preferences of a call for an instance. */
 export interface Wish {
-  /** The same key leads to the same instance as long as that is not busier than others. */
+  /** The same key leads to the same instance unless it is busier than others. */
   affinity?: string;
   /** An instance that announces this model. */
   model?: string;
 }
 
 /**
- * Chooses the instance that gets a call: the less busy of two random ones. Knows the instances from their answers to the
- * questions of {@link InstanceWatch}. Where fewer than two are known the queue group of NATS chooses.
+ * Chooses the instance for a call: the less busy of two random ones. It knows the instances from their answers to the
+ * questions of {@link InstanceWatch}. If it knows fewer than two, the queue group of NATS chooses.
  */
 export class InstanceChoice {
   readonly #services = new Map<string, KnownService>();
-  /** What waits for an instance to answer. */
+  /** Callbacks for the next answer of an instance. */
   readonly #listeners = new Set<() => unknown>();
 
   constructor(
@@ -69,7 +69,7 @@ export class InstanceChoice {
     }
   }
 
-  /** An instance answered; `load`: what its header says, undefined for a program that announces none. */
+  /** An instance answered; `load`: the value of its header, undefined for a program that does not announce loads. */
   note(
     service: string,
     id: string,
@@ -92,7 +92,7 @@ export class InstanceChoice {
   }
 
   /**
-   * Resolves when an instance is known that serves a model, at once where the instances of the service announce no
+   * Resolves when an instance that serves the model is known, at once if the instances of the service do not announce
    * models, and after `limitMs` at the latest. The caller asks the instances.
    */
   async whenServed(service: string, model: string, limitMs: number): Promise<void> {
@@ -110,25 +110,25 @@ export class InstanceChoice {
     });
   }
 
-  /** Whether the instances of a service announce models, and none of them this one. */
+  /** True if the instances of a service announce models but not this one. */
   lacks(service: string, model: string): boolean {
     const known = [...this.#serviceOf(service).instances.values()];
     return known.some(({ models }) => models.length > 0) && !this.serves(service, model);
   }
 
-  /** Whether an instance is known that serves a model. */
+  /** True if a known instance serves the model. */
   serves(service: string, model: string): boolean {
     return this.#serving(service, model).length > 0;
   }
 
-  /** False where no instance that is known does so; of a service that nothing is known of, it may. */
+  /** False if the known instances do not announce models; true for an unknown service, which may. */
   #announcesModels(service: string): boolean {
     const { instances, isForbidden } = this.#serviceOf(service);
     const known = [...instances.values()];
     return !isForbidden && (known.length === 0 || known.some(({ models }) => models.length > 0));
   }
 
-  /** After a new connection to NATS nobody is known. */
+  /** Forgets all instances, after a new connection to NATS. */
   forget(): void {
     this.#services.clear();
   }
@@ -138,7 +138,7 @@ export class InstanceChoice {
     this.#serviceOf(service).isForbidden = true;
   }
 
-  /** The way of one call, which may lead over several instances. */
+  /** Returns the route of one call, which may try several instances. */
   route(service: string, wish: Wish = {}): Route {
     return new Route({
       next: (tried) => this.#choose(service, tried, wish),
@@ -149,7 +149,7 @@ export class InstanceChoice {
     });
   }
 
-  /** A call was sent to an instance; the returned function tells that it has ended. */
+  /** Counts a call on an instance; the returned function ends it. */
   begin(service: string, id: string): () => void {
     const instance = this.#services.get(service)?.instances.get(id);
     if (!instance) return () => undefined;
@@ -157,7 +157,7 @@ export class InstanceChoice {
     return () => void (instance.own -= 1);
   }
 
-  /** Those that serve the model of a call; all of them where none does, or the call names none. */
+  /** Returns the instances that serve the model of a call; all instances if none does, or without a model. */
   #candidates(service: string, { model }: Wish): KnownInstance[] {
     const serving = this.#serving(service, model);
     return serving.length > 0 ? serving : this.#usable(service);
@@ -166,7 +166,7 @@ export class InstanceChoice {
   #choose(service: string, tried: ReadonlySet<string>, wish: Wish): string | undefined {
     const candidatesOfAll = this.#candidates(service, wish);
     const { affinity, model } = wish;
-    // The queue group knows nothing of models.
+    // The queue group ignores models.
     const isNamed = model !== undefined && this.serves(service, model);
     if (candidatesOfAll.length < 2 && !isNamed) return undefined;
     const untried = candidatesOfAll.filter(({ id }) => !tried.has(id));
@@ -186,7 +186,7 @@ export class InstanceChoice {
     return [candidates[first]!, candidates[(first + step) % candidates.length]!];
   }
 
-  /** Calls under way: this client's own, and those of others as last announced. */
+  /** Running calls: this client's own, and the calls of others at the last announcement. */
   #score({ own, ownThen, announced = 0, announcedAt }: KnownInstance): number {
     const ofOthers = this.now() - announcedAt < loadCountsMs ? Math.max(0, announced - ownThen) : 0;
     return own + ofOthers;
@@ -204,7 +204,7 @@ export class InstanceChoice {
     return askedAt === undefined || this.now() - askedAt < answerWithinMs;
   }
 
-  /** The instances that serve a model and take calls; one that is slow to answer rather than one of another model. */
+  /** Returns the instances that serve a model and take calls. A slow instance is better than one of another model. */
   #serving(service: string, model: string | undefined): KnownInstance[] {
     const known = this.#services.get(service);
     if (!known || known.isForbidden || model === undefined) return [];
@@ -227,7 +227,7 @@ export class InstanceChoice {
   }
 }
 
-/** The instance that a key leads to, the same one for every client (rendezvous hashing). */
+/** Returns the instance for a key, the same one in every client (rendezvous hashing). */
 function preferredOf(candidates: readonly KnownInstance[], key: string): KnownInstance | undefined {
   let [best, highest] = [undefined as KnownInstance | undefined, ''];
   for (const candidate of candidates) {
@@ -245,14 +245,14 @@ interface RouteMap {
   isFull(id: string, seconds: number): void;
 }
 
-/** The instances that one call goes to, until one of them takes it. */
+/** The instances that one call tries, until one of them takes it. */
 export class Route {
   readonly #tried = new Set<string>();
   #current: string | undefined;
 
   constructor(private readonly map: RouteMap) {}
 
-  /** The next instance; undefined: whichever one the queue group chooses. */
+  /** Returns the next instance; undefined: the queue group chooses. */
   next(): string | undefined {
     this.#current = this.map.next(this.#tried);
     if (this.#current !== undefined) this.#tried.add(this.#current);
@@ -260,12 +260,12 @@ export class Route {
   }
 
   /**
-   * Whether a call that failed goes to another instance: the one that got it is gone, full, or serves another model. Nothing of the
-   * answer may have come.
+   * True if a failed call can go to another instance: its instance is gone, is full, or serves another model. It must not
+   * have got a reply.
    */
   goesOn(error: unknown): boolean {
     if (!(error instanceof MegaNestError)) return false;
-    // The queue group gave it to an instance of another model.
+    // The queue group chose an instance of another model.
     if (this.#current === undefined)
       return error.code === 'model_not_found' && this.map.hasServing(this.#tried);
     if (error instanceof NobodyThereError) {

@@ -1,24 +1,24 @@
 import type { Msg } from '@nats-io/transport-node';
 import { aliveSubject, header, modelsOf } from './wire.js';
 
-/** Of a call as much as tells whether the instance that runs it still lives. */
+/** The part of a call that shows whether its instance is alive. */
 export interface WatchedCall {
   readonly method: { readonly service: string };
-  /** The instance that runs it, once its heartbeat said so. */
+  /** The instance that runs it, from its heartbeat. */
   readonly instance: string | undefined;
   /** Its instance is gone. */
   lose(): void;
-  /** An instance of its service is gone that may have been its own: without a sign of life soon, it is lost. */
+  /** An instance of its service is gone, perhaps its own: without a sign of life soon, the call is lost. */
   suspect(): void;
 }
 
 export interface InstanceWatchOptions {
   publish(subject: string, reply: string): void;
-  /** All instances of a service were asked who they are, and one has answered. */
+  /** All instances of a service were asked for their names, and one has answered. */
   onAsked?(service: string): void;
   onAnswer?(service: string, id: string, said: { load: string | undefined; models: string[] }): void;
   now?: () => number;
-  /** Subject of the answers, up to the tokens of the service and of what this watch asked. */
+  /** Subject of the answers, without the tokens of the service and of the question. */
   inbox: string;
   /** The calls that wait for an answer. */
   calls(): Iterable<WatchedCall>;
@@ -27,39 +27,39 @@ export interface InstanceWatchOptions {
 interface Instance {
   readonly service: string;
   readonly id: string;
-  /** How often in a row it was looked for without being found; a connection that is only being renewed comes back. */
+  /** Consecutive questions without an answer; an instance that only reconnects comes back. */
   misses: number;
 }
 
-/** Looks without an answer after which an instance counts as gone. */
+/** Questions without an answer after which an instance counts as gone. */
 const mostMisses = 5;
-/** A service that is called is asked so often for its instances and their load. */
+/** Interval of the questions for a called service's instances and their load. */
 const askEveryMs = 500;
-/** Begins the last token of the subjects that a watch is answered on; no call id holds a hyphen. */
+/** Prefix of the last token of a watch's answer subjects; a call id does not contain a hyphen. */
 const prefix = 'alive-';
-/** Between a service and its instance in such a token; neither holds one. */
+/** Separates a service and its instance in such a token; neither contains it. */
 const border = '=';
-/** An instance's name as a token of a subject; whoever has another one is judged by silence. */
+/** An instance's name as a token of a subject. For an instance with another name, only silence shows its death. */
 export const instanceName = /^[\w-]{1,64}$/;
 
 /**
- * Notices the death of instances while calls wait for them: an instance listens on a subject of its own for as long as it
- * is connected, and the NATS server itself says when nobody does. Services that know nothing of it are left alone.
+ * Notices the death of instances while calls wait for them: an instance listens on its own subject while it is connected,
+ * and the NATS server reports a subject without a listener. Services without such a subject are not watched.
  */
 export class InstanceWatch {
   /** By service and name. */
   readonly #instances = new Map<string, Instance>();
-  /** When each service was asked for its instances. */
+  /** Time of the last question to each service. */
   readonly #askedAt = new Map<string, number>();
 
   constructor(private readonly options: InstanceWatchOptions) {}
 
-  /** Asks who the instances of a service are and how busy, at most every {@link askEveryMs}. */
+  /** Asks the instances of a service for their names and loads, at most every {@link askEveryMs}. */
   meet(service: string): void {
     if (this.#now() - (this.#askedAt.get(service) ?? -askEveryMs) >= askEveryMs) this.ask(service);
   }
 
-  /** Looks for all instances of the services whose calls have been quiet. */
+  /** Asks all instances of the services whose calls have been silent. */
   look(services: ReadonlySet<string>): void {
     for (const service of services) this.ask(service);
     for (const [asked, { service, id }] of this.#instances)
@@ -67,7 +67,7 @@ export class InstanceWatch {
         this.options.publish(aliveSubject(service, id), this.#inboxOf(service, asked));
   }
 
-  /** Takes an answer to what this watch asked of a service; other messages, by the last token of their subject, are none of its. */
+  /** Handles an answer to this watch's question. The last token of the subject identifies it; other messages are ignored. */
   accept(message: Pick<Msg, 'headers' | 'string'>, service: string, token: string): void {
     if (!token.startsWith(prefix)) return;
     const asked = token.slice(prefix.length);
@@ -89,7 +89,7 @@ export class InstanceWatch {
     return (this.options.now ?? (() => performance.now()))();
   }
 
-  /** After a new connection to NATS an instance is unknown until it answers: the others have to connect again, too. */
+  /** Forgets the instances after a new connection to NATS: they have to reconnect too, and are unknown until they answer. */
   forget(): void {
     this.#instances.clear();
     this.#askedAt.clear();
@@ -106,7 +106,7 @@ export class InstanceWatch {
     return `${this.options.inbox}.${service}.${prefix}${asked}`;
   }
 
-  /** Nobody listens where an instance was looked for, or where all of a service answer, who have no entry. */
+  /** The subject of an instance, or of a whole service, does not have a listener. A service does not have an entry. */
   #miss(asked: string): void {
     const instance = this.#instances.get(asked);
     if (!instance) return;

@@ -13,7 +13,7 @@ function fromConnection<Provided>(provide: new (connection: MessagingConnection)
   };
 }
 
-/** Gives an app its NATS connection, client, object store, directory and, for `connectMicroservice`, its server. */
+/** Provides the NATS connection, client, object store, directory and, for `connectMicroservice`, the server of an app. */
 @Global()
 @Module({})
 export class MessagingModule implements OnApplicationShutdown {

@@ -4,7 +4,7 @@ import { MegaNestError, type FileReference } from '#contracts';
 import { Objm, type ObjectStore as NatsObjectStore } from '@nats-io/obj';
 import type { MessagingConnection } from './connection.js';
 
-/** Name of the object store that files lie in. */
+/** Name of the object store for files. */
 export const bucket = 'meganest-uploads';
 /** Uploads that were not removed are dropped after a day: an ingest job may wait for hours before it reads its files. */
 const lifetimeNanoseconds = 24 * 3600 * 1e9;
@@ -16,35 +16,35 @@ export interface ObjectDescription {
 
 const defaultMaxBytes = 8 * 1024 ** 3;
 const noRoom = /insufficient|maximum bytes|no space|resources/i;
-/** A store that is away is back within this time: a server restarts, or a cluster chooses another leader. */
+/** Maximum wait for an unavailable store: a server restarts, or a cluster elects another leader. */
 const patienceMs = 10_000;
 const againMs = 250;
-/** Content up to this size is kept in memory until it is stored, and sent again where that fails. */
+/** Content up to this size stays in memory until it is stored, so that it can be sent again after a failure. */
 const keptBytes = 1024 * 1024;
-/** After a failure that lasted longer. */
+/** Retry-After of a longer failure. */
 const retryAfterSeconds = 10;
-/** A server of a cluster that found its disk full says this until it is started again. */
+/** Error of a server of a cluster after its disk was full, until it is restarted. */
 const systemOff = 'JetStream system temporarily unavailable';
 
-/** JetStream's answer to a question for a message. */
+/** JetStream's answer to a request for a message. */
 interface StoredMessage {
   message?: { seq: number; data?: string };
   error?: { err_code: number; description: string };
 }
-/** JetStream's code for a message that is not there. */
+/** JetStream's error code for a missing message. */
 const noMessage = 10_037;
-/** Longest wait for one answer of JetStream. */
+/** Timeout of one answer of JetStream. */
 const answerMs = 5_000;
 
-/** What the bucket is made with; one that exists keeps what it has. */
+/** Settings of a new bucket; an existing bucket keeps its settings. */
 export interface BucketOptions {
-  /** Most bytes that it holds; beyond them uploads are refused. Default 8 GiB, or the server's own bound where that is less. */
+  /** Maximum bytes; beyond them uploads are refused. Default 8 GiB, or the server's own limit if that is less. */
   maxBytes?: number;
-  /** Servers of a cluster that hold a copy. Default 1. */
+  /** Number of servers of a cluster with a copy. Default 1. */
   replicas?: number;
 }
 
-/** Carries files between services by reference, in NATS's object store: no process has them whole in memory. */
+/** Passes files between services by reference, in NATS's object store: a process does not need a whole file in memory. */
 export class ObjectStore {
   #store: Promise<NatsObjectStore> | undefined;
   /** The connection that the handle was made on: a server that was away may have lost the bucket. */
@@ -56,8 +56,8 @@ export class ObjectStore {
   ) {}
 
   /**
-   * Stores the bytes as they come; waits for a store that is away, and sends up to 1 MiB again. Errors: `service_unavailable` where
-   * NATS has no JetStream, no room, or stays away; those of the content.
+   * Stores the bytes as they arrive. It waits for an unavailable store, and sends content up to 1 MiB again. Errors:
+   * `service_unavailable` if NATS lacks JetStream or room, or stays away; the errors of the content.
    */
   async put(
     content: Uint8Array | AsyncIterable<Uint8Array>,
@@ -78,8 +78,8 @@ export class ObjectStore {
   }
 
   /**
-   * The bytes in pieces, each asked for by itself: the consumers of the client library, and their subscriptions, stay for as long as its
-   * connection. Errors: `not_found`, and `service_unavailable`.
+   * Yields the bytes in pieces, with a request for each: consumers of the client library, and their subscriptions, would
+   * stay until the connection closes. Errors: `not_found`, and `service_unavailable`.
    */
   async *get(objectId: string): AsyncGenerator<Uint8Array, void, void> {
     const info = await this.#patiently((store) => store.info(objectId));
@@ -98,7 +98,7 @@ export class ObjectStore {
       throw this.#failed(new Error(`${objectId} does not have its digest`));
   }
 
-  /** The next piece of an object from a sequence number on. */
+  /** Returns the next piece of an object from a sequence number on. */
   async #nextPiece(
     objectId: string,
     { nuid, sequence }: { nuid: string; sequence: number },
@@ -113,7 +113,7 @@ export class ObjectStore {
     return { seq: message.seq, data: Buffer.from(message.data ?? '', 'base64') };
   }
 
-  /** Removes the object, and the mark that the store keeps of one that was deleted. */
+  /** Removes the object, and the marker that the store keeps for a deleted object. */
   async delete(objectId: string): Promise<void> {
     try {
       const store = await this.#open();
@@ -125,13 +125,13 @@ export class ObjectStore {
     }
   }
 
-  /** Removes the objects of files that are done with; several small ones share an object. What fails goes by its age. */
+  /** Removes the objects of unused files; several small files share an object. After a failure the object expires later. */
   async discard(files: readonly Pick<FileReference, 'objectId'>[]): Promise<void> {
     const ids = new Set(files.map(({ objectId }) => objectId));
     await Promise.allSettled([...ids].map((id) => this.delete(id)));
   }
 
-  /** Does the work, and does it again for some time where the store is away. */
+  /** Does the work, and retries it for some time if the store is unavailable. */
   async #patiently<Result>(
     work: (store: NatsObjectStore) => Promise<Result>,
     mayRepeat = () => true,
@@ -149,14 +149,14 @@ export class ObjectStore {
     }
   }
 
-  /** Not where there is no room, and not where a server has no JetStream at all. */
+  /** True if the failure may be temporary: not for a lack of room or of JetStream. */
   #mayPass({ code, message }: MegaNestError): boolean {
     const { nats } = this.connection;
     if (code !== 'service_unavailable' || nats.isClosed() || noRoom.test(message)) return false;
     return nats.info?.cluster !== undefined || !/not enabled/i.test(message);
   }
 
-  /** What went wrong, for callers; the next one makes a new handle. */
+  /** Returns the error for callers; the next call opens a new handle. */
   #failed(cause: unknown): MegaNestError {
     this.#store = undefined;
     if (cause instanceof MegaNestError) return cause;
@@ -220,7 +220,7 @@ function explain(message: string): string {
     : message;
 }
 
-/** Content on its way in; tells its own failure from that of the store. */
+/** Content to store; distinguishes its own errors from the errors of the store. */
 class Source {
   failure: Error | undefined;
   #begun = false;
@@ -230,7 +230,7 @@ class Source {
     private readonly rest: AsyncIterator<Uint8Array> | undefined,
   ) {}
 
-  /** Reads the beginning, and all of a small content. Errors: the content's own. */
+  /** Reads the beginning, or the whole of a small content. Errors: the errors of the content. */
   static async of(content: Uint8Array | AsyncIterable<Uint8Array>): Promise<Source> {
     if (content instanceof Uint8Array) return new Source([content], undefined);
     const rest = content[Symbol.asyncIterator]();
@@ -248,7 +248,7 @@ class Source {
     return this.failure === undefined && (this.rest === undefined || !this.#begun);
   }
 
-  /** Nothing more of it is wanted. */
+  /** Stops reading. */
   async leave(): Promise<void> {
     await this.rest?.return?.();
   }

@@ -33,19 +33,19 @@ import {
   NobodyThereError,
 } from './wire.js';
 
-/** Ends a call for its caller, with the error that it ended with. */
+/** Ends a call for its caller, with its error. */
 type Leave = (failure: unknown) => void;
 
 /** All instances of a service have said who they are after so long, or when none has for 300 ms. */
 const longestGatherMs = 1_000;
 
-/** A call that names a model waits so long for an instance that announces it. */
+/** Time that a call with a model waits for an instance that announces it. */
 const announceMs = 200;
 
 /**
- * Calls methods of services. All replies of a connection come in over one subscription, so a call costs one publish. A reply subject
- * names the service that is called, so that a NATS server with permissions lets no other service answer.
- * Errors: the service's own, `service_unavailable` (nobody listens, or it died), `deadline_exceeded`, `cancelled`,
+ * Calls methods of services. All replies of a connection arrive over one subscription, so a call costs one publish. A
+ * reply subject has the name of the called service, so that the server's permissions keep other services from answering.
+ * Errors: the service's own, `service_unavailable` (no instance, or it died), `deadline_exceeded`, `cancelled`,
  * `payload_too_large`, `bad_upstream`.
  */
 export class RpcClient {
@@ -115,7 +115,7 @@ export class RpcClient {
     });
   }
 
-  /** Sends a call, and again to other instances where one does not take it; the returned function leaves nothing of it behind. */
+  /** Sends a call, and again to other instances if one does not take it; the returned function removes all its state. */
   #send<Method extends RpcMethod>(
     method: Method,
     payload: RequestOf<Method>,
@@ -146,12 +146,12 @@ export class RpcClient {
     return (failure) => leave(failure);
   }
 
-  /** Whether the instances of a service that are known announce models, and none of them this one. */
+  /** True if the known instances of a service announce models but not this one. */
   lacks(service: string, model: string): boolean {
     return this.#choice.lacks(service, model);
   }
 
-  /** Asks every instance of a service; what one of them does not answer in time, or refuses, is left out. */
+  /** Asks every instance of a service; leaves out instances that do not answer in time, or refuse. */
   async requestAll<Method extends RpcMethod>(
     method: Method,
     payload: RequestOf<Method>,
@@ -168,9 +168,9 @@ export class RpcClient {
     return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   }
 
-  /** The names of the instances that take calls of their own, as they answer now. */
+  /** Asks for the names of the instances that take calls by name. */
   async #instancesOf(service: string): Promise<string[]> {
-    // An inbox of its own: every service may answer there, and in no other inbox of this connection.
+    // A separate inbox: every service may answer there, and not in the other inboxes of this connection.
     const options = { strategy: 'stall', maxWait: longestGatherMs, noMux: true } as const;
     const names: string[] = [];
     try {
@@ -201,7 +201,7 @@ export class RpcClient {
     for (const call of this.#calls.values()) call.settle(new MegaNestError('cancelled'));
   }
 
-  /** There is a connection, and where the call names a model, the instances were asked which of them serves it. */
+  /** Waits for a connection and, for a call with a model, for the announcements of the instances. */
   async #whenReady({ service }: RpcMethod, options: CallOptions): Promise<void> {
     await this.#whenConnected(options);
     const { model } = options;
@@ -210,13 +210,13 @@ export class RpcClient {
     await this.#choice.whenServed(service, model, announceMs);
   }
 
-  /** A server that is away comes back within seconds, and a call has time. */
+  /** Waits for a connection, because an unavailable server usually comes back within seconds. */
   async #whenConnected({ deadline, signal }: CallOptions): Promise<void> {
     if (this.connection.connected) return;
     await this.connection.whenConnected(deadline ?? Date.now() + defaultTimeoutMs, signal);
   }
 
-  /** Sends the request; the returned function, to be called once nothing more is wanted, leaves nothing of it behind. */
+  /** Sends the request. Call the returned function when the call is over: it removes all its state. */
   #begin<Method extends RpcMethod>(
     method: Method,
     payload: RequestOf<Method>,
@@ -258,7 +258,7 @@ export class RpcClient {
     };
   }
 
-  /** The service validates; a second check here would cost each call as much again and tell nothing that it does not. */
+  /** Publishes the request without a validation: the service validates it. */
   #publish(
     method: RpcMethod,
     payload: unknown,
@@ -285,7 +285,7 @@ export class RpcClient {
     this.connection.nats.publish(subject, isWhole ? data : undefined, { reply, headers: sent });
   }
 
-  /** Forgets the call; if the service may still be working on it, it is told to stop. */
+  /** Removes the call; asks the service to stop if it may still work on it. */
   #abandon(call: Pick<Call<RpcMethod>, 'finished' | 'settle'>, callId: string): void {
     this.#calls.delete(callId);
     this.#bodies.delete(callId);
@@ -301,7 +301,7 @@ export class RpcClient {
     if (call && message.headers?.get(header.stream) === 'send') this.#sendBody(token, message);
     if (call) call.accept(message);
     else this.#watch.accept(message, service, token);
-    // The heartbeat of a call that was left: its cancel was lost with a connection. An answer to it is another one.
+    // The heartbeat of an abandoned call: its cancel was lost with a connection. The answer repeats the cancel.
     if (!call && message.headers?.get(header.stream) === 'alive') message.respond();
   }
 
@@ -330,7 +330,7 @@ export class RpcClient {
   }
 }
 
-/** Where the call names a model, the refusal of instances that serve other ones says that its own are away. */
+/** If a call names a model, a refusal by instances of other models means that its own instances are away. */
 function ofNamedModel(error: Error | undefined, { service }: RpcMethod, { model }: CallOptions) {
   const isOther = error instanceof MegaNestError && error.code === 'model_not_found';
   return isOther && model !== undefined ? modelAway(service, model) : error;
@@ -348,7 +348,7 @@ function watchTime(patience: Patience | undefined, timeoutMs: number, action: ()
   return () => clearTimeout(timer);
 }
 
-/** The sink, with each reply putting off the end of the request. */
+/** Wraps the sink: each reply extends the time of the request. */
 function renewing<Reply>(sink: ReplySink<Reply>, patience: Patience | undefined): ReplySink<Reply> {
   if (!patience) return sink;
   return {

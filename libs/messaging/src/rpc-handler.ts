@@ -24,13 +24,13 @@ export function RpcHandler(method: RpcMethod): MethodDecorator {
   );
 }
 
-/** Without this Nest hands a handler its payload alone. */
+/** Binds the payload and the context; Nest would pass only the payload. */
 function bindArguments(target: object, key: string | symbol): void {
   Payload()(target, key, 0);
   Ctx()(target, key, 1);
 }
 
-/** The method that a handler was registered for. */
+/** Returns the method of a registered handler. */
 export function methodOf(extras: Record<string, unknown> | undefined, pattern: string): RpcMethod {
   const method = extras?.['method'];
   if (!method)
@@ -46,11 +46,11 @@ export interface RpcContextFields {
   requestId: string;
   deadline: number;
   traceparent?: string;
-  /** Of the signal, which is made when a handler asks for it: many have no use for one. */
+  /** Controller of the signal, created on demand, because many handlers do not use it. */
   abort: AbortController;
 }
 
-/** What a handler knows of its call beside the payload; pass `context.callOptions` on to calls it makes itself. */
+/** The context of a handler's call, in addition to the payload; pass `context.callOptions` to further calls. */
 export class RpcContext extends BaseRpcContext<[RpcContextFields]> {
   constructor(fields: RpcContextFields) {
     super([fields]);

@@ -33,7 +33,7 @@ import {
   loadHeaders,
 } from './wire.js';
 
-/** Numbers that a service watches, by name and label. */
+/** Gauges of a service, by name and label. */
 export type ServiceLoad = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 export interface RpcServerOptions {
@@ -46,7 +46,7 @@ export interface RpcServerOptions {
 }
 
 const drainLimitMs = 5_000;
-/** Status of NATS's own answer to what nobody listens to. */
+/** Status of NATS's own answer for a subject without a listener. */
 const noResponders = 503;
 
 /**
@@ -58,7 +58,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   readonly #outbox = new Outbox((error) => this.logger.debug?.('An answer could not be sent.', error));
   readonly #instance = nuid.next();
   #service: Service | undefined;
-  /** What it listens to beside calls, until the last of them has ended. */
+  /** Subscriptions in addition to calls, open until the last call has ended. */
   #listening: Subscription[] = [];
   #heartbeat: NodeJS.Timeout | undefined;
   #stopped: Promise<unknown> | undefined;
@@ -75,29 +75,29 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     super();
   }
 
-  /** Has discovery show what the service is busy with. */
+  /** Shows the load of the service in discovery. */
   showLoad(read: () => Promise<ServiceLoad>): void {
     this.#load = read;
   }
 
-  /** Tells callers the names of the models that this instance serves, so that a call for one of them comes here. */
+  /** Announces the models that this instance serves, so that calls for them come here. */
   announceModels(read: () => readonly string[]): void {
     this.#models = read;
   }
 
-  /** Has the service answer `meganest.<service>.health`. */
+  /** Answers `meganest.<service>.health`. */
   showHealth(read: () => Promise<ServiceHealth>): void {
     const method = healthMethod(this.options.service);
     this.addHandler(method.subject, read, false, { method });
   }
 
-  /** Has the service answer `meganest.<service>.statistics` with what this instance measured. */
+  /** Answers `meganest.<service>.statistics` with the measurements of this instance. */
   showStatistics(read: () => Readonly<Record<string, OperationDigest>>): void {
     const method = statisticsMethod(this.options.service);
     this.addHandler(method.subject, () => Promise.resolve({ operations: read() }), false, { method });
   }
 
-  /** Calls that are being worked on now. */
+  /** Number of running calls. */
   get runningCalls(): number {
     return this.#running.size;
   }
@@ -106,13 +106,13 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     void this.#listen(callback);
   }
 
-  /** Takes no more calls, which other instances then get, and resolves when the running ones have ended or `over` aborts. */
+  /** Stops taking calls, which go to other instances. Resolves when the running calls have ended or `over` aborts. */
   async drain(over: AbortSignal): Promise<void> {
     await this.#takeNoMore();
     await this.#running.idle(over);
   }
 
-  /** Takes no more calls, lets the running ones end (a few seconds at most), then stops. */
+  /** Stops taking calls, lets the running ones end (a few seconds at most), then stops. */
   async close(): Promise<void> {
     await this.#takeNoMore();
     await this.#running.idle(AbortSignal.timeout(drainLimitMs));
@@ -122,7 +122,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     for (const subscription of this.#listening) subscription.unsubscribe();
   }
 
-  /** What the server has handed over by then is still answered. */
+  /** Stops taking calls; calls that have already arrived are still answered. */
   #takeNoMore(): Promise<unknown> {
     this.#stopped ??= Promise.resolve(this.#service?.stop());
     return this.#stopped;
@@ -156,7 +156,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       nats.subscribe(aliveSubject(service), {
         callback: (error, message) => this.#hear(error, () => this.#sayWho(message)),
       }),
-      // Nothing to do: that somebody listens is the answer.
+      // The subscription itself is the answer.
       nats.subscribe(aliveSubject(service, this.#instance), {
         callback: (error) => this.#hear(error, () => undefined),
       }),
@@ -168,22 +168,22 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       description,
       queue: service,
       metadata,
-      // Statistics are told for each endpoint; the load is that of all.
+      // NATS asks each endpoint for statistics; the load is for all endpoints together.
       statsHandler: ({ subject }) => (subject === this.#firstSubject ? this.#load() : Promise.resolve(null)),
     });
     for (const [pattern, handler] of this.messageHandlers)
       this.#addEndpoint(methodOf(handler.extras, pattern), handler);
-    // The subscriptions are known to the server before anybody is told that the service is ready.
+    // The server knows the subscriptions before the service reports that it is ready.
     await nats.flush();
   }
 
-  /** The server refuses a subscription that its permissions do not allow, and says so in place of a message. */
+  /** Handles a message, or the error with which the server refuses a subscription for lack of permission. */
   #hear(error: Error | null, act: () => unknown): void {
     if (error) this.logger.error(`the ${this.options.service} service cannot be called: ${error.message}`);
     else act();
   }
 
-  /** The load is that of the last question: a busy engine may take its time to tell, and callers wait for the answer. */
+  /** Answers with the load at the previous question: callers wait for the answer, and a busy engine may be slow. */
   #sayWho(message: Msg): void {
     const load = this.#stopped || !this.#takesDirect ? undefined : this.#running.size + this.#waiting;
     message.respond(
@@ -195,7 +195,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       .catch(() => undefined);
   }
 
-  /** A caller stops its call, or the server says that nobody heard a heartbeat. */
+  /** A caller stops its call, or the server reports a heartbeat without a listener. */
   #hearOfCall({ subject, headers }: Msg): void {
     const callId = subject.split('.').at(-1) ?? '';
     if (headers?.code === noResponders) this.#running.missBeat(callId);
@@ -207,7 +207,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     return first && methodOf(first[1].extras, first[0]).subject;
   }
 
-  /** One in the queue group of the service, and one that leads to this instance alone. */
+  /** Adds one endpoint in the queue group of the service, and one for this instance only. */
   #addEndpoint(method: RpcMethod, handler: MessageHandler): void {
     this.#service?.addEndpoint(method.method, {
       subject: method.subject,
@@ -218,7 +218,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     this.#service?.addEndpoint(`${method.method}-here`, {
       subject: instanceSubject(method.subject, this.#instance),
       handler: (error, message) => {
-        // Permissions that know nothing of it leave the queue group.
+        // Without the permission for it, the queue group remains.
         if (error) this.#takesDirect = false;
         else void this.#answer(method, handler, message);
       },
@@ -252,7 +252,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
     }
   }
 
-  /** Whole already of nearly every call, which then costs no turn of the event loop. */
+  /** Returns the body. It is usually complete, and then does not cost a turn of the event loop. */
   #bodyOf(message: ServiceMsg, context: RpcContext): Uint8Array | Promise<Uint8Array> {
     if (!message.headers?.get(header.body)) return message.data;
     const { service } = this.options;
@@ -292,7 +292,7 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       this.#outbox.add(() => message.respond(part.data, { headers: part.headers }));
   }
 
-  /** Never throws: an error is short, however long what it complains of. */
+  /** Never throws, because the text of an error has a maximum length. */
   #replyError(message: ServiceMsg, error: MegaNestError): void {
     if (error.code === 'internal_error') this.logger.error(error.message, error.cause);
     this.#respond(message, encodeJson(error.toBody()), errorHeaders(error));
@@ -310,13 +310,13 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   }
 }
 
-/** What the gauges of an engine call `waiting`. */
+/** Returns the sum of the gauges with the label `waiting`. */
 function waitingIn(gauges: ServiceLoad): number {
   const numbers = Object.values(gauges).map(({ waiting }) => waiting);
   return numbers.reduce<number>((sum, waiting) => sum + Math.max(0, Math.round(waiting ?? 0)), 0);
 }
 
-/** Work that its deadline stopped says so, whichever side's clock was first. */
+/** Returns deadline_exceeded for work that its deadline stopped, on either side. */
 function failureOf(thrown: unknown, { service }: RpcMethod, { deadline }: RpcContext): MegaNestError {
   const failure = MegaNestError.from(thrown, service);
   const isLate = failure.code === 'cancelled' && Date.now() >= deadline;

@@ -8,17 +8,17 @@ interface RunningCall {
   reply: string;
   timer: NodeJS.Timeout;
   idleMs: number | undefined;
-  /** When its next heartbeat is due, on the clock of `performance`. */
+  /** Time of its next heartbeat, on the clock of `performance`. */
   nextBeatAt: number;
-  /** Since when its heartbeats have had no listener, and whether the latest one had none. */
+  /** Time since which its heartbeats lack a listener, and whether the latest heartbeat lacked one. */
   unheardSince: number | undefined;
   isUnheard: boolean;
 }
 
-/** A caller that loses its server is back on another one within this time; one that is not is gone. */
+/** A caller that loses its server reconnects to another one within this time; otherwise it is gone. */
 const goneAfterMs = 3_000;
 
-/** The calls that a service works on now, each with its deadline and the means to stop it. */
+/** The running calls of a service, each with its deadline and its abort controller. */
 export class RunningCalls {
   readonly #calls = new Map<string, RunningCall>();
   #onIdle: (() => void) | undefined;
@@ -27,7 +27,7 @@ export class RunningCalls {
     return this.#calls.size;
   }
 
-  /** `idleMs`: time that each reply gives the call again; without it `timeoutMs` is for the whole. */
+  /** `idleMs`: each reply extends the call by this time; without it `timeoutMs` is for the whole call. */
   start(
     fields: Omit<RpcContextFields, 'abort' | 'deadline'>,
     reply: string,
@@ -61,7 +61,7 @@ export class RunningCalls {
     if (call?.idleMs !== undefined) call.context.putOff(Date.now() + call.idleMs);
   }
 
-  /** Its time was up, unless that was put off since. */
+  /** Ends the call if its time is up; it may have been extended. */
   #look(callId: string): void {
     const call = this.#calls.get(callId);
     if (!call) return;
@@ -74,7 +74,7 @@ export class RunningCalls {
     this.#calls.get(callId)?.abort.abort();
   }
 
-  /** Nobody heard a heartbeat: the call is stopped when that goes on for {@link goneAfterMs}. */
+  /** A heartbeat did not have a listener: the call stops if that continues for {@link goneAfterMs}. */
   missBeat(callId: string): void {
     const call = this.#calls.get(callId);
     if (!call) return;

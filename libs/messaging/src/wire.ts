@@ -2,47 +2,46 @@ import { MegaNestError, type ErrorBody } from '#contracts';
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 
 /**
- * How calls look on the wire. A request is JSON to `meganest.<service>.<method>`. The answer is JSON on the reply
- * subject; a stream is several such messages and an empty one with `Meganest-Stream: end`.
- * A body beyond the size of a message travels in several, marked with `Meganest-Part`. While a call runs the
- * service sends `Meganest-Stream: alive` every second, first after a moment, so that its death is noticed; it says there
- * which instance it is.
- * Errors carry NATS's own service error headers (ADR-32) and the error as JSON.
+ * The format of calls on the wire. A request is JSON to `meganest.<service>.<method>`. The answer is JSON on the reply
+ * subject; a stream is several such messages and an empty one with `Meganest-Stream: end`. A body that is larger than a
+ * message is split into several messages with `Meganest-Part`. While a call runs, the service sends
+ * `Meganest-Stream: alive` with the name of its instance every second, so that its death is noticed. Errors have NATS's
+ * own service error headers (ADR-32) and the error as JSON.
  */
 export const header = {
   requestId: 'Meganest-Request-Id',
-  /** Milliseconds that are left; a duration, so that clocks need not agree. */
+  /** Remaining milliseconds; a duration, so that clocks do not have to agree. */
   timeout: 'Meganest-Timeout-Ms',
-  /** Milliseconds that each reply of a stream gives the call again; absent where the timeout is for the whole. */
+  /** Milliseconds by which each reply of a stream extends the call; absent if the timeout is for the whole call. */
   idle: 'Meganest-Idle-Ms',
   callId: 'Meganest-Call-Id',
   traceparent: 'traceparent',
   stream: 'Meganest-Stream',
-  /** On a request: the caller puts replies together from parts. */
+  /** On a request: the caller can join replies from parts. */
   accept: 'Meganest-Accept',
-  /** On a request without a body: how many bytes it has. The instance that gets the call asks for it with `Meganest-Stream: send`. */
+  /** On a request whose body follows: its size in bytes. The instance with the call asks for it with `Meganest-Stream: send`. */
   body: 'Meganest-Body',
-  /** On a part of a body: `more`, or on the last one how many bytes all have together. */
+  /** On a part of a body: `more`, or on the last part the total bytes. */
   part: 'Meganest-Part',
-  /** On heartbeats: who runs the call. */
+  /** On heartbeats: the instance that runs the call. */
   instance: 'Meganest-Instance',
   /**
-   * On the answer of an instance to who it is: its calls under way, those that wait in its engine counted twice; `none` where it takes
-   * no more. A caller may then send calls to the instance itself.
+   * On an instance's answer with its name: its running calls, with calls that wait in its engine counted twice; `none` if
+   * it does not take further calls. A caller may then send calls to this instance by name.
    */
   load: 'Meganest-Load',
-  /** On the same answer: the names of the models that the instance serves, as a JSON array, where calls name one. */
+  /** On the same answer: the names of the models that the instance serves, as a JSON array, if calls name models. */
   models: 'Meganest-Models',
-  /** On the end message: how many messages the stream had, to notice lost ones. */
+  /** On the end message: the number of messages of the stream, to detect lost ones. */
   count: 'Meganest-Count',
   errorCode: 'Nats-Service-Error-Code',
   error: 'Nats-Service-Error',
 } as const;
 
 export const heartbeatMs = 1_000;
-/** A call that runs for so long gets its first heartbeat at the next look, within as long again; shorter ones get none. */
+/** A call that runs for this time gets its first heartbeat at the next check, within the same time again. */
 export const firstHeartbeatMs = 200;
-/** Callers look at their calls so often; those of which nothing was heard in between are worth a question. */
+/** Interval at which callers check their calls; for a silent call they ask the service. */
 export const checkMs = 250;
 /** Silence after which a service counts as dead. */
 export const silenceMs = 5_000;
@@ -50,25 +49,25 @@ export const silenceMs = 5_000;
 const cancelPrefix = 'meganest.cancel';
 export const allCancellations = `${cancelPrefix}.*`;
 
-/** A message on this subject stops the call; NATS's own "no responders" answer to a heartbeat does when it comes again and again. */
+/** A message on this subject stops the call; repeated "no responders" answers of NATS to heartbeats stop it too. */
 export function cancelSubject(callId: string): string {
   return `${cancelPrefix}.${callId}`;
 }
 
 /**
- * Where an instance listens for as long as it is connected; without an instance, where all of a service tell their names
- * to whoever asks.
+ * The subject on which an instance listens while it is connected. Without an instance: the subject on which all instances
+ * of a service answer with their names.
  */
 export function aliveSubject(service: string, instance?: string): string {
   return instance === undefined ? `meganest.alive.${service}` : `meganest.alive.${service}.${instance}`;
 }
 
-/** Where one instance takes calls of a method, beside the queue group of its service. */
+/** The subject on which one instance takes calls of a method, in addition to the queue group of its service. */
 export function instanceSubject(subject: string, instance: string): string {
   return `${subject}.${instance}`;
 }
 
-/** Where an instance takes the parts of one body that is too large for a message. */
+/** The subject on which an instance receives the parts of one body that is too large for a message. */
 export function bodySubject(service: string, token: string): string {
   return `meganest.body.${service}.${token}`;
 }
@@ -91,7 +90,7 @@ export function endHeaders(count: number): MsgHdrs {
   return result;
 }
 
-/** Of an answer to who an instance is. */
+/** Headers of an instance's answer with its name. */
 export function loadHeaders(load: number | undefined, models: readonly string[] = []): MsgHdrs {
   const result = headers();
   result.set(header.load, load === undefined ? 'none' : String(load));
@@ -99,7 +98,7 @@ export function loadHeaders(load: number | undefined, models: readonly string[] 
   return result;
 }
 
-/** The names in a header of {@link loadHeaders}; none where another program wrote something else. */
+/** The names in a header of {@link loadHeaders}; empty if another program wrote a different format. */
 export function modelsOf(value: string | undefined): string[] {
   try {
     const names: unknown = JSON.parse(value || '[]');
@@ -124,20 +123,20 @@ export function errorHeaders(error: MegaNestError): MsgHdrs {
   return result;
 }
 
-/** The NATS server says that nobody listens where a call was sent to. */
+/** The NATS server reports that the subject of a call does not have a listener. */
 export class NobodyThereError extends MegaNestError {
   constructor(service: string) {
     super('service_unavailable', { service, detail: 'no instance is running' });
   }
 }
 
-/** No instance of a service serves a model for the moment, as while the only one that does is replaced. */
+/** The error if no instance serves a model at the moment, e.g. while the only one is replaced. */
 export function modelAway(service: string, model: string): MegaNestError {
   const detail = `no instance that serves the model ${model} is running`;
   return new MegaNestError('service_unavailable', { service, detail, retryAfter: 1 });
 }
 
-/** The error that a message carries, if it carries one. */
+/** Returns the error of a message, if it has one. */
 export function errorOf(message: Msg, service: string): MegaNestError | undefined {
   if (message.headers?.code === 503 && message.data.length === 0) {
     return new NobodyThereError(service);
