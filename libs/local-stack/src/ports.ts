@@ -16,7 +16,9 @@ export function freePort(host = '127.0.0.1'): Promise<number> {
   return tryListen(0, host);
 }
 
-/** Whether a server can listen on that port now. Errors other than "in use" (no permission, no such address) pass on. */
+/**
+ * Whether a server can listen on that port now. Errors: every error other than "in use", such as a missing permission.
+ */
 export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   try {
     await tryListen(port, host);

@@ -1,14 +1,14 @@
-/** How a service differs from the usual one. */
+/** Options of a service that differ from the defaults. */
 interface ServiceOptions {
-  /** Answers 200 once the service can work. */
+  /** Path that answers 200 when the service is ready. */
   readyPath?: string;
-  /** Its name in its health report, OPEA's, where that is not the folder's. */
+  /** Name in the health report (from OPEA), if it differs from the folder. */
   reportsAs?: string;
-  /** Started once Postgres serves; the others need NATS only. */
+  /** Whether the service needs Postgres. It then starts after Postgres; other services need NATS only. */
   needsDatabase?: boolean;
 }
 
-/** The services of a whole MegaNest, in the order in which they are listed; the gateway is stopped first. */
+/** All services of MegaNest in the order of lists. The gateway is stopped first. */
 export const services = [
   service('embedding', 6000),
   service('retrieval', 7000, { needsDatabase: true, reportsAs: 'retriever' }),
@@ -21,11 +21,11 @@ export const services = [
   service('gateway', 8888, { needsDatabase: true, readyPath: '/v1/health_check' }),
 ] as const;
 
-/** A service of `apps/` as the launcher sees it. */
+/** Description of a service of `apps/` for the launcher. */
 export type ServiceDescription = (typeof services)[number];
-/** Folder below `apps/`, program in `dist/` and name in NATS's service discovery. */
+/** Name of a service: its folder in `apps/`, its program in `dist/` and its name in NATS service discovery. */
 export type ServiceName = ServiceDescription['name'];
-/** Sets the port of a service. */
+/** Name of the variable for the port of a service. */
 export type PortVariable = ReturnType<typeof portVariable<ServiceName>>;
 
 function service<const Name extends string>(name: Name, defaultPort: number, options: ServiceOptions = {}) {
@@ -33,7 +33,7 @@ function service<const Name extends string>(name: Name, defaultPort: number, opt
   return { name, defaultPort, portVariable: portVariable(name), readyPath, reportsAs, needsDatabase };
 }
 
-/** The variable that sets a service's port: `EMBEDDING_PORT`. */
+/** Name of the variable for the port of a service: `EMBEDDING_PORT`. */
 export function portVariable<Name extends string>(name: Name): `${Uppercase<Name>}_PORT` {
   return `${name.toUpperCase() as Uppercase<Name>}_PORT`;
 }

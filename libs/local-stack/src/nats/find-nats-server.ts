@@ -11,30 +11,30 @@ import {
   runCommand,
 } from './official-release.js';
 
-/** Where a nats-server came from, in the order in which the places are tried. */
+/** Sources of a nats-server program, in the order of the search. */
 export type NatsServerSource = 'explicit' | 'path' | 'cache' | 'pinned' | 'package' | 'release';
 
 export interface FoundNatsServer {
   path: string;
   source: NatsServerSource;
-  /** As `nats-server --version` prints it, without the v: "2.10.27". */
+  /** Version from `nats-server --version`, without the v: "2.10.27". */
   version: string;
 }
 
 export interface FindNatsServerOptions {
-  /** A program that must be used; nothing else is tried. */
+  /** Path of a program that must be used. Other sources are not tried then. */
   explicitPath?: string;
-  /** Where a fetched program is kept for the next start; several processes may share it. */
+  /** Directory for a downloaded program, for the next start. Several processes may share it. */
   cacheDirectory: string;
   /** Directories of a PATH variable. Default: this process's PATH and the places where packages put daemons. */
   searchPath?: string;
   /** `false`: never use the network. */
   fetch?: boolean;
-  /** Told before something slow begins, in words for people. */
+  /** Called before a slow step with a message for the user. */
   onProgress?(message: string): void;
 }
 
-/** No usable nats-server; the message says what was tried and what to install. */
+/** There is no usable nats-server. The message lists the attempts and explains the installation. */
 export class NatsServerNotFoundError extends Error {
   constructor(attempts: readonly string[], options?: ErrorOptions) {
     super(
@@ -52,7 +52,7 @@ export class NatsServerNotFoundError extends Error {
 async function inspect(path: string, source: NatsServerSource): Promise<FoundNatsServer> {
   await access(path, constants.X_OK);
   const version = /v?(\d+\.\d+\.\d+\S*)/.exec(await runCommand(path, ['--version']))?.[1];
-  if (version === undefined) throw new Error('it prints no version');
+  if (version === undefined) throw new Error('it does not print a version');
   if (!isNewEnough(version))
     throw new Error(`version ${version} has known vulnerabilities; ${oldestVersion} or later is needed`);
   return { path, source, version };
@@ -65,13 +65,13 @@ function candidatesOf(searchPath: string): string[] {
     .map((directory) => join(directory, 'nats-server'));
 }
 
-/** A failed fetch says nothing itself; its cause does. */
+/** The message of an error. The reason of a failed fetch is in its cause. */
 function describeFailure(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error && message === 'fetch failed' ? `${message}: ${cause.message}` : message;
 }
 
-/** Tries in turn; what failed, and why, is told when nothing works. */
+/** Makes attempts one by one, and collects the reasons of failures for the error at the end. */
 class Attempts {
   readonly failures: string[] = [];
 
@@ -88,7 +88,7 @@ class Attempts {
   }
 }
 
-/** Fetches into a folder of its own, checks that the program runs, then renames it into place in one step. */
+/** Downloads into a separate folder, checks that the program runs, then renames it into place in one step. */
 async function fetchInto(
   target: string,
   source: NatsServerSource,
@@ -109,11 +109,11 @@ async function fetchInto(
 interface Fetcher {
   label: string;
   source: NatsServerSource;
-  /** Fetches into an empty directory; returns the path of the program. */
+  /** Downloads into an empty directory. Returns the path of the program. */
   fetch: (directory: string) => Promise<string>;
 }
 
-/** In the order in which they are tried: a file whose hash is known here, what apt verifies, what HTTPS alone protects. */
+/** Downloads in order of trust: a file with a known hash, packages that apt verifies, a release over HTTPS only. */
 const fetchers: readonly Fetcher[] = [
   { label: 'pinned package', source: 'pinned', fetch: fetchPinnedPackage },
   { label: 'package manager', source: 'package', fetch: fetchDistributionPackage },
@@ -121,7 +121,7 @@ const fetchers: readonly Fetcher[] = [
   { label: 'official release', source: 'release', fetch: fetchOfficialRelease },
 ];
 
-/** Of several processes that need the program, one fetches it and the others wait. */
+/** Downloads the program. If several processes need it, one downloads it and the others wait. */
 async function fetchOnce(
   cached: string,
   options: FindNatsServerOptions,
@@ -143,7 +143,7 @@ async function fetchOnce(
   }
 }
 
-/** A program that is there and not usable is worth a word; most directories of PATH have none. */
+/** Tries a candidate on PATH. A missing file is not an attempt; a program that exists but is not usable is reported. */
 async function findOnPath(
   candidate: string,
   options: FindNatsServerOptions,
@@ -160,9 +160,9 @@ async function findOnPath(
 }
 
 /**
- * Finds a nats-server, or fetches one: the explicit path, PATH, the cache, the package whose hash is pinned, the package manager's
- * package, Debian 13's, the official release with its checksum. One that is too old is passed over.
- * Errors: NatsServerNotFoundError with everything that was tried.
+ * Finds or downloads a nats-server. Sources in order: the explicit path, PATH, the cache, the package with a pinned
+ * hash, the package of the package manager, the package of Debian 13, the official release with its checksum. A program
+ * that is too old is skipped. Errors: NatsServerNotFoundError with every attempt.
  */
 export async function findNatsServer(options: FindNatsServerOptions): Promise<FoundNatsServer> {
   const attempts = new Attempts();

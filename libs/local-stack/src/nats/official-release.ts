@@ -31,8 +31,9 @@ export function selectChecksum(checksums: string, archive: string): string {
 }
 
 /**
- * Fetches the pinned official release into the empty `directory`, checks it against the release's SHA256SUMS and
- * unpacks it. Returns the path of the program. `baseUrl`: where the release's files lie. Errors: no build for this platform, no network, wrong checksum.
+ * Downloads the pinned official release into the empty `directory`, checks it against the SHA256SUMS of the release,
+ * and unpacks it. Returns the path of the program. `baseUrl`: URL of the folder with the files of the release. Errors:
+ * no build for this platform, no network, wrong checksum.
  */
 export async function fetchOfficialRelease(directory: string, baseUrl = releaseUrl): Promise<string> {
   const architecture = architectures[process.arch];
@@ -49,7 +50,7 @@ export async function fetchOfficialRelease(directory: string, baseUrl = releaseU
   return join(directory, stem, 'nats-server');
 }
 
-/** A package of Debian's pool, and its SHA-256 as Debian's signed lists had it on 2026-11-22. */
+/** A package in Debian's pool, and its SHA-256 from the signed lists of Debian on 2026-11-22. */
 interface PinnedPackage {
   file: string;
   sha256: string;
@@ -57,7 +58,7 @@ interface PinnedPackage {
 
 const pool = 'http://deb.debian.org/debian/pool/main/n/nats-server';
 
-/** Debian 13's nats-server. Its program needs glibc 2.34 or later, which Debian 12 and Ubuntu 22.04 have. */
+/** The nats-server of Debian 13. It needs glibc 2.34 or later, as in Debian 12 and Ubuntu 22.04. */
 const pinned: Partial<Record<NodeJS.Architecture, PinnedPackage>> = {
   x64: {
     file: 'nats-server_2.10.27-1+b2_amd64.deb',
@@ -69,15 +70,16 @@ const pinned: Partial<Record<NodeJS.Architecture, PinnedPackage>> = {
   },
 };
 
-/** Where the program lies in Debian's package, unpacked into `directory`. */
+/** Unpacks a Debian package into `directory`. Returns the path of the program. */
 async function unpackPackage(directory: string, archive: string): Promise<string> {
   await runCommand('dpkg-deb', ['-x', archive, 'root'], directory);
   return join(directory, 'root', 'usr', 'sbin', 'nats-server');
 }
 
 /**
- * Fetches the nats-server package whose hash is written here into the empty `directory`, and unpacks it. `baseUrl`: where the package lies.
- * Returns the path of the program. Errors: another platform, no dpkg, no network, another hash.
+ * Downloads the nats-server package with the pinned hash into the empty `directory`, and unpacks it. `baseUrl`: URL of
+ * the folder with the package. Returns the path of the program. Errors: unsupported platform, no dpkg, no network,
+ * wrong hash.
  */
 export async function fetchPinnedPackage(directory: string, baseUrl = pool): Promise<string> {
   const wanted = process.platform === 'linux' ? pinned[process.arch] : undefined;
@@ -91,7 +93,7 @@ export async function fetchPinnedPackage(directory: string, baseUrl = pool): Pro
   return unpackPackage(directory, wanted.file);
 }
 
-/** apt's own verification (signed lists, hashes) without its installation: nothing outside `directory` changes. */
+/** Options for apt: it verifies packages (signed lists, hashes) but does not change files outside `directory`. */
 function privateAptOptions(directory: string): string[] {
   const state = join(directory, 'apt');
   return ['-o', `Dir::State::lists=${join(state, 'lists')}`, '-o', `Dir::Cache=${join(state, 'cache')}`];
@@ -101,7 +103,7 @@ async function download(directory: string, options: string[]): Promise<void> {
   await runCommand('apt-get', ['-q', ...options, 'download', 'nats-server'], directory);
 }
 
-/** A fresh container has no package lists: they are fetched beside the package, so that this also works without root. */
+/** Downloads the package lists and then the package. A new container has no lists; `directory` needs no root access. */
 async function downloadWithFreshLists(directory: string, options: string[]): Promise<void> {
   await mkdir(join(directory, 'apt', 'lists', 'partial'), { recursive: true });
   await mkdir(join(directory, 'apt', 'cache', 'archives', 'partial'), { recursive: true });
@@ -116,8 +118,8 @@ async function unpackDownload(directory: string): Promise<string> {
 }
 
 /**
- * Fetches the nats-server package of this machine's Debian or Ubuntu into the empty `directory` and unpacks it there; no daemon
- * is installed or started. Returns the path of the program. Errors: no apt, no network, no such package.
+ * Downloads the nats-server package of this machine's Debian or Ubuntu into the empty `directory` and unpacks it there.
+ * It does not install or start a daemon. Returns the path of the program. Errors: no apt, no network, no such package.
  */
 export async function fetchDistributionPackage(directory: string): Promise<string> {
   await access('/usr/bin/apt-get');
@@ -128,8 +130,8 @@ export async function fetchDistributionPackage(directory: string): Promise<strin
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
 /**
- * The same with the package of Debian 13, for machines whose own is too old: its lists are checked against the keys of
- * Debian that this machine has. Errors: no apt, no such keys, no network.
+ * Downloads the package of Debian 13, for machines whose own package is too old. apt checks its lists with the Debian
+ * keys of this machine. Errors: no apt, no Debian keys, no network.
  */
 export async function fetchStablePackage(directory: string): Promise<string> {
   await Promise.all([access('/usr/bin/apt-get'), access(keyring)]);
@@ -142,7 +144,9 @@ export async function fetchStablePackage(directory: string): Promise<string> {
 
 const run = promisify(execFile);
 
-/** Runs a program to its end and returns its standard output. Errors: the program's own words as the message. */
+/**
+ * Runs a program to its end and returns its standard output. Errors: the message is the standard error of the program.
+ */
 export async function runCommand(command: string, args: readonly string[], cwd?: string): Promise<string> {
   try {
     const { stdout } = await run(command, [...args], { cwd, maxBuffer: 64 * 1024 * 1024, timeout: 300_000 });
@@ -155,16 +159,18 @@ export async function runCommand(command: string, args: readonly string[], cwd?:
   }
 }
 
-/** Of each line of releases, the first that is used: earlier ones have known holes in JetStream's access control. */
+/**
+ * The first accepted version of each release line. Earlier versions have vulnerabilities in JetStream access control.
+ */
 const oldest: readonly (readonly [minor: number, patch: number])[] = [
   [10, 27],
   [11, 1],
 ];
 
-/** The oldest nats-server that is used, for people. */
+/** The oldest accepted versions of nats-server, for messages. */
 export const oldestVersion = `2.${oldest.map(([minor, patch]) => `${minor}.${patch}`).join(' or 2.')}`;
 
-/** Whether `version`, as `nats-server --version` prints it, is new enough to be used. */
+/** Whether `version`, in the form of `nats-server --version`, is new enough. */
 export function isNewEnough(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
   if (major !== 2) return major > 2;

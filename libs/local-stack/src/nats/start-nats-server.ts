@@ -5,11 +5,11 @@ import { startServer, type RunningServer, type ServerOptions } from '../processe
 import { liveByGreeting, waitForLine, type StartingProcess } from '../processes/readiness.js';
 
 export interface NatsServerOptions extends ServerOptions {
-  /** The program, as findNatsServer found it. */
+  /** Path of the program, from findNatsServer. */
   program: string;
-  /** JetStream's files lie in `jetstream` below it. */
+  /** Data directory. The files of JetStream are in its folder `jetstream`. */
   dataDirectory: string;
-  /** The text of a configuration file, for its owner's eyes only; what is given beside it counts more. */
+  /** Text of a configuration file that only its owner can read. The other options override it. */
   configuration?: string;
   /** Default true. */
   jetStream?: boolean;
@@ -19,13 +19,13 @@ export interface NatsServer extends RunningServer {
   url: string;
 }
 
-/** What a server says first on every connection. */
+/** The first message of a server on every connection. */
 interface ServerInfo {
   version: string;
   jetstream?: boolean;
 }
 
-/** Connects once and reads the server's INFO line: the proof that it serves, and serves JetStream. */
+/** Connects once and reads the INFO line of the server, which shows that the server and JetStream are running. */
 function readServerInfo(port: number, signal: AbortSignal): Promise<ServerInfo> {
   return new Promise((resolve, reject) => {
     const socket = createConnection({ port, host: '127.0.0.1', signal });
@@ -43,7 +43,7 @@ function readServerInfo(port: number, signal: AbortSignal): Promise<ServerInfo> 
 
 const listeningPattern = /Listening for client connections on .*:(\d+)$/;
 
-/** The server logs its port, then "Server is ready"; a port of 0 is known only from there. */
+/** Waits for the log lines with the port and "Server is ready". The actual port for port 0 is only in this log. */
 async function awaitPort(child: StartingProcess, jetStream: boolean): Promise<number> {
   let port = 0;
   await waitForLine(child, ({ text }) => {
@@ -76,7 +76,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
       port === 0 ? '-1' : String(port),
       ...(jetStream ? ['--jetstream', '--store_dir', storeDirectory] : []),
     ],
-    // A Go program that does not watch its standard input.
+    // nats-server does not watch its standard input.
     lifeline: 'watcher',
     readiness: async (child) => {
       port = await awaitPort(child, jetStream);

@@ -10,14 +10,14 @@ import { acquireFileLock } from '../processes/file-lock.js';
 
 const run = promisify(execFile);
 
-/** Drafts whose process was killed. Only the holder of the directory's lock may call this. */
+/** Removes drafts of killed processes. Only the holder of the directory's lock may call this. */
 async function removeDrafts(target: string): Promise<void> {
   const names = await readdir(dirname(target)).catch(() => []);
   const drafts = names.filter((name) => name.startsWith(`${basename(target)}.`) && !name.endsWith('.lock'));
   await Promise.all(drafts.map((name) => rm(join(dirname(target), name), { recursive: true, force: true })));
 }
 
-/** Runs `fill` on a draft beside `target` and renames it into place: what exists under that name is whole. */
+/** Runs `fill` on a draft next to `target` and renames it to `target`, so that `target` is always complete. */
 async function createWhole(target: string, fill: (draft: string) => Promise<void>): Promise<void> {
   await removeDrafts(target);
   const parent = await mkdtemp(`${target}.`);
@@ -34,7 +34,7 @@ async function initialise(directory: string): Promise<void> {
   await run(process.execPath, [builtFile('initialise'), directory]);
 }
 
-/** An empty database to copy: made once, by whoever needs it first. */
+/** Creates the empty template database, if it does not exist. */
 async function provideTemplate(template: string): Promise<void> {
   if (existsSync(template)) return;
   const lock = await acquireFileLock(`${template}.lock`, { holder: 'another start', waitMs: 120_000 });
@@ -46,8 +46,9 @@ async function provideTemplate(template: string): Promise<void> {
 }
 
 /**
- * Makes sure that a database exists in `directory`: as a copy of `template` (made when it does not exist; four times as
- * fast, for those who need many), else created. A process killed meanwhile leaves nothing half.
+ * Creates the database in `directory`, if it does not exist. With `template` it copies this empty database, which is
+ * four times as fast, and creates the template first if necessary. A killed process does not leave an incomplete
+ * database.
  */
 export async function ensureDatabaseFiles(directory: string, template?: string): Promise<void> {
   if (existsSync(directory)) return;
@@ -57,7 +58,7 @@ export async function ensureDatabaseFiles(directory: string, template?: string):
   await createWhole(directory, (draft) => cp(template, draft, { recursive: true }));
 }
 
-/** Opens the database in `directory`, which is created when it does not exist. */
+/** Opens the database in `directory`, and creates it if it does not exist. */
 export function openDatabase(directory: string): Promise<PGlite> {
   return PGlite.create({
     dataDir: directory,

@@ -5,22 +5,22 @@ import type { SessionScheduler } from './session-scheduler.js';
 export interface HousekeepingOptions {
   database: Pick<PGlite, 'query' | 'exec'>;
   scheduler: Pick<SessionScheduler, 'maintain'>;
-  /** The database's files. */
+  /** Path of the database files. */
   files: string;
-  /** Milliseconds between two looks at how much was written. */
+  /** Milliseconds between two checks of the amount of written data. */
   vacuumEveryMs: number;
   report(entry: Record<string, unknown>): void;
 }
 
-/** Bytes of the write-ahead log after which space is worth being taken back. */
+/** Bytes in the write-ahead log after which a vacuum is worthwhile. */
 const leastWritten = 1024 * 1024;
 
 /**
- * What a server's autovacuum does, for an embedded database that has none: where clients have written, the space of old rows is made
- * free for new ones. Also copies the database while it runs.
+ * Replaces autovacuum, which the embedded database does not have: after writes it frees the space of old rows for new
+ * ones. Also copies the database while it is running.
  */
 export class Housekeeping {
-  /** Where the write-ahead log was after the last vacuum. */
+  /** Position of the write-ahead log after the last vacuum. */
   #position = '0/0';
   #working = false;
   readonly #timer: NodeJS.Timeout;
@@ -33,14 +33,17 @@ export class Housekeeping {
     clearInterval(this.#timer);
   }
 
-  /** Copies the database's files to `target`, whole or not at all; clients wait as long. A database opens from the copy. */
+  /**
+   * Copies the database files to `target` in one step. Clients wait during the copy. The copy can be opened as a
+   * database.
+   */
   async copyTo(target: string): Promise<void> {
     const draft = `${target}.draft`;
     await rm(draft, { recursive: true, force: true });
     await rm(target, { recursive: true, force: true });
     try {
       await this.options.scheduler.maintain(async () => {
-        // Nothing is written between statements: the files are those of a database that was just closed.
+        // Between statements the files do not change. They are consistent, as after closing the database.
         await this.options.database.exec('CHECKPOINT');
         await cp(this.options.files, draft, { recursive: true });
       });
@@ -71,7 +74,7 @@ export class Housekeeping {
     return (row?.written ?? 0) >= leastWritten;
   }
 
-  /** One table at a time, so that clients wait for one alone. */
+  /** Vacuums one table at a time, so that clients wait for one table only. */
   async #vacuum(): Promise<void> {
     const { database, scheduler } = this.options;
     const startedAt = performance.now();

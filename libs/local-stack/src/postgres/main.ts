@@ -1,6 +1,6 @@
 /**
- * The embedded Postgres as a process: `node main.js <data directory> <port> [<template>]`. SIGUSR2 copies the database to `pgdata-copy` in its
- * directory while it runs (`npm run backup`).
+ * The embedded Postgres as a process: `node main.js <data directory> <port> [<template>]`. SIGUSR2 copies the running
+ * database to `pgdata-copy` in its directory (`npm run backup`).
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ const [dataDirectory, port = '0', template] = positionals;
 if (dataDirectory === undefined) fail(new Error('usage: main.js <data directory> <port> [<template>]'));
 
 await mkdir(dataDirectory, { recursive: true });
-// Two of these on one directory would destroy it.
+// Two processes on one directory would destroy the database.
 const lock = await acquireFileLock(join(dataDirectory, embeddedLock), {
   holder: 'embedded Postgres',
 }).catch(fail);

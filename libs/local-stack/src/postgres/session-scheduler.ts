@@ -1,6 +1,6 @@
 import type { PGlite } from '@electric-sql/pglite';
 
-/** One piece of work of one client, waiting for the database: a protocol message, or the tidying up after it left. */
+/** Work of a client that waits for the database: a protocol message, or the clean-up after the client disconnected. */
 interface WaitingWork {
   clientId: number;
   run(): Promise<void>;
@@ -9,23 +9,23 @@ interface WaitingWork {
 
 export interface SessionSchedulerOptions {
   database: Pick<PGlite, 'execProtocolRawStream' | 'exec' | 'query' | 'runExclusive' | 'isInTransaction'>;
-  /** Time a client may sit idle in a transaction while others wait, in milliseconds; then `evict` is called. */
+  /** Milliseconds that a client may be idle in a transaction while other clients wait. Then `evict` is called. */
   idleInTransactionMs: number;
   /** Closes a client's connection with an error. */
   evict(clientId: number): void;
-  /** Closes a client's connection because it said goodbye. */
+  /** Closes the connection of a client that sent Terminate. */
   disconnect(clientId: number): void;
-  /** The database itself broke (not a query): nothing more can be served. */
+  /** Called when the database itself fails, not only a query. It cannot serve any more messages. */
   onFatal(error: Error): void;
 }
 
-/** In place of a client's id. */
+/** Client id of the scheduler's own maintenance work. */
 const maintenance = -1;
 /** Message types of the Postgres protocol, version 3. */
 const terminate = 'X'.charCodeAt(0);
 const query = 'Q'.charCodeAt(0);
 const parse = 'P'.charCodeAt(0);
-/** CopyFail, then Sync: brings a session that its client left at any point back to where a query may begin. */
+/** CopyFail, then Sync: after any disconnection of a client, the session is then ready for a new query. */
 const recover = Uint8Array.of(0x66, 0, 0, 0, 5, 0, 0x53, 0, 0, 0, 4);
 /** ReadyForQuery: `Z`, length 5, then the transaction status. */
 const readyForQuery = [0x5a, 0, 0, 0, 5];
@@ -34,18 +34,19 @@ function endsReady(tail: Uint8Array): boolean {
   return tail.length === 6 && readyForQuery.every((byte, index) => tail[index] === byte);
 }
 
-/** The last six bytes of what was sent so far. */
+/** The last six bytes of the data sent so far. */
 function appendTail(tail: Uint8Array, data: Uint8Array): Uint8Array {
   return Uint8Array.from([...tail, ...data.subarray(-6)].slice(-6));
 }
 
 /**
- * Shares PGlite's single session among many connections, one at a time. A client that sends its first message owns the
- * session until the database is ready for its next query outside a transaction and without advisory locks; the others
- * wait in the order of their arrival. So neither the messages of one statement (a large one arrives in pieces) nor the
- * statements of one transaction mix with another client's, and an advisory lock excludes the others.
+ * Shares the single session of PGlite among many connections, one at a time. A client owns the session from its first
+ * message until the database is ready for the next query, outside a transaction and without advisory locks. Other
+ * clients wait in the order of their arrival. The messages of a statement (a large one arrives in pieces) and the
+ * statements of a transaction therefore do not mix with messages of other clients, and an advisory lock excludes other
+ * clients.
  *
- * It has the shape of pglite-socket's query queue, in whose place it stands; see docs/decisions/0051.
+ * It has the interface of pglite-socket's query queue, which it replaces; see docs/decisions/0051.
  */
 export class SessionScheduler {
   private waiting: WaitingWork[] = [];
@@ -68,7 +69,9 @@ export class SessionScheduler {
     return this.schedule(clientId, () => this.execute(refuseCopyFromClient(bytes), onData));
   }
 
-  /** Runs work on the database itself, between the transactions of clients. Errors: those of the work, which are no end of the database. */
+  /**
+   * Runs work on the database between the transactions of clients. Errors: the errors of `work`, which are not fatal.
+   */
   async maintain(work: () => Promise<void>): Promise<void> {
     let failure: unknown;
     await this.schedule(maintenance, async () => {
@@ -78,14 +81,16 @@ export class SessionScheduler {
     if (failure !== undefined) throw failure;
   }
 
-  /** Forgets what a client that left still had waiting. */
+  /** Drops the waiting work of a client that disconnected. */
   clearQueueForHandler(clientId: number): void {
     const gone = this.waiting.filter((work) => work.clientId === clientId);
     this.waiting = this.waiting.filter((work) => work.clientId !== clientId);
     for (const work of gone) work.drop();
   }
 
-  /** Ends what a client that left had begun: its half-sent statement, its transaction, its advisory locks. */
+  /**
+   * Cleans up after a client that disconnected: ends its incomplete statement, its transaction and its advisory locks.
+   */
   async clearTransactionIfNeeded(clientId: number): Promise<void> {
     if (this.owner === clientId && !this.closed) await this.schedule(clientId, () => this.tidyUp());
   }
@@ -94,7 +99,7 @@ export class SessionScheduler {
     return this.waiting.length;
   }
 
-  /** Takes no more work, forgets what waits, and resolves when the database is at rest and may be closed. */
+  /** Refuses new work and drops waiting work. Resolves when the database is idle and may be closed. */
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.idleTimer);
@@ -111,7 +116,7 @@ export class SessionScheduler {
     });
   }
 
-  /** Postgres answers a bad query with a message; what throws is the engine itself. */
+  /** Handles a fatal error. Postgres answers a bad query with a message; an exception comes from the engine itself. */
   private failFatally(error: Error, reject: (error: Error) => void): void {
     reject(error);
     this.options.onFatal(error);
@@ -128,7 +133,7 @@ export class SessionScheduler {
     this.watchIdleOwner();
   }
 
-  /** The owner's next piece of work, or, when the session has no owner, the oldest of all. */
+  /** The next work of the owner, or the oldest work of all clients if the session has no owner. */
   private takeNext(): WaitingWork | undefined {
     const index =
       this.owner === undefined ? 0 : this.waiting.findIndex(({ clientId }) => clientId === this.owner);
@@ -199,7 +204,7 @@ export class SessionScheduler {
   }
 }
 
-/** At the start of the text or after another statement. */
+/** COPY FROM STDIN at the start of the text or after another statement. */
 const copyFromClient = /(^|;)\s*copy\b[^;]*\bfrom\s+stdin\b/i;
 
 const refusal = `DO $$ BEGIN RAISE EXCEPTION 'COPY FROM STDIN is not supported by the embedded database'
@@ -215,8 +220,8 @@ function createQuery(text: string): Uint8Array {
 }
 
 /**
- * The message to run in place of `message`: itself, or, for COPY FROM STDIN, one that fails with a clear error. PGlite would
- * wait for the rows within the statement, which cannot arrive, and end the process.
+ * Replaces COPY FROM STDIN with a message that fails with a clear error; returns any other message unchanged. PGlite
+ * would wait within the statement for rows that cannot arrive, and end the process.
  */
 function refuseCopyFromClient(message: Uint8Array): Uint8Array {
   if (message[0] !== query) return message;

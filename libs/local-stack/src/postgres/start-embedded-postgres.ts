@@ -3,11 +3,11 @@ import { waitForListeningUrl } from '../processes/readiness.js';
 import { startServer, type RunningServer, type ServerOptions } from '../processes/supervise.js';
 
 export interface EmbeddedPostgresOptions extends ServerOptions {
-  /** The database's files lie in `pgdata` below it; one process at a time. */
+  /** Data directory. The database files are in its folder `pgdata`. Only one process may use it at a time. */
   dataDirectory: string;
-  /** An empty database to copy instead of creating one; made on first use. For tests, which need many. */
+  /** An empty database to copy, created on first use. For tests, which need many databases. */
   template?: string;
-  /** Milliseconds between two looks whether space is worth being taken back. Default 300,000. */
+  /** Milliseconds between two checks whether a vacuum is worthwhile. Default 300,000. */
   vacuumEveryMs?: number;
 }
 
@@ -16,8 +16,8 @@ export interface EmbeddedPostgres extends RunningServer {
 }
 
 /**
- * Starts PGlite with pgvector as a process of its own that speaks the Postgres protocol on loopback (needs a build:
- * it runs from dist). Errors: StartFailedError, for instance when another process has the data directory.
+ * Starts PGlite with pgvector as a separate process, which serves the Postgres protocol on loopback. It runs from dist,
+ * so that it needs a build. Errors: StartFailedError, for example if another process uses the data directory.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   let connectionString = '';
@@ -37,14 +37,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       connectionString = await waitForListeningUrl(child);
       port = Number(new URL(connectionString).port);
     },
-    // Creating a database takes seconds, on a busy machine many.
+    // The creation of a database takes seconds, on a busy machine much longer.
     startTimeoutMs: 180_000,
   });
   return { connectionString, ...server };
 }
 
-/** Name of a copy of the database, beside its files. */
+/** Name of the copy of the database, next to its files. */
 export const databaseCopy = 'pgdata-copy';
 
-/** Name of the lock of the process that has the database. */
+/** Name of the lock file of the database process. */
 export const embeddedLock = 'embedded-postgres.lock';

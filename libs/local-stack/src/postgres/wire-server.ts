@@ -5,7 +5,7 @@ import { SessionScheduler } from './session-scheduler.js';
 
 export interface WireServerOptions {
   database: PGlite;
-  /** 0: a free one. */
+  /** 0: a free port. */
   port: number;
   maxConnections: number;
   /** See SessionSchedulerOptions. */
@@ -20,7 +20,7 @@ export interface WireServer {
   stop(): Promise<void>;
 }
 
-/** ErrorResponse of severity FATAL, as a Postgres server sends it before it closes a connection. */
+/** The ErrorResponse with severity FATAL that a Postgres server sends before it closes a connection. */
 export function fatalResponse(code: string, message: string): Buffer {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`, 'utf8');
   const header = Buffer.alloc(5);
@@ -38,7 +38,7 @@ function listen(server: Server, port: number): Promise<number> {
 
 /**
  * Serves the Postgres protocol on loopback in front of one PGlite: framing by pglite-socket's handler, one per
- * connection, scheduling by SessionScheduler. There are no passwords: whoever reaches loopback is let in.
+ * connection, scheduling by SessionScheduler. There are no passwords: every local process can connect.
  */
 export async function startWireServer(options: WireServerOptions): Promise<WireServer> {
   const sockets = new Map<number, Socket>();
@@ -62,7 +62,7 @@ export async function startWireServer(options: WireServerOptions): Promise<WireS
       return;
     }
     const handler = new PGLiteSocketHandler({
-      // pglite-socket does not export the class that this stands in for; the handler calls these methods only.
+      // pglite-socket does not export the class that the scheduler replaces. The handler calls these methods only.
       queryQueue: scheduler as unknown as PGLiteSocketHandlerOptions['queryQueue'],
       closeOnDetach: true,
     });

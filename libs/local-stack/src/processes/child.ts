@@ -15,7 +15,7 @@ export interface ChildOptions {
   onLine(line: OutputLine): void;
 }
 
-/** How a child ended. `error` is set when it could not be started at all. */
+/** How a child ended. `error` is set if the child could not be started. */
 export interface ChildExit {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -28,21 +28,21 @@ export interface Child {
   signal(signal: NodeJS.Signals): void;
 }
 
-/** How long the last output of a dead child may take to arrive. */
+/** Timeout for the last output of a dead child. */
 const drainMs = 500;
 
 function awaitExit(child: ChildProcess): Promise<ChildExit> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ code: null, signal: null, error }));
     child.once('close', (code, signal) => resolve({ code, signal }));
-    // A grandchild that inherited the pipes may hold them open; the child itself is gone all the same.
+    // A grandchild that inherited the pipes may keep them open after the end of the child.
     child.once('exit', (code, signal) => setTimeout(() => resolve({ code, signal }), drainMs).unref());
   });
 }
 
 /**
- * Starts a program in a process group of its own, so that Ctrl-C reaches only this process, which then stops its
- * children in order; none outlives this process, even when it is killed with SIGKILL.
+ * Starts a program in a separate process group, so that Ctrl-C reaches only this process. This process then stops its
+ * children in order. A child does not outlive this process, even after SIGKILL.
  */
 export function startChild(options: ChildOptions): Child {
   const child = spawn(options.command, options.args, {
@@ -65,15 +65,15 @@ export interface OutputLine {
   text: string;
 }
 
-/** Calls back with every complete line of a stream, without its line end. */
+/** Calls `onText` with every line of a stream, without its line end. */
 function readLines(stream: Readable, onText: (text: string) => void): void {
   createInterface({ input: stream, crlfDelay: Infinity }).on('line', onText);
 }
 
 /**
- * Ends process `pid` when this process dies, however it dies: a shell waits on a pipe whose other end only this process
- * holds. The pipe breaks with this process (then the shell kills `pid`), or says one line once `exited` resolves
- * (then the shell leaves). Needs a POSIX `sh`; costs about 1 MB.
+ * Ends process `pid` when this process dies for any reason. A shell reads from a pipe whose other end only this process
+ * holds. If the pipe breaks, the shell kills `pid`. When `exited` resolves, this process writes a line and the shell
+ * exits. Needs a POSIX `sh` and about 1 MB of memory.
  */
 function watchParentFor(pid: number, exited: Promise<unknown>): void {
   const watcher = spawn('/bin/sh', ['-c', 'read -r _ || kill -TERM "$1"', 'sh', String(pid)], {

@@ -1,6 +1,6 @@
 /**
- * Loaded before a service (`node --import …/exit-with-parent.js main.js`): ends the service when the process that
- * started it is gone, which is when standard input ends. Asks politely first, as Ctrl-C would, then insists.
+ * Loaded before a service (`node --import …/exit-with-parent.js main.js`). Ends the service when its parent process is
+ * gone, which closes standard input: first gracefully, as with Ctrl-C, then by force.
  */
 import process from 'node:process';
 
@@ -12,5 +12,5 @@ function leave(): void {
 }
 
 process.stdin.on('end', leave).on('error', leave).resume();
-// A watched input must not keep a service alive that has finished its work.
+// The watched input must not keep a service alive after its work has ended.
 (process.stdin as Partial<{ unref(): void }>).unref?.();

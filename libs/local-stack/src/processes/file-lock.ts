@@ -6,13 +6,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 interface LockContent extends ProcessIdentity {
   nonce: string;
-  /** Where its process id means something: a boot of a machine and a namespace of processes, which a container has of its own. */
+  /** Space in which the process id is valid: one boot of a machine and one PID namespace. A container has its own. */
   space?: string;
-  /** What holds it, for people: "launcher". */
+  /** Name of the holder for messages, such as "launcher". */
   holder: string;
 }
 
-/** Thrown when a lock belongs to a live process; `pid` names it. */
+/** A live process holds the lock. */
 export class LockHeldError extends Error {
   constructor(
     readonly path: string,
@@ -29,19 +29,19 @@ export interface FileLock {
 }
 
 export interface FileLockOptions {
-  /** Named in the error of those who come second. */
+  /** Name of this holder, for the error of another process that wants the lock. */
   holder: string;
-  /** How long to wait for the holder to release it, in milliseconds. Default 0: fail at once. */
+  /** Milliseconds to wait until the holder releases the lock. Default 0: fail at once. */
   waitMs?: number;
-  /** Silence after which a holder that cannot be seen from here counts as dead. Default 10,000. */
+  /** Milliseconds without a sign of life after which an invisible holder counts as dead. Default 10,000. */
   silenceMs?: number;
 }
 
 const defaultSilenceMs = 10_000;
-/** Signs of life of a holder in that time. */
+/** Signs of life of a holder in that time, so that a late one is not fatal. */
 const beatsInSilence = 5;
 
-/** Empty where the system does not tell; then every process can be seen. */
+/** Space of this process; empty if the system does not provide it. Every process counts as visible then. */
 function processSpace(): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -59,7 +59,7 @@ const lastBeat = (path: string): Promise<number | undefined> =>
     () => undefined,
   );
 
-/** Whether the holder lives. One of another container or machine is seen by its beats alone, which are waited for. */
+/** Whether the holder is alive. For a holder in another container or machine this waits for its next sign of life. */
 async function isAlive(path: string, holder: LockContent, silenceMs: number): Promise<boolean> {
   if ((holder.space ?? ownSpace) === ownSpace) return isRunning(holder);
   const first = await lastBeat(path);
@@ -67,18 +67,18 @@ async function isAlive(path: string, holder: LockContent, silenceMs: number): Pr
   while (Date.now() < deadline) {
     await delay(silenceMs / beatsInSilence / 2);
     const latest = await lastBeat(path);
-    // Released meanwhile.
+    // The lock was released in the meantime.
     if (latest === undefined) return false;
     if (latest !== first) return true;
   }
   return false;
 }
 
-/** Says until `stop` that the holder lives. */
+/** Touches the lock regularly as a sign of life. Returns a function that stops this. */
 function beat(path: string, silenceMs: number): () => void {
   const timer = setInterval(() => {
     const now = new Date();
-    // A lock that is gone, or a full disk, is no reason to end.
+    // A missing lock or a full disk must not end the process.
     void utimes(path, now, now).catch(() => undefined);
   }, silenceMs / beatsInSilence);
   timer.unref();
@@ -96,7 +96,7 @@ async function readLock(path: string): Promise<LockContent | undefined> {
   }
 }
 
-/** Moves a dead process's lock aside; when another process was quicker, its fresh lock is put back. */
+/** Removes the lock of a dead process. If another process has already replaced the lock, the new lock is restored. */
 async function removeStale(path: string, stale: LockContent): Promise<void> {
   const aside = `${path}.${randomUUID()}`;
   try {
@@ -110,7 +110,7 @@ async function removeStale(path: string, stale: LockContent): Promise<void> {
   await rm(aside, { force: true });
 }
 
-/** Creates the lock with its content in one step: `link` fails when the name exists. */
+/** Creates the lock with its content in one step: `link` fails if the name exists. */
 async function tryCreate(path: string, content: LockContent): Promise<boolean> {
   const draft = `${path}.${content.nonce}`;
   await writeFile(draft, JSON.stringify(content));
@@ -126,8 +126,9 @@ async function tryCreate(path: string, content: LockContent): Promise<boolean> {
 }
 
 /**
- * Takes an exclusive lock that survives as a file and dies with its process: a lock whose process is gone (kill -9)
- * is taken over. A process of another container is not seen from here: its lock holds as long as it is touched, every two seconds. Errors: LockHeldError when a live process holds it for longer than `waitMs`.
+ * Acquires an exclusive lock, which is a file. The lock of a dead process (kill -9) is taken over. A process in another
+ * container is not visible: its lock is valid while that process touches it, every two seconds. Errors: LockHeldError
+ * if a live process holds the lock for longer than `waitMs`.
  */
 export async function acquireFileLock(path: string, options: FileLockOptions): Promise<FileLock> {
   await mkdir(dirname(path), { recursive: true });
@@ -150,14 +151,14 @@ export async function acquireFileLock(path: string, options: FileLockOptions): P
   };
 }
 
-/** One run of one process: a pid alone may have been given to another program since. */
+/** Identity of a process. The pid alone is not enough, because the system may reuse it. */
 export interface ProcessIdentity {
   pid: number;
-  /** Start time in kernel ticks since boot where the system tells it (Linux); empty elsewhere. */
+  /** Start time in kernel ticks since boot on Linux; empty on other systems. */
   startedAt: string;
 }
 
-/** Start time from /proc: the 22nd field of `stat`, counted after the command, which may hold spaces and brackets. */
+/** Start time from /proc: field 22 of `stat`, counted after the command, which may contain spaces and brackets. */
 function readStartTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -168,12 +169,12 @@ function readStartTime(pid: number): string {
   }
 }
 
-/** Identity of the process `pid` as of now. */
+/** Identity of the process that has `pid` now. */
 export function identifyProcess(pid: number): ProcessIdentity {
   return { pid, startedAt: readStartTime(pid) };
 }
 
-/** Whether exactly that run of that process still exists (a zombie does not count). */
+/** Whether the process with this identity still exists. A zombie does not count. */
 export function isRunning(identity: ProcessIdentity): boolean {
   try {
     process.kill(identity.pid, 0);

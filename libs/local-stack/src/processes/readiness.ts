@@ -2,18 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import type { OutputLine } from './child.js';
 
-/** What a readiness probe may look at while a child starts. */
+/** A starting child, as a readiness probe sees it. */
 export interface StartingProcess {
-  /** Calls back with each line from the first one on. */
+  /** Calls `listener` with each line, starting with the first one. */
   onLine(listener: (line: OutputLine) => void): void;
-  /** Aborts when the child dies or its start is given up. */
+  /** Aborts when the child dies or when its start is aborted. */
   signal: AbortSignal;
 }
 
-/** Resolves once the child serves; rejects when the signal aborts. */
+/** Resolves when the child is ready; rejects when the signal aborts. */
 export type Readiness = (child: StartingProcess) => Promise<void>;
 
-/** Waits for the line that `select` turns into a value. */
+/** Waits for the first line for which `select` returns a value, and returns this value. */
 export function waitForLine<Value>(
   child: StartingProcess,
   select: (line: OutputLine) => Value | undefined,
@@ -29,10 +29,12 @@ export function waitForLine<Value>(
   });
 }
 
-/** One question that hangs must not hold up the start. */
+/** Timeout of one request, so that a hanging request does not block the start. */
 const answerTimeoutMs = 3_000;
 
-/** Asks `url` every 50 ms until it answers 200. A refused connection or any other status means "not yet". */
+/**
+ * Polls `url` every 50 ms until it answers 200. A refused connection or another status means that it is not ready yet.
+ */
 export async function waitForHttp(url: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
@@ -42,7 +44,7 @@ export async function waitForHttp(url: string, signal: AbortSignal): Promise<voi
   }
 }
 
-/** Not by `fetch`: it refuses port 6000, which is the embedding service's. */
+/** Does not use `fetch`, which refuses port 6000, the default port of the embedding service. */
 async function statusOf(url: string, signal: AbortSignal): Promise<number | undefined> {
   try {
     const { statusCode, body } = await request(url, { signal });
@@ -53,7 +55,7 @@ async function statusOf(url: string, signal: AbortSignal): Promise<number | unde
   }
 }
 
-/** The fields of a service's log line that says where it listens. */
+/** The URL from the log line "listening" of a service. */
 function parseListening(text: string): string | undefined {
   if (!text.includes('"listening"')) return undefined;
   try {
@@ -64,25 +66,27 @@ function parseListening(text: string): string | undefined {
   }
 }
 
-/** Waits for the JSON log line `{"msg":"listening","url":…}` and returns its URL: how a child on port 0 tells its port. */
+/**
+ * Waits for the JSON log line `{"msg":"listening","url":…}` and returns its URL, which has the actual port for port 0.
+ */
 export function waitForListeningUrl(child: StartingProcess): Promise<string> {
   return waitForLine(child, (line) => parseListening(line.text));
 }
 
-/** How a running child is asked whether it still moves. */
+/** Liveness probe of a running child. */
 export interface Liveness {
-  /** Resolves when the child answers; rejects when it does not, at the latest when the signal aborts. */
+  /** Resolves when the child answers; rejects if it does not, at the latest when the signal aborts. */
   probe(signal: AbortSignal): Promise<void>;
-  /** Wait between two questions, in milliseconds. */
+  /** Milliseconds between two probes. */
   intervalMs: number;
-  /** Questions in a row without an answer after which the child counts as hung. A late answer counts too. */
+  /** Consecutive probes without an answer after which the child counts as hung. A late answer still counts. */
   misses: number;
 }
 
-/** A hang is noticed within 5 s of its beginning; an answer may take 3.6 s. */
+/** Detects a hang within 5 s. An answer may take 3.6 s. */
 const patience = { intervalMs: 1_200, misses: 3 };
 
-/** Any answer of a server counts: that it is well is another question. */
+/** Probes a server over HTTP. Any status counts, because this does not check its health. */
 export function liveOverHttp(url: string): Liveness {
   return {
     ...patience,
@@ -93,12 +97,12 @@ export function liveOverHttp(url: string): Liveness {
   };
 }
 
-/** A server that says something on every new connection. */
+/** Probes a server that sends a greeting on every new connection. */
 export function liveByGreeting(greet: (signal: AbortSignal) => Promise<unknown>): Liveness {
   return { ...patience, probe: async (signal) => void (await greet(signal)) };
 }
 
-/** Asks until the child hangs or the signal aborts; true where it hangs. */
+/** Probes until the child hangs or the signal aborts. Returns true if the child hangs. */
 export async function watchLiveness(liveness: Liveness, signal: AbortSignal): Promise<boolean> {
   const { intervalMs, misses } = liveness;
   let unanswered = 0;

@@ -7,7 +7,7 @@ import { watchLiveness, type Liveness, type Readiness } from './readiness.js';
 export interface RestartPolicy {
   initialMs: number;
   maxMs: number;
-  /** A child that ran this long before it died counts as healthy: the wait falls back to `initialMs`. */
+  /** A child that ran for this time before it died counts as healthy: the wait is reset to `initialMs`. */
   resetAfterMs: number;
 }
 
@@ -23,18 +23,18 @@ export type SupervisionEvent =
 export interface SupervisionOptions {
   name: string;
   command: string;
-  /** Evaluated before each start, so that a restart can reuse the port that the first start was given. */
+  /** Evaluated before each start, so that a restart can reuse the port of the first start. */
   args(): readonly string[];
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   lifeline: ChildOptions['lifeline'];
-  /** Resolves when the child serves; without it a started child counts as ready. */
+  /** Resolves when the child is ready. Without it, a started child counts as ready. */
   readiness?: Readiness;
-  /** Asked from when the child is ready; one that hangs is killed, and then restarted as any that died. */
+  /** Probe of the ready child. A child that hangs is killed, and restarted like a child that died. */
   liveness?: Liveness;
-  /** Time a start may take before the child is killed, in milliseconds. Default 60,000. */
+  /** Timeout of a start in milliseconds, after which the child is killed. Default 60,000. */
   startTimeoutMs?: number;
-  /** `false`: a child that dies stays dead. */
+  /** `false`: a child that dies is not restarted. */
   restart: RestartPolicy | false;
   /** Wait between SIGTERM and SIGKILL on stop, in milliseconds. Default 5,000. */
   stopGraceMs?: number;
@@ -42,7 +42,7 @@ export interface SupervisionOptions {
   onEvent?(event: SupervisionEvent): void;
 }
 
-/** A child died or hung before it was ready; the message ends with its last lines. */
+/** A child died or hung before it was ready. The message ends with its last lines. */
 export class StartFailedError extends Error {
   constructor(
     readonly processName: string,
@@ -61,7 +61,7 @@ function describeExit(exit: ChildExit): string {
   return exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
 }
 
-/** One program kept running until `stop()`. Create it with `superviseProcess`. */
+/** A program that is kept running until `stop()`. Create it with `superviseProcess`. */
 export class SupervisedProcess {
   private child: Child | undefined;
   private ready: Promise<void> = Promise.resolve();
@@ -84,12 +84,12 @@ export class SupervisedProcess {
     return this.child?.pid;
   }
 
-  /** Resolves when the current run of the child serves; rejects with StartFailedError when it does not. */
+  /** Resolves when the current run of the child is ready; rejects with StartFailedError if its start fails. */
   whenReady(): Promise<void> {
     return this.ready;
   }
 
-  /** Resolves when the child is gone for good: stopped, or dead without a restart policy. */
+  /** Resolves when the child has ended and will not be restarted: stopped, or dead without a restart policy. */
   async whenFinished(): Promise<ChildExit> {
     await this.finished;
     return this.lastExit;
@@ -100,7 +100,7 @@ export class SupervisedProcess {
     this.child?.signal(signal);
   }
 
-  /** Ends the child: SIGTERM, then SIGKILL after the grace. Resolves once it is gone. Safe to call twice. */
+  /** Stops the child: SIGTERM, then SIGKILL after the grace period. Resolves when it has ended. Safe to call twice. */
   async stop(): Promise<void> {
     if (!this.stopping.signal.aborted) {
       this.stopping.abort(new Error(`${this.name} is being stopped`));
@@ -131,7 +131,7 @@ export class SupervisedProcess {
     });
     this.child = child;
     this.ready = this.awaitReadiness(child);
-    // A caller of this promise sees the failure. A caller is not required.
+    // A caller of whenReady() sees the failure. Without a caller the rejection must not count as unhandled.
     this.ready.catch(() => undefined);
     this.options.onEvent?.({ type: 'started', pid: child.pid, attempt });
     return child;
@@ -198,7 +198,7 @@ export class SupervisedProcess {
     this.options.onEvent?.({ type: 'stopped' });
   }
 
-  /** False when a stop came in between. */
+  /** Waits. Returns false if the process was stopped in the meantime. */
   private async pause(milliseconds: number): Promise<boolean> {
     await delay(milliseconds, undefined, { signal: this.stopping.signal }).catch(() => undefined);
     return !this.stopping.signal.aborted;
@@ -211,8 +211,8 @@ export function superviseProcess(options: SupervisionOptions): SupervisedProcess
 }
 
 /**
- * Waits until a child is ready; when it fails, or `signal` ends the wait, the child is stopped before the error is thrown.
- * Errors: StartFailedError.
+ * Waits until a child is ready. If its start fails, or if `signal` aborts, the child is stopped before the error is
+ * thrown. Errors: StartFailedError.
  */
 export async function whenReadyOrStopped(child: SupervisedProcess, signal?: AbortSignal): Promise<void> {
   const giveUp = () => void child.stop();
@@ -228,24 +228,24 @@ export async function whenReadyOrStopped(child: SupervisedProcess, signal?: Abor
   }
 }
 
-/** What the starts of a NATS server and of the embedded Postgres have in common. */
+/** Common options for the start of a NATS server and of the embedded Postgres. */
 export interface ServerOptions
   extends Pick<SupervisionOptions, 'onLine' | 'onEvent'>, Partial<Pick<SupervisionOptions, 'restart'>> {
-  /** Default 0: a free one; a restart keeps it. */
+  /** Default 0: a free port, which a restart keeps. */
   port?: number;
-  /** Ends a start that is not needed any more. */
+  /** Aborts a start that is not needed any more. */
   signal?: AbortSignal;
 }
 
-/** A server that was started and serves. */
+/** A server that was started and is ready. */
 export interface RunningServer {
   process: SupervisedProcess;
-  /** Resolves when the server is gone for good. */
+  /** Resolves when the server has ended and will not be restarted. */
   exited: Promise<ChildExit>;
   stop(): Promise<void>;
 }
 
-/** Starts a server and waits until it serves. Errors: StartFailedError. */
+/** Starts a server and waits until it is ready. Errors: StartFailedError. */
 export async function startServer(
   { restart = false, signal, onLine, onEvent }: ServerOptions,
   program: Omit<SupervisionOptions, keyof ServerOptions>,
@@ -256,14 +256,15 @@ export async function startServer(
 }
 
 /**
- * Variables of every Node process that is started here, below what the user set. glibc asks for huge pages then, where the
- * kernel leaves that to programs: a model's weights are read whole for each token, and looking their pages up takes time.
+ * Variables of every Node process that is started here; the user's variables override them. With this variable glibc
+ * asks for huge pages, if the kernel leaves this choice to programs. Each token reads all weights of a model, and huge
+ * pages reduce the time of the page lookups.
  */
 export const programVariables = { GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1' } as const;
 
 /**
- * How to run a built program, given by its name, as a supervised Node process that ends with its parent,
- * whether or not the program knows of it. Errors: not built.
+ * Options to run a built program by its name as a supervised Node process that ends with its parent. The program itself
+ * does not need code for this. Errors: the program is not built.
  */
 export function nodeProgram(
   name: string,

@@ -1,6 +1,6 @@
 /**
- * Creates an empty database: `node main.js <directory>`. A process of its own, because creating takes 500 MB that
- * WebAssembly would not give back to a process that goes on.
+ * Creates an empty database: `node main.js <directory>`. It is a separate process, because WebAssembly would not
+ * release the 500 MB of memory that the creation needs.
  */
 import { openDatabase } from '../database-files.js';
 
