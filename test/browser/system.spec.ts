@@ -13,10 +13,10 @@ it('shows load and latencies as charts, the engine, the models and what the doct
   expect(answer.status).toBe(200);
   const { page, problems } = await app.open('/#/system');
   const load = page.getByRole('region', { name: 'Load of the last ten minutes' });
-  for (const name of ['Requests a minute', 'Latency of an operation'])
+  for (const name of ['Requests per minute', 'Latency of an operation'])
     await load.getByRole('img', { name }).locator('canvas').waitFor();
   // The legend shows the numbers at the pointer: the last step of the chart is now.
-  const box = await load.getByRole('img', { name: 'Requests a minute' }).locator('.u-over').boundingBox();
+  const box = await load.getByRole('img', { name: 'Requests per minute' }).locator('.u-over').boundingBox();
   if (!box) throw new Error('The chart has no size');
   const requests = load.locator('.u-series', { hasText: 'Requests' });
   await expect
@@ -26,7 +26,7 @@ it('shows load and latencies as charts, the engine, the models and what the doct
     })
     .toBeGreaterThan(0);
   const engine = page.getByRole('region', { name: 'Engine of the language model' });
-  await engine.getByRole('columnheader', { name: 'Cache of prefixes' }).waitFor();
+  await engine.getByRole('columnheader', { name: 'Prefix cache' }).waitFor();
   const models = page.getByRole('region', { name: 'Models' });
   expect(await models.getByRole('row', { name: /nano-chat/ }).textContent()).toMatch(/llm.*onnx.*2,048/);
   const latencies = page.getByRole('region', { name: 'Latencies of the last ten minutes' });

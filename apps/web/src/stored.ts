@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** A value that outlives the page, in the browser's storage, and that components follow. */
+/** A value in the browser's storage. Components can subscribe to it. */
 export class Stored<Value> {
   #value: Value;
   readonly #listeners = new Set<() => void>();
@@ -20,7 +20,7 @@ export class Stored<Value> {
     try {
       this.storage.setItem(this.name, JSON.stringify(value));
     } catch {
-      // A full or a forbidden storage: the value lives as long as the page.
+      // If the storage is full or forbidden, the value is lost with the page.
     }
     for (const notify of this.#listeners) notify();
   }
@@ -44,7 +44,7 @@ export class Stored<Value> {
   }
 }
 
-/** The value, and again when it changes. */
+/** Hook for a stored value. The component renders again when the value changes. */
 export function useStored<Value>(stored: Stored<Value>): Value {
   return useSyncExternalStore(stored.subscribe, stored.get);
 }

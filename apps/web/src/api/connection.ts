@@ -1,16 +1,16 @@
 import OpenAI from 'openai';
 import { Stored } from '../stored';
 
-/** The API key of this session: gone when the tab closes. */
+/** The API key of this session. It is deleted when the tab closes. */
 export const apiKey = new Stored<string | null>('meganest-api-key', null, window.sessionStorage);
 
-/** True while the gateway wants another key. */
+/** True while the gateway refuses the key. */
 export const keyRefused = new Stored<boolean>('meganest-key-refused', false, window.sessionStorage);
 
-/** The address of the API, beside the page, under whatever prefix a proxy puts it. */
+/** Address of the API, relative to the page, so that a proxy may add any prefix. */
 export const apiUrl = new URL('v1', new URL('.', document.baseURI)).href;
 
-/** What the gateway says in an error. */
+/** An error from the gateway. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
@@ -23,20 +23,20 @@ export class ApiError extends Error {
   }
 }
 
-/** Headers that every call needs. */
+/** Headers of every call. */
 export function authorization(): Record<string, string> {
   const key = apiKey.get();
   return key ? { authorization: `Bearer ${key}` } : {};
 }
 
-/** The error of an answer, in the words of the gateway where it has some. */
+/** The error of an answer, with the gateway's message if there is one. */
 export function errorOf(status: number, text: string): ApiError {
   if (status === 401) keyRefused.set(true);
   try {
     const { error } = JSON.parse(text) as { error?: { message?: string; code?: string } };
     if (error?.message) return new ApiError(error.message, status, error.code);
   } catch {
-    // A proxy in between answers in its own words.
+    // A proxy may answer with another format.
   }
   return new ApiError(`HTTP ${status}`, status);
 }
@@ -57,18 +57,18 @@ export async function call<Answer>(path: string, body?: unknown, init: RequestIn
   return (await response.json()) as Answer;
 }
 
-/** The message of anything that was thrown. */
+/** The message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 let current: { key: string | null; client: OpenAI } | undefined;
 
-/** The official client against this gateway, with the key of the session. */
+/** The official client of OpenAI for this gateway, with the key of the session. */
 export function openai(): OpenAI {
   const key = apiKey.get();
   if (current?.key !== key) {
-    // The gateway without keys takes any; the client wants one.
+    // The client needs a key. A gateway without keys accepts any key.
     const client = new OpenAI({
       baseURL: apiUrl,
       apiKey: key ?? 'none',
@@ -81,12 +81,12 @@ export function openai(): OpenAI {
   return current.client;
 }
 
-/** A refused key is asked for again, whichever call it was. */
+/** Fetch that notices a refused key, so that the app asks for another one. */
 const watch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
   if (response.status === 401) keyRefused.set(true);
   return response;
 };
 
-/** Without its `Response` the client would ask for a `data:` address, which the page's policy forbids. */
+/** Without `Response` the client would fetch a `data:` URL, which the page's policy forbids. */
 const watchedFetch = Object.assign(watch, { Response });

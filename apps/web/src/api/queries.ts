@@ -4,12 +4,12 @@ import type OpenAI from 'openai';
 import { useMemo } from 'react';
 import { call, openai } from './connection';
 
-/** Everything read from the gateway, kept for a while. */
+/** Cache of the data from the gateway. */
 export const queryClient = new QueryClient({
   defaultOptions: { queries: { staleTime: 10_000, retry: 1, refetchOnWindowFocus: false } },
 });
 
-/** A conversation, as lists show it. */
+/** A conversation in a list. */
 export type Conversation = OpenAI.Conversations.Conversation & { metadata: Record<string, string> };
 
 interface Page<Item> {
@@ -18,7 +18,7 @@ interface Page<Item> {
   has_more: boolean;
 }
 
-/** All conversations, latest first, read in pages. */
+/** Reads all conversations in pages, latest first. */
 export function useConversations() {
   return useInfiniteQuery({
     queryKey: ['conversations'],
@@ -29,7 +29,7 @@ export function useConversations() {
   });
 }
 
-/** A conversation of the list, as far as it has been read. */
+/** A conversation from the pages of the list that have been read. */
 export function useConversation(id: string | undefined): Conversation | undefined {
   const { data } = useConversations();
   return useMemo(() => data?.pages.flatMap((page) => page.data).find((one) => one.id === id), [data, id]);
@@ -82,7 +82,7 @@ export const megaServicesQuery = queryOptions({
   queryFn: async () => (await call<{ megaservices: MegaService[] }>('/megaservices')).megaservices,
 });
 
-/** {@link megaServicesQuery}, followed. */
+/** Hook for {@link megaServicesQuery}. */
 export const useMegaServices = () => useQuery(megaServicesQuery);
 
 /** A model as `/v1/models` lists it. */
@@ -100,7 +100,7 @@ export const modelsQuery = queryOptions({
   queryFn: async () => (await call<{ data: ListedModel[] }>('/models')).data,
 });
 
-/** {@link modelsQuery}, followed. */
+/** Hook for {@link modelsQuery}. */
 export const useModels = () => useQuery(modelsQuery);
 
 /** A parameter of a mega service. */
@@ -126,10 +126,10 @@ export type ListedDocument = Omit<DocumentChunks['document'], 'filename' | 'crea
   created_at: string;
 };
 
-/** Documents on one page of a list. */
+/** Number of documents on one page of a list. */
 const documentsPerPage = 200;
 
-/** Documents of a collection whose name has a text, newest first, read in pages. */
+/** Reads the documents of a collection whose names contain a text, in pages, newest first. */
 export function useDocuments(collection: string | null, search: string) {
   return useInfiniteQuery({
     queryKey: ['documents', collection, search],
@@ -151,16 +151,16 @@ export function useCollections() {
   return useQuery({ queryKey: ['collections'], queryFn: () => call<string[]>('/dataprep/indices') });
 }
 
-/** Chunks that are read at a time. */
+/** Number of chunks in one page. */
 export const chunksPerPage = 50;
 
-/** What is shown of a document: how many chunks it has, and some of them. */
+/** Number of chunks of a document, and some of the chunks. */
 interface ShownChunks {
   document: { chunks: number; name?: string };
   chunks: readonly Pick<DocumentChunks['chunks'][number], 'index' | 'text' | 'metadata'>[];
 }
 
-/** One page of the chunks of a document, or of a file of one of the vector stores. */
+/** Reads one page of the chunks of a document, or of a file in one of the vector stores. */
 export function useChunks(
   { documentId, stores = [] }: { documentId: string; stores?: readonly string[] },
   page: number,
@@ -178,7 +178,7 @@ export function useChunks(
   });
 }
 
-/** The whole content of a file of a vector store, whichever of them has it. */
+/** Reads the whole content of a file from the first vector store that contains it. */
 async function readContent(file: string, stores: readonly string[]): Promise<ShownChunks> {
   let failure: unknown = new Error(file);
   for (const store of stores) {

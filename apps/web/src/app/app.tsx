@@ -31,7 +31,7 @@ const DocumentsPage = lazy(() => import('../documents/documents-page'));
 const PipelinesPage = lazy(() => import('../pipelines/pipelines-page'));
 const SystemPage = lazy(() => import('../system/system-page'));
 
-/** Colors and sizes of the app. The page itself never scrolls, so that no dialog has to stop it. */
+/** Colors and sizes of the app. The page itself never scrolls, so that a dialog does not need to lock its scrolling. */
 const theme = createTheme({
   primaryColor: 'indigo',
   primaryShade: 7,
@@ -47,7 +47,7 @@ const theme = createTheme({
   },
 });
 
-/** The app: providers, the gate for a key, and the page that the address names. */
+/** The app: providers, the gate for the API key, and the page of the current route. */
 export function App(): ReactElement {
   const [ready, setReady] = useState(false);
   useEffect(() => void startLanguage().finally(() => setReady(true)), []);
@@ -65,7 +65,7 @@ export function App(): ReactElement {
   );
 }
 
-/** The nonce with which the gateway allows the styles that components write. */
+/** The nonce of the gateway for the inline styles of components. */
 function styleNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 }
@@ -123,7 +123,7 @@ const places = [
   { page: 'system', Icon: IconActivity },
 ] as const;
 
-/** The pages, the conversations and the language. */
+/** The sidebar: links to the pages, the conversations and the language. */
 function Sidebar({ route }: { route: Route }): ReactElement {
   const t = useText();
   return (

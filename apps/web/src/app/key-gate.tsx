@@ -6,7 +6,7 @@ import { queryClient } from '../api/queries';
 import { useText } from '../i18n/text';
 import { useStored } from '../stored';
 
-/** Shows the app once the gateway takes the key, and a question for the key until then. */
+/** Asks for the API key until the gateway accepts it, then shows the app. */
 export function KeyGate({ children }: { children: ReactNode }): ReactNode {
   const t = useText();
   const refused = useStored(keyRefused);

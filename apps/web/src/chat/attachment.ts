@@ -3,32 +3,32 @@ import { call, messageOf, openai } from '../api/connection';
 import { queryClient, useConversation, type Conversation } from '../api/queries';
 import { joined, drafts, setDraft } from './settings';
 
-/** Files that a conversation asks about, in a vector store of their own. */
+/** Files of a conversation, in a separate vector store. */
 export interface Attachment {
   name: string;
   state: 'reading' | 'ready' | 'failed';
-  /** The vector store, when it has been read. */
+  /** Id of the vector store, after the files have been read. */
   store?: string;
   error?: string;
 }
 
-/** Longest value of a conversation's metadata. */
+/** Limit for the characters of a metadata value. */
 const longestName = 512;
-/** As many identifiers as a value of the metadata holds. */
+/** Number of vector store ids that fit into a metadata value. */
 const mostStores = 12;
 const audioNames = /\.(wav|mp3|flac|og[ga]|opus|webm|m4a|mp4)$/i;
 
-/** Whether a file is heard in place of being read. */
+/** Whether a file is audio, which is transcribed. */
 export function isAudio({ name, type }: Pick<File, 'name' | 'type'>): boolean {
   return type.startsWith('audio/') || audioNames.test(name);
 }
 
-/** What a conversation asks about in place of the documents, and how files are added and taken away. */
+/** The attached files of a conversation, which replace the documents, and functions to attach and detach them. */
 export function useAttachment(conversation: string | undefined): {
   attachment: Attachment | undefined;
   add: (files: readonly File[]) => Promise<void>;
   remove: () => Promise<void>;
-  /** Called when a new conversation has taken the file over: the next one begins without it. */
+  /** Called when a new conversation has taken over the file. The next new conversation begins without it. */
   handOver: () => void;
 } {
   const [own, setOwn] = useState<Attachment & { of: string | undefined }>();
@@ -62,23 +62,23 @@ export function useAttachment(conversation: string | undefined): {
   const remove = async (): Promise<void> => {
     setOwn(undefined);
     if (local?.store) await deleteStore(local.store);
-    // What was cited in the conversation can still be opened: the store goes with the conversation.
+    // The store stays until the conversation is deleted, so that citations can still be opened.
     else if (conversation && !local) await setMetadata(conversation, { file: null });
   };
   return { attachment: local ?? kept, add, remove, handOver: () => setOwn(undefined) };
 }
 
-/** The vector stores of a conversation; the last one is searched while its metadata name a file. */
+/** Ids of the vector stores of a conversation. The last one is searched while the metadata contain a file. */
 export function storesOf(conversation: Conversation | undefined): string[] {
   return (conversation?.metadata['stores'] ?? '').split(' ').filter(Boolean);
 }
 
-/** The metadata of a conversation that asks about files. */
+/** Metadata of a conversation with attached files. */
 export function attached(file: string, stores: readonly string[]): { file: string; stores: string } {
   return { file, stores: stores.slice(-mostStores).join(' ') };
 }
 
-/** Writes down what is said in a file, into the draft. */
+/** Transcribes an audio file into the draft. */
 async function transcribe(file: File, conversation: string): Promise<void> {
   const form = new FormData();
   form.append('file', file, file.name);
@@ -113,7 +113,7 @@ export async function deleteStore(id: string): Promise<void> {
 }
 
 async function setMetadata(id: string, metadata: Record<string, string | null>): Promise<void> {
-  // The gateway merges metadata, and takes away what is null.
+  // The gateway merges metadata and removes keys with the value null.
   await call(`/conversations/${id}`, { metadata });
   await queryClient.invalidateQueries({ queryKey: ['conversations'] });
 }

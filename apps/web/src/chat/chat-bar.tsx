@@ -9,7 +9,7 @@ import { toMarkdown, type Turn } from './turns';
 
 const ParameterDrawer = lazy(() => import('./parameter-drawer'));
 
-/** The bar of the chat: what answers, its parameters, and the conversation as a file. */
+/** The bar of the chat: the model or mega service, its parameters, and the export of the conversation. */
 export function ChatBar({
   title,
   conversation,
@@ -60,7 +60,7 @@ export function ChatBar({
   );
 }
 
-/** Hands a text to the user as a file. */
+/** Downloads a text as a file. */
 function download(filename: string, content: string): void {
   const url = URL.createObjectURL(new Blob([content], { type: 'text/markdown' }));
   const link = document.createElement('a');

@@ -22,7 +22,7 @@ runs.onEnd = async (conversation) => {
   queryClient.setQueryData(itemsKey(conversation), await readItems(conversation));
 };
 
-/** A conversation, or the beginning of a new one. */
+/** The page of a conversation, or of a new one. */
 export function ChatPage({ conversation }: { conversation: string | undefined }): ReactElement {
   const t = useText();
   const items = useItems(conversation);
@@ -93,7 +93,7 @@ function useChat(
     handOver();
     navigate({ page: 'chat', id });
   };
-  // The turns of a long conversation are not shown again because a function is another one.
+  // Stable functions, so that the turns of a long conversation do not render again.
   const latest = useRef({ start, repeat });
   useEffect(() => {
     latest.current = { start, repeat };
@@ -101,7 +101,7 @@ function useChat(
   return useMemo(
     () => ({
       ask: (question: string) => void latest.current.start(question).catch(showError),
-      /** Asks a question of the conversation again, in other words perhaps; what came after it goes. */
+      /** Asks a question again, possibly edited. Later turns are deleted. */
       again: (turn: Turn, question: string) => void latest.current.repeat(turn, question).catch(showError),
     }),
     [],
@@ -131,10 +131,10 @@ async function createConversation(question: string, attachment: Attachment | und
   return id;
 }
 
-/** Pixels from the end within which the list follows what is written. */
+/** Distance in pixels from the end within which the list follows the answer. */
 const nearEnd = 80;
 
-/** The turns of a conversation: only those in view are in the page, and the end stays in view while it grows. */
+/** The turns of a conversation. Only visible turns are rendered. The list follows its end while the answer grows. */
 function TurnList({
   turns,
   busy,
@@ -192,10 +192,10 @@ function TurnList({
   );
 }
 
-/** Questions that the documents answer which MegaNest reads on its first start. */
+/** Example questions for the sample documents, which the first start of MegaNest ingests. */
 const samples: readonly Key[] = ['sampleDies', 'sampleMegaService', 'sampleScale', 'sampleBackup'];
 
-/** What a new conversation shows: questions to try, or the way to the first document. */
+/** The content of a new conversation: example questions, or a link to add the first document. */
 function Welcome({ ask }: { ask: (question: string) => void }): ReactElement {
   const t = useText();
   const { data, isSuccess } = useDocuments(null, '');

@@ -17,7 +17,7 @@ import { drafts, setDraft, joined } from './settings';
 import type { Dictation } from './voice/dictation';
 
 interface ComposerProps {
-  /** The conversation, or `new`. */
+  /** Id of the conversation, or `new`. */
   conversation: string;
   busy: boolean;
   attachment: Attachment | undefined;
@@ -27,7 +27,7 @@ interface ComposerProps {
   stop: () => void;
 }
 
-/** Where questions are written. Enter sends, Shift and Enter begin a new line. */
+/** The input for questions. Enter sends; Shift and Enter begin a new line. */
 export function Composer(props: ComposerProps): ReactElement {
   const { conversation, busy, attachment, attach, ask, stop } = props;
   const t = useText();
@@ -77,12 +77,12 @@ export function Composer(props: ComposerProps): ReactElement {
   );
 }
 
-/** Whether a key sends a question: Enter, but not with Shift, and not where it ends the input of one character by several keys. */
+/** Whether a key sends the question: Enter without Shift, unless it ends the composition of an input method. */
 export function isSend({ key, shiftKey, nativeEvent }: KeyboardEvent): boolean {
   return key === 'Enter' && !shiftKey && !nativeEvent.isComposing;
 }
 
-/** Sends the question, or stops the answer that is written. */
+/** The button that sends the question, or stops the current answer. */
 function SendOrStop({
   busy,
   mayAsk,
@@ -110,7 +110,7 @@ function SendOrStop({
   );
 }
 
-/** The files that are asked about in place of the documents. */
+/** The attached files, which replace the documents. */
 function Attached({ attachment, detach }: ComposerProps): ReactElement | null {
   const t = useText();
   if (!attachment) return null;
@@ -145,7 +145,7 @@ function Attached({ attachment, detach }: ComposerProps): ReactElement | null {
   );
 }
 
-/** Writes what is said into the draft, while it is said. Browsers give pages a microphone over HTTPS and on this machine. */
+/** The button for dictation into the draft. Browsers allow the microphone over HTTPS and on localhost only. */
 function Microphone({ conversation }: { conversation: string }): ReactElement | null {
   const t = useText();
   const [state, setState] = useState<'off' | 'on' | 'ending'>('off');

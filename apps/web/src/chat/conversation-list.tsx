@@ -21,7 +21,7 @@ export function ConversationList({ active }: { active: string | undefined }): Re
   const gone = useStored(hidden);
   const { data, isSuccess, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
     useConversations();
-  // A search is over all of them, not over those that were read already.
+  // A search covers all conversations, so that the remaining pages are read.
   const readMore = search !== '' && hasNextPage && !isFetchingNextPage && !isFetchNextPageError;
   useEffect(() => {
     if (readMore) void fetchNextPage();

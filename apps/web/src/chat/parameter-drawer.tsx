@@ -5,10 +5,10 @@ import { useStored } from '../stored';
 import { useText } from '../i18n/text';
 import { settings } from './settings';
 
-/** Parameters that the app itself sets, or that belong to a single call. */
+/** Parameters that the app sets itself, or that are only useful for a single call. */
 const own = new Set(['n', 'filter', 'logit_bias', 'stop']);
 
-/** The parameters of a mega service as a form, made from what the gateway says of them. */
+/** A form for the parameters of a mega service, from their descriptions in the gateway. */
 export default function ParameterDrawer({
   model,
   close,

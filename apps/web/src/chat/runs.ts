@@ -5,7 +5,7 @@ import { Stored } from '../stored';
 import { applyEvent, ended, answerOf, type Turn } from './turns';
 import { text } from '../i18n/text';
 
-/** What a question is asked with, beside its text. */
+/** Options of a question. */
 export interface Ask {
   model: string;
   /** Parameters of the mega service or the model, by their names. */
@@ -14,7 +14,7 @@ export interface Ask {
   store?: string;
 }
 
-/** A response on its way, or one that did not end well. */
+/** A running or failed response. */
 export interface Run {
   turn: Turn;
   responseId?: string;
@@ -24,28 +24,28 @@ export interface Run {
 
 type Stream = AsyncIterable<OpenAI.Responses.ResponseStreamEvent>;
 
-/** Runs that a reload of the page takes up again. */
+/** Runs that continue after a reload of the page. */
 const kept = new Stored<Record<string, { responseId: string; question: string; after: string }>>(
   'meganest-runs',
   {},
 );
 
-/** The runs of all conversations; they go on while other pages are shown. */
+/** The runs of all conversations. They continue while other pages are shown. */
 class Runs {
   readonly #runs = new Map<string, Run>();
-  /** Ends when what a run leaves behind has been read. */
+  /** Promises that resolve when a run has ended and its conversation has been read again. */
   readonly #ends = new Map<string, Promise<void>>();
   readonly #listeners = new Set<() => void>();
   #frame = 0;
 
-  /** Called when a response has ended: reads the conversation again. */
+  /** Called when a response has ended, to read the conversation again. */
   onEnd: (conversation: string) => Promise<void> = () => Promise.resolve();
 
   get(conversation: string): Run | undefined {
     return this.#runs.get(conversation);
   }
 
-  /** Resolves when the conversation has no run, or one that failed. */
+  /** Resolves when the conversation has no run, or a failed one. */
   settled(conversation: string): Promise<void> {
     return this.#ends.get(conversation) ?? Promise.resolve();
   }
@@ -67,7 +67,7 @@ class Runs {
     );
   }
 
-  /** Takes up a run that was on its way when the page was left. */
+  /** Follows a run that was active when the user left the page. */
   async resume(conversation: string): Promise<void> {
     const run = kept.get()[conversation];
     if (!run || this.#runs.has(conversation)) return;
@@ -78,13 +78,13 @@ class Runs {
     );
   }
 
-  /** Stops the answer; what is written already stays. */
+  /** Stops the answer. The text so far stays. */
   async stop(conversation: string): Promise<void> {
     const { responseId } = this.#runs.get(conversation) ?? {};
     if (responseId) await openai().responses.cancel(responseId);
   }
 
-  /** Forgets a run that has ended. */
+  /** Removes a run that has ended. */
   drop(conversation: string): void {
     this.#runs.delete(conversation);
     this.#notify();
@@ -107,7 +107,7 @@ class Runs {
       await this.#readEnd(conversation);
     } catch (error) {
       this.#change(conversation, (turn) => ({ ...turn, state: 'failed', error: messageOf(error) }));
-      // The connection is gone, which also a reload does: the response itself goes on and is taken up later.
+      // The connection was lost, for example by a reload. The response continues and can be resumed later.
       if (!(error instanceof APIError && error.status !== undefined)) return;
     }
     kept.update(({ [conversation]: _ended, ...others }) => others);
@@ -117,7 +117,7 @@ class Runs {
     if (turn?.state !== 'failed') this.drop(conversation);
   }
 
-  /** A stream that ends without its last event is looked up: the response may have been cancelled elsewhere. */
+  /** Reads the response of a stream that ended without its last event: another client may have cancelled it. */
   async #readEnd(conversation: string): Promise<void> {
     const { turn, responseId } = this.#runs.get(conversation) ?? {};
     if (!responseId || (turn?.state !== 'running' && turn?.state !== 'queued')) return;
@@ -147,7 +147,7 @@ class Runs {
     this.#notify();
   }
 
-  /** Tokens may come faster than the screen shows them: components hear of them once a frame. */
+  /** Notifies components at most once per frame, because tokens may come faster than the screen updates. */
   #notify(): void {
     if (this.#frame !== 0) return;
     this.#frame = requestAnimationFrame(() => {
@@ -161,7 +161,9 @@ function queuedTurn(conversation: string, question: string): Turn {
   return { id: `run-${conversation}`, question, itemIds: [], output: [], state: 'queued' };
 }
 
-/** A conversation has no items of a cancelled response: the question and what was written of the answer are added. */
+/**
+ * Adds the question and the partial answer to the conversation, which does not contain items of a cancelled response.
+ */
 async function keepStopped(conversation: string, turn: Turn): Promise<void> {
   const answer = answerOf(turn);
   const items: OpenAI.Responses.EasyInputMessage[] = [
@@ -171,7 +173,7 @@ async function keepStopped(conversation: string, turn: Turn): Promise<void> {
   await openai().conversations.items.create(conversation, { items });
 }
 
-/** The one store of runs. */
+/** The shared store of runs. */
 export const runs = new Runs();
 
 /** The run of a conversation, if there is one. */
@@ -180,7 +182,7 @@ export function useRun(conversation: string | undefined): Run | undefined {
   return useSyncExternalStore(runs.subscribe, read);
 }
 
-/** The turns of a conversation with its run at the end, in place of what is stored of the same question already. */
+/** The turns of a conversation with its run at the end. The run replaces the stored turn of the same question. */
 export function withRun(turns: readonly Turn[], run: Run | undefined): readonly Turn[] {
   if (!run) return turns;
   const start = turns.findLastIndex(({ itemIds }) => itemIds.includes(run.after)) + 1;

@@ -12,7 +12,7 @@ import { text } from '../i18n/text';
 import { Stored, useStored } from '../stored';
 import type { Ask } from './runs';
 
-/** What questions are asked with; kept in the browser. */
+/** Settings for questions, stored in the browser. */
 interface Settings {
   /** A mega service or a model; undefined: chatqna, or the first mega service of the list. */
   model?: string;
@@ -23,13 +23,13 @@ interface Settings {
 /** The settings of the chat. */
 export const settings = new Stored<Settings>('meganest-chat', { parameters: {} });
 
-/** Names of what answers questions: mega services, and language models alone. */
+/** Names of the mega services and of the language models that can answer questions. */
 interface Answerers {
   megaServices: string[];
   models: string[];
 }
 
-/** Which mega services and models answer a question of text. */
+/** The mega services and models that answer text questions. */
 export function useAnswerers(): Answerers {
   return answerersOf(useMegaServices().data ?? [], useModels().data ?? []);
 }
@@ -41,7 +41,7 @@ function answerersOf(megaServices: readonly MegaService[], models: readonly List
   };
 }
 
-/** `/v1/models` has the mega services that give answers; those for speech want audio. */
+/** Mega services that answer text questions: `/v1/models` lists them. Mega services for speech need audio. */
 function answering(megaServices: readonly MegaService[], models: readonly ListedModel[]): string[] {
   const names = new Set(models.map(({ id }) => id));
   return megaServices
@@ -53,13 +53,13 @@ function isLanguageModel({ service }: ListedModel): boolean {
   return service === 'llm';
 }
 
-/** The mega service or model that answers now; undefined until the lists are read. */
+/** The current mega service or model; undefined until the lists are read. */
 export function useModel(): string | undefined {
   const answerers = useAnswerers();
   return chosenOf(answerers, useStored(settings).model);
 }
 
-/** The language model that answers about files of a conversation: the one that is chosen, else the first. */
+/** The language model for questions about files of a conversation: the chosen model, else the first one. */
 export async function readLanguageModel(): Promise<string | undefined> {
   const models = (await queryClient.ensureQueryData(modelsQuery)).filter(isLanguageModel);
   const { model } = settings.get();
@@ -79,17 +79,17 @@ function chosenOf({ megaServices, models }: Answerers, chosen: string | undefine
   return wanted ?? names[0];
 }
 
-/** What to ask a model with. */
+/** Options of a question for a model. */
 export function askOf(model: string, store?: string): Ask {
   return { model, parameters: settings.get().parameters[model] ?? {}, ...(store && { store }) };
 }
 
-/** The title of a conversation; those that other clients made may have none. */
+/** The title of a conversation. Conversations from other clients may not have a title. */
 export function titleOf({ metadata }: Conversation): string {
   return metadata['title'] || text('untitled');
 }
 
-/** What was written and not sent yet, by conversation; that of a new one is `new`. */
+/** Unsent text by conversation. The key of a new conversation is `new`. */
 export const drafts = new Stored<Readonly<Record<string, string>>>(
   'meganest-drafts',
   {},
@@ -103,7 +103,7 @@ export function setDraft(conversation: string, text: string): void {
   );
 }
 
-/** Two texts with one space between them. */
+/** Joins two texts with one space. */
 export function joined(before: string, text: string): string {
   return [before.trimEnd(), text.trim()].filter(Boolean).join(' ');
 }

@@ -25,7 +25,7 @@ interface TurnProps {
   open: (opened: Opened) => void;
 }
 
-/** A question and its answer, with what can be done with them. */
+/** A question and its answer, with their actions. */
 export const TurnView = memo(function TurnView(props: TurnProps): ReactElement {
   const { turn, last, busy, open } = props;
   const t = useText();
@@ -81,7 +81,7 @@ export const TurnView = memo(function TurnView(props: TurnProps): ReactElement {
   );
 });
 
-/** Says how an answer ended that is not whole. */
+/** The reason why an answer is incomplete. */
 function Ending({ turn, busy, again }: TurnProps): ReactNode {
   const t = useText();
   if (turn.state === 'cancelled' || turn.state === 'incomplete')
@@ -102,7 +102,7 @@ function Ending({ turn, busy, again }: TurnProps): ReactNode {
   );
 }
 
-/** Enter asks again, as below; Escape leaves the question as it was. */
+/** Editor for a question. Enter asks again; Escape cancels the edit. */
 function QuestionEditor({ turn, again, close }: TurnProps & { close: () => void }): ReactElement {
   const t = useText();
   const [value, setValue] = useState(turn.question);
@@ -158,7 +158,7 @@ function Copy({ text }: { text: string }): ReactElement {
   );
 }
 
-/** What came before the answer, folded: thoughts of the model and calls of tools. */
+/** Collapsed steps before the answer: reasoning and tool calls. */
 function Steps({ output }: { output: readonly OutputItem[] }): ReactElement[] {
   const t = useText();
   return output.flatMap((item) => {
@@ -187,7 +187,7 @@ function stepOf(item: OutputItem): { name?: string; body: string } | undefined {
     case 'mcp_call':
     case 'mcp_approval_request': {
       const { output, error } = { output: null, error: null, ...item };
-      // The types say that an error is a text; servers send an object too.
+      // The type of an error is a text, but servers also send an object.
       const outcome = output ?? (error && (typeof error === 'string' ? error : JSON.stringify(error)));
       return { name: item.name, body: [item.arguments, outcome].filter(Boolean).join('\n\n') };
     }

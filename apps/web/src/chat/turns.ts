@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 
-/** A passage that was found for a question. */
+/** A search result for a question. */
 export interface Passage {
   documentId: string;
   filename: string;
@@ -12,18 +12,18 @@ export interface Passage {
   page?: number;
 }
 
-/** An item of a response, as it is written or as a conversation keeps it. */
+/** An item of a running response or of a stored conversation. */
 export type OutputItem = OpenAI.Responses.ResponseOutputItem | OpenAI.Conversations.ConversationItem;
 
-/** A question and what came of it. */
+/** A question and the output of its response. */
 export interface Turn {
-  /** The id of the question's item, or of the response that is on its way. */
+  /** Id of the question's item, or of the running response. */
   id: string;
   question: string;
-  /** Every stored item of the turn: they go when the question is asked again. */
+  /** Ids of all stored items of the turn. They are deleted when the question is asked again. */
   itemIds: string[];
   output: OutputItem[];
-  /** While the answer is written, and how it ended. */
+  /** State of the answer. */
   state: 'queued' | 'running' | 'done' | 'cancelled' | 'failed' | 'incomplete';
   error?: string;
 }
@@ -44,7 +44,7 @@ export function toTurns(items: readonly OpenAI.Conversations.ConversationItem[])
   return turns;
 }
 
-/** The text of a message, whichever parts it has. */
+/** The text of a message with any kinds of parts. */
 function textOf(message: { content: readonly object[] }): string {
   return message.content
     .map((part) => {
@@ -83,14 +83,14 @@ export function passagesOf({ output }: Pick<Turn, 'output'>): Passage[] {
 
 /** A document that an annotation of an answer cites. */
 interface Citation {
-  /** Offset in the answer behind the cited text. */
+  /** Offset in the answer after the cited text. */
   index: number;
   documentId: string;
   filename: string;
   page: unknown;
 }
 
-/** A citation of a document that has pages. */
+/** A citation of a document with pages. */
 export type CitedPage = Pick<Citation, 'index' | 'documentId'> & { page: number };
 
 function citationsOf(output: Turn['output']): Citation[] {
@@ -106,27 +106,27 @@ function citationsOf(output: Turn['output']): Citation[] {
         citations.push({ index: before + index, documentId, filename, page });
       }
     }
-    // Messages are joined by an empty line.
+    // An empty line separates messages.
     before += textOf(item).length + 2;
   }
   return citations;
 }
 
-/** The pages that the annotations of an answer name. */
+/** The pages in the annotations of an answer. */
 export function citedPages({ output }: Pick<Turn, 'output'>): CitedPage[] {
   return citationsOf(output).flatMap(({ index, documentId, page }) =>
     typeof page === 'number' ? [{ index, documentId, page }] : [],
   );
 }
 
-/** The page that the citation of a document at an offset means: that of its nearest annotation. */
+/** The page for the citation of a document at an offset: the page of the nearest annotation. */
 export function pageAt(pages: readonly CitedPage[], documentId: string, offset: number): number | undefined {
   const own = pages.filter((page) => page.documentId === documentId);
   const distance = ({ index }: CitedPage) => Math.abs(index - offset);
   return own.toSorted((a, b) => distance(a) - distance(b))[0]?.page;
 }
 
-/** The documents that the annotations of an answer name, each once. */
+/** The documents in the annotations of an answer, without duplicates. */
 export function citedFiles({ output }: Pick<Turn, 'output'>): { documentId: string; filename: string }[] {
   const files = new Map(citationsOf(output).map(({ documentId, filename }) => [documentId, filename]));
   return [...files].map(([documentId, filename]) => ({ documentId, filename }));
@@ -135,7 +135,7 @@ export function citedFiles({ output }: Pick<Turn, 'output'>): { documentId: stri
 type Event = OpenAI.Responses.ResponseStreamEvent;
 type Response = OpenAI.Responses.Response;
 
-/** The turn after an event of its response. Events that change nothing visible give the same turn back. */
+/** Returns the turn after an event of its response. Events without a visible change return the same object. */
 export function applyEvent(turn: Turn, event: Event): Turn {
   switch (event.type) {
     case 'response.queued':
@@ -206,7 +206,7 @@ const states: Readonly<Record<string, Turn['state']>> = {
   failed: 'failed',
 };
 
-/** The turn of a response that has ended, or that was read as it is now. */
+/** Returns the turn with the output and the state of a response. */
 export function ended(turn: Turn, response: Response): Turn {
   const state = states[response.status ?? ''] ?? turn.state;
   return {
@@ -217,13 +217,13 @@ export function ended(turn: Turn, response: Response): Turn {
   };
 }
 
-/** The official client's types have no event for a cancelled response. */
+/** Handles a cancelled response: the types of the official client do not have this event. */
 function changedByName(turn: Turn, event: Event): Turn {
   const { type, response } = event as { type: string; response?: Response };
   return type === 'response.cancelled' && response ? ended(turn, response) : turn;
 }
 
-/** A conversation as a Markdown file: questions as headings, and below each answer the sources that it cites. */
+/** A conversation as Markdown: questions as headings, and the cited sources below each answer. */
 export function toMarkdown(title: string, turns: readonly Turn[]): string {
   const parts = turns.map((turn) => {
     const answer = answerOf(turn);

@@ -6,26 +6,26 @@ import { useText } from '../i18n/text';
 import { Failure } from '../shared/components';
 import { findQuote, type Span } from './quote';
 
-/** A document to show, at a passage where there is one. */
+/** A document to show, with the passage to open. */
 export interface Opened {
   documentId: string;
   filename: string;
-  /** Position of the passage to begin with. */
+  /** Position of the first passage to show. */
   index?: number;
-  /** The sentence to highlight in it; else all of it. */
+  /** Sentence to highlight in the passage. Without it the whole passage is highlighted. */
   quote?: string;
-  /** Of a paged document: where the passage stands. */
+  /** Page of the passage, for a paged document. */
   page?: number;
-  /** Vector stores that may hold it, where it is a file of a conversation. */
+  /** Vector stores that may contain the document, if it is a file of a conversation. */
   stores?: readonly string[];
 }
 
-/** A document with its chunks, opened at the passage, with what stands before and after it. */
+/** Shows the chunks of a document, scrolled to a passage. */
 export function DocumentView({ opened, onClose }: { opened: Opened; onClose: () => void }): ReactElement {
   const t = useText();
   const { index = 0, page } = opened;
   const first = useChunks(opened, Math.floor(index / chunksPerPage));
-  // One that is opened by its address may be on a later page of the list.
+  // A document that is opened by its address may be on a later page of the list.
   const filename = opened.filename || (first.data?.document.name ?? '');
   const list = useRef<VListHandle>(null);
   const chunks = first.data?.document.chunks ?? 0;
@@ -55,7 +55,7 @@ export function DocumentView({ opened, onClose }: { opened: Opened; onClose: () 
   );
 }
 
-/** One chunk; its page is read when it comes into view. */
+/** One chunk. Its page of chunks is read when it becomes visible. */
 function Chunk({ opened, position }: { opened: Opened; position: number }): ReactElement {
   const t = useText();
   const { data } = useChunks(opened, Math.floor(position / chunksPerPage));
@@ -80,7 +80,7 @@ function Chunk({ opened, position }: { opened: Opened; position: number }): Reac
   );
 }
 
-/** A text with a part of it highlighted. */
+/** A text with a highlighted part. */
 export function MarkedText({ text, mark }: { text: string; mark: Span | undefined }): ReactElement {
   if (!mark) return <>{text}</>;
   return (

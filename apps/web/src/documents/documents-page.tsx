@@ -16,7 +16,7 @@ import { resumeUploads } from './uploads';
 
 resumeUploads();
 
-/** The documents: new ones, the list, and one of them with its chunks. */
+/** The page of the documents: uploads, the list, and an opened document. */
 export default function DocumentsPage({ documentId }: { documentId: string | undefined }): ReactElement {
   const t = useText();
   const [collection, setCollection] = useState<string | null>(null);
@@ -71,26 +71,26 @@ export default function DocumentsPage({ documentId }: { documentId: string | und
   );
 }
 
-/** Pages are cut by position: a document that came meanwhile moves others onto the next page too. */
+/** Removes duplicates. Pages are defined by position, so that a new document moves others onto the next page. */
 function unique(documents: readonly ListedDocument[]): ListedDocument[] {
   return [...new Map(documents.map((document) => [document.id, document])).values()];
 }
 
-/** Rows ahead of the end at which the next page is read: two seconds of fast scrolling. */
+/** Number of rows before the end at which the next page is read: two seconds of fast scrolling. */
 const ahead = 160;
 /** Height of a row in pixels. */
 const rowHeight = 48;
-/** Pixels of rows around those in view: scrolling does not wait for the page, which would show gaps. */
+/** Pixels of rendered rows around the visible rows, so that fast scrolling does not show gaps. */
 const aroundPixels = 400;
 
-/** The documents as a table of which only the rows in view are in the page. */
+/** A table of the documents. Only visible rows are rendered. */
 export function DocumentList({
   documents,
   empty,
   atEnd,
 }: {
   documents: readonly ListedDocument[];
-  /** What is said in place of the rows where there are none. */
+  /** Text for an empty list. */
   empty: string;
   atEnd: () => void;
 }): ReactElement {
@@ -102,7 +102,7 @@ export function DocumentList({
     const { scrollOffset = 0, viewportSize = 0 } = list.current ?? {};
     if ((scrollOffset + viewportSize) / rowHeight + ahead > shown.length) atEnd();
   };
-  // A list at its end does not scroll: what has come may be fewer rows than are wanted.
+  // A short list does not scroll, so that this also runs after each render.
   useEffect(readAhead);
   if (shown.length === 0)
     return (
@@ -156,8 +156,8 @@ function Heads(): ReactElement {
 const hidden = hiddenIds('meganest-deleting-documents');
 
 /**
- * A document in the list. Its link and its button are plain elements: several rows come into view in each frame of
- * scrolling, and a component of the library costs more than the whole row does.
+ * A document in the list. Its link and its button are plain elements, because a scroll frame may render several rows,
+ * and a component of the library takes longer than the whole row.
  */
 const DocumentRow = memo(function DocumentRow({ document }: { document: ListedDocument }): ReactElement {
   const t = useText();

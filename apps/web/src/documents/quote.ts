@@ -4,7 +4,7 @@ export interface Span {
   end: number;
 }
 
-/** The sentence of an answer that the citation at `position` belongs to, without the numbers of citations. */
+/** The sentence of an answer with the citation at `position`, without citation numbers. */
 export function citedSentence(answer: string, position: number): string {
   const before = answer
     .slice(0, position)
@@ -15,14 +15,14 @@ export function citedSentence(answer: string, position: number): string {
 }
 
 /**
- * Where a passage says the sentence: the sentence itself where it is quoted, else the passage's sentence that has most
- * of its words. Undefined where they have little in common.
+ * Finds a sentence in a passage: the sentence itself if the passage contains it, else the sentence of the passage with
+ * the most words in common. Undefined if they have few words in common.
  */
 export function findQuote(passage: string, sentence: string): Span | undefined {
   return findExact(passage, sentence) ?? findNearest(passage, sentence);
 }
 
-/** White space and case may differ. */
+/** Finds the sentence itself, ignoring whitespace and case. */
 function findExact(passage: string, sentence: string): Span | undefined {
   const words = sentence.split(/\s+/).filter(Boolean);
   if (words.length < 2) return undefined;
@@ -47,7 +47,7 @@ function wordsOf(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu));
 }
 
-/** A single line break is within a sentence, an empty line ends one. */
+/** Splits a text into sentences. A single line break does not end a sentence, but an empty line does. */
 function sentencesOf(text: string): Span[] {
   const unwrapped = text.replaceAll(/(?<!\n)\n(?!\n)/g, ' ');
   const segments = new Intl.Segmenter('en', { granularity: 'sentence' }).segment(unwrapped);

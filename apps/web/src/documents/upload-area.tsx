@@ -18,7 +18,7 @@ import { showError } from '../shared/toast';
 import { useText, type Key } from '../i18n/text';
 import { removeUpload, uploadFiles, uploadLink, uploads, type Upload } from './uploads';
 
-/** Where files and folders are dropped and links are entered, and what became of them. */
+/** The area for dropped files, folders and links, with the progress of the uploads. */
 export function UploadArea(): ReactElement {
   const t = useText();
   const [collection, setCollection] = useState('');

@@ -3,62 +3,62 @@ import { ApiError, apiUrl, authorization, call, errorOf, messageOf } from '../ap
 import { queryClient, readJob } from '../api/queries';
 import { Stored } from '../stored';
 
-/** A file or a link on its way into the documents. */
+/** The upload of a file or a link. */
 export interface Upload {
   id: string;
   name: string;
   collection: string;
   state: 'waiting' | 'sending' | 'working' | 'done' | 'failed' | 'cancelled';
-  /** Share of the current step that is done, from 0 to 1. */
+  /** Progress of the current step, from 0 to 1. */
   share: number;
   stage?: string;
   jobId?: string;
   error?: string;
 }
 
-/** Uploads of this browser; those that have a job go on after a reload. */
+/** Uploads of this browser. Uploads with a job continue after a reload. */
 export const uploads = new Stored<Upload[]>('meganest-uploads', []);
 
-/** Files that are sent at a time. */
+/** Limit for files that are sent concurrently. */
 const mostAtOnce = 3;
-/** Milliseconds between two looks at a job. */
+/** Milliseconds between two polls of a job. */
 const pollMs = 400;
-/** Milliseconds until a gateway that is away is asked again. */
+/** Milliseconds before a retry if the gateway does not answer. */
 const awayMs = 2_000;
-/** Milliseconds that leaving the page takes at most. */
+/** Time in milliseconds in which the browser leaves the page. */
 const leavingMs = 5_000;
 
 const waiting: { upload: Upload; form: FormData }[] = [];
 let sending = 0;
 
-/** The page is about to be left; a link that only downloads something looks the same for a while. */
+/** True while the browser leaves the page. A download link also sets it, so that it is reset after a while. */
 let leaving = false;
 window.addEventListener('beforeunload', () => {
   leaving = true;
   setTimeout(() => (leaving = false), leavingMs);
 });
 
-/** Sends files, a few at a time, each as a job of its own. */
+/** Uploads files, a few at a time, each as a separate job. */
 export function uploadFiles(files: readonly File[], collection: string): void {
   for (const file of files) add(file.name, collection, (form) => form.append('files', file, file.name));
 }
 
-/** Has the gateway fetch a page or a file of the web. */
+/** Asks the gateway to ingest a page or a file from the web. */
 export function uploadLink(link: string, collection: string): void {
   add(link, collection, (form) => form.append('link_list', JSON.stringify([link])));
 }
 
-/** Takes an upload off the list; one that still runs is cancelled. */
+/** Removes an upload from the list, and cancels its job if it is running. */
 export async function removeUpload({ id, jobId, state }: Upload): Promise<void> {
   if (state === 'working' && jobId) await call(`/dataprep/jobs/${jobId}`, undefined, { method: 'DELETE' });
   uploads.update((list) => list.filter((upload) => upload.id !== id));
 }
 
-/** Takes up the jobs of uploads that were on their way when the page was left. */
+/** Follows the jobs of uploads that were active when the user left the page. */
 export function resumeUploads(): void {
   for (const upload of uploads.get()) {
     if (upload.state === 'working' && upload.jobId) void follow(upload.id, upload.jobId);
-    // What was not sent is gone with the page that had it.
+    // Unsent files were lost with the earlier page.
     else if (upload.state === 'waiting' || upload.state === 'sending')
       change(upload.id, { state: 'failed', error: 'interrupted' });
   }
@@ -93,12 +93,12 @@ async function send(id: string, form: FormData): Promise<void> {
     change(id, { state: 'working', jobId: job.id, share: 0 });
     await follow(id, job.id);
   } catch (error) {
-    // Leaving the page ends its requests too; the page that comes next says what became of the file.
+    // Leaving the page also aborts its requests. The next page then reports on the file.
     if (!leaving) change(id, { state: 'failed', error: messageOf(error) });
   }
 }
 
-/** A request whose own progress shows, which `fetch` does not tell of. */
+/** Sends a form with XMLHttpRequest: `fetch` does not report the progress of an upload. */
 function post(form: FormData, onShare: (share: number) => void): Promise<IngestJob> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -149,7 +149,7 @@ async function follow(id: string, jobId: string): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: ['collections'] });
 }
 
-/** What the gateway says against a request; undefined where it is away, which ends by itself, as a reload of the page does. */
+/** The gateway's refusal of a request; undefined for a temporary failure: no answer, a server error, a page reload. */
 function refusal(failure: unknown): ApiError | undefined {
   return failure instanceof ApiError && failure.status < 500 ? failure : undefined;
 }

@@ -30,7 +30,7 @@ function once<Options, Format>(Format: new (language: Language, options: Options
   };
 }
 
-/** Switches to a language; its file is loaded when it is first wanted. */
+/** Switches to a language and loads its file if necessary. */
 export async function chooseLanguage(wanted: Language): Promise<void> {
   table = wanted === 'de' ? (await import('./de')).de : en;
   language = wanted;
@@ -38,12 +38,12 @@ export async function chooseLanguage(wanted: Language): Promise<void> {
   chosen.set(wanted);
 }
 
-/** Loads the language that was chosen last, or that of the browser. */
+/** Loads the language that the user chose last, or the language of the browser. */
 export function startLanguage(): Promise<void> {
   return chooseLanguage(chosen.get() === 'de' ? 'de' : 'en');
 }
 
-/** A message with its values in place: `{name}`; `count` picks the singular or the plural. */
+/** A message with its values inserted for `{name}`. `count` selects the singular or the plural. */
 export function text(key: Key, values: Values = {}): string {
   const entry = table[key];
   const template = typeof entry === 'string' ? entry : entry[formOf(Number(values['count'] ?? 0))];
@@ -58,12 +58,12 @@ function shown(value: string | number | undefined): string | undefined {
   return typeof value === 'number' ? numberText(value) : value;
 }
 
-/** A number as the language writes it. */
+/** Formats a number in the current language. */
 export function numberText(value: number, digits = 0): string {
   return numberFormat({ maximumFractionDigits: digits }).format(value);
 }
 
-/** A size in bytes as people read it. */
+/** Formats a size in bytes with its unit. */
 export function sizeText(bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
   const power = bytes > 0 ? Math.min(Math.floor(Math.log10(bytes) / 3), 3) : 0;
@@ -71,17 +71,17 @@ export function sizeText(bytes: number): string {
   return numberFormat(options).format(bytes / 1000 ** power);
 }
 
-/** A moment as people read it. */
+/** Formats a date with its time. */
 export function dateText(date: string | number): string {
   return dateFormat({ dateStyle: 'medium', timeStyle: 'short' }).format(new Date(date));
 }
 
-/** A time of the day as people read it. */
+/** Formats a time of day. */
 export function clockText(date: number): string {
   return dateFormat({ timeStyle: 'short' }).format(new Date(date));
 }
 
-/** {@link text} for a component that shows itself again when the language changes. */
+/** Hook for {@link text}. The component renders again when the language changes. */
 export function useText(): typeof text {
   useStored(chosen);
   return text;

@@ -9,7 +9,7 @@ import { columnsOf, type PipelineRun } from './pipeline';
 const columnWidth = 230;
 const rowHeight = 110;
 
-/** A mega service as a graph, with the timings of a run on its nodes. */
+/** The graph of a mega service, with the times of a run at its nodes. */
 export default function Graph({
   nodes,
   run,

@@ -1,23 +1,23 @@
 import type { RunReceipt } from '#dag';
 import type { MegaService } from '../api/queries';
 
-/** A run of a mega service, as its receipt tells. */
+/** A run of a mega service, from its receipt. */
 export type PipelineRun = RunReceipt & { requestId: string };
 
-/** A mega service with its definition and its last runs, latest first. */
+/** A mega service with its definition and its recent runs, latest first. */
 export interface DetailedMegaService extends MegaService {
   source: string;
   recent: PipelineRun[];
 }
 
-/** One thing that is wrong with a definition. */
+/** An error in a definition. */
 export interface Problem {
   node?: string;
   field?: string;
   message: string;
 }
 
-/** The column of each node: one more than that of the last node it waits for. */
+/** The column of each node: one more than the highest column of the nodes for which it waits. */
 export function columnsOf(nodes: readonly { node: string; after: readonly string[] }[]): Map<string, number> {
   const byName = new Map(nodes.map((node) => [node.node, node]));
   const columns = new Map<string, number>();

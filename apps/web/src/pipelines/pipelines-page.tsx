@@ -23,11 +23,11 @@ import type { DetailedMegaService, Problem, PipelineRun } from './pipeline';
 
 const Graph = lazy(() => import('./graph'));
 
-/** How often the last runs are read while the page is shown, in milliseconds, and how often while one is under way. */
+/** Intervals in milliseconds at which the page reads the runs: without and with an active run. */
 const followMs = 1_000;
 const followRunMs = 250;
 
-/** The mega services: the graph of each, where the time of its last runs went, and its definition. */
+/** The page of the mega services: the graph of each, the times of its recent runs, and its definition. */
 export default function PipelinesPage({ name }: { name: string | undefined }): ReactElement {
   const t = useText();
   const list = useMegaServices();
@@ -92,7 +92,7 @@ function Pipeline({ name }: { name: string }): ReactElement {
   );
 }
 
-/** A request to paste into a shell. */
+/** An example request for a shell. */
 function Request({ service }: { service: MegaService }): ReactElement | null {
   const t = useText();
   if (!service.path) return null;
@@ -118,7 +118,7 @@ function Request({ service }: { service: MegaService }): ReactElement | null {
   );
 }
 
-/** The YAML of a mega service, to try changes on: the gateway's validator says what is wrong; nothing is stored. */
+/** An editor for the YAML of a mega service. The gateway validates the changes but does not store them. */
 function Definition({ service }: { service: DetailedMegaService }): ReactElement {
   const t = useText();
   const [yaml, setYaml] = useState(service.source);
@@ -171,7 +171,7 @@ function Definition({ service }: { service: DetailedMegaService }): ReactElement
   );
 }
 
-/** Where the time of one run went: for each node how long it waited, was called, and streamed. */
+/** The times of a run: for each node the time of waiting, of the call, and of streaming. */
 export function Waterfall({
   runs,
   run,

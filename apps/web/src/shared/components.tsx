@@ -11,7 +11,7 @@ import { createContext, useContext, type ComponentProps, type ReactElement, type
 import { messageOf } from '../api/connection';
 import { useText } from '../i18n/text';
 
-/** What did not work, in words, and a way to try again. */
+/** An error message with a button to retry. */
 export function Failure({
   error,
   title,
@@ -22,7 +22,7 @@ export function Failure({
   error: unknown;
   title?: ReactNode;
   retry?: () => void;
-  /** Whether it cannot be tried again now. */
+  /** Whether the retry is disabled. */
   disabled?: boolean;
 }): ReactElement {
   const t = useText();
@@ -48,11 +48,11 @@ export function Failure({
 
 type Props = ActionIconProps &
   Omit<ComponentProps<'button'>, keyof ActionIconProps> & {
-    /** Its name for screen readers, which pointers show too. */
+    /** Name for screen readers, also shown as a tooltip. */
     label: string;
   };
 
-/** A button that is an icon. */
+/** A button with an icon. */
 export function IconButton({ label, ...others }: Props): ReactElement {
   return (
     <Tooltip label={label}>
@@ -64,7 +64,7 @@ export function IconButton({ label, ...others }: Props): ReactElement {
 /** The button that opens the menu, on narrow screens. */
 export const MenuButton = createContext<ReactElement | null>(null);
 
-/** The bar at the top of a page: its title, and the controls of the page. */
+/** The bar at the top of a page with its title and controls. */
 export function PageBar({ title, children }: { title: string; children?: ReactNode }): ReactElement {
   return (
     <header className="bar">

@@ -1,15 +1,15 @@
 import { useSyncExternalStore } from 'react';
 
-/** A place in the app, as the fragment of its address says: `#/chat/conv_1`, `#/documents`. */
+/** A route of the app, from the fragment of its address: `#/chat/conv_1`, `#/documents`. */
 export interface Route {
   page: 'chat' | 'documents' | 'pipelines' | 'system';
-  /** What is shown there: a conversation, a mega service. */
+  /** Id of the shown object: a conversation, a document, a mega service. */
   id?: string;
 }
 
 const pages = ['chat', 'documents', 'pipelines', 'system'] as const;
 
-/** Reads a fragment; an unknown page is the chat. */
+/** Parses a fragment. An unknown page becomes the chat. */
 export function routeOf(hash: string): Route {
   const [, name, id] = hash.split('/');
   const page = pages.find((known) => known === name) ?? 'chat';

@@ -9,15 +9,15 @@ export function showError(error: unknown): void {
   notifications.show({ color: 'red', title: text('failed'), message: messageOf(error), autoClose: 8_000 });
 }
 
-/** Milliseconds in which something deleted can be taken back. */
+/** Milliseconds in which a deletion can be undone. */
 export const undoMs = 6_000;
 
 const waiting = new Map<string, { timer: number; act: () => Promise<void> }>();
 
-/** Ids of things that are gone for the user, while their deletion can still be taken back. */
+/** Ids of hidden objects whose deletion can still be undone. */
 export const hiddenIds = (name: string) => new Stored<string[]>(name, [], window.sessionStorage);
 
-/** Hides something at once and deletes it after a while, unless the user takes it back. */
+/** Hides an object at once and deletes it later, unless the user undoes the deletion. */
 export function deleteWithUndo(
   hidden: Stored<string[]>,
   { id, name }: { id: string; name: string },
@@ -28,7 +28,7 @@ export function deleteWithUndo(
   actWithUndo(text('deleted', { name }), () => act().then(show), show);
 }
 
-/** Does something after a while, unless the user takes it back; leaving the page does it at once. */
+/** Runs an action later, unless the user undoes it. Leaving the page runs it at once. */
 function actWithUndo(message: string, act: () => Promise<void>, undo: () => void): void {
   const id = crypto.randomUUID();
   const finish = async () => {

@@ -14,13 +14,13 @@ export interface Line {
 export type ChartData = [number[], ...(number | null)[][]];
 
 const height = 180;
-/** Readable on both backgrounds: at least 3 to 1. */
+/** Colors with a contrast of at least 3:1 on both backgrounds. */
 const colors = {
   light: { blue: '#3b5bdb', orange: '#c92a2a', green: '#2b8a3e', text: '#495057', grid: '#dee2e6' },
   dark: { blue: '#91a7ff', orange: '#ff8787', green: '#69db7c', text: '#adb5bd', grid: '#3a3a3a' },
 } as const;
 
-/** Lines over time. The table below it has the numbers for those who do not see it. */
+/** A line chart over time. The table below it contains the numbers for screen readers. */
 export default function Chart({
   title,
   data,

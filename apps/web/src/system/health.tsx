@@ -13,20 +13,20 @@ interface Health {
   downloads?: Download[];
 }
 
-/** A model that a service fetches, as the health report has it. */
+/** A model download from the health report. */
 interface Download {
   model: string;
   loadedBytes: number;
   totalBytes?: number;
 }
 
-/** A 503 has the report too: it says what does not work. */
+/** Reads the health report. An answer with status 503 also contains it. */
 async function readHealth(): Promise<Health> {
   const response = await fetch(`${apiUrl}/health_check`, { headers: authorization() });
   return (await response.json()) as Health;
 }
 
-/** The services that the gateway depends on, and the downloads of their models. */
+/** A table of the gateway's dependencies, and the downloads of their models. */
 export function HealthTable(): ReactElement {
   const t = useText();
   const query = useQuery({
@@ -73,7 +73,7 @@ export function HealthTable(): ReactElement {
 
 const megabyte = 1_000_000;
 
-/** How far each model is that is being downloaded. */
+/** Progress of the model downloads. */
 function Downloads({ downloads }: { downloads: Download[] }): ReactElement {
   const t = useText();
   return (
@@ -105,7 +105,7 @@ interface Finding {
 const colors = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 const order = ['fail', 'warn', 'ok'];
 
-/** What is wrong with the installation, and what to do about it. */
+/** The findings of the doctor: problems of the installation, with advice. */
 export function DoctorTable(): ReactElement {
   const t = useText();
   const query = useQuery({

@@ -10,7 +10,7 @@ import { loadOf, latenciesOf, operationsOf } from './timeline';
 
 const Chart = lazy(() => import('./charts'));
 
-/** Requests and latencies of the last ten minutes as charts. */
+/** Charts of the requests and latencies in the last ten minutes. */
 export function LoadCharts(): ReactElement {
   const t = useText();
   const [picked, setPicked] = useState<string>();
@@ -67,7 +67,7 @@ function shownOf(timeline: Timeline | undefined, picked: string | undefined) {
   return { operations, operation, load: loadOf(timeline), latencies: latenciesOf(timeline, operation) };
 }
 
-/** The same objects while the language is the same: another set of lines is another chart. */
+/** The lines of the charts. The objects only change with the language, because new lines create a new chart. */
 function useLines(): Record<'loadLines' | 'latencyLines', Line[]> {
   const t = useText();
   const requests = t('requests');

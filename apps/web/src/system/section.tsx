@@ -4,7 +4,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { useText } from '../i18n/text';
 import { Failure } from '../shared/components';
 
-/** A part of the page with its title, the error of its query and what is shown once it is read. */
+/** A section of the page with a title. It shows the error or the data of its query. */
 export function Section({
   title,
   query,
@@ -72,5 +72,5 @@ export function Rows({
   );
 }
 
-/** How often the page reads again, in milliseconds. */
+/** Interval in milliseconds at which the page reads its data again. */
 export const followMs = 3_000;

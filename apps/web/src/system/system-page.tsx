@@ -26,7 +26,7 @@ interface Instance {
   load?: Record<string, Record<string, number>>;
 }
 
-/** Health, instances, latencies and models. */
+/** The system page: health, instances, latencies and models. */
 export default function SystemPage(): ReactElement {
   const t = useText();
   return (
@@ -59,7 +59,7 @@ function useInstances() {
   });
 }
 
-/** What the engines of the language models are busy with; remote engines do not tell. */
+/** The load of the language model engines. Remote engines do not report it. */
 function EngineTable(): ReactElement {
   const t = useText();
   const query = useInstances();

@@ -6,13 +6,13 @@ function total(points: readonly TimelinePoint[]): number {
   return points.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The operations, those with the most requests first. */
+/** The operations in descending order of requests. */
 export function operationsOf(timeline: Timeline | undefined): string[] {
   const entries = Object.entries(timeline?.operations ?? {});
   return entries.toSorted((a, b) => total(b[1]) - total(a[1])).map(([name]) => name);
 }
 
-/** Seconds of each step, then requests and errors a minute, of all operations. */
+/** The times of the steps in seconds, then requests and errors per minute over all operations. */
 export function loadOf(timeline: Timeline, now = Date.now()): [number[], number[], number[]] {
   const times = stepsOf(timeline, now);
   const points = Object.values(timeline.operations).flat();
@@ -26,7 +26,7 @@ export function loadOf(timeline: Timeline, now = Date.now()): [number[], number[
   ];
 }
 
-/** Seconds of each step, then milliseconds of an operation: p50, p99 and p50 of the first token; null without one. */
+/** The times of the steps in seconds, then milliseconds of an operation: p50, p99, p50 of the first token (or null). */
 export function latenciesOf(
   timeline: Timeline,
   operation: string,

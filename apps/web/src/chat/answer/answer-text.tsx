@@ -22,7 +22,7 @@ import { IconButton } from '../../shared/components';
 import { IconCheck, IconCopy } from '../../shared/icons';
 import { pageAt, type CitedPage, type Passage } from '../turns';
 
-/** Images come from elsewhere, so that an answer has none; links lead to the web by http, https and mail alone. */
+/** Images are removed, because they would load from other hosts. Links may use http, https and mailto only. */
 const schema: typeof defaultSchema = {
   ...defaultSchema,
   tagNames: (defaultSchema.tagNames ?? []).filter(
@@ -39,12 +39,12 @@ interface AnswerProps {
   open: (opened: Opened) => void;
 }
 
-/** What the chips of an answer refer to. */
+/** Context for the citations of an answer. */
 const Cited = createContext<Pick<AnswerProps, 'answer' | 'passages' | 'pages' | 'open'> | undefined>(
   undefined,
 );
 
-/** An answer as Markdown, its citations as chips. */
+/** Shows an answer as Markdown with its citations as chips. */
 export const AnswerText = memo(function AnswerText({
   answer,
   passages,
@@ -87,7 +87,7 @@ function CiteMark({ number, at }: { number: string; at: string }): ReactElement 
   return <Chip number={number} passage={passage} sentence={citedSentence(answer, Number(at))} open={open} />;
 }
 
-/** The elements that differ from those of HTML. */
+/** Components that replace HTML elements. */
 const components = { a: OutsideLink, pre: CodeBlock, 'cite-mark': CiteMark } as Components;
 
 interface ChipProps {
@@ -97,7 +97,7 @@ interface ChipProps {
   open: (opened: Opened) => void;
 }
 
-/** A citation: the quoted sentence under the pointer, the document on a click. */
+/** A citation. A hover shows the quoted sentence, a click opens the document. */
 function Chip({ number, passage, sentence, open }: ChipProps): ReactElement {
   const t = useText();
   const { filename, page, heading, text } = passage;
@@ -163,21 +163,21 @@ function split({ value, position }: Hast.Text, passages: number): Hast.ElementCo
   });
 }
 
-/** What a remark plugin sees of its processor. */
+/** The part of the processor that a remark plugin uses. */
 interface Processor {
   data(): { micromarkExtensions?: { disable?: { null: string[] } }[] };
 }
 
 /**
- * A remark plugin that reads HTML as text: an answer may quote `npm run ingest -- <folder>`, and the sanitizer would take
- * the last word away.
+ * A remark plugin that reads HTML as text: an answer may quote `npm run ingest -- <folder>`, and the sanitizer would
+ * remove the last word.
  */
 function plainHtml(this: unknown): void {
   const data = (this as Processor).data();
   (data.micromarkExtensions ??= []).push({ disable: { null: ['htmlFlow', 'htmlText'] } });
 }
 
-/** A block of code that can be copied. */
+/** A code block with a button that copies it. */
 function CodeBlock({ children }: { children?: ReactNode }): ReactElement {
   const t = useText();
   const block = useRef<HTMLPreElement>(null);
@@ -205,15 +205,17 @@ type Plugins = NonNullable<Options['rehypePlugins']>;
 
 const none: Plugins = [];
 
-/** The plugin, once it is loaded; answers without code never want it. */
+/** The loaded plugins. Answers without code do not load them. */
 let loaded: Plugins | undefined;
 
-/** Whether an answer has a block of code that names its language. */
+/** Whether an answer has a code block with a language. */
 function hasCode(answer: string): boolean {
   return /^\s*(```|~~~)\s*\w/m.test(answer);
 }
 
-/** The plugins that color code: none until their file has come. Colors alone change then, so that nothing moves. */
+/**
+ * Plugins for syntax highlighting, empty until they are loaded. They only change colors, so that the layout is stable.
+ */
 function useHighlighter(wanted: boolean): Plugins {
   const [plugins, setPlugins] = useState(loaded);
   useEffect(() => {
@@ -224,7 +226,7 @@ function useHighlighter(wanted: boolean): Plugins {
       loaded = highlightCode;
       if (!gone) setPlugins(highlightCode);
     };
-    // Code without colors can be read too.
+    // Without the plugins the code is shown without colors.
     void load().catch(() => undefined);
     return () => {
       gone = true;

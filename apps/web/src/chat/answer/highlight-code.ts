@@ -2,5 +2,5 @@ import './highlight-code.css';
 import type { Options } from 'react-markdown';
 import rehypeHighlight from 'rehype-highlight';
 
-/** Colors blocks of code that name their language. */
+/** Highlights code blocks with a language. */
 export const highlightCode: NonNullable<Options['rehypePlugins']> = [[rehypeHighlight, { detect: false }]];

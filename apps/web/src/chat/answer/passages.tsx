@@ -6,7 +6,7 @@ import type { Opened } from '../../documents/document-view';
 import { numberText, useText } from '../../i18n/text';
 import { citedFiles, type Passage, type Turn } from '../turns';
 
-/** The documents that an answer names, and on request every passage that was searched, with its score. */
+/** The documents that an answer cites, and on request every passage of the search with its score. */
 export function Passages({
   turn,
   passages,
@@ -59,7 +59,7 @@ export function Passages({
   );
 }
 
-/** The documents that an answer names; each opens at its first passage. */
+/** The documents that an answer cites. Each opens at its first cited passage. */
 function CitedFiles({
   turn,
   passages,
@@ -82,7 +82,7 @@ function CitedFiles({
   ));
 }
 
-/** One of the passages that were searched. */
+/** One passage of the search. */
 function Searched({
   number,
   passage: { filename, score, page, heading, text },

@@ -1,7 +1,7 @@
 import { apiKey, apiUrl } from '../../api/connection';
 import recorderUrl from './recorder-worklet.js?url';
 
-/** What `/v1/realtime` says of a turn of speech. */
+/** An event of `/v1/realtime` about a turn of speech. */
 interface LiveEvent {
   type: string;
   item_id?: string;
@@ -10,13 +10,15 @@ interface LiveEvent {
   error?: { message?: string };
 }
 
-/** Samples a second that the gateway takes without being asked. */
+/** The default sample rate of the gateway in Hz. */
 const sampleRate = 24_000;
 const transcription = 'conversation.item.input_audio_transcription.';
 
-/** The microphone's sound as text: each piece that is sure already, then the whole sentence. */
+/** Transcribes the microphone: first the stable pieces of a sentence, then the whole sentence. */
 export class Dictation {
-  /** Resolves after {@link finish}, when the last words are written. Errors: no microphone; what the gateway says. */
+  /**
+   * Resolves after {@link finish}, when the last words are transcribed. Errors: no microphone, errors of the gateway.
+   */
   readonly ended: Promise<void>;
   readonly #socket: WebSocket;
   readonly #turns = new Map<string, string>();
@@ -30,7 +32,7 @@ export class Dictation {
     const address = new URL(`${apiUrl}/realtime?intent=transcription`);
     address.protocol = address.protocol.replace('http', 'ws');
     const key = apiKey.get();
-    // A page cannot set headers on a WebSocket: OpenAI's clients send the key as a protocol.
+    // A page cannot set headers of a WebSocket. OpenAI's clients send the key as a protocol instead.
     this.#socket = new WebSocket(address, ['realtime', ...(key ? [`openai-insecure-api-key.${key}`] : [])]);
     this.ended = new Promise((resolve, reject) => {
       this.#socket.addEventListener('close', ({ reason }) => {
@@ -47,7 +49,7 @@ export class Dictation {
     );
   }
 
-  /** Takes no more sound; what was said is still written. */
+  /** Stops recording. The recorded speech is still transcribed. */
   finish(): void {
     this.#finishing = true;
     this.#letGo();
@@ -63,7 +65,7 @@ export class Dictation {
   }
 
   async #record(): Promise<void> {
-    // All is ready when the microphone is: no first word is lost.
+    // Everything is prepared before the microphone starts, so that the first word is not lost.
     const audio = new AudioContext({ sampleRate });
     this.#release.push(() => void audio.close().catch(() => undefined));
     await audio.audioWorklet.addModule(recorderUrl);
@@ -97,7 +99,7 @@ export class Dictation {
     if (type === `${transcription}completed`) this.#write(id, transcript ?? this.#turns.get(id) ?? '');
     if (type === `${transcription}completed` || type === `${transcription}failed`) this.#waiting.delete(id);
     if (type === 'error' || type === `${transcription}failed`) {
-      // The turn may have ended by itself just before it was ended here.
+      // The turn may have ended just before this commit.
       if (!this.#finishing) return this.#fail(new Error(error?.message ?? type));
       this.#speaking = false;
     }
