@@ -19,7 +19,7 @@ import { createLogger, NestLogger } from './logger.js';
 import { startWatchdog } from './watchdog.js';
 import type { ServiceIdentity } from './service-identity.js';
 
-/** How long connections may take to close once nothing is under way. */
+/** Maximum time to close connections after the work has ended. */
 const closeLimitMs = 5_000;
 
 export interface ServiceOptions {
@@ -30,9 +30,9 @@ export interface ServiceOptions {
   module: Type | DynamicModule;
   /** Injection token of the transport that the RPC handlers listen on. */
   transport?: InjectionToken<CustomTransportStrategy>;
-  /** The service may download a model first, and answers probes meanwhile. */
+  /** The service may download a model first, and answers probes in the meantime. */
   loadsModel?: boolean;
-  /** Last touches before the service listens, e.g. registering Fastify plugins. */
+  /** Called before the service listens, e.g. to register Fastify plugins. */
   configure?: (app: NestFastifyApplication) => Promise<void> | void;
 }
 
@@ -97,7 +97,7 @@ export async function runMain(start: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Written at once: the process ends next. */
+/** Writes synchronously, because the process ends next. */
 function reportFailure(error: unknown): void {
   const destination = pino.destination({ fd: process.stderr.fd, sync: true });
   pino({ formatters: { level: (level) => ({ level }) } }, destination).fatal(
@@ -106,7 +106,7 @@ function reportFailure(error: unknown): void {
   );
 }
 
-/** OpenTelemetry is loaded only where somebody listens. */
+/** Loads OpenTelemetry only if a collector is configured. */
 async function traceTo(
   environment: BaseEnvironment,
   identity: ServiceIdentity,
@@ -143,7 +143,7 @@ function assertSafeAddress(environment: BaseEnvironment): void {
   );
 }
 
-/** Which models a key may ask is decided in the gateway: such a key has no business with the services behind it. */
+/** Refuses keys that are limited to models: only the gateway checks models, not the services that it calls. */
 function refuseKeysOfModels(app: NestFastifyApplication): void {
   app
     .getHttpAdapter()
@@ -161,21 +161,21 @@ function refuseKeysOfModels(app: NestFastifyApplication): void {
 /** A transport that can stop taking calls before it is closed. */
 interface DrainingTransport extends CustomTransportStrategy {
   drain?(over: AbortSignal): Promise<void>;
-  /** What the service is busy with, for discovery. */
+  /** Shows the load of the service in discovery. */
   showLoad?(read: () => Promise<Load>): void;
   showHealth?(read: () => Promise<ServiceHealth>): void;
-  /** What the instance measured, for those who ask all instances. */
+  /** Shows the measurements of the instance, for callers that ask all instances. */
   showStatistics?(read: () => ReturnType<Metrics['digests']>): void;
 }
 
 type Load = Awaited<ReturnType<Metrics['watched']>>;
 
-/** Ends the process once its work is done; asked again, at once. */
+/** Ends the process after its work; at a second signal, at once. */
 function stopper(app: NestFastifyApplication, drain: Drain, environment: BaseEnvironment): () => void {
   const { SHUTDOWN_DELAY_MS: delayMs, SHUTDOWN_GRACE_MS: graceMs } = environment;
   const stop = async () => {
     await drain.run({ delayMs, graceMs });
-    // What is not over by now is cut off.
+    // Remaining connections are cut off.
     const limit = setTimeout(() => process.exit(1), closeLimitMs);
     await app.close().finally(() => clearTimeout(limit));
   };
@@ -190,7 +190,7 @@ function stopper(app: NestFastifyApplication, drain: Drain, environment: BaseEnv
   };
 }
 
-/** A parent that started the service with an IPC channel takes it along when it dies, even by kill -9. */
+/** Stops the service when its parent process dies, even by kill -9, if the parent opened an IPC channel. */
 function stopWithParent(stop: () => void, logger: Logger): void {
   process.once('disconnect', () => {
     logger.warn('the parent process is gone; stopping');

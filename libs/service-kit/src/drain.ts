@@ -6,18 +6,18 @@ import { sendError } from './http/error.filter.js';
 import { isUncounted } from './http/http-call.js';
 
 export interface DrainLimits {
-  /** How long requests are still taken while `/ready` says 503, so that a load balancer notices. */
+  /** Time for which requests are still taken while `/ready` answers 503, so that a load balancer notices. */
   delayMs: number;
-  /** How long requests, calls and background work that have begun may then take to end. */
+  /** After that, the time for running requests, calls and background work to end. */
   graceMs: number;
 }
 
-/** Called when the process begins to stop; what it returns is waited for. `over` aborts when the time is up. */
+/** Called when the process begins to stop; the drain awaits its promise. `over` aborts when the time is up. */
 export type DrainListener = (over: AbortSignal) => Promise<unknown> | void;
 
 /**
- * The end of a process without the loss of a request: first `/ready` says 503, then new requests are refused, then the work
- * under way ends by itself within the grace.
+ * Stops a process without the loss of a request: first `/ready` answers 503, then new requests are refused, then the
+ * running work ends by itself within the grace period.
  */
 export class Drain {
   readonly #listeners = new Set<DrainListener>();
@@ -25,7 +25,7 @@ export class Drain {
   #begun = false;
   #refuses = false;
 
-  /** From the signal to stop on. */
+  /** True after the signal to stop. */
   get begun(): boolean {
     return this.#begun;
   }
@@ -35,7 +35,7 @@ export class Drain {
     this.#listeners.add(listener);
   }
 
-  /** Counts the requests of a server and refuses new ones in time; WebSockets are their owners' own business. */
+  /** Counts the requests of a server, and refuses new ones after the delay; owners of WebSockets close them. */
   guard(server: FastifyInstance): void {
     server.addHook('onRequest', (request, reply, done) => {
       if (this.#begun) void reply.header('connection', 'close');
@@ -47,7 +47,7 @@ export class Drain {
     });
   }
 
-  /** Resolves when nothing is under way any more, or the grace is over. */
+  /** Resolves when all work has ended, or the grace period is over. */
   async run({ delayMs, graceMs }: DrainLimits): Promise<void> {
     if (this.#begun) return;
     this.#begun = true;
@@ -69,7 +69,7 @@ export class Drain {
   }
 }
 
-/** Why a process that is being stopped takes no more work. */
+/** The error of a stopping process for new work. */
 export function stoppingError(): MegaNestError {
   return new MegaNestError('service_unavailable', {
     service: 'requested',

@@ -13,11 +13,11 @@ import { ForbiddenAddressError, guardedLookup, refusalOfAddress } from './guarde
 /** A `fetch` that ends with its owner. */
 export interface OwnedFetch {
   fetch: typeof globalThis.fetch;
-  /** Ends what is under way. */
+  /** Aborts running requests. */
   close(): Promise<void>;
 }
 
-/** Why a URL of a user is not connected to, as far as its text tells; undefined where nothing speaks against it. */
+/** The reason to refuse a user's URL, from its text alone; undefined if it is acceptable. */
 export function refusalOfUrl(text: string, allowPrivate: boolean): string | undefined {
   if (!URL.canParse(text)) return 'it is no valid URL';
   const url = new URL(text);
@@ -28,9 +28,9 @@ export function refusalOfUrl(text: string, allowPrivate: boolean): string | unde
 }
 
 /**
- * The `fetch` for servers that a user named, for libraries that bring their own protocol: every connection, also that of
- * a redirect, goes to a public address only, checked when it is made. Nothing is inflated, and a body that exceeds the
- * bounds fails with {@link BodyTooLargeError}.
+ * The `fetch` for servers of users, for libraries with their own protocol. Every connection, also of a redirect, goes only
+ * to a public address, which is checked when it is made. Bodies are not decompressed, and a body that exceeds the limits
+ * fails with {@link BodyTooLargeError}.
  */
 export function fetchForUsers(allowPrivate: boolean, bounds: BodyBounds = {}): OwnedFetch {
   const connector = buildConnector({ lookup: guardedLookup(allowPrivate) });
@@ -57,26 +57,26 @@ function refusalOfHost(hostname: string): string | undefined {
   return isIP(host) ? refusalOfAddress(host) : undefined;
 }
 
-/** How large the body of a response may be. */
+/** Limits of the body of a response. */
 interface BodyBounds {
-  /** Most bytes of a body; default 16 MiB. */
+  /** Maximum bytes of a body; default 16 MiB. */
   maxBytes?: number;
-  /** Most bytes of one event of an event stream; default 4 MiB. */
+  /** Maximum bytes of one event of an event stream; default 4 MiB. */
   maxEventBytes?: number;
-  /** Most bytes of an event stream; default 64 MiB. */
+  /** Maximum bytes of an event stream; default 64 MiB. */
   maxStreamBytes?: number;
-  /** Called when a body is cut off; the reader of an event stream may take that for a lost connection and wait on. */
+  /** Called when a body is cut off; the reader of an event stream may regard that as a lost connection and keep waiting. */
   onCut?: (error: BodyTooLargeError) => void;
 }
 
 const mebibyte = 2 ** 20;
 
-/** The body of a response is larger than its reader takes, or is compressed though that was not asked for. */
+/** The body of a response exceeds the limits, or it is compressed although the request did not ask for it. */
 export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError';
 }
 
-/** The response with a body that fails as soon as it exceeds the bounds. Throws BodyTooLargeError for a compressed one. */
+/** Returns the response with a body that fails when it exceeds the limits. Errors: BodyTooLargeError if compressed. */
 async function boundedResponse(response: ResponseType, bounds: BodyBounds): Promise<ResponseType> {
   const { body, status, statusText, headers } = response;
   if (!body) return response;
@@ -128,7 +128,7 @@ function countBytes(
   });
 }
 
-/** Whether there is anything but the end of a line. */
+/** True if there is a character other than a line end. */
 function hasText(piece: Uint8Array, from: number, to: number): boolean {
   for (let index = from; index < to; index++) if (piece[index] !== 13 && piece[index] !== 10) return true;
   return false;

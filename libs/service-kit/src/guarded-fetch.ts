@@ -5,11 +5,11 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent, request, type Dispatcher } from 'undici';
 
 export interface GuardedFetchOptions {
-  /** Most bytes of the body. */
+  /** Maximum bytes of the body. */
   maxBytes: number;
-  /** Milliseconds for everything together, redirects included. */
+  /** Timeout in milliseconds for the whole fetch with its redirects. */
   timeoutMs: number;
-  /** Lets it reach private and loopback addresses too, e.g. an intranet. Default false. */
+  /** Allows private and loopback addresses too, e.g. of an intranet. Default false. */
   allowPrivate?: boolean;
   /** Path of the field that the URL came from, for errors: `link_list[0]`. */
   param?: string;
@@ -20,7 +20,7 @@ export interface FetchedPage {
   bytes: Uint8Array;
   /** The server's Content-Type; empty when it sent none. */
   mimeType: string;
-  /** Where the redirects ended. */
+  /** The URL after all redirects. */
   url: string;
 }
 
@@ -28,10 +28,9 @@ const maxRedirects = 5;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Fetches what a URL of a user points to. Addresses are checked when the connection is made, for every redirect, so
- * that a name that changes its address between check and use (DNS rebinding) gains nothing; any name that resolves
- * to a refused address is refused as a whole. Errors: `forbidden_url`, `unreachable_url`, `payload_too_large`,
- * `cancelled`.
+ * Fetches the URL of a user. It checks addresses when the connection is made, for every redirect, which prevents DNS
+ * rebinding (a name that changes its address between check and use). A name with any refused address is refused. Errors:
+ * `forbidden_url`, `unreachable_url`, `payload_too_large`, `cancelled`.
  */
 export async function guardedFetch(url: string, options: GuardedFetchOptions): Promise<FetchedPage> {
   const agent = new Agent({ connect: { lookup: guardedLookup(options.allowPrivate ?? false) } });
@@ -67,7 +66,7 @@ async function followRedirects(
   throw unreachable(url, `it redirects more than ${maxRedirects} times`, options);
 }
 
-/** A URL that may be connected to, as far as its text tells; names are checked when they are looked up. */
+/** Returns a URL whose text is acceptable; names are checked when they are looked up. */
 function checkedUrl(text: string, userUrl: string, options: GuardedFetchOptions, base?: URL): URL {
   if (!URL.canParse(text, base?.href)) throw forbidden(userUrl, 'it is no valid URL', options);
   const url = new URL(text, base?.href);
@@ -86,7 +85,7 @@ export class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError';
 }
 
-/** A DNS lookup that fails when any address of the name is refused; the socket connects to what was checked. */
+/** A DNS lookup that fails if any address of the name is refused; the socket connects to the checked address. */
 export function guardedLookup(allowPrivate: boolean): LookupFunction {
   return (host, options, callback) => {
     lookUpHost(host, { ...options, all: true }, (error, addresses) => {
@@ -172,13 +171,13 @@ function tooLarge(url: URL, { maxBytes, param }: GuardedFetchOptions): MegaNestE
   });
 }
 
-/** Addresses that are public by their range and belong to the platform of a cloud: Azure's wire server. */
+/** Addresses in public ranges that belong to a cloud platform: Azure's wire server. */
 const denied: ReadonlySet<string> = new Set(['168.63.129.16', '::ffff:168.63.129.16', '::ffff:a83f:8110']);
 
 /**
- * Why an IP address must not be reached on behalf of a user, or undefined for an ordinary public one. Everything
- * but global unicast is refused: private and shared networks, loopback, link-local (cloud metadata services live
- * there), multicast, and IPv6 forms that carry an IPv4 address past such checks.
+ * The reason to refuse an IP address in a request for a user; undefined for an ordinary public address. Everything but
+ * global unicast is refused: private and shared networks, loopback, link-local (used by cloud metadata services),
+ * multicast, and IPv6 forms that contain an IPv4 address.
  */
 export function refusalOfAddress(address: string): string | undefined {
   if (!ipaddr.isValid(address)) return `${address} is no IP address`;

@@ -6,7 +6,7 @@ import { booleanSchema, bytes, count, milliseconds, EnvironmentError } from './v
 
 export { booleanSchema, EnvironmentError };
 
-/** An empty variable counts as unset, as compose files and shells write it. */
+/** An empty variable counts as unset: compose files and shells write unset variables as empty. */
 function dropEmpty(variables: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(variables).filter(
@@ -15,10 +15,10 @@ function dropEmpty(variables: Record<string, string | undefined>): Record<string
   );
 }
 
-/** Secrets that may lie in a file, as containers get them: `NATS_PASSWORD_FILE` names the file of `NATS_PASSWORD`. */
+/** Secrets that may be in a file, as in containers: `NATS_PASSWORD_FILE` is the path of the file with `NATS_PASSWORD`. */
 const secretsInFiles = ['NATS_PASSWORD', 'DATABASE_URL'] as const;
 
-/** A variable that is set itself wins over its file. Errors: EnvironmentError for a file that cannot be read. */
+/** A variable takes precedence over its file. Errors: EnvironmentError for a file that cannot be read. */
 function withSecretsOfFiles(variables: Record<string, string>): Record<string, string> {
   const result = { ...variables };
   for (const name of secretsInFiles) {
@@ -69,7 +69,7 @@ export const baseEnvironmentSchema = z.object({
   /** A mirror of the Hugging Face hub, and the token for its gated models. */
   HF_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   HF_TOKEN: z.string().optional(),
-  /** Folders of the hub's own clients: with one of them downloads are shared with those. */
+  /** Folders of the hub's own clients: if one is set, downloads are shared with these clients. */
   HF_HOME: z.string().optional(),
   HF_HUB_CACHE: z.string().optional(),
   DEVICE: z.enum(['auto', 'cpu', 'cuda', 'webgpu']).default('auto'),
@@ -78,28 +78,28 @@ export const baseEnvironmentSchema = z.object({
     .default([]),
   /** Named keys with scopes, limits and expiry; read again when it changes. */
   API_KEYS_FILE: z.string().optional(),
-  /** Origins whose web pages may use the service, beside its own; `*` is every origin. */
+  /** Origins whose web pages may use the service, in addition to its own; `*` is every origin. */
   ALLOWED_ORIGINS: originList.default([]),
-  /** Names under which a service without keys answers, beside localhost and addresses. */
+  /** Names under which a service without keys answers, in addition to localhost and addresses. */
   ALLOWED_HOSTS: hostList.default([]),
   /** Lets a service listen on a public address without keys, e.g. inside a container network. */
   MEGANEST_ALLOW_OPEN: booleanSchema.default(false),
   REQUEST_TIMEOUT_MS: milliseconds(100).default(120_000),
-  /** Longest time to receive a request with its body; 0: no limit. */
+  /** Maximum time to receive a request with its body; 0: unlimited. */
   RECEIVE_TIMEOUT_MS: milliseconds(0).default(600_000),
-  /** A process that is asked to stop takes requests for so long while /ready says 503 already. */
+  /** Time for which a stopping process still takes requests while /ready answers 503. */
   SHUTDOWN_DELAY_MS: milliseconds(0, 3_600_000).default(0),
-  /** After that, work under way has so long to end. */
+  /** After that, the time for running work to end. */
   SHUTDOWN_GRACE_MS: milliseconds(0, 3_600_000).default(30_000),
-  /** Longest life of a streamed answer, however steadily it comes. */
+  /** Maximum duration of a streamed answer. */
   STREAM_TIMEOUT_MS: milliseconds(100).default(7_200_000),
-  /** A process whose event loop, or a model's thread that, stands still for so long is ended; 0: never. */
+  /** A process is ended if its event loop or a model's thread is blocked for this time; 0: never. */
   HANG_LIMIT_MS: z.union([z.literal('0').transform(() => 0), milliseconds(1_000)]).default(60_000),
   BODY_LIMIT_BYTES: bytes('json').default(10 * 1024 * 1024),
-  /** Most requests under way in a process, and most bytes of their bodies; one client has half of each; 0: no limit. */
+  /** Maximum concurrent requests of a process, and bytes of their bodies; one client gets half of each; 0: unlimited. */
   REQUESTS_LIMIT: count(0).default(4_096),
   BODIES_LIMIT_BYTES: bytes('held', 0).default(512 * 1024 * 1024),
-  /** OpenTelemetry collector that takes spans over HTTP, e.g. http://127.0.0.1:4318. */
+  /** OpenTelemetry collector for spans over HTTP, e.g. http://127.0.0.1:4318. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   /** `otlp` sends metrics of generations there, too. */
   OTEL_METRICS_EXPORTER: z.enum(['none', 'otlp']).default('none'),
@@ -108,13 +108,13 @@ export const baseEnvironmentSchema = z.object({
 });
 export type BaseEnvironment = z.infer<typeof baseEnvironmentSchema>;
 
-/** Services that store: `PG_CONNECTION_STRING` is OPEA's name for `DATABASE_URL`. */
+/** The variables of services with a database: `PG_CONNECTION_STRING` is OPEA's name for `DATABASE_URL`. */
 export const databaseEnvironmentSchema = z.object({
   DATABASE_URL: z.string().optional(),
   /** A file that holds DATABASE_URL. */
   DATABASE_URL_FILE: z.string().optional(),
   PG_CONNECTION_STRING: z.string().optional(),
-  /** Most connections of one process to Postgres; 8 of a gateway and 4 of the others where it is absent. */
+  /** Maximum connections of one process to Postgres; default: 8 for a gateway, 4 for other services. */
   DATABASE_POOL_SIZE: count(1, 1_000).optional(),
 });
 
@@ -136,10 +136,10 @@ export function readEnvironment<Schema extends z.ZodType>(
   throw new EnvironmentError(`The environment is not valid.\n  ${lines.join('\n  ')}`);
 }
 
-/** Connections of a process where nothing else is set. */
+/** Default number of connections of a process. */
 const usualConnections = 4;
 
-/** How a service connects to Postgres; a connection that breaks is logged. Errors: names the missing variable. */
+/** Options of a service's connection to Postgres; a broken connection is logged. Errors: names the missing variable. */
 export function databaseOptions(
   service: string,
   environment: BaseEnvironment & z.infer<typeof databaseEnvironmentSchema>,

@@ -11,8 +11,8 @@ interface Download {
 }
 
 /**
- * Where a service finds its model and what runs it; downloads are shown as they go. `named`: the model that a variable names,
- * which the user so allows to be fetched from the hub, whatever the profile says.
+ * Options for loading a service's model; the log shows the progress of downloads. `named`: the model of a variable, which
+ * may be fetched from the hub even if the profile does not allow the hub.
  */
 export function modelOptions(environment: BaseEnvironment, profile: Profile, named?: string) {
   return {
@@ -51,7 +51,7 @@ function writeLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Where downloads go: the cache of the hub's own tools where HF_HOME or HF_HUB_CACHE names one, else a folder of ours. */
+/** Folder of downloads: the cache of the hub's own tools if HF_HOME or HF_HUB_CACHE is set, otherwise a folder of MegaNest. */
 export function hubCacheOf({
   HF_HOME,
   HF_HUB_CACHE,
@@ -67,8 +67,8 @@ interface LoadedModel {
 }
 
 /**
- * Says in the log what runs a model, which with `DEVICE=auto` nobody has chosen. One that could not be compiled runs all the
- * same, but slower: the log says why.
+ * Logs the engine of a model, because `DEVICE=auto` chooses it automatically. A model that could not be compiled runs
+ * slower: the log says why.
  */
 export function announceModel<Model extends LoadedModel>(model: Model): Model {
   const { id, backend } = model.info;
@@ -80,7 +80,7 @@ export function announceModel<Model extends LoadedModel>(model: Model): Model {
 const steps = 10;
 const megabyte = 1024 * 1024;
 
-/** Writes a line for each tenth of a model, since the output of a service is a log and no terminal. */
+/** Writes a line for each tenth of a model, because the output of a service is a log, not a terminal. */
 export function progressBar(write: (line: string) => void): (download: Download) => void {
   const shown = new Map<string, number>();
   return ({ model, loadedBytes, totalBytes }) => {

@@ -6,13 +6,13 @@ import { version, type ServiceIdentity } from '../service-identity.js';
 
 const text = z.string().optional();
 
-/** The variables that say where NATS is, who MegaNest is there, and how the connection is encrypted. */
+/** The variables for the address of NATS, the credentials, and the encryption of the connection. */
 export const natsEnvironmentShape = {
-  /** One server, or a comma list of a cluster's: `nats://user:password@host:4222`, `tls://token@host`. */
+  /** One server, or a comma-separated list for a cluster: `nats://user:password@host:4222`, `tls://token@host`. */
   NATS_URL: z.string().default('nats://127.0.0.1:4222'),
   NATS_USER: text,
   NATS_PASSWORD: text,
-  /** A file that holds the password. */
+  /** A file with the password. */
   NATS_PASSWORD_FILE: text,
   NATS_TOKEN: text,
   /** The seed of a user's key pair: `SU…`. */
@@ -22,12 +22,12 @@ export const natsEnvironmentShape = {
     .optional(),
   /** A credentials file, as `nsc generate creds` writes it. */
   NATS_CREDS_FILE: text,
-  /** The authority that signed the server's certificate, where the system does not know it. */
+  /** The authority that signed the server's certificate, if the system does not trust it already. */
   NATS_CA_FILE: text,
-  /** The certificate and key that MegaNest shows the server. */
+  /** The client certificate and its key. */
   NATS_CERT_FILE: text,
   NATS_KEY_FILE: text,
-  /** Most bytes of the bucket that carries uploads, and servers of a cluster that hold a copy; for a bucket that is new. */
+  /** Maximum bytes of a new bucket for uploads, and its number of copies in a cluster. */
   NATS_BUCKET_MAX_BYTES: bytes('stored', 1_048_576).optional(),
   NATS_BUCKET_REPLICAS: count(1, 5).optional(),
   /** A network without credentials is trusted. */
@@ -49,8 +49,8 @@ interface ServerUrl {
 }
 
 /**
- * Reads where NATS is and who MegaNest is there. Errors: EnvironmentError that names the variable, also where two kinds of
- * credentials are given, and where a server that is not on this machine is used without any.
+ * Reads the address of NATS and the credentials. Errors: EnvironmentError that names the variable, also for two kinds of
+ * credentials, and for a server on another machine without credentials.
  */
 export function natsAccess(environment: NatsEnvironment): { url: string } & NatsRights {
   const servers = (environment.NATS_URL ?? 'nats://127.0.0.1:4222').split(',').map(parseServer);
@@ -64,7 +64,7 @@ export function natsAccess(environment: NatsEnvironment): { url: string } & Nats
   return access;
 }
 
-/** The options that `MessagingModule.register` takes for a service. Errors: those of `natsAccess`. */
+/** The options of `MessagingModule.register` for a service. Errors: the errors of `natsAccess`. */
 export function messagingOptions(identity: ServiceIdentity, environment: NatsEnvironment) {
   return { ...identity, ...natsAccess(environment), name: identity.service, version };
 }
@@ -116,7 +116,7 @@ function credentialsOf(environment: NatsEnvironment, servers: ServerUrl[]) {
   };
 }
 
-/** What the URLs of a cluster agree on; one without credentials has those of the others. */
+/** The value that all URLs of a cluster share; a URL without credentials uses the credentials of the others. */
 function same(servers: ServerUrl[], field: 'user' | 'password' | 'token'): string | undefined {
   const values = new Set(servers.flatMap((server) => server[field] ?? []));
   if (values.size > 1) throw wrongUrl('the servers have different credentials');
@@ -147,7 +147,7 @@ function assertReadable(variable: string, path: string): void {
   }
 }
 
-/** Everybody who reaches an open NATS reads every request, answers for every service and deletes documents. */
+/** Refuses an open NATS server: any of its clients can read requests, answer for services and delete documents. */
 function assertProtected(
   { MEGANEST_ALLOW_OPEN }: NatsEnvironment,
   { user, token, nkey, credentialsFile, tls }: NatsRights,
@@ -162,7 +162,7 @@ function assertProtected(
   );
 }
 
-/** Whether a host is this machine. */
+/** True if a host is this machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

@@ -6,21 +6,21 @@ import { z } from 'zod';
 import { projectRoot } from '#paths';
 import { EnvironmentError } from './environment.js';
 
-/** How a language model is asked, and how far its answers are trusted. */
+/** Settings of a language model's requests, and of the checks on its answers. */
 const answeringSchema = z.strictObject({
-  /** What each answer starts from; the caller's own parameters win. */
+  /** Default parameters of an answer; the caller's parameters take precedence. */
   parameters: generationParametersSchema.default({}),
-  /** Writes texts of its own; false: summaries and questions are made of the text's own sentences. */
+  /** The model writes its own texts; false: summaries and questions consist of sentences of the text. */
   writes: z.boolean().default(true),
-  /** A model that writes rewrites follow-up questions for the search, in this time at most; 0: it does not. */
+  /** Maximum time in which a model that writes rewrites a follow-up question for the search; 0: it does not. */
   condenseTimeoutMs: z.int().min(0).max(60_000).default(3_000),
   grounding: z.strictObject({
-    /** Beside `parameters`, for answers from passages and for texts about texts; a plain chat is left alone. */
+    /** In addition to `parameters`, for answers from passages, summaries and questions; not for a plain chat. */
     parameters: generationParametersSchema.optional(),
     /** Prompt with {context} and {question}; each passage of the context is rendered as `[n] text`. */
     userPrompt: z.string(),
     /**
-     * Prompt of a further question with {question}. With it the passages stand in the conversation's first user turn,
+     * Prompt of a further question with {question}. With it the passages are in the conversation's first user turn,
      * without it in the last one.
      */
     followUpPrompt: z.string().optional(),
@@ -28,17 +28,17 @@ const answeringSchema = z.strictObject({
     maxPassages: z.int().min(1),
     /** Words of all passages together. */
     maxContextWords: z.int().min(1),
-    /** What the model says when the passages hold no answer. */
+    /** The answer of the model if the passages do not contain an answer. */
     noAnswer: z.string(),
   }),
 });
 
 /**
- * Everything the pipeline has to know about its models: which they are and what they ask of chunking, search, prompt
- * and answer check. The code knows no model by name.
+ * The models of a pipeline, and their settings for chunking, search, prompt and answer check. The code does not depend on
+ * the name of a model.
  */
 export const profileSchema = z.strictObject({
-  /** Whether the models of this profile may be fetched from the hub; models that variables name always may. */
+  /** Whether the models of this profile may be fetched from the hub; models from variables always may. */
   allowHub: z.boolean(),
   embedding: z.strictObject({ model: z.string() }),
   reranking: z.strictObject({
@@ -46,20 +46,20 @@ export const profileSchema = z.strictObject({
     /** Longer passages are cut to this many words before they are scored. */
     maxPassageWords: z.int().min(1),
     fusion: z.enum(['none', 'rrf', 'scores']),
-    /** Weight of the model's ranking; that of the search is 1. */
+    /** Weight of the model's ranking; the ranking of the search has weight 1. */
     fusionWeight: z.number().gt(0).default(1),
     /** For rrf: reduces the lead of the first ranks. */
     fusionConstant: z.number().min(0).default(60),
-    /** For scores: what each phrase of the query that a passage has adds, in standard deviations. */
+    /** For scores: bonus for each phrase of the query in a passage, in standard deviations. */
     fusionPhraseWeight: z.number().min(0).default(0),
     topN: z.int().min(1),
   }),
   retrieval: retrievalParametersSchema.required({ search_type: true, k: true, fetch_k: true }),
   llm: answeringSchema.extend({
     model: z.string(),
-    /** Answers from documents with their own sentences, which this model chooses; absent: the language model writes them. */
+    /** Model that chooses sentences of the documents as the answer; absent: the language model writes the answer. */
     reader: z.string().optional(),
-    /** How an engine behind LLM_ENDPOINT or another model of LLM_MODEL_ID is asked, where that differs from the model above. */
+    /** Settings for the engine of LLM_ENDPOINT, or for the model of LLM_MODEL_ID, if they differ from the model above. */
     endpoint: answeringSchema.optional(),
   }),
   asr: z.strictObject({ model: z.string() }),

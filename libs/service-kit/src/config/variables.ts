@@ -5,20 +5,20 @@ export class EnvironmentError extends Error {
   override readonly name = 'EnvironmentError';
 }
 
-/** A variable that says yes or no. */
+/** A boolean variable. */
 export const booleanSchema = z
   .enum(['true', 'false', '1', '0', 'yes', 'no'])
   .transform((value) => value === 'true' || value === '1' || value === 'yes');
 
-/** Milliseconds of the longest timer: a longer one would end at once. */
+/** Maximum milliseconds of a timer: a longer timer would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Most bytes that a disk is asked to hold: a pebibyte. */
+/** Maximum bytes of a limit for a disk: a pebibyte. */
 const mostStoredBytes = 2 ** 50;
-/** Most bytes that a process holds at once: the longest text of JavaScript, and the greatest Buffer. */
+/** Maximum bytes in memory: the maximum length of a JavaScript string, and the maximum size of a Buffer. */
 const mostJsonBytes = 2 ** 29 - 24;
 const mostHeldBytes = 2 ** 32;
-/** The greatest integer of Postgres. */
+/** The maximum integer of Postgres. */
 const mostThings = 2 ** 31 - 1;
 
 /** A variable with a time in milliseconds. */
@@ -39,13 +39,13 @@ export function days(): z.ZodCoercedNumber {
   return z.coerce.number().min(0).max(36_500);
 }
 
-/** A variable with a size: of what is `stored`, of what a process `held`, or of a text of `json`. */
+/** A variable with a size in bytes: `stored` on a disk, `held` in memory, or of a `json` text. */
 export function bytes(kind: 'stored' | 'held' | 'json', atLeast = 1024): z.ZodCoercedNumber {
   const atMost = { stored: mostStoredBytes, held: mostHeldBytes, json: mostJsonBytes }[kind];
   return z.coerce.number().int().min(atLeast).max(atMost);
 }
 
-/** A variable with a number of things. */
+/** A variable with a number of objects. */
 export function count(atLeast: number, atMost = mostThings): z.ZodCoercedNumber {
   return z.coerce.number().int().min(atLeast).max(atMost);
 }

@@ -44,7 +44,7 @@ export class HealthController {
     return { status: 'alive' };
   }
 
-  /** The service can work: every dependency that it cannot do without answers, and it is not about to stop. */
+  /** The service can work: every required dependency answers, and the process is not stopping. */
   @Get('ready')
   @ApiOperation({ summary: 'Can the service work?', answer: readySchema, also: { 503: readySchema } })
   async ready(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -58,7 +58,7 @@ export class HealthController {
     });
   }
 
-  /** The reference's three keys, and beside them what was really checked: healthy when all of it is. */
+  /** The three keys of the reference, and the results of the checks: healthy if all dependencies are. */
   @Get(['v1/health_check', 'health'])
   @ApiOperation({
     summary: 'Health of the service and its dependencies',
@@ -84,7 +84,7 @@ function answer(reply: FastifyReply, isWell: boolean): FastifyReply {
   return isWell ? reply.status(200) : reply.status(503).header('retry-after', '1');
 }
 
-/** Models, counts and host names are for callers with a key, where there are keys. */
+/** If keys are configured, only callers with a key see models, counts and host names. */
 function shownTo(request: FastifyRequest, dependencies: readonly DependencyHealth[]): DependencyHealth[] {
   if (mayRead(request)) return [...dependencies];
   return dependencies.map(({ name, healthy, required }) => ({
@@ -100,7 +100,7 @@ function mayRead(request: FastifyRequest): boolean {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Whether a request has a key, or needs none; open paths tell less to the others. */
+    /** True if a request has a key, or does not need one; open paths show less to other requests. */
     mayRead?: (request: FastifyRequest) => boolean;
   }
 }
@@ -110,16 +110,16 @@ const healthPaths = new Set(['/ready', '/health', '/v1/health_check']);
 interface StartingServerOptions {
   identity: ServiceIdentity;
   host: string;
-  /** 0: nobody knows the port before the service itself listens, so that nothing is served. */
+  /** 0: the port is unknown before the service itself listens, so nothing is served. */
   port: number;
-  /** Whether everybody may know what is being downloaded. */
+  /** True if callers without a key may see the downloads. */
   isOpen: boolean;
 }
 
 /**
- * Answers on the port of a service while it loads its model, which may take as long as a download: `/live` that the process
- * runs, `/v1/health_check` how far the download is, everything else 503. Returns the function that gives the port free.
- * Errors: those of listening, e.g. a port in use.
+ * Answers on the port of a service while it downloads and loads its model: `/live` reports that the process runs,
+ * `/v1/health_check` shows the progress of the download, everything else answers 503. Returns the function that frees the
+ * port. Errors: the errors of listening, e.g. a port in use.
  */
 export async function listenWhileStarting(options: StartingServerOptions): Promise<() => Promise<void>> {
   const { identity, host, port, isOpen } = options;

@@ -1,7 +1,7 @@
 import type { DependencyHealth, ModelDownload, ServiceHealth } from '#contracts';
 import { version, type ServiceIdentity } from '../service-identity.js';
 
-/** Throws, or says why it is not healthy, when the dependency does not work. Text on success is shown as detail. */
+/** Throws if the dependency does not work, with the reason. A returned text is shown as detail. */
 export type HealthCheck = (signal: AbortSignal) => Promise<string | void>;
 
 /** `required`: the service cannot work without it. Default: it is. */
@@ -10,16 +10,16 @@ export interface CheckOptions {
 }
 
 const checkTimeoutMs = 2_000;
-/** A report counts for so long: however many ask, a model or a database is asked once. */
+/** Lifetime of a report, so that many requests lead to only one check. */
 const reportLifeMs = 1_000;
 
-/** A dependency and how it is asked. */
+/** A dependency and its check. */
 export interface Dependency extends CheckOptions {
   name: string;
   check: HealthCheck;
 }
 
-/** Asks a service's dependencies, all at once, each within two seconds, at most once a second. */
+/** Checks a service's dependencies concurrently, each within two seconds, at most once a second. */
 export class HealthRegistry {
   readonly #dependencies = new Map<string, Dependency>();
   #listFurther: () => readonly Dependency[] = () => [];
@@ -27,7 +27,7 @@ export class HealthRegistry {
   #report: Promise<ServiceHealth> | undefined;
   #listDownloads: () => Promise<ModelDownload[]> = () => Promise.resolve([]);
 
-  /** `isStopping`: a process that is about to stop is not ready. */
+  /** `isStopping`: a stopping process is not ready. */
   constructor(
     private readonly identity: ServiceIdentity,
     private readonly isStopping: () => boolean = () => false,
@@ -38,12 +38,12 @@ export class HealthRegistry {
     this.#dependencies.set(name, { ...options, name, check });
   }
 
-  /** Asks further dependencies, which come and go, too: `list` names them for each report. */
+  /** Registers dependencies that change: `list` returns them for each report. */
   registerListed(list: () => readonly Dependency[]): void {
     this.#listFurther = list;
   }
 
-  /** `list` says which models are being downloaded. */
+  /** `list` returns the running downloads of models. */
   watchDownloads(list: () => Promise<ModelDownload[]>): void {
     this.#listDownloads = list;
   }
@@ -52,7 +52,7 @@ export class HealthRegistry {
     return this.#listDownloads();
   }
 
-  /** The health as it was a second ago at most. */
+  /** Returns the health, at most a second old. */
   async report(): Promise<ServiceHealth> {
     this.#report ??= this.#ask();
     const report = await this.#report;

@@ -3,24 +3,24 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { sendError } from './error.filter.js';
 import { isUncounted } from './http-call.js';
 
-/** How much a process works on at a time. */
+/** Limits of a process's concurrent work. */
 export interface AdmissionLimits {
   service: string;
-  /** Requests under way; 0: no bound. */
+  /** Maximum concurrent requests; 0: unlimited. */
   maxRequests: number;
-  /** Bytes of their bodies, and of the messages of WebSockets. */
+  /** Maximum bytes of their bodies, and of the messages of WebSockets. */
   maxBytes: number;
-  /** Greatest body of JSON: what one counts for that does not say its length. */
+  /** Maximum size of a JSON body; a body without a length counts with this size. */
   bodyLimit: number;
 }
 
-/** One client has so much of each limit at most, so that it keeps no other out. */
+/** Maximum share of each limit for one client, so that it does not exclude other clients. */
 const shareOfOne = 0.5;
-/** Uploads of files are handed on in pieces; so much of each is in memory. */
+/** Bytes of an upload in memory: files are passed on in pieces. */
 const formBytes = 1024 * 1024;
-/** These forms are held whole. */
+/** Paths whose forms are in memory as a whole. */
 const heldForms = /\/(audio|asr)\b/;
-/** Where there is no room, bodies that have been coming for so long are cut off. */
+/** At a limit, bodies that have been arriving for this time are cut off. */
 const slowAfterMs = 10_000;
 
 interface Usage {
@@ -34,8 +34,8 @@ interface Arriving {
 }
 
 /**
- * The requests that a process works on at a time, and the bytes of their bodies. What is beyond the limits is refused before its
- * body is read.
+ * Limits the concurrent requests of a process, and the bytes of their bodies. A request beyond the limits is refused before
+ * its body is read.
  */
 export class Admission {
   #limits: AdmissionLimits = { service: 'requested', maxRequests: 0, maxBytes: 0, bodyLimit: 0 };
@@ -43,12 +43,12 @@ export class Admission {
   readonly #clients = new Map<string, Usage>();
   readonly #arriving = new Set<Arriving>();
 
-  /** What is held now. */
+  /** The current usage. */
   get usage(): Readonly<Usage> {
     return this.#all;
   }
 
-  /** Counts the requests of a server; probes are answered always, and WebSockets count by their messages. */
+  /** Counts the requests of a server; probes are always answered, and WebSockets count by their messages. */
   guard(server: FastifyInstance, limits: AdmissionLimits): void {
     this.#limits = limits;
     server.addHook('onRequest', (request, reply, done) => {
@@ -64,7 +64,7 @@ export class Admission {
     });
   }
 
-  /** Holds bytes of a client until the function that it answers is called. Errors: overloaded. */
+  /** Reserves bytes for a client until the returned function is called. Errors: overloaded. */
   hold(client: string, bytes: number): () => void {
     return this.#take(client, { requests: 0, bytes });
   }
@@ -106,7 +106,7 @@ export class Admission {
     const { maxRequests, maxBytes } = this.#limits;
     const isOver = (used: Usage, share: number) => ({
       requests: maxRequests > 0 && used.requests + more.requests > Math.ceil(maxRequests * share),
-      // One that is greater than the limit passes alone.
+      // A body above the limit is accepted if it is the only one.
       bytes: maxBytes > 0 && used.bytes > 0 && more.bytes > 0 && used.bytes + more.bytes > maxBytes * share,
     });
     const [all, one] = [isOver(this.#all, 1), isOver(own, shareOfOne)];
@@ -119,7 +119,7 @@ export class Admission {
     return undefined;
   }
 
-  /** Room that is kept by bodies which hardly come is given to others. */
+  /** Cuts off slow bodies, to free their room for others. */
   #cutSlow(): void {
     const before = Date.now() - slowAfterMs;
     for (const arriving of this.#arriving) {
@@ -144,7 +144,7 @@ export class Admission {
   }
 }
 
-/** Who counts as one client: a key, and without keys an address. */
+/** Returns the identity of a client: its key or, without keys, its address. */
 export function clientOf({ meganestCaller, ip }: FastifyRequest): string {
   return meganestCaller?.owner ?? ip;
 }

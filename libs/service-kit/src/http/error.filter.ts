@@ -8,7 +8,7 @@ import type { ServiceIdentity } from '../service-identity.js';
 import { pathOf } from './http-call.js';
 import { bodyEncodings } from './request-body.js';
 
-/** Maps everything thrown to OpenAI's envelope `{error: {message, type, param, code}}` with its true status. */
+/** Converts every thrown value to OpenAI's envelope `{error: {message, type, param, code}}` with its status. */
 @Catch()
 export class HttpErrorFilter implements ExceptionFilter {
   constructor(
@@ -30,7 +30,7 @@ export class HttpErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Writes the envelope, unless the answer has begun: then the stream's own writer has to say it. */
+/** Writes the envelope, unless the answer has begun: then the writer of the stream reports the error. */
 export function sendError(reply: FastifyReply, error: MegaNestError): void {
   if (reply.sent || reply.raw.headersSent) return;
   const retryAfter = error.retryAfter ?? (error.status === 503 ? 1 : undefined);
@@ -51,7 +51,7 @@ function withAllow(reply: FastifyReply): FastifyReply {
   return reply.header('allow', otherMethods(reply.request).join(', '));
 }
 
-/** 405 where the path exists under another method, otherwise 404. */
+/** 405 if the path exists with another method, otherwise 404. */
 export function noRoute(request: FastifyRequest): MegaNestError {
   const path = pathOf(request);
   const methods = otherMethods(request).filter((method) => method !== 'HEAD');
@@ -102,9 +102,9 @@ interface ParserError extends Error {
   reason?: string;
 }
 
-/** Answers what the HTTP parser refuses, as every error is answered, and closes the connection. */
+/** Answers a request that the HTTP parser refuses, in the format of all errors, and closes the connection. */
 export function answerClientError(error: ParserError, socket: Socket): void {
-  // The client left, or an answer is on its way already: nothing can be said.
+  // The client is gone, or an answer has begun: an error cannot be sent.
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy(error);
     return;
@@ -133,12 +133,12 @@ interface Route {
   pattern: RegExp;
 }
 
-/** The methods that a server takes on each path, for the `Allow` of a 405. */
+/** The methods of each path of a server, for the `Allow` header of a 405. */
 export class RouteMethods {
   readonly #routes: Route[] = [];
 
   add(method: string, url: string): void {
-    // The route for all that no other one takes says nothing of a path.
+    // The catch-all route does not show that a path exists.
     if (url === '*' || url === '/*') return;
     this.#routes.push({ method, pattern: patternOf(url) });
   }
@@ -149,13 +149,13 @@ export class RouteMethods {
   }
 }
 
-/** `/v1/files/:id` and `/v1/models/*` as Fastify reads them. */
+/** Converts `/v1/files/:id` and `/v1/models/*` to a pattern, as Fastify matches them. */
 function patternOf(url: string): RegExp {
   const plain = url.replaceAll(/[$()+.?[\\\]^{|}]/g, String.raw`\$&`);
   return new RegExp(`^${plain.replaceAll(/:[^/]+/g, '[^/]+').replaceAll('*', '.*')}$`);
 }
 
-/** Notes each route that is added from now on. */
+/** Records each route that is added later. */
 export function noteRoutes(server: FastifyInstance): void {
   const routes = new RouteMethods();
   server.decorate('routeMethods', routes);
@@ -164,13 +164,13 @@ export function noteRoutes(server: FastifyInstance): void {
   });
 }
 
-/** The other methods that a request's path takes; none where the path does not exist. */
+/** Returns the other methods of a request's path; empty if the path does not exist. */
 export function otherMethods(request: FastifyRequest): string[] {
   const { method, server } = request;
   const path = pathOf(request);
   const methods = server.routeMethods?.of(path) ?? [];
   if (server.postPaths?.has(path)) methods.push('POST');
-  // A GET that is refused here is that of a WebSocket's path, whose HEAD is of no use either.
+  // A refused GET belongs to the path of a WebSocket, which does not support HEAD either.
   const refused = method === 'GET' ? ['GET', 'HEAD'] : [method];
   return [...new Set(methods)].filter((each) => !refused.includes(each));
 }
@@ -178,7 +178,7 @@ export function otherMethods(request: FastifyRequest): string[] {
 declare module 'fastify' {
   interface FastifyInstance {
     routeMethods?: RouteMethods;
-    /** Paths that take a POST by a route for many of them, which the server itself cannot tell apart. */
+    /** Paths that accept POST through a shared route, which the server cannot list. */
     postPaths?: { has(path: string): boolean };
   }
 }
