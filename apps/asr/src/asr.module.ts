@@ -39,7 +39,7 @@ export class AsrRpcController {
     @Inject(audioLimits) private readonly limits: AudioLimits,
   ) {}
 
-  /** Whoever put the audio into the object store removes it. */
+  /** The caller that put the audio into the object store removes it. */
   @RpcHandler(transcribe)
   async *transcribe(
     { file, ...request }: ParsedRequestOf<typeof transcribe>,
@@ -79,13 +79,13 @@ export class ModelsController {
   constructor(@Inject(AsrService) private readonly asr: AsrService) {}
 
   @Get('v1/models')
-  @ApiOperation({ summary: 'The model that is served', answer: modelListSchema })
+  @ApiOperation({ summary: 'List the served model', answer: modelListSchema })
   models() {
     return modelList([modelObject(this.asr.model)]);
   }
 }
 
-/** The HTTP API over the model in this process; a call ends when its client leaves or its time is up. */
+/** The HTTP API of the model in this process. A call ends when its client disconnects or its deadline passes. */
 @Injectable()
 class LocalTranscription extends Transcription {
   constructor(@Inject(AsrService) private readonly asr: AsrService) {
@@ -108,7 +108,7 @@ class LocalTranscription extends Transcription {
 export const identity: ServiceIdentity = {
   service: 'asr',
   title: 'opea_service@asr',
-  description: 'Writes down what is said in audio files.',
+  description: 'Transcribes audio files.',
   wrongMethodTexts: { '/v1/asr': 'The request of ASR fails.' },
 };
 

@@ -23,5 +23,5 @@ it.each(['whisper', 'openai/whisper-colossal'])('says which models work in place
     ASR_MODEL_ID: model,
   });
   const opened = openTranscriber(environment, loadProfile('bundled'));
-  await expect(opened).rejects.toThrow(/^ASR_MODEL_ID: .*Models that work: nano-asr .*openai\/whisper-tiny/);
+  await expect(opened).rejects.toThrow(/^ASR_MODEL_ID: .*Supported models: nano-asr .*openai\/whisper-tiny/);
 });

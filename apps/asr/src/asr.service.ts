@@ -19,19 +19,19 @@ import { z } from 'zod';
 
 export const asrEnvironmentSchema = baseEnvironmentSchema.extend({
   ASR_PORT: portSchema.default(9099),
-  /** A bundled name, a local directory or a hub id; the profile's model otherwise. One of the engine's with ASR_ENDPOINT. */
+  /** A bundled name, a local directory or a hub id; default: the profile's model. With ASR_ENDPOINT: a model there. */
   ASR_MODEL_ID: z.string().optional(),
   /** A server with OpenAI's audio API to use in place of a local model. */
   ASR_ENDPOINT: z.url().optional(),
   /** Sent to that server as a bearer token. */
   ASR_API_KEY: z.string().optional(),
-  /** Silero's `silero_vad.onnx`, or a folder that holds it; without it loudness tells speech from pauses. */
+  /** Silero's `silero_vad.onnx`, or a folder that contains it; without it the loudness separates speech from pauses. */
   ASR_VAD_MODEL: z.string().optional(),
-  /** Threads, each with the model; a CTC model hears a file in each. */
+  /** Threads, each with a copy of the model; a CTC model transcribes one file in each. */
   ASR_WORKERS: count(1, 64).default(2),
   /** Windows of 30 seconds that a Whisper model decodes together in each thread, of one file or of several. */
   ASR_WINDOWS: count(1, 64).default(4),
-  /** Beginnings that the search of a CTC model keeps; 1 takes the best unit of each step. */
+  /** Width of the beam search of a CTC model; 1 takes the best unit of each step. */
   ASR_BEAMS: count(1, 256).default(32),
   /** Longer audio is refused. */
   ASR_MAX_SECONDS: seconds(1).default(7_200),
@@ -43,7 +43,7 @@ export type AsrEnvironment = z.infer<typeof asrEnvironmentSchema>;
 /** Injection token of the transcriber. */
 export const transcriberToken = Symbol('transcriber');
 
-/** Speech models that are served, for callers who named another one: docs/models.md. */
+/** Supported speech models, for the error about an unknown one: docs/models.md. */
 const knownModels = [
   'nano-asr (bundled, English)',
   'openai/whisper-tiny, -base, -small, -medium, -large-v3 and -large-v3-turbo',
@@ -51,7 +51,7 @@ const knownModels = [
   'distil-whisper/distil-large-v3.5',
 ];
 
-/** Loads the configured model, or connects to the engine that has it. Errors: says which one failed, and why. */
+/** Loads the configured model, or connects to its engine. Errors: an Error with the failed part and the reason. */
 export async function openTranscriber(environment: AsrEnvironment, profile: Profile): Promise<Transcriber> {
   const { ASR_ENDPOINT: endpoint, ASR_API_KEY: apiKey, ASR_MODEL_ID: model } = environment;
   if (endpoint) return openRemoteTranscriber({ endpoint, apiKey, model });
@@ -68,13 +68,13 @@ export async function openTranscriber(environment: AsrEnvironment, profile: Prof
   } catch (error) {
     if (!(error instanceof ModelNotFoundError)) throw error;
     throw new ModelNotFoundError(
-      `ASR_MODEL_ID: ${error.message} Models that work: ${knownModels.join('; ')}.`,
+      `ASR_MODEL_ID: ${error.message} Supported models: ${knownModels.join('; ')}.`,
       { cause: error.cause },
     );
   }
 }
 
-/** Writes speech down; both the HTTP and the NATS side go through it. */
+/** Transcribes speech, for requests over HTTP and NATS. */
 @Injectable()
 export class AsrService implements OnApplicationShutdown {
   constructor(
@@ -93,8 +93,8 @@ export class AsrService implements OnApplicationShutdown {
   }
 
   /**
-   * Segment by segment. Leaving the loop or aborting the signal ends the work at the next one. Errors: model_not_found,
-   * unsupported_file, payload_too_large, unsupported_parameter, overloaded, cancelled.
+   * Transcribes segment by segment. Leaving the loop or aborting the signal stops the work at the next segment. Errors:
+   * model_not_found, unsupported_file, payload_too_large, unsupported_parameter, overloaded, cancelled.
    */
   async *transcribe(
     { audio, model, ...request }: TranscriptionRequest,

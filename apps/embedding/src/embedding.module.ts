@@ -47,11 +47,11 @@ export class EmbeddingRpcController {
   }
 }
 
-/** Text Embeddings Inference's own body. */
+/** The request body of Text Embeddings Inference. */
 const teiRequestSchema = z.object({
   inputs: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(2_048)]),
   truncate: z.boolean().default(false),
-  normalize: z.literal(true, 'Vectors are always normalised.').optional(),
+  normalize: z.literal(true, 'must be true: vectors are always normalized').optional(),
 });
 
 @Controller()
@@ -73,7 +73,10 @@ export class EmbeddingController {
   }
 
   @Post('embed')
-  @ApiOperation({ summary: 'The same as Text Embeddings Inference', answer: z.array(z.array(z.number())) })
+  @ApiOperation({
+    summary: 'Turn texts into vectors, in the format of Text Embeddings Inference',
+    answer: z.array(z.array(z.number())),
+  })
   @HttpCode(200)
   async tei(
     @Body(new SchemaPipe(teiRequestSchema)) body: z.infer<typeof teiRequestSchema>,

@@ -22,7 +22,7 @@ import { z } from 'zod';
 
 export const embeddingEnvironmentSchema = baseEnvironmentSchema.extend({
   EMBEDDING_PORT: portSchema.default(6000),
-  /** A bundled name, a local directory or a hub id; the profile's model otherwise. */
+  /** A bundled name, a local directory or a hub id; default: the profile's model. */
   EMBEDDING_MODEL_ID: z.string().optional(),
   /** A Text Embeddings Inference server to use in place of a local model. */
   TEI_EMBEDDING_ENDPOINT: z.url().optional(),
@@ -34,7 +34,7 @@ export type EmbeddingEnvironment = z.infer<typeof embeddingEnvironmentSchema>;
 /** Injection token of the loaded model. */
 export const embedderToken = Symbol('embedder');
 
-/** Loads the configured model, or connects to the engine that has it. Errors: says which one failed, and why. */
+/** Loads the configured model, or connects to its engine. Errors: an Error with the failed part and the reason. */
 export async function openEmbedder(environment: EmbeddingEnvironment): Promise<Embedder> {
   const { TEI_EMBEDDING_ENDPOINT: endpoint, TEI_API_KEY: apiKey } = environment;
   if (endpoint) return openRemoteEmbedder({ endpoint, apiKey });
@@ -50,7 +50,7 @@ export async function openEmbedder(environment: EmbeddingEnvironment): Promise<E
 type EmbedRequest = ParsedRequestOf<typeof embed>;
 type EmbedReply = ReplyOf<typeof embed>;
 
-/** Embeds texts; both the HTTP and the NATS side go through it. */
+/** Embeds texts, for requests over HTTP and NATS. */
 @Injectable()
 export class EmbeddingService implements OnApplicationShutdown {
   constructor(
@@ -68,7 +68,7 @@ export class EmbeddingService implements OnApplicationShutdown {
     return this.embedder.info;
   }
 
-  /** Errors: context_length_exceeded, overloaded, invalid_request for `dimensions` beyond the model's. */
+  /** Errors: context_length_exceeded; overloaded; invalid_request for more `dimensions` than the model has. */
   embed(request: EmbedRequest, signal: AbortSignal): Promise<EmbedReply> {
     return this.metrics.measure('embed', async () => {
       const { vectors, promptTokens } = await this.embedder.embed(request.inputs, {
@@ -88,12 +88,12 @@ export class EmbeddingService implements OnApplicationShutdown {
   }
 }
 
-/** The first `dimensions` numbers of a vector, at unit length again. Errors: invalid_request beyond its width. */
+/** Truncates a vector to `dimensions` and normalizes it. Errors: invalid_request for more than its dimensions. */
 function shorten(vector: Float32Array, dimensions: number): Float32Array {
   if (dimensions > vector.length) {
     throw invalidField(
       'dimensions',
-      `the model's vectors have ${vector.length} dimensions, ${dimensions} were asked for`,
+      `the model's vectors have ${vector.length} dimensions, but the request asks for ${dimensions}`,
     );
   }
   const cut = vector.slice(0, dimensions);

@@ -40,8 +40,8 @@ export class GuardrailRpcController {
 }
 
 /**
- * The reference's body of `/v1/guardrails`: a text, or what a model answered (`text`) to what it was asked (`prompt`).
- * `parameters` set the sampling of the reference's own model and mean nothing to rules.
+ * The reference implementation's body of `/v1/guardrails`: a text, or a model's answer (`text`) to a question
+ * (`prompt`). `parameters` set the sampling of the reference's model and have no effect on rules.
  */
 const guardrailRequestSchema = z
   .object({
@@ -57,7 +57,7 @@ const guardrailRequestSchema = z
   }));
 type GuardrailRequest = z.output<typeof guardrailRequestSchema>;
 
-/** The judgement, and what the reference answers. */
+/** The judgement, with the fields of the reference implementation's answer. */
 const answerSchema = guardrailJudgementSchema.extend({
   id: z.string(),
   text: z.string(),
@@ -83,7 +83,7 @@ export class GuardrailController {
   }
 }
 
-/** In the reference a blocked text gives way to this sentence, and the black list keeps what lies below from running. */
+/** As in the reference, this sentence replaces a blocked text, and the black list stops all later services. */
 function referenceAnswer({ action, text, findings }: GuardrailJudgement) {
   if (action !== 'block') return { text, downstream_black_list: [] };
   const policies = findings.filter((finding) => finding.action === 'block');
@@ -94,7 +94,8 @@ function referenceAnswer({ action, text, findings }: GuardrailJudgement) {
 export const identity: ServiceIdentity = {
   service: 'guardrail',
   title: 'opea_service@guardrail',
-  description: 'Judges what users ask and models answer by the rules of a file, and by a classifier model.',
+  description:
+    'Judges questions of users and answers of models by the rules of a file and by a classifier model.',
 };
 
 @Module({})

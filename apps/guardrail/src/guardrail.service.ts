@@ -24,12 +24,12 @@ import type { LabelRule } from './rules/compile-rules.js';
 import { judgeText, withoutDisguise } from './rules/judge-text.js';
 import { RuleFile } from './rules/rule-file.js';
 
-/** Injection token of the loaded classifier; undefined where none is configured. */
+/** Injection token of the loaded classifier; undefined without a configured classifier. */
 export const classifierToken = Symbol('classifier');
 
 /**
- * Loads the configured classifier, or connects to the engine that has it; undefined where none is configured. Errors: says
- * which one failed, and why.
+ * Loads the configured classifier, or connects to its engine; undefined without a configured classifier. Errors: an
+ * Error with the failed part and the reason.
  */
 export async function openClassifier(environment: GuardrailEnvironment): Promise<Classifier | undefined> {
   const { TEI_GUARDRAIL_ENDPOINT: endpoint, TEI_API_KEY: apiKey, GUARDRAIL_MODEL_ID: model } = environment;
@@ -39,7 +39,7 @@ export async function openClassifier(environment: GuardrailEnvironment): Promise
   return announceModel(await loadClassifier(model, options));
 }
 
-/** Judges texts by the rules in force, then by the classifier; both the HTTP and the NATS side go through it. */
+/** Judges texts by the active rules, then by the classifier, for requests over HTTP and NATS. */
 @Injectable()
 export class GuardrailService implements OnApplicationShutdown {
   constructor(
@@ -56,7 +56,7 @@ export class GuardrailService implements OnApplicationShutdown {
     });
   }
 
-  /** Errors: payload_too_large, overloaded, cancelled; service_unavailable and bad_upstream of a remote classifier. */
+  /** Errors: payload_too_large, overloaded, cancelled; of a remote classifier service_unavailable, bad_upstream. */
   judge({ texts, side }: ParsedRequestOf<typeof judge>, signal: AbortSignal): Promise<ReplyOf<typeof judge>> {
     refuseTooLong(texts);
     const { rules, labels, revision } = this.file.current;
@@ -79,7 +79,7 @@ export class GuardrailService implements OnApplicationShutdown {
     await this.classifier?.close();
   }
 
-  /** What the rules have blocked is decided; of the rest the model sees what they have left of it, redactions made. */
+  /** Classifies the texts that the rules have not blocked, with the redactions of the rules. */
   private async classify(
     classifier: Classifier,
     judged: readonly GuardrailJudgement[],
@@ -105,17 +105,17 @@ function refuseTooLong(texts: readonly string[]): void {
   throw new MegaNestError('payload_too_large', { what: 'The text to judge', limit, param: 'text' });
 }
 
-/** A file that broke does not make the service unhealthy: the rules of before are in force. */
+/** An invalid file does not make the service unhealthy, because the previous rules stay active. */
 function describe({ current: { rules, labels, revision }, problem }: RuleFile): string {
   const inForce = `${rules.length + labels.length} rules in force (${revision})`;
-  return problem === undefined ? inForce : `${inForce}; the file as it is now is not: ${problem}`;
+  return problem === undefined ? inForce : `${inForce}; the current file is not in force: ${problem}`;
 }
 
 export const guardrailEnvironmentSchema = baseEnvironmentSchema.extend({
   GUARDRAIL_PORT: portSchema.default(9090),
   /** The file of the rules; relative to the project. */
   GUARDRAIL_RULES: z.string().default('guardrails/default.yaml'),
-  /** A classifier beside the rules: a bundled name, a local directory or a hub id; none otherwise. */
+  /** A classifier in addition to the rules: a bundled name, a local directory or a hub id; default: no classifier. */
   GUARDRAIL_MODEL_ID: z.string().optional(),
   /** A Text Embeddings Inference server with a classifier, to use in place of a local model. */
   TEI_GUARDRAIL_ENDPOINT: z.url().optional(),

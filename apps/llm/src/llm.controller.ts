@@ -51,7 +51,7 @@ const passages = z
 
 const notEmpty = z.string().min(1, 'must not be empty');
 
-/** The names that OPEA's specification and reference implementation use beside OpenAI's. */
+/** Field names of OPEA's specification and reference implementation, in addition to OpenAI's. */
 const opeaFieldsSchema = z.looseObject({
   query: notEmpty.optional(),
   initial_query: notEmpty.optional(),
@@ -83,7 +83,7 @@ const llmRequestSchema = opeaFieldsSchema.transform((body): LlmRequest => {
 
 type OpeaFields = Omit<z.output<typeof opeaFieldsSchema>, 'documents' | 'retrieved_docs' | 'chat_template'>;
 
-/** OpenAI's own field wins over an older name; one that is not needed stays, to be named as ignored. */
+/** OpenAI's field takes precedence over an older name. An unused older name stays, to be reported as ignored. */
 function inOpenAiNames(body: OpeaFields): Record<string, unknown> {
   const renamed: Record<string, unknown> = { ...body };
   rename(renamed, 'max_new_tokens', 'max_tokens');
@@ -126,10 +126,10 @@ export class LlmController {
     const { model, extra, stream, includeUsage, legacyFunctions } = chat;
     const { request: asked, ignored: unused } = callableTools(chat, this.llm.model);
     const ignored = [...ignoredFields(extra), ...unused];
-    // The gateway knows what the template makes of it; here the template's own variables are at hand.
+    // Only the gateway maps the effort to the template; callers of this service can send the template's variables.
     if (chat.reasoningEffort) ignored.push(chat.reasoningEffort.field);
     ignored.push(...unusedLabels(chat.labels, this.llm.model));
-    // OPEA's clients name the model of their own engine: one model is here, which answers.
+    // OPEA's clients send the model of their own engine. The one model of this service answers.
     if (model != null && model !== this.llm.model.id) ignored.push('model');
     const request = {
       ...chat.parameters,
@@ -154,7 +154,7 @@ export class LlmController {
   }
 
   @Get('v1/models')
-  @ApiOperation({ summary: 'The model', answer: modelListSchema })
+  @ApiOperation({ summary: 'List the served model', answer: modelListSchema })
   models() {
     return modelList([modelObject(this.llm.model)]);
   }

@@ -5,25 +5,25 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   LLM_PORT: portSchema.default(9000),
   /** A bundled name, a local directory or a hub id; the profile's model otherwise. One of the engine's with LLM_ENDPOINT. */
   LLM_MODEL_ID: z.string().optional(),
-  /** A bundled name or a local directory: what chooses the sentences that answer; `none`: the language model answers. */
+  /** A bundled name or a local directory of the model that chooses quotes; `none`: the language model answers. */
   READER_MODEL_ID: z.string().optional(),
-  /** Precision of the weights of a model that runs here; auto: int8 where it fits the free memory, else int4. */
+  /** Precision of the weights of a local model; auto: int8 where it fits into the free memory, otherwise int4. */
   LLM_WEIGHTS: z.enum(['auto', 'int4', 'int8', 'fp32']).default('auto'),
-  /** Weights that share a scale with int4: 128, or 32, which is more exact and slower; by the width of the model otherwise. */
+  /** int4 weights per scale: 128, or 32, which is more exact and slower; default: by the width of the model. */
   LLM_WEIGHTS_BLOCK: z.enum(['32', '128']).optional(),
   /** An OpenAI-compatible server (vLLM, TGI, Ollama, OVMS) to use in place of a local model. */
   LLM_ENDPOINT: z.url().optional(),
-  /** Comma list of what the model behind LLM_ENDPOINT reads: text, or text,image. */
+  /** Comma-separated input types of the model at LLM_ENDPOINT: text, or text,image. */
   LLM_MODALITIES: z
     .string()
     .transform((value) => value.split(',').map((name) => name.trim()))
     .pipe(z.array(z.enum(['text', 'image'])).refine((names) => names.includes('text'), 'must include text'))
     .default(['text']),
-  /** Tokens of prompt and answer that the model behind LLM_ENDPOINT takes, where its engine does not say. */
+  /** Context length in tokens of the model at LLM_ENDPOINT, where its engine does not report it. */
   LLM_CONTEXT_LENGTH: count(64).optional(),
-  /** Whether the model calls tools: auto says yes where its chat template knows tools, or an engine has it. */
+  /** Whether the model calls tools; auto: yes with a chat template that supports tools, or with LLM_ENDPOINT. */
   LLM_TOOLS: z.enum(['auto', 'true', 'false']).default('auto'),
-  /** Longest time for a model that writes to rewrite a follow-up question; 0: it does not; by the profile otherwise. */
+  /** Timeout for a language model that rewrites a follow-up question; 0: no rewriting; default: by the profile. */
   LLM_CONDENSE_TIMEOUT_MS: count(0, 60_000).optional(),
   /** Bytes of prompt prefixes that a local model keeps for later requests; 0 keeps none. */
   LLM_PREFIX_CACHE_BYTES: bytes('held', 0).default(256 * 1024 * 1024),
@@ -32,14 +32,14 @@ export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
 });
 export type LlmEnvironment = z.infer<typeof llmEnvironmentSchema>;
 
-/** How the profile wants the language model to be asked and its answers to be checked. */
+/** The profile's settings for requests to the language model and for the check of its answers. */
 export type LlmSettings = Pick<Profile['llm'], 'parameters' | 'grounding'> &
   Partial<Pick<Profile['llm'], 'writes' | 'condenseTimeoutMs'>> & {
-    /** Whether the model calls tools; where absent its chat template tells. */
+    /** Whether the model calls tools; absent: by its chat template. */
     readonly callsTools?: boolean;
   };
 
-/** Of the profile's own model, or of the engine or the model that the user names in its place. */
+/** Settings of the profile's model, or of the configured engine or model in its place. */
 export function selectSettings(
   { llm }: Profile,
   environment: Pick<

@@ -86,7 +86,7 @@ export class WritingRpcController {
 export const identity: ServiceIdentity = {
   service: 'llm',
   title: 'opea_service@llm',
-  description: 'Writes answers, from given passages where there are some.',
+  description: 'Writes answers, from passages if the request has some.',
   wrongMethodTexts: { '/v1/chat/completions': 'The request of LLM generation fails.' },
 };
 

@@ -23,7 +23,7 @@ import { answererToken, type ExtractiveAnswerer } from './reading/extractive-ans
 import { ThreadCheck } from './thread-check.js';
 import { templateVariables } from './tools/plan-calls.js';
 
-/** Writes answers; both the HTTP and the NATS side go through it. */
+/** Writes answers, for requests over HTTP and NATS. */
 @Injectable()
 export class LlmService implements OnApplicationShutdown {
   readonly #forms = new FormChecker();
@@ -33,12 +33,12 @@ export class LlmService implements OnApplicationShutdown {
     @Inject(llmSettings) private readonly settings: LlmSettings,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(HealthRegistry) health: HealthRegistry,
-    /** Absent where the language model writes the answers from documents too. */
+    /** Absent where the language model also writes answers from documents. */
     @Optional() @Inject(answererToken) private readonly answerer?: ExtractiveAnswerer,
   ) {
     const thread = new ThreadCheck(async () => void (await this.generator.load?.()));
     health.register('model', async (signal) => {
-      // A local model's own thread answers between two passes; generating would have to wait behind the answers under way.
+      // A local model's thread answers between two passes. A generation would wait for the running answers.
       await (this.generator.check?.(signal) ?? thread.check());
       return this.generator.info.id;
     });
@@ -67,8 +67,8 @@ export class LlmService implements OnApplicationShutdown {
   }
 
   /**
-   * Streams the answers; the last chunk carries the usage. Leaving the loop or aborting the signal ends the generation
-   * within one token. `traceparent`: of the work that asks.
+   * Streams the answers; the last chunk has the usage. Leaving the loop or aborting the signal stops the generation
+   * within one token. `traceparent`: the trace of the caller.
    * Errors: model_not_found, context_length_exceeded, invalid_request, overloaded, cancelled.
    */
   async *generate(
@@ -100,7 +100,7 @@ export class LlmService implements OnApplicationShutdown {
     return this.answerer && quotes(request) ? samplingParameters(request) : [];
   }
 
-  /** Tokens of the prompt that a conversation becomes. Errors: model_not_found. */
+  /** Counts the tokens of a conversation's prompt. Errors: model_not_found. */
   async countTokens({
     messages,
     model,
@@ -121,7 +121,7 @@ export class LlmService implements OnApplicationShutdown {
     return this.settings.writes === false ? undefined : this.settings.condenseTimeoutMs;
   }
 
-  /** An engine elsewhere brings tools to its model by itself. */
+  /** A remote engine passes tools to its model by itself. */
   get #callsTools(): boolean {
     const { template } = this.generator;
     return this.settings.callsTools ?? (!template || detectToolFormat(template.source).inTemplate);
@@ -143,7 +143,7 @@ export class LlmService implements OnApplicationShutdown {
     return { chunks, model: id, settle: (usage) => tally.settle(usage) };
   }
 
-  /** An answer of the documents' own sentences. */
+  /** An answer that quotes sentences of the documents. */
   #quote(answerer: ExtractiveAnswerer, request: GenerateRequest, signal: AbortSignal): OpenAnswer {
     const { messages, documents = [], ...given } = request;
     const limits = { ...given, max_tokens: given.max_tokens ?? this.settings.parameters.max_tokens };
@@ -159,8 +159,8 @@ export class LlmService implements OnApplicationShutdown {
 }
 
 /**
- * A chunk word by word, so that the grain of a stream does not depend on how many tokens the engine guessed
- * ahead or the check held back. Whatever ends an answer comes with its last word; chunks with logprobs stay whole.
+ * Splits a chunk into words, so that the size of streamed chunks does not depend on speculative tokens or on text that
+ * the check held back. The fields at the end of an answer come with its last word. Chunks with logprobs stay whole.
  */
 export function byWord(chunk: GenerationChunk): GenerationChunk[] {
   const words = chunk.logprobs ? [chunk.text] : chunk.text.split(/(?<=\S)(?=\s)/);
@@ -170,7 +170,7 @@ export function byWord(chunk: GenerationChunk): GenerationChunk[] {
   return [...before, { ...chunk, text: last }];
 }
 
-/** An answer that was begun: its chunks, the model that they are of, and what the final usage is told to. */
+/** A running answer: its chunks, its model, and the receiver of the final usage. */
 interface OpenAnswer {
   chunks: AsyncIterable<GenerationChunk>;
   model: string;
@@ -183,8 +183,8 @@ function withTurn(request: ModelRequest, turn: ChatMessage): ModelRequest {
 }
 
 /**
- * Documents are quoted, unless the answer is to have another form than their sentences: a call of a tool, a text that a
- * constraint holds, or what the caller's own template asks the language model for.
+ * Documents are quoted unless the answer needs another form: a call of a tool, a text with a constraint, or an answer
+ * to the caller's template.
  */
 function quotes({ documents, tools, tool_choice, constraint, chat_template }: GenerateRequest): boolean {
   const mayCall = tools !== undefined && tools.length > 0 && tool_choice?.mode !== 'none';
@@ -200,7 +200,7 @@ class TokenTally {
 
   async *count(events: AsyncIterable<GenerationEvent>): AsyncGenerator<GenerationEvent, void, void> {
     for await (const event of events) {
-      // A remote engine does not tell its tokens; its pieces of text mostly are one each.
+      // A remote engine does not report its tokens; mostly each piece of text is one token.
       const tokens = event.tokenIds.length || (event.text === '' ? 0 : 1);
       this.#completionTokens += tokens;
       this.metrics.countTokens('completion', tokens);
@@ -209,20 +209,20 @@ class TokenTally {
     }
   }
 
-  /** The usage of a generation that is stopped now; `countPrompt` is asked where the engine did not tell. */
+  /** The usage of a generation that is stopped now. `countPrompt` counts where the engine did not report the prompt. */
   async soFar(countPrompt: () => Promise<number>): Promise<TokenUsage> {
     const prompt = this.#prompt ?? { promptTokens: await countPrompt(), cachedTokens: 0 };
     return { ...prompt, completionTokens: this.#completionTokens };
   }
 
-  /** Brings the metrics to the final usage, which also knows the tokens that end an answer. */
+  /** Updates the metrics to the final usage, which includes the tokens at the end of an answer. */
   settle({ promptTokens, completionTokens }: TokenUsage): void {
     this.metrics.countTokens('prompt', promptTokens);
     this.metrics.countTokens('completion', Math.max(0, completionTokens - this.#completionTokens));
   }
 }
 
-/** Shows in the metrics what a local engine is busy with. */
+/** Adds the load of a local engine to the metrics. */
 function watchEngine(metrics: Pick<Metrics, 'watch'>, load: () => Promise<EngineLoad>): void {
   metrics.watch(
     { name: 'meganest_engine_requests', help: 'Requests in the engine', label: 'state' },

@@ -4,8 +4,8 @@ import type { ObjectStore } from '#messaging';
 type ChatImage = NonNullable<ChatMessage['images']>[number];
 
 /**
- * The conversation with the images that lie in the object store in it, as data URLs; one after the other, within what the
- * images of a request may have. Errors: not_found; invalid_request, payload_too_large with the path of the image.
+ * Loads the images of a conversation from the object store as data URLs, one after the other, within the limits for the
+ * images of a request. Errors: not_found; invalid_request and payload_too_large with the path of the image.
  */
 export async function loadImages(
   messages: readonly ChatMessage[],
@@ -40,7 +40,7 @@ async function load(
   return { ...image, url: `data:${file.mimeType};base64,${Buffer.from(bytes).toString('base64')}` };
 }
 
-/** What comes counts, not what its sender says of its size. */
+/** Limits the received bytes, because the declared size may be wrong. */
 async function read(content: AsyncIterable<Uint8Array>, most: number, param: string): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -53,7 +53,7 @@ async function read(content: AsyncIterable<Uint8Array>, most: number, param: str
   return Buffer.concat(pieces);
 }
 
-/** Errors: unsupported_parameter where the model takes no images; invalid_request for one not in the request, or too many. */
+/** Errors: unsupported_parameter where the model takes no images; invalid_request for a URL or too many images. */
 export function assertImages(
   messages: readonly ChatMessage[],
   modalities: readonly string[] = ['text'],
@@ -66,6 +66,6 @@ export function assertImages(
     }
     counted.add(0, param);
     if (url?.startsWith('data:')) continue;
-    throw invalidField(param, 'must be a data URL here; the gateway fetches addresses');
+    throw invalidField(param, 'must be a data URL here; only the gateway fetches URLs');
   }
 }

@@ -76,7 +76,7 @@ it('serves the weights that LLM_WEIGHTS names', async () => {
 it.each([
   [
     { LLM_WEIGHTS: 'int4', LLM_ENDPOINT: 'http://127.0.0.1:1/v1' },
-    /^LLM_WEIGHTS: is for a model that runs here/,
+    /^LLM_WEIGHTS: applies only to a local model/,
   ],
   [{ LLM_WEIGHTS: 'int8', DEVICE: 'webgpu' }, /^LLM_WEIGHTS: int8 runs on the processor; DEVICE is webgpu/],
   [{ LLM_WEIGHTS: 'int8', LLM_WEIGHTS_BLOCK: '32' }, /^LLM_WEIGHTS_BLOCK: needs LLM_WEIGHTS=int4 or auto/],

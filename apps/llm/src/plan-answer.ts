@@ -14,10 +14,10 @@ import type { GenerateRequest } from './tools/tool-format.js';
 import type { LlmSettings } from './llm.environment.js';
 import { planCalls, type CallPlan } from './tools/plan-calls.js';
 
-/** What is said to the model, and what is done with what it says. */
+/** The request to the model, and the steps that read and check its answer. */
 export interface AnswerPlan {
   readonly request: ModelRequest;
-  /** Tells text, thoughts and calls apart. */
+  /** Separates text, reasoning and calls. */
   readonly read: CallPlan['read'];
   readonly mayBreak: CallPlan['mayBreak'];
   readonly check: (
@@ -31,7 +31,7 @@ const defaultAnswerTokens = 256;
 
 type Model = Pick<Generator, 'info' | 'countPromptTokens' | 'template'>;
 
-/** Plain chat goes to the model as it is, tools beside it; with documents the answer is grounded on them. */
+/** Plans plain chat with its tools, or an answer that is grounded on documents. */
 export async function planAnswer(
   request: GenerateRequest,
   settings: LlmSettings,
@@ -118,7 +118,7 @@ function withKnownRole(message: ChatMessage): ChatMessage {
   return message.role === 'developer' ? { ...message, role: 'system' } : message;
 }
 
-/** So that a parameter that is not given does not hide the profile's; 0 and false are given. */
+/** Removes undefined values, so that they do not override the profile's parameters. Keeps 0 and false. */
 export function withoutUndefined<Values extends object>(values: Values): Partial<Values> {
   return Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined),

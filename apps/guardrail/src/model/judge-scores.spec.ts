@@ -71,7 +71,7 @@ describe('checkLabels', () => {
 
   it('refuses a label that the model does not have, and says which ones it has', () => {
     expect(() => checkLabels(model)(of('Toxic'))).toThrow(
-      'toxicity: no label "Toxic"; toxic-bert has toxic, threat',
+      'toxicity: the model does not have the label "Toxic"; toxic-bert has toxic, threat',
     );
   });
 

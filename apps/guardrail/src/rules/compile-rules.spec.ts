@@ -6,7 +6,11 @@ const one = (fields: string) => `rules: [{ id: a, description: b, action: block,
 describe('compileRules', () => {
   it.each([
     ['an unknown field', one('patern: x'), /rules\.0/],
-    ['a rule without patterns', one('message: x'), /rules\.0\.patterns: a rule has phrases or patterns/],
+    [
+      'a rule without patterns',
+      one('message: x'),
+      /rules\.0\.patterns: a rule must have phrases or patterns/,
+    ],
     ['look-around, which RE2 has not', one("patterns: ['(?=x)']"), /^a: \(\?=x\): .*Perl syntax/],
     ['an unknown checksum', one('patterns: [x], checksum: isbn'), /rules\.0\.checksum/],
     ['no YAML', 'rules: [', /./],

@@ -4,7 +4,7 @@ import { RE2JS } from 're2js';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** A rule ready to be applied. */
+/** A compiled rule. */
 export interface Rule extends Pick<RuleSource, 'id' | 'description' | 'action'> {
   readonly appliesTo: readonly ('input' | 'output')[];
   readonly patterns: readonly RE2JS[];
@@ -30,7 +30,7 @@ export interface RuleSet {
   readonly revision: string;
 }
 
-/** Errors: an Error that names the rule and the field, all that is wrong in one message. */
+/** Errors: one Error that names the rule and the field of every problem. */
 export function compileRules(text: string): RuleSet {
   const result = ruleFileSchema.safeParse(parse(text));
   if (!result.success) {
@@ -88,7 +88,7 @@ function compilePattern(pattern: string, place: string): RE2JS {
   }
 }
 
-/** RE2's `\b` knows ASCII only; so does the border of a phrase. */
+/** RE2's `\b` knows only ASCII, and so does the border of a phrase. */
 function phrasePattern(phrase: string): string {
   const words = phrase
     .trim()
@@ -105,7 +105,7 @@ function refuseTwins(rules: readonly { id: string }[]): void {
   }
 }
 
-/** Tests that tell a real number from one that only looks like it; they get the match as it stands in the text. */
+/** Checks that separate real numbers from similar ones; the argument is the match as it is in the text. */
 const checksums = { luhn: passesLuhn } as const satisfies Record<string, (match: string) => boolean>;
 
 /** The check digit of payment cards (ISO/IEC 7812-1, annex B). */
@@ -118,7 +118,7 @@ function passesLuhn(match: string): boolean {
   return digits.length > 1 && sum > 0 && sum % 10 === 0;
 }
 
-const idSchema = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'an id is lower case letters, digits and -');
+const idSchema = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'must be lower case letters, digits and -');
 const appliesToSchema = z
   .array(z.enum(['input', 'output']))
   .min(1)
@@ -131,23 +131,23 @@ const ruleSchema = z
     enabled: z.boolean().default(true),
     applies_to: appliesToSchema,
     action: z.enum(guardrailActions),
-    /** Words in this order, whatever space or case; each begins and ends at the border of a word. */
+    /** Words in this order, with any space and case; a phrase begins and ends at the border of a word. */
     phrases: z.array(z.string().min(1)).default([]),
-    /** Regular expressions in RE2's syntax: no look-around, no back references, and so no runaway matching. */
+    /** Regular expressions in RE2's syntax, which matches in linear time: no look-around and no back references. */
     patterns: z.array(z.string().min(1)).default([]),
-    /** A match counts only where its digits satisfy this too. */
+    /** A match counts only if its digits satisfy this check. */
     checksum: z.enum(Object.keys(checksums) as [keyof typeof checksums]).optional(),
     /** block: what is said in the text's place. */
     message: z.string().min(1).optional(),
-    /** redact: what is put in the place of a match; `[id]` by default. */
+    /** redact: the replacement for a match; default: `[id]`. */
     replacement: z.string().optional(),
   })
   .refine(({ phrases, patterns }) => phrases.length + patterns.length > 0, {
-    message: 'a rule has phrases or patterns',
+    message: 'a rule must have phrases or patterns',
     path: ['patterns'],
   });
 
-/** One rule as the file has it, defaults filled in. */
+/** One rule of the file, with the defaults filled in. */
 type RuleSource = z.output<typeof ruleSchema>;
 
 const labelRuleSchema = z.strictObject({
@@ -155,9 +155,9 @@ const labelRuleSchema = z.strictObject({
   description: z.string().min(1),
   enabled: z.boolean().default(true),
   applies_to: appliesToSchema,
-  /** A model does not say where in a text it sees something, so that nothing can be redacted. */
-  action: z.enum(['flag', 'block'], 'a label flags or blocks; a model cannot tell what to redact'),
-  /** As the model's config.json has it (id2label). */
+  /** A classifier has no position in the text, so nothing can be redacted. */
+  action: z.enum(['flag', 'block'], 'must be flag or block; a classifier does not find the words to redact'),
+  /** Name of the label in the model's config.json (id2label). */
   label: z.string().min(1),
   /** The rule applies where the label's score is at least this. */
   threshold: z.number().gt(0).max(1).default(0.5),
@@ -165,12 +165,12 @@ const labelRuleSchema = z.strictObject({
   message: z.string().min(1).optional(),
 });
 
-/** One rule about a label of the classifier model as the file has it, defaults filled in. */
+/** One rule of the file about a label of the classifier model, with the defaults filled in. */
 type LabelRuleSource = z.output<typeof labelRuleSchema>;
 
 /** The file of the rules. */
 const ruleFileSchema = z.strictObject({
   rules: z.array(ruleSchema).default([]),
-  /** What labels of the classifier model mean here. */
+  /** Rules for labels of the classifier model. */
   labels: z.array(labelRuleSchema).default([]),
 });

@@ -3,10 +3,10 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { RE2JS } from 're2js';
 import type { Rule } from './compile-rules.js';
 
-/** Text so long that several patterns would hold up other requests; between rules these get their turn. */
+/** Characters from which on other requests get a turn between the rules, because the patterns take long. */
 const longText = 5_000;
 
-/** Applies rules to a text. One that blocks decides alone; its text is not shown. */
+/** Applies rules to a text. A blocking rule decides alone, and the blocked text is not returned. */
 export async function judgeText(text: string, rules: readonly Rule[]): Promise<GuardrailJudgement> {
   const plain = withoutDisguise(text);
   const findings: GuardrailFinding[] = [];
@@ -52,7 +52,7 @@ function strongest(findings: readonly GuardrailFinding[]): GuardrailJudgement['a
   return findings.length > 0 ? 'flag' : 'pass';
 }
 
-/** Full-width letters, ligatures and invisible characters are common ways around a rule. */
+/** Normalizes full-width letters, ligatures and invisible characters, which are common ways to evade a rule. */
 export function withoutDisguise(text: string): string {
   return text.normalize('NFKC').replaceAll(/[\u00AD\u200B-\u200F\u2060\uFEFF]/g, '');
 }
@@ -71,7 +71,7 @@ function matchesOf(pattern: RE2JS, text: string, accepts: (match: string) => boo
   return spans;
 }
 
-/** In the order of the text; of two that overlap the one that begins first, then the longer one. */
+/** Redactions in the order of the text. Of two that overlap, the earlier one is kept, then the longer one. */
 function withoutOverlaps(redactions: readonly Redaction[]): Redaction[] {
   const kept: Redaction[] = [];
   for (const redaction of redactions.toSorted((a, b) => a.start - b.start || b.end - a.end)) {

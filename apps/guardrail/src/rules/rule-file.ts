@@ -5,15 +5,15 @@ import { EnvironmentError } from '#service-kit';
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { compileRules, type RuleSet } from './compile-rules.js';
 
-/** Editors write in several steps: the file is read once it has been quiet for so long. */
+/** Milliseconds without a change before the file is read, because editors write in several steps. */
 const quietMs = 100;
 
-/** Throws an Error that says why rules cannot be in force here. */
+/** Checks rules before they are activated. Throws an Error with the reason against them. */
 export type RuleCheck = (rules: RuleSet) => void;
 
-/** The rules in force; follows changes of their file. One that breaks keeps the rules it had and says why. */
+/** The active rules. Reloads a changed file. An invalid file keeps the previous rules and sets `problem`. */
 export class RuleFile implements OnApplicationShutdown {
-  /** Why the file as it is now is not in force. */
+  /** The reason why the current file is not active. */
   problem?: string;
   private watcher?: FSWatcher;
   private timer?: NodeJS.Timeout;
@@ -25,7 +25,7 @@ export class RuleFile implements OnApplicationShutdown {
     private rules: RuleSet,
   ) {}
 
-  /** Errors: EnvironmentError that names the file and what is wrong with it. */
+  /** Errors: EnvironmentError that names the file and its problem. */
   static async open(path: string, check: RuleCheck = () => {}): Promise<RuleFile> {
     try {
       const file = new RuleFile(path, check, await readRules(path, check));
@@ -45,10 +45,10 @@ export class RuleFile implements OnApplicationShutdown {
     this.watcher?.close();
   }
 
-  /** The folder, since most programs replace a file instead of writing into it. */
+  /** Watches the folder, because most programs replace a file instead of writing into it. */
   private watch(): void {
     this.watcher = watch(dirname(this.path), { persistent: false }, (_event, name) => {
-      // Mounted configuration is swapped by a link of another name.
+      // A mounted configuration is replaced through a link with another name.
       if (name === null || name === basename(this.path) || name.startsWith('..')) this.schedule();
     });
     this.watcher.on('error', (error) => this.keep(error));
@@ -76,7 +76,7 @@ export class RuleFile implements OnApplicationShutdown {
 
   private keep(error: unknown): void {
     this.problem = messageOf(error);
-    new Logger('guardrail').warn(`${this.path}: ${this.problem}; the rules of before stay in force`);
+    new Logger('guardrail').warn(`${this.path}: ${this.problem}; the previous rules stay in force`);
   }
 }
 

@@ -3,9 +3,10 @@ import type { GenerationEvent } from '#generation';
 import { UsageSum } from '../writing/text-writer.js';
 
 /**
- * Asks an engine a second time where its answer is not what was asked for, as long as nothing of the first answer was passed on.
- * With `whole` an answer is passed on when all of it is checked; empty events meanwhile show that it is being written. The usage
- * is that of both. Errors: bad_upstream where the second answer is wrong too, or a part of the first was passed on.
+ * Asks an engine a second time where its answer has the wrong form, if no part of the first answer was passed on. With
+ * `whole` an answer is passed on after all of it was checked; until then empty events show the progress. The usage
+ * covers both answers. Errors: bad_upstream where the second answer is wrong, too, or a part of the first one was
+ * passed on.
  */
 export async function* askAgain(
   ask: (correction?: ChatMessage) => AsyncIterable<GenerationEvent>,
@@ -40,14 +41,14 @@ export function correctionOf({ reason }: { reason: string; usage?: TokenUsage })
   return { role: 'user', content };
 }
 
-/** An answer of an engine is not what was asked for. */
+/** An answer of an engine does not have the requested form. */
 export class BrokenFormError extends Error {
   override readonly name = 'BrokenFormError';
 
   constructor(
-    /** What the engine did: "called fly, which is not among the tools". */
+    /** The mistake of the engine: "called fly, which is not among the tools". */
     readonly reason: string,
-    /** What the answer has cost, where the engine has said so. */
+    /** Token usage of the answer, where the engine reported it. */
     readonly usage?: TokenUsage,
   ) {
     super(reason);

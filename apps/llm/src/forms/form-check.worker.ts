@@ -2,11 +2,11 @@ import { serveWorker } from '#models';
 import type { FormJob } from './form-checker.js';
 import { formTest, type FormTest, type TextForm } from './form-test.js';
 
-/** Forms that are kept. */
+/** Limit for the cached forms. */
 const mostKept = 64;
 const kept = new Map<string, FormTest>();
 
-/** Entry of the thread that checks answers of engines. A caller's schema may make that slow, so that the thread can be ended. */
+/** Entry of the thread that checks answers of engines. A caller's schema may be slow; then the thread is terminated. */
 await serveWorker<undefined, FormJob, never, string | undefined>(async () => ({
   ready: undefined,
   dispose: async () => {},

@@ -3,16 +3,16 @@ import { TimedWorker } from '#models';
 import { builtFile } from '#paths';
 import type { TextForm } from './form-test.js';
 
-/** What the thread is asked: whether the text has the form, or, without a text, whether the form can be checked. */
+/** A job of the thread: check a text against the form, or, without a text, check that the form is supported. */
 export interface FormJob {
   form: TextForm;
   text?: string;
 }
 
-/** Milliseconds that one check may take. */
+/** Timeout of one check in milliseconds. */
 const longestCheck = 5000;
 
-/** Checks the forms of texts in a thread of its own, which ends where a caller's form makes that too slow. */
+/** Checks the forms of texts in its own thread, which is terminated where a form makes the check too slow. */
 export class FormChecker {
   private readonly worker: TimedWorker<FormJob, string | undefined>;
 
@@ -25,7 +25,7 @@ export class FormChecker {
     await this.run({ form });
   }
 
-  /** What is wrong with a text; undefined where it has the form. Errors: those of {@link prepare}. */
+  /** The problem of a text; undefined where the text has the form. Errors: the errors of {@link prepare}. */
   wrongWith(form: TextForm, text: string): Promise<string | undefined> {
     return this.run({ form, text });
   }

@@ -8,15 +8,15 @@ import formats from 'ajv-formats';
 export type TextForm =
   Exclude<OutputConstraint, { type: 'structural_tag' }> | { readonly type: 'lark'; readonly lark: string };
 
-/** Says what is wrong with a text: "it is not JSON"; undefined where nothing is. */
+/** Returns the problem of a text ("it is not JSON"), or undefined where the text has the form. */
 export type FormTest = (text: string) => string | undefined;
 
-/** Characters of the longest form, as of the constraints of models that run here. */
+/** Limit for the characters of a form; the same as for constraints of local models. */
 const longestForm = 262_144;
-/** Characters of the text that an error repeats. */
+/** Characters of the text that an error quotes. */
 const longestQuote = 60;
 
-/** Reads a form. Errors: invalid_request with the path of what cannot be checked. */
+/** Compiles a form to a test. Errors: invalid_request with the path of an unsupported part. */
 export function formTest(form: TextForm): FormTest {
   if (JSON.stringify(form).length > longestForm)
     throw invalidField('constraint', `It is longer than ${longestForm} characters.`);
@@ -44,7 +44,7 @@ export function formTest(form: TextForm): FormTest {
   }
 }
 
-/** What of a value does not satisfy a schema. */
+/** A test that returns the first violation of a schema. */
 function schemaTest(schema: boolean | Record<string, unknown>): (value: unknown) => string | undefined {
   const { $schema: dialect, ...rest } = schema === true || schema === false ? {} : schema;
   const isOld = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect);

@@ -3,12 +3,12 @@ import type { GenerationEvent } from '#generation';
 import type { Passage } from './grounded-prompt.js';
 import { sentencesOf } from './sentences.js';
 
-/** What a check lets through of one answer. */
+/** A checked piece of one answer. */
 interface CheckedPiece {
   readonly text: string;
-  /** Of the model's tokens that are part of the text. */
+  /** Log probabilities of the model's tokens in the text. */
   readonly logprobs?: TokenLogprob[];
-  /** On the last piece; what the model says afterwards is not wanted any more. */
+  /** Set on the last piece; later text of the model is discarded. */
   readonly finishReason?: GenerationEvent['finishReason'];
   readonly citations?: Citation[];
 }
@@ -17,8 +17,8 @@ interface CheckedPiece {
 const marker = /\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]/g;
 
 /**
- * Follows one answer of the model while it is written, and lets it through as it is; at its end the markers `[n]` in it are
- * resolved to the passages they name.
+ * Passes one answer of the model on unchanged while it is written. At its end the markers `[n]` are resolved to the
+ * passages that they name.
  */
 export class CitationCheck {
   #answer = '';
@@ -39,8 +39,8 @@ export class CitationCheck {
 }
 
 /**
- * One citation per marker and number: its quote is the sentence that the marker ends, as it stands in the answer.
- * Numbers without a passage and markers without a sentence before them give none.
+ * One citation per marker and number. Its quote is the sentence of the answer that ends with the marker. Numbers
+ * without a passage and markers without a sentence before them do not give a citation.
  */
 export function findCitations(answer: string, passages: readonly Passage[]): Citation[] {
   const citations: Citation[] = [];
@@ -59,12 +59,12 @@ export function findCitations(answer: string, passages: readonly Passage[]): Cit
   return citations;
 }
 
-/** Where the last sentence between two markers stands; undefined when there are no words between them. */
+/** Span of the last sentence between two markers; undefined without words between them. */
 function lastSentence(answer: string, from: number, to: number) {
   const between = answer.slice(from, to).trimEnd();
   const sentence = sentencesOf(between).findLast((candidate) => /[\p{L}\p{N}]/u.test(candidate));
   if (!sentence) return undefined;
-  // Sentences are normalised, so the answer is searched for the last one's words.
+  // Sentences are normalized, so the answer is searched for the words of the last one.
   const words = sentence.replace(/^[^\p{L}\p{N}]+/u, '').split(' ');
   const pattern = new RegExp(words.map(escapePattern).join(String.raw`\s+`), 'gu');
   const index = [...between.matchAll(pattern)].at(-1)?.index ?? 0;
@@ -75,7 +75,7 @@ function escapePattern(word: string): string {
   return word.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }
 
-/** An answer that is not checked. */
+/** Passes answers on without a check. */
 export async function* passThrough(
   events: AsyncIterable<GenerationEvent>,
 ): AsyncGenerator<GenerationChunk, void, void> {
@@ -85,15 +85,15 @@ export async function* passThrough(
 export interface CheckOptions {
   /** Number of answers. */
   readonly choices: number;
-  /** What the answers may cite. */
+  /** Passages that the answers may cite. */
   readonly passages: readonly Passage[];
-  /** The usage of a generation that is stopped early, when only the tokens it has written are known. */
+  /** The usage of a generation that is stopped early, from the tokens so far. */
   readonly usageSoFar: () => Promise<TokenUsage>;
 }
 
 /**
- * Checks each answer of a generation by itself, and stops the generation once every answer is settled. The last chunk
- * carries the usage.
+ * Checks each answer of a generation separately, and stops the generation once every answer is complete. The last chunk
+ * has the usage.
  */
 export async function* checkAnswers(
   events: AsyncIterable<GenerationEvent>,
@@ -108,7 +108,7 @@ export async function* checkAnswers(
     if (reasoning !== undefined || toolCalls) yield { choice, text: '', reasoning, toolCalls };
     const check = checks.get(choice) ?? new CitationCheck(passages);
     checks.set(choice, check);
-    // A refusal rests on no passage: there is nothing to check in it, and nothing to put in its place.
+    // A refusal has no citations to check.
     if (refusal) refused.add(choice);
     const piece: CheckedPiece & Pick<GenerationChunk, 'refusal'> = refused.has(choice)
       ? { text, finishReason, ...(refusal && { refusal }) }

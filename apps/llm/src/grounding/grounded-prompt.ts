@@ -9,21 +9,21 @@ export interface GroundedPrompt {
   /** The conversation with its last user turn replaced by the passages and the question. */
   readonly messages: ChatMessage[];
   readonly passages: Passage[];
-  /** What the user asked last. */
+  /** The text of the user's last message. */
   readonly question: string;
 }
 
 export interface GroundedRequest {
   readonly messages: readonly ChatMessage[];
   readonly documents: readonly RetrievedDocument[];
-  /** Takes the place of the profile's template; `{question}` must be in it, `{context}` may. */
+  /** Replaces the profile's template. It must contain `{question}` and may contain `{context}`. */
   readonly chat_template?: string;
 }
 
 /**
- * Writes the prompt that the profile's model expects: its system prompt, and the passages in the place that the profile
- * gives them, with the last question or with the conversation's first. Errors: invalid_request for a conversation
- * without a user turn or a template without `{question}`.
+ * Writes the prompt that the profile's model expects: its system prompt, and the passages with the last or the first
+ * question of the conversation, as the profile says. Errors: invalid_request for a conversation without a user turn, or
+ * for a template without `{question}`.
  */
 export function buildGroundedPrompt(request: GroundedRequest, settings: GroundingSettings): GroundedPrompt {
   const passages = selectPassages(request.documents, settings);
@@ -36,7 +36,7 @@ export function buildGroundedPrompt(request: GroundedRequest, settings: Groundin
   return { messages: withSystemPrompt(turns, settings.systemPrompt), passages, question };
 }
 
-/** A caller's template without documents: the last user turn in it, nothing for `{context}`. Errors as above. */
+/** Fills a caller's template without documents: `{context}` is empty. Errors: as {@link buildGroundedPrompt}. */
 export function fillChatTemplate(messages: readonly ChatMessage[], template: string): ChatMessage[] {
   return fillQuestions(messages, { full: template }, '').turns;
 }
@@ -47,9 +47,9 @@ export function renderPassages(passages: readonly Passage[]): string {
 }
 
 interface QuestionTemplates {
-  /** Of the user turn with the passages. */
+  /** Template of the user turn with the passages. */
   readonly full: string;
-  /** Of the other user turns; where there is none these stay as they are. */
+  /** Template of the other user turns; absent: they stay unchanged. */
   readonly followUp?: string;
 }
 
@@ -60,8 +60,9 @@ function fillQuestions(
 ): { question: string; turns: ChatMessage[] } {
   const last = messages.findLastIndex(isUser);
   const question = messages[last]?.content;
-  if (question === undefined) throw invalidField('messages', 'at least one must be of the role user');
-  if (!full.includes('{question}')) throw invalidField('chat_template', '{question} is missing in it');
+  if (question === undefined)
+    throw invalidField('messages', 'must contain at least one message with the role user');
+  if (!full.includes('{question}')) throw invalidField('chat_template', 'must contain {question}');
   const grounded = followUp === undefined ? last : messages.findIndex(isUser);
   const turns = messages.map((turn, index) => {
     const template = index === grounded ? full : isUser(turn) ? followUp : undefined;
@@ -72,14 +73,14 @@ function fillQuestions(
   return { question, turns };
 }
 
-/** Both at once, so that braces inside a passage or a question stay what they are. */
+/** Replaces both at once, so that braces inside a passage or a question stay unchanged. */
 function fillTemplate(template: string, context: string, question: string): string {
   return template.replaceAll(/\{(context|question)\}/g, (_match, name: string) =>
     name === 'context' ? context : question,
   );
 }
 
-/** The profile's system prompt comes first; the caller's own follows in the same turn, as many templates take one. */
+/** Puts the profile's system prompt before the caller's, in one turn, because many templates take only one. */
 function withSystemPrompt(turns: readonly ChatMessage[], systemPrompt: string | undefined): ChatMessage[] {
   if (systemPrompt === undefined) return [...turns];
   const own = turns.filter(isSystem).map(({ content }) => content);
@@ -106,9 +107,9 @@ export interface Passage {
   /** From 1. */
   readonly number: number;
   readonly documentId: string;
-  /** One line: whitespace is normalised. */
+  /** One line, with normalized whitespace. */
   readonly text: string;
-  /** In order, separated by single spaces. */
+  /** Sentences in order, separated by single spaces. */
   readonly sentences: readonly Span[];
 }
 
@@ -123,20 +124,20 @@ function createPassage(number: number, documentId: string, sentences: readonly s
   return { number, documentId, text: sentences.join(' '), sentences: spans };
 }
 
-/** A passage from a document's text as it is. */
+/** A passage with the whole text of a document. */
 export function passageOf(number: number, documentId: string, text: string): Passage {
   return createPassage(number, documentId, sentencesOf(text));
 }
 
 export interface PassageLimits {
   readonly maxPassages: number;
-  /** Words of all passages together. */
+  /** Limit for the words of all passages together. */
   readonly maxContextWords: number;
 }
 
 /**
- * The passages that fit, best first as the documents came: whole ones, the last one cut at the end of a sentence. There
- * is always one if there is any text: a first sentence beyond the limit is cut at a word.
+ * The passages within the limit, in the order of the documents. The last one is cut at the end of a sentence. If there
+ * is any text, there is at least one passage: a first sentence beyond the limit is cut at a word.
  */
 export function selectPassages(documents: readonly RetrievedDocument[], limits: PassageLimits): Passage[] {
   const passages: Passage[] = [];
@@ -161,9 +162,9 @@ function fittingSentences(sentences: readonly string[], room: number): string[] 
 }
 
 /**
- * Drops the oldest earlier turns until the prompt fits: with a turn go the answers to it. System turns and the last
- * user turn with what follows stay, even when they alone are too long (the model then refuses them). `countTokens` tells
- * the tokens of the prompt that the turns become.
+ * Drops the oldest turns with their answers until the prompt fits. System turns and the last user turn with all later
+ * messages stay, even if they alone are too long (then the model refuses them). `countTokens` counts the tokens of the
+ * prompt of these messages.
  */
 export async function fitConversation(
   messages: readonly ChatMessage[],
@@ -178,7 +179,7 @@ export async function fitConversation(
   }
 }
 
-/** Without the first turn that is no system turn, up to the next user turn; undefined when only the question is left. */
+/** Drops the first turn that is not a system turn, up to the next user turn; undefined if only the question is left. */
 function withoutOldestExchange(messages: readonly ChatMessage[]): ChatMessage[] | undefined {
   const question = messages.findLastIndex(({ role }) => role === 'user');
   const first = messages.findIndex(({ role }) => role !== 'system');

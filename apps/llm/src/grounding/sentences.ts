@@ -3,12 +3,12 @@ import { splitSentences } from '#text';
 /** Blank lines, and lines that begin a list item, a heading or a table row, end a sentence without a full stop. */
 const structuralBreak = /\n\s*\n|\n(?=\s*(?:[-*•+|#>]|\d+[.)])\s*\S)/;
 
-/** The sentences of a text, whitespace normalised; joined by single spaces they are the normalised text. */
+/** The sentences of a text with normalized whitespace. Joined by single spaces they are the normalized text. */
 export function sentencesOf(text: string): string[] {
   return text.split(structuralBreak).flatMap((block) => blockSentences(normaliseWhitespace(block)));
 }
 
-/** Sentences without a space between them, as they stand in Chinese, stay together. */
+/** Splits at spaces after sentences. Sentences without a space between them, as in Chinese, stay together. */
 function blockSentences(block: string): string[] {
   const sentences: string[] = [];
   let open = '';
@@ -21,12 +21,12 @@ function blockSentences(block: string): string[] {
   return open === '' ? sentences : [...sentences, open];
 }
 
-/** Runs of whitespace become one space, none is left at the ends. */
+/** Replaces runs of whitespace by one space and trims the ends. */
 export function normaliseWhitespace(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ');
 }
 
-/** What a text is about: its words and numbers in lower case, without punctuation. */
+/** The words and numbers of a text in lower case, without punctuation. */
 export function contentWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
