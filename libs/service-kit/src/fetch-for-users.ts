@@ -19,7 +19,7 @@ export interface OwnedFetch {
 
 /** The reason to refuse a user's URL, from its text alone; undefined if it is acceptable. */
 export function refusalOfUrl(text: string, allowPrivate: boolean): string | undefined {
-  if (!URL.canParse(text)) return 'it is no valid URL';
+  if (!URL.canParse(text)) return 'it is not a valid URL';
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     return `only http and https are connected to, not ${url.protocol}`;

@@ -68,7 +68,7 @@ async function followRedirects(
 
 /** Returns a URL whose text is acceptable; names are checked when they are looked up. */
 function checkedUrl(text: string, userUrl: string, options: GuardedFetchOptions, base?: URL): URL {
-  if (!URL.canParse(text, base?.href)) throw forbidden(userUrl, 'it is no valid URL', options);
+  if (!URL.canParse(text, base?.href)) throw forbidden(userUrl, 'it is not a valid URL', options);
   const url = new URL(text, base?.href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw forbidden(userUrl, `only http and https are fetched, not ${url.protocol}`, options);
@@ -180,7 +180,7 @@ const denied: ReadonlySet<string> = new Set(['168.63.129.16', '::ffff:168.63.129
  * multicast, and IPv6 forms that contain an IPv4 address.
  */
 export function refusalOfAddress(address: string): string | undefined {
-  if (!ipaddr.isValid(address)) return `${address} is no IP address`;
+  if (!ipaddr.isValid(address)) return `${address} is not an IP address`;
   const range = denied.has(address) ? 'cloud platform' : ipaddr.process(address).range();
   return range === 'unicast' ? undefined : `${address} is not a public address (${range})`;
 }

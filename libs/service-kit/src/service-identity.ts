@@ -2,15 +2,15 @@ import { projectRoot } from '#paths';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Who a service is, for health, discovery, metrics and logs. */
+/** The identity of a service, for health, discovery, metrics and logs. */
 export interface ServiceIdentity {
   /** Short name, also the NATS queue group, e.g. `embedding`. */
   service: string;
   title: string;
   description: string;
   /**
-   * What OPEA's specification has a path say under a wrong method, by path: `{"error": "<text>"}` with status 405. Other
-   * paths answer as every error does.
+   * The text of a 405 answer by path, as OPEA's specification requires it: `{"error": "<text>"}`. Other paths use the
+   * usual error format.
    */
   wrongMethodTexts?: Readonly<Record<string, string>>;
 }

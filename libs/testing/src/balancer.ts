@@ -10,7 +10,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** Starts a balancer before servers at `urls`, of which it passes over those that refuse connections; streams, aborts and WebSockets pass through. */
+/** Starts a balancer for servers at `urls`; it skips servers that refuse connections, and passes streams, aborts and WebSockets on. */
 export async function startBalancer(urls: readonly string[]): Promise<Balancer> {
   const agent = new Agent({ keepAlive: true });
   const targets = urls.map((url) => new URL(url));
@@ -37,7 +37,7 @@ export async function startBalancer(urls: readonly string[]): Promise<Balancer> 
   };
 }
 
-/** The server whose turn it is; the next one where that refuses connections. */
+/** Returns the server whose turn it is, or the next one that accepts connections. */
 async function nextListening(targets: readonly URL[], turn: number): Promise<URL> {
   for (let index = 0; index < targets.length; index += 1) {
     const target = targets[(turn + index) % targets.length]!;

@@ -21,7 +21,7 @@ const fixture = (name: string) => join(repositoryRoot, 'test/fixtures/tls', name
 const usersOf = new Map<string, NatsUsers>();
 
 /**
- * The configuration of a NATS server with users and TLS. Test doubles, which are no service of MegaNest, connect without credentials
+ * The configuration of a NATS server with users and TLS. Test doubles, which are not services of MegaNest, connect without credentials
  * and may do everything.
  */
 function clusterNats(): { configuration: string; users: NatsUsers } {
@@ -95,14 +95,14 @@ export interface NatsUsers {
   variables(user: string): { NATS_USER: string; NATS_PASSWORD: string };
 }
 
-/** Reads deploy/nats/users.conf. `more`: entries of users beside those of the file. */
+/** Reads deploy/nats/users.conf. `more`: entries of further users. */
 export function natsUsers(more = ''): NatsUsers {
   const file = readFileSync(join(repositoryRoot, 'deploy/nats/users.conf'), 'utf8').replace(
     /\n {2}\]\n\}\n$/,
     `\n${more}  ]\n}\n`,
   );
   const names = [...file.matchAll(/^ *user: (\S+)$/gm)].map(([, name = '']) => name);
-  // What begins with a digit is a number to nats-server.
+  // nats-server reads a value that begins with a digit as a number.
   const passwords = new Map(names.map((name) => [name, `p${randomBytes(16).toString('hex')}`]));
   const lines = [...passwords].map(([name, word]) => `NATS_${name.toUpperCase()}_PASSWORD: ${word}\n`);
   return {

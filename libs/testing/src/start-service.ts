@@ -18,7 +18,7 @@ export interface TestService {
   /** The address of each process behind `url`: one, or two on a cluster. */
   instances: readonly string[];
   process: Pick<SupervisedProcess, 'pid' | 'signal' | 'whenFinished'>;
-  /** What it printed so far, line by line. */
+  /** Its output so far, line by line. */
   output: readonly string[];
   /** Ends it as Ctrl-C would, waiting for its end. */
   stop(): Promise<void>;

@@ -56,8 +56,8 @@ export function condenseQuestion(turns: readonly Turn[]): string {
 }
 
 /**
- * The last question as it is read beside passages that were found for the condensed one: with the names of the question
- * that it goes on from, and for a person those of the answer. What that question asked is not asked again.
+ * The last question for a reader of the passages that were found for the condensed question: with the names of the
+ * previous question, and for a person the names of the answer. It does not repeat what the previous question asked.
  */
 export function questionWithNames(turns: readonly Turn[]): string {
   const last = turns.findLastIndex(({ role }) => role === 'user');

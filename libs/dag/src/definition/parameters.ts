@@ -105,7 +105,7 @@ export function listParameters(definition: MegaServiceDefinition): ListedParamet
   return [...definition.nodes.values()].flatMap(listNodeParameters);
 }
 
-/** Parameters of the target, then those that only the fallback has and does not set itself. */
+/** Parameters of the target, then parameters that only the fallback has and does not set itself. */
 function listNodeParameters({ name, target, fallback, locked }: NodeDefinition): ListedParameter[] {
   const isFree = (listed: ListedParameter) => !locked.has(listed.name);
   const usual = listTargetParameters(name, target).filter(isFree);

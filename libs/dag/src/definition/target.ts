@@ -12,7 +12,7 @@ import type {
 
 /**
  * Converts a mega service to a service kind, so that a node of another mega service can use it. Its inputs are the
- * request and its open ports, its output is that of its output node, and it lists the parameters of all its nodes; their
+ * request and its open ports, its output is the output of its output node, and it lists the parameters of all its nodes; their
  * defaults stay with the nodes.
  */
 function megaServiceKind(definition: MegaServiceDefinition): ServiceKind {

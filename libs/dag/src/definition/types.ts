@@ -89,7 +89,7 @@ export interface NodeDefinition {
    * keeps the node's parameters too.
    */
   readonly fallback?: NodeTarget;
-  /** Direct predecessors: those of `after` and those of `inputs`. */
+  /** Direct predecessors, from `after` and from `inputs`. */
   readonly after: readonly string[];
   /** Direct followers, the reverse of `after`. */
   readonly followers: readonly string[];

@@ -4,7 +4,7 @@ import { AbortScope, Deferred } from './abort-scope.js';
 import { ChunkBuffer } from './chunk-buffer.js';
 import type { NodeReceipt, NodeState, RunReceipt, SettledState } from './types.js';
 
-/** Descendants to skip: `condition`: those that depend only on this node; `short-circuit`: all. */
+/** Descendants to skip: `condition`: descendants that depend only on this node; `short-circuit`: all. */
 export type SkipReach = 'condition' | 'short-circuit';
 
 /** Why a node is skipped, fails or is cancelled. */

@@ -58,7 +58,7 @@ export interface RunView {
   parametersSeenBy(node: string): Readonly<Record<string, unknown>>;
 }
 
-/** What happens to a node whose predecessors have finished. */
+/** The plan for a node whose predecessors have finished. */
 type NodePlan =
   | { kind: 'run' }
   | { kind: 'fail'; error: MegaNestError }

@@ -54,7 +54,7 @@ class CatalogBuilder {
     return { definitions: this.definitions, errors: this.errors };
   }
 
-  /** A version whose rule does not fit does not serve at all: nobody means it to be a mega service of its own. */
+  /** A version with a wrong rule is not served at all, because it is not a separate mega service. */
   private checkCanaries(): void {
     const taken = new Map<string, string>();
     for (const { name, file, canary } of this.definitions.values()) {
@@ -75,7 +75,7 @@ class CatalogBuilder {
     if (base.canary) return `"${of}" is itself a version of "${base.canary.of}"`;
     const [own, other] = [version, base].map(({ nodes, output }) => nodes.get(output));
     const isAlike = own?.target.kind.output === other?.target.kind.output && own?.stream === other?.stream;
-    return isAlike ? undefined : `its output node gives something else than that of "${of}"`;
+    return isAlike ? undefined : `its output node and the output node of "${of}" differ in kind or in stream`;
   }
 
   private attempt<Result>(file: string, action: () => Result): Result | undefined {

@@ -64,7 +64,7 @@ describe('loadMegaServices', () => {
       'c.yaml': 'c.yaml: canary: "first" has a version already, "second"',
       'd.yaml': 'd.yaml: canary: there is no mega service "nothing"',
       'e.yaml': 'e.yaml: canary: "second" is itself a version of "first"',
-      'f.yaml': 'f.yaml: canary: its output node gives something else than that of "first"',
+      'f.yaml': 'f.yaml: canary: its output node and the output node of "first" differ in kind or in stream',
       'g.yaml': expect.stringContaining('canary.percent') as string,
     });
   });

@@ -16,7 +16,7 @@ export async function loadMegaServices(
   return buildCatalog(await readMegaServiceFiles(directory), registry);
 }
 
-/** Files ordered by name, so that of two with the same name the first always takes precedence. */
+/** Files ordered by name: if two files define one name, the first file always takes precedence. */
 export async function readMegaServiceFiles(directory: string): Promise<MegaServiceFile[]> {
   const names = (await readdir(directory)).filter((name) => /^[^.].*\.ya?ml$/.test(name)).sort();
   const files = await Promise.all(names.map((file) => readOne(directory, file)));

@@ -5,7 +5,7 @@ import { sendError } from './error.filter.js';
 /** Frames of a server-sent event stream, as text that ends in a blank line. */
 export type Frames = AsyncIterable<string>;
 
-/** How the head of a stream differs from the usual one. */
+/** Options of the head of a stream. */
 export interface StreamHead {
   contentType?: string;
   /** Sets headers that are known with the first frame. */
@@ -17,8 +17,9 @@ const eventStream = 'text/event-stream; charset=utf-8';
 const longestWait = 65_536;
 
 /**
- * Writes server-sent events; what one turn of the event loop brings is one write. The head is sent with the first frame, so that an error before it
- * still gets its own status; an error after it becomes the frame that `onError` makes. Waits for slow readers.
+ * Writes server-sent events; the frames of one turn of the event loop are one write. It sends the head with the first frame,
+ * so that an error before it has its own status. An error after it becomes the frame of `onError`. It waits for slow
+ * readers.
  */
 export async function sendEventStream(
   reply: FastifyReply,
@@ -38,7 +39,7 @@ export async function sendEventStream(
   } catch (thrown) {
     const error = MegaNestError.from(thrown, 'gateway');
     if (!raw.headersSent && reply.sent) {
-      // The head could not be written: nothing can be said any more, and nobody waits for it.
+      // The head could not be written: an error cannot be sent.
       raw.destroy();
       return;
     }
@@ -48,7 +49,7 @@ export async function sendEventStream(
   writer.end();
 }
 
-/** Gathers frames until the turn of the event loop ends. */
+/** Collects frames until the turn of the event loop ends. */
 class FrameWriter {
   #waiting = '';
   #ended = false;

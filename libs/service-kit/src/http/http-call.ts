@@ -4,21 +4,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { ownerOf, type Caller } from '../keys/key-ring.js';
 
-/** What an HTTP request hands down to the calls that it causes. */
+/** The context of an HTTP request for the calls that it causes. */
 export interface HttpCall {
   requestId: string;
-  /** Epoch milliseconds, for work that gives no pieces of the answer. */
+  /** Epoch milliseconds, for work that does not stream. */
   deadline: number;
-  /** For streams: each piece of the answer puts the end off. */
+  /** For streams: each piece of the answer extends the time. */
   patience?: Patience;
   traceparent: string;
   /** Aborted when the client goes away before its answer is complete. */
   signal: AbortSignal;
-  /** The language model that it is for, once that is known. */
+  /** The language model of the request, once known. */
   model?: string;
-  /** Whose request it is; absent where a connection of its own knows. */
+  /** Owner of the request; absent if a WebSocket connection has it. */
   owner?: string;
-  /** Whose key it came with. */
+  /** The holder of the request's key. */
   caller?: Caller;
 }
 
@@ -34,18 +34,18 @@ export const Call = createParamDecorator((_data: unknown, context: ExecutionCont
   return callOf(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
 });
 
-/** Injects whose request it is, by its API key. What one owner stores does not exist for another. */
+/** Injects the owner of the request, by its API key. An owner sees only their own objects. */
 export const Owner = createParamDecorator((_data: unknown, context: ExecutionContext): string =>
   ownerOf(context.switchToHttp().getRequest<FastifyRequest>()),
 );
 
-/** The request's call; made at the first use, the same one afterwards. */
+/** Returns the request's call; created at the first use. */
 export function callOf(request: FastifyRequest, reply: FastifyReply): HttpCall {
   request.meganestCall ??= createCall(request, reply);
   return request.meganestCall;
 }
 
-/** Longest life of a stream where nothing else is set. */
+/** Default maximum duration of a stream. */
 const defaultStreamMs = 7_200_000;
 
 function createCall(request: FastifyRequest, reply: FastifyReply): HttpCall {
@@ -74,16 +74,16 @@ declare module 'fastify' {
   }
 }
 
-/** The caller's `x-request-id` where it is a sane token, otherwise a fresh one. */
+/** The caller's `x-request-id` if it is a valid token, otherwise a new id. */
 export function requestIdOf(request: FastifyRequest): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
-/** Asked every few seconds by machines that watch over a service: neither traced, where they would bury the rest, nor limited. */
+/** Paths that monitoring requests every few seconds: they are neither traced, to keep traces readable, nor limited. */
 export const probePaths: ReadonlySet<string> = new Set(['/live', '/ready', '/metrics', '/v1/health_check']);
 
-/** Of probes, and of WebSockets, which are their owners' own business: such a request counts for no limit. */
+/** True for probes, and for WebSockets, which count by their messages: such requests do not count for limits. */
 export function isUncounted(request: FastifyRequest): boolean {
   return request.headers.upgrade !== undefined || probePaths.has(pathOf(request));
 }
@@ -93,7 +93,7 @@ export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
   return url.split('?')[0] ?? '';
 }
 
-/** The request as a step of its caller's trace, or the first of a new one. */
+/** Returns the request's span in its caller's trace, or in a new trace. */
 function spanOf(request: FastifyRequest): RunningSpan | undefined {
   const { url: route = pathOf(request) } = request.routeOptions;
   if (probePaths.has(route)) return undefined;
@@ -110,7 +110,7 @@ function spanOf(request: FastifyRequest): RunningSpan | undefined {
   });
 }
 
-/** W3C trace context of a trace that nobody records here, though services behind may. */
+/** W3C trace context of a trace that this process does not record; the called services may. */
 function beginTrace(): string {
   return `00-${randomHex()}-${randomHex().slice(0, 16)}-01`;
 }
@@ -149,14 +149,14 @@ export async function* withinDeadline<Item>(
 
 /** The header that names the fields of a request that had no effect. */
 export const ignoredHeaderName = 'x-meganest-ignored';
-/** The header that names the steps that an answer had to do without. */
+/** The header that names the steps that failed for an answer. */
 const degradedHeaderName = 'x-meganest-degraded';
 
 /** Characters of the header, and of one name in it. */
 const longestHeader = 1024;
 const longestName = 128;
 
-/** The value of the header: each name once. Characters that no header can hold become `?`; long lists are cut. */
+/** The value of the header: each name once. Characters that are invalid in a header become `?`; long lists are cut. */
 export function ignoredHeader(fields: readonly string[]): string {
   const names = [...new Set(fields)].map((name) =>
     name.slice(0, longestName).replaceAll(/[^\x21-\x7e]/g, '?'),
@@ -165,12 +165,12 @@ export function ignoredHeader(fields: readonly string[]): string {
   return value.length > longestHeader ? `${value.slice(0, longestHeader - 3)}...` : value;
 }
 
-/** Names the fields that had no effect, so that nothing is dropped in silence. */
+/** Names the fields without an effect, so that no field is dropped silently. */
 export function setIgnored(reply: FastifyReply, fields: readonly string[]): void {
   if (fields.length > 0) void reply.header(ignoredHeaderName, ignoredHeader(fields));
 }
 
-/** Names the steps that failed or came too late, so that an answer is not worse in silence. */
+/** Names the steps that failed or came too late, so that the client knows of a degraded answer. */
 export function setDegraded(reply: FastifyReply, steps: readonly string[]): void {
   if (steps.length > 0) void reply.header(degradedHeaderName, ignoredHeader(steps));
 }

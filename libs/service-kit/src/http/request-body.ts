@@ -70,8 +70,8 @@ export function encodingOf({ headers }: Pick<FastifyRequest, 'headers'>): string
 }
 
 /**
- * The bytes that a body says, unpacked to at most `limit`. Errors: payload_too_large for one that unpacks to more,
- * invalid_request for one that is broken.
+ * Returns the decompressed body, at most `limit` bytes. Errors: payload_too_large for a larger body, invalid_request for
+ * a broken one.
  */
 export async function decodedBody(
   body: Buffer,
@@ -107,7 +107,7 @@ export class SchemaPipe<Schema extends z.ZodType> implements PipeTransform<unkno
 interface FormLimits {
   readonly files: number;
   readonly fields: number;
-  /** Most bytes of a field; a longer one arrives cut, with `valueTruncated`. */
+  /** Maximum bytes of a field; a longer field is cut, with `valueTruncated`. */
   readonly fieldSize: number;
   /** Names of files may be paths; without it the last part is the name. */
   readonly keepsPaths?: boolean;

@@ -3,12 +3,12 @@ import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { ownerOf, type Scope, KeyRing, needsKeys, type KeySettings } from './key-ring.js';
 
-/** Paths that answer without a key: what load balancers and orchestrators ask. */
+/** Paths that answer without a key, for load balancers and orchestrators. */
 const openPaths = new Set(['/live', '/ready', '/health', '/v1/health_check']);
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A route that answers without a key: files that anybody may have. */
+    /** A route that answers without a key, for public files. */
     withoutKey?: boolean;
   }
 }
@@ -37,7 +37,7 @@ export class ApiKeys {
       logger.warn(`API_KEYS: a key has fewer than ${shortestKey} characters, which can be guessed`);
   }
 
-  /** Notes whose request it is. Errors: invalid_api_key, insufficient_scope, rate_limit_exceeded. */
+  /** Sets the caller of the request. Errors: invalid_api_key, insufficient_scope, rate_limit_exceeded. */
   check(request: FastifyRequest): void {
     if (!this.#needed) return;
     const caller = this.#ring.find(keyOf(request) ?? '');
@@ -75,7 +75,7 @@ function keyOf({ headers }: FastifyRequest): string | undefined {
   return protocols.find((name) => name.startsWith(keyProtocol))?.slice(keyProtocol.length);
 }
 
-/** Wrong keys that one address may send in a minute before it is told to wait. */
+/** Wrong keys that one address may send in a minute before it has to wait. */
 const mostFailures = 20;
 const windowMs = 60_000;
 /** Addresses that are kept; beyond it the oldest are forgotten. */
@@ -107,7 +107,7 @@ const longest = 200;
 /** Routes that read a collection of documents. */
 const reading = /^\/v1\/(retrieval|rag_retrieval|dataprep\/(get|get_file)|vector_stores\/:\w+\/search)$/;
 
-/** What the audit log keeps of a request: who changed or read which documents. Undefined of all other requests. */
+/** The entry of the audit log for a request that changes or reads documents; undefined for other requests. */
 export function auditedAction(
   request: FastifyRequest,
 ): { key: string; action: string; collection?: string; document?: string } | undefined {
@@ -140,7 +140,7 @@ declare module 'fastify' {
 
 /** Figures of the whole installation. */
 const administrative = new Set(['/metrics', '/v1/statistics', '/v1/statistics/timeline', '/v1/doctor']);
-/** What only reads although it is a POST, as OPEA has it. */
+/** POST routes that only read, as in OPEA. */
 const readingDataprep = /^\/v1\/dataprep\/(get|get_file|indices)$/;
 const dataprep = /^\/v1\/dataprep(\/|$)/;
 

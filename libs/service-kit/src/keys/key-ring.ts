@@ -7,15 +7,15 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { EnvironmentError, type BaseEnvironment } from '../config/environment.js';
 
-/** What a key may do: ask and use what is its own; change shared documents; see figures of the whole installation. */
+/** Scopes of a key: ask models and use its own objects; change shared documents; read figures of the installation. */
 const scopes = ['read', 'write', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Whose key a request came with. */
+/** The holder of a request's key. */
 export interface Caller {
-  /** Who owns what it stores: stays the same when a named key is replaced. */
+  /** Owner of the stored objects; it does not change when a named key is replaced. */
   owner: string;
-  /** As logs name it. */
+  /** Its name in logs. */
   name: string;
   scopes: ReadonlySet<Scope>;
   /** Names of models and mega services that it may ask; undefined: all. */
@@ -30,10 +30,10 @@ declare module 'fastify' {
   }
 }
 
-/** Whose everything is where no keys are configured, whatever key a client happens to send. */
+/** The owner of all objects if no keys are configured, for any key that a client sends. */
 const anonymous = 'anonymous';
 
-/** Whose request it is. What one owner stores does not exist for another. */
+/** Returns the owner of a request. An owner sees only their own objects. */
 export function ownerOf({ meganestCaller }: Pick<FastifyRequest, 'meganestCaller'>): string {
   return meganestCaller?.owner ?? anonymous;
 }
@@ -43,7 +43,7 @@ function digestOf(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
-/** The caller of a key of API_KEYS: everything is allowed, and it owns by its own hash. */
+/** The caller of a key of API_KEYS: it has all scopes, and its hash is the owner. */
 function callerOfKey(digest: Buffer): Caller {
   const owner = digest.toString('hex');
   return { owner, name: `key-${owner.slice(0, 8)}`, scopes: new Set(scopes) };
@@ -105,7 +105,7 @@ export class KeyRing {
     return this.#keys.length;
   }
 
-  /** Whose key it is. Every key is compared, so that the time does not tell which one came close. */
+  /** Returns the holder of a key. It compares every key, so that the time does not reveal a similar key. */
   find(key: string, now = Date.now()): Caller | undefined {
     const given = digestOf(key);
     let match: KnownKey | undefined;

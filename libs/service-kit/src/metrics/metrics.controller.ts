@@ -12,7 +12,7 @@ const scopeSchema = z.object({
   scope: z
     .enum(['instance', 'cluster'])
     .default('instance')
-    .describe('cluster, on the gateway: what all instances of all services measured, put together'),
+    .describe('cluster, on the gateway: the merged measurements of all instances of all services'),
 });
 
 @Controller()

@@ -15,7 +15,7 @@ export const latencyStatisticsSchema = z.object({
   p99_latency_first_token: latency.optional(),
   average_latency_first_token: latency.optional(),
   count: z.int(),
-  instances: z.int().optional().describe('Of the scope cluster: how many instances did it'),
+  instances: z.int().optional().describe('With the scope cluster: number of instances'),
 });
 export type LatencyStatistics = z.infer<typeof latencyStatisticsSchema>;
 
@@ -82,7 +82,7 @@ export class Metrics {
     registers: [this.registry],
     collect: this.#enterAll,
   });
-  /** Puts together what all instances measured; only the gateway can. */
+  /** Merges the measurements of all instances; only on the gateway. */
   gatherAll: (() => Promise<Record<string, LatencyStatistics>>) | undefined;
   readonly #latencies = this.#summary(
     'meganest_operation_latency_seconds',
@@ -162,7 +162,7 @@ export class Metrics {
     this.registry.registerMetric(shown);
   }
 
-  /** Numbers that no counter takes, which only an engine of somebody else's may tell, are left out. */
+  /** Counts tokens; ignores invalid numbers, which a remote engine may report. */
   countTokens(kind: 'prompt' | 'completion', count: number): void {
     if (!Number.isFinite(count) || count < 0) return;
     this.#enter(() => this.#tokens.inc({ kind }, count));
@@ -173,7 +173,7 @@ export class Metrics {
     this.#enter(() => this.#degraded.inc({ operation, step, reason }));
   }
 
-  /** What is watched now, by the names of the gauges; what cannot be read is absent. */
+  /** The current values by the names of the gauges; a gauge that cannot be read is absent. */
   async watched(): Promise<Record<string, Readonly<Record<string, number>>>> {
     const read = [...this.#watched].map(async ([name, values]) => [name, await values()] as const);
     const settled = await Promise.allSettled(read);
@@ -186,7 +186,7 @@ export class Metrics {
     return this.#timeline.points();
   }
 
-  /** The latencies of the last ten minutes, for those who put together what many instances measured. */
+  /** The latencies of the last ten minutes, in a form that can be merged over instances. */
   digests(): Record<string, OperationDigest> {
     this.#enterAll();
     return this.#timeline.digests();
@@ -336,7 +336,7 @@ function hasOutput({ text, reasoning, toolCalls }: GenerationChunk): boolean {
   return text !== '' || reasoning !== undefined || toolCalls !== undefined;
 }
 
-/** What many instances measured of the same operations, as one. */
+/** Merges the measurements of the same operations on many instances. */
 export function sumDigests(
   instances: readonly Readonly<Record<string, OperationDigest>>[],
 ): Record<string, LatencyStatistics> {

@@ -38,7 +38,7 @@ class Sample {
     return this.#sum;
   }
 
-  /** Each value with the number of those that it stands for. */
+  /** Each value with the number of values that it represents. */
   weighted(): [value: number, weight: number][] {
     return this.#values.map((value) => [value, this.#seen / this.#values.length]);
   }
@@ -53,7 +53,7 @@ class Sample {
 export class Timeline {
   readonly #steps = new Map<string, Step[]>();
 
-  /** An operation has ended; only those that went well count for latencies. */
+  /** An operation has ended; only successful operations count for latencies. */
   end(operation: string, outcome: 'ok' | 'error' | 'cancelled', seconds: number, now = Date.now()): void {
     const step = this.#stepOf(operation, now);
     step.count += 1;

@@ -94,11 +94,11 @@ function toOpenApiPath(path: string, wildcard = 'path'): string {
   return `/${named.map((part) => part.replace(/^:(\w+)$/, '{$1}')).join('/')}`;
 }
 
-/** What a route tells of itself beside what its pipes already say. */
+/** The declaration of a route, in addition to its pipes. */
 export interface OperationDeclaration {
   /** One line, as a heading. */
   summary: string;
-  /** Schema of the JSON answer, or a media type for an answer that is no JSON, e.g. `text/plain`. */
+  /** Schema of the JSON answer, or the media type of another answer, e.g. `text/plain`. */
   answer: z.ZodType | string;
   /** Schema of each event's data, where the answer may also be a stream of server-sent events. */
   events?: z.ZodType;
@@ -141,7 +141,7 @@ export function HiddenRoute(reason: string): MethodDecorator {
   return SetMetadata(metadataKey, { hidden: reason } satisfies HiddenOperation);
 }
 
-/** What {@link ApiOperation} or {@link HiddenRoute} declared of a handler; undefined where neither stands. */
+/** The declaration of {@link ApiOperation} or {@link HiddenRoute} on a handler; undefined without one. */
 function declarationOf(handler: object): OperationDeclaration | HiddenOperation | undefined {
   return Reflect.getMetadata(metadataKey, handler) as OperationDeclaration | HiddenOperation | undefined;
 }

@@ -12,12 +12,12 @@ import { recordGenAi } from './gen-ai.js';
 
 const longestExportMs = 30_000;
 
-/** Sends what is left and stops. */
+/** Sends the remaining spans and metrics, and stops. */
 export type StopTracing = () => Promise<void>;
 
-/** What is sent beside traces. */
+/** Telemetry in addition to traces. */
 export interface TelemetryOptions {
-  /** Metrics of generations, so often; undefined: none. */
+  /** Interval of the metrics of generations; undefined: they are not sent. */
   metricsEveryMs?: number | undefined;
 }
 
