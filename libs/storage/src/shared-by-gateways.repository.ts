@@ -37,7 +37,7 @@ export interface KeptAnswer {
   body: string;
 }
 
-/** Whose key it is, and a hash of what it was used for. */
+/** An Idempotency-Key with its owner and a hash of its request. */
 export interface IdempotencyClaim {
   owner: string;
   key: string;
@@ -124,7 +124,7 @@ export class IdempotentAnswersRepository {
 export class SecretsRepository {
   constructor(private readonly database: Database) {}
 
-  /** The secret of a name; the one given where there is none yet. All callers get the same. */
+  /** Returns the secret of a name; stores `fresh` if there is not one yet. All callers get the same secret. */
   async getOrCreate(name: string, fresh: Uint8Array): Promise<Buffer> {
     return this.database.transaction(async (transaction) => {
       await transaction.execute('INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [

@@ -18,7 +18,7 @@ function cleanStrings(value: unknown): unknown {
   return Object.fromEntries(entries) as unknown;
 }
 
-/** What a parameter may be; a Buffer travels in Postgres' binary format of the parameter's type. */
+/** The value of a parameter; a Buffer is sent in Postgres' binary format of the parameter's type. */
 export type SqlValue = string | number | boolean | Date | Buffer | null | readonly (string | number | null)[];
 
 /** One open transaction, valid only until the function it was given to ends. Bound strings are cleaned. */

@@ -18,7 +18,7 @@ export interface UserRecord<Data> {
 /** Most records of a kind and a user, so that lists stay short. */
 const mostRecords = 10_000;
 
-/** Records of one kind. What belongs to one owner and user does not exist for the others. */
+/** Records of one kind. An owner's user sees only their own records. */
 export class UserRecordsRepository<Data extends object> {
   constructor(
     private readonly database: Database,
@@ -54,7 +54,7 @@ export class UserRecordsRepository<Data extends object> {
          WHERE id = $1 AND kind = $2 AND owner = $3 AND user_name = $4`,
         [id, this.kind, owner, toPostgresText(user), text, bytes],
       );
-      // What was replaced counts no more.
+      // The replaced data does not count any more.
       if (written > 0) await requireRoom(transaction, owner, { maxBytes: this.maxBytes, more: 0 });
       return written > 0;
     });

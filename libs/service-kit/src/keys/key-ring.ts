@@ -69,7 +69,7 @@ export type KeySettings = Pick<BaseEnvironment, 'API_KEYS' | 'API_KEYS_FILE'>;
 /** Looked at by polling, which also notices a file that is replaced as a whole. */
 const lookEveryMs = 2_000;
 
-/** True where callers need a key. A file without keys lets nobody in. */
+/** True where callers need a key. A file without keys refuses all callers. */
 export function needsKeys({ API_KEYS, API_KEYS_FILE }: KeySettings): boolean {
   return API_KEYS.length > 0 || API_KEYS_FILE !== undefined;
 }

@@ -2,7 +2,7 @@ import { SqlParameters, type Transaction } from '../transaction.js';
 import type { ChunkSearch } from './chunk-search.js';
 import { ownerCondition, type ChunkScope } from './metadata-filter.js';
 
-/** What a search by words looks for. */
+/** The query and the scope of a search by words. */
 export type LexicalQuery = ChunkScope & Pick<ChunkSearch, 'query'>;
 
 /** A word of the query as the index of words has it. */

@@ -113,7 +113,7 @@ export class IndexingLeasesRepository {
     );
   }
 
-  /** Removes passages of files that were detached while somebody stored them, and died then. Answers how many. */
+  /** Removes passages of files that were detached while a process stored them and then died. Returns their number. */
   async deleteOrphans(): Promise<number> {
     return this.database.execute(
       `DELETE FROM documents WHERE owner IS NOT NULL AND pending_since IS NULL

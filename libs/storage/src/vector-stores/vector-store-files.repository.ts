@@ -128,7 +128,7 @@ export class VectorStoreFilesRepository {
     );
   }
 
-  /** Replaces the attributes, also those that searches of its passages filter by. */
+  /** Replaces the attributes, also for the filters of searches. */
   async updateAttributes(
     vectorStoreId: string,
     fileId: string,
@@ -173,7 +173,7 @@ export class VectorStoreFilesRepository {
     return batch;
   }
 
-  /** Stops what of a batch is not indexed yet; whoever works on it notices. A batch that has ended stays as it is. */
+  /** Cancels the files of a batch that are not indexed yet; their workers notice. A batch that has ended does not change. */
   async cancelBatch(vectorStoreId: string, id: string): Promise<void> {
     await this.database.transaction(async (transaction) => {
       const stopped = await transaction.execute(

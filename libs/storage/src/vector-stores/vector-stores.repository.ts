@@ -3,7 +3,7 @@ import type { Database } from '../database.js';
 import { toPostgresJson, type SqlValue, type Transaction } from '../transaction.js';
 import { countsColumn, type FileCounts } from './vector-store-files.repository.js';
 
-/** What the owner may set. */
+/** The fields that the owner may set. */
 export interface VectorStoreFields {
   name: string;
   description: string | null;
@@ -19,21 +19,21 @@ export interface StoredVectorStore extends VectorStoreFields {
   lastActiveAt: Date;
   status: 'expired' | 'in_progress' | 'completed';
   fileCounts: FileCounts;
-  /** What its passages take. */
+  /** Bytes of its passages. */
   usageBytes: number;
 }
 
 /** A store without what is counted of its files. */
 type VectorStoreRow = Omit<StoredVectorStore, 'status' | 'fileCounts' | 'usageBytes'> & { expired: boolean };
 
-/** True of a store that nobody has used for its days. */
+/** SQL condition: the store was not used for its number of days. */
 export const isExpired =
   'coalesce(vector_stores.last_active_at + make_interval(days => vector_stores.expires_days) < now(), false)';
 
 const columns = `id, name, description, metadata, expires_days AS "expiresDays", created_at AS "createdAt",
   last_active_at AS "lastActiveAt", ${isExpired} AS expired`;
 
-/** Vector stores. What belongs to one owner does not exist for the others. */
+/** Vector stores. An owner sees only their own stores. */
 export class VectorStoresRepository {
   constructor(private readonly database: Database) {}
 
