@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export const llmEnvironmentSchema = baseEnvironmentSchema.extend({
   LLM_PORT: portSchema.default(9000),
-  /** A bundled name, a local directory or a hub id; the profile's model otherwise. One of the engine's with LLM_ENDPOINT. */
+  /** A bundled name, a local directory or a hub id; default: the profile's model. With LLM_ENDPOINT: a model there. */
   LLM_MODEL_ID: z.string().optional(),
   /** A bundled name or a local directory of the model that chooses quotes; `none`: the language model answers. */
   READER_MODEL_ID: z.string().optional(),

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A pass of a large model may take this long; beyond it the thread does not work. */
+/** Milliseconds of the longest pass of a large model. A thread that takes longer counts as broken. */
 const longestPassMs = 10_000;
-/** How long one check waits for an answer. */
+/** Milliseconds that one check waits for an answer. */
 const patienceMs = 1_000;
 
 /**
- * Whether the thread of a model works. It answers between two passes, so a question may stay open over several checks: the
- * thread is healthy while its oldest open question is young.
+ * Checks whether the thread of a model works. It answers between two passes, so a question may stay open during several
+ * checks. The thread is healthy while its open question is not older than the longest pass.
  */
 export class ThreadCheck {
   #open: { askedAt: number; answer: Promise<void> } | undefined;
@@ -17,7 +17,7 @@ export class ThreadCheck {
     private readonly limits = { longestPassMs, patienceMs },
   ) {}
 
-  /** Errors: says for how long the thread has not answered; and those of the question. */
+  /** Errors: an Error with the seconds since the last answer of the thread; the errors of the question. */
   async check(): Promise<void> {
     this.#open ??= { askedAt: performance.now(), answer: this.ask().finally(() => (this.#open = undefined)) };
     const { askedAt, answer } = this.#open;

@@ -2,8 +2,8 @@ import { pairsOf, splitWords, stemOf } from '#encoders';
 import type { Profile } from '#service-kit';
 
 /**
- * How many phrases of a query each text has: two words that follow each other but for stop words, compared by their stems. A search
- * by words does not see their order.
+ * The number of phrases of a query in each text. A phrase is two consecutive words without the stop words between them,
+ * compared by their stems. A lexical search does not see the order of words.
  */
 export function sharedPhrases(query: string, texts: readonly string[]): number[] {
   const asked = phrasesOf(query);
@@ -14,26 +14,26 @@ function phrasesOf(text: string): Set<string> {
   return pairsOf(splitWords(text).flatMap((word) => stemOf(word) ?? []));
 }
 
-/** Position of a passage in the request, and how well it answers; greater is better. */
+/** Index of a passage in the request, and its score; greater is better. */
 interface RankedPassage {
   index: number;
   score: number;
 }
 
-/** How the model's ranking and that of a search become one. */
+/** The fusion of the model's ranking with the ranking of the search. */
 export type RankFusion =
   | {
       /** Reciprocal rank fusion (Cormack et al. 2009): the search's ranking is the order of the request. */
       method: 'rrf';
-      /** Weight of the model's ranking; that of the search is 1. */
+      /** Weight of the model's ranking; the weight of the search is 1. */
       weight: number;
       /** Reduces the lead of the first ranks; 60 in the paper. */
       constant: number;
     }
   | {
       /**
-       * Sum of standard scores: how many standard deviations a passage is above the mean of the request. The fused score is
-       * its logistic function, between 0 and 1: 0.5 for a passage like the mean, without phrases of the query.
+       * Sum of standard scores: the distance of a passage from the mean of the request in standard deviations. The
+       * fused score is the logistic function of the sum, between 0 and 1: 0.5 at the mean without phrases of the query.
        */
       method: 'scores';
       weight: number;
@@ -43,15 +43,15 @@ export type RankFusion =
       phrases?: { weight: number; counts: readonly number[] };
     };
 
-/** What is known of the passages besides the scores of the model. */
+/** The facts about the passages besides the scores of the model. */
 interface FusedRequest {
   query: string;
   passages: readonly string[];
-  /** Of the search. */
+  /** Scores of the search. */
   scores?: readonly number[];
 }
 
-/** The fusion as a profile sets it; none by `fusion: none`, and none by scores where the search gave none. */
+/** The fusion of a profile; undefined for `fusion: none`, and for a fusion by scores without scores of the search. */
 export function rankFusion(
   {
     fusion: method,
@@ -98,7 +98,7 @@ function standardScores(
   return model.map((score, index) => 1 / (1 + Math.exp(-(weight * score + search[index]! + bonus(index)))));
 }
 
-/** Zeros if all values are equal. */
+/** Standard scores; zeros if all values are equal. */
 function standardize(values: readonly number[]): number[] {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
@@ -106,13 +106,13 @@ function standardize(values: readonly number[]): number[] {
   return values.map((value) => (deviation > 0 ? (value - mean) / deviation : 0));
 }
 
-/** Finite for 0 and 1 too. */
+/** The logit, which is also finite for 0 and 1. */
 function logit(probability: number): number {
   const bounded = Math.min(Math.max(probability, 1e-9), 1 - 1e-9);
   return Math.log(bounded / (1 - bounded));
 }
 
-/** Stable: passages of one score keep their order. */
+/** Sorts by score. Passages with equal scores keep their order. */
 function byScore(passages: readonly RankedPassage[]): RankedPassage[] {
   return passages.toSorted((a, b) => b.score - a.score);
 }

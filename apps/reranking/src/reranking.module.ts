@@ -52,14 +52,17 @@ export class RerankingController {
   constructor(@Inject(RerankingService) private readonly reranking: RerankingService) {}
 
   @Post('v1/rag_reranking')
-  @ApiOperation({ summary: 'Rerank passages: the OPEA specification', answer: specAnswer })
+  @ApiOperation({ summary: 'Rerank passages, in the format of the OPEA specification', answer: specAnswer })
   @HttpCode(200)
   async spec(@Body(new SchemaPipe(specRequestSchema)) body: SpecRequest, @Call() call: HttpCall) {
     return specResponse(await this.rerankOpea(body, call), body);
   }
 
   @Post('v1/reranking')
-  @ApiOperation({ summary: "Rerank passages: OPEA's reference", answer: referenceAnswer })
+  @ApiOperation({
+    summary: "Rerank passages, in the format of OPEA's reference implementation",
+    answer: referenceAnswer,
+  })
   @HttpCode(200)
   async reference(
     @Body(new SchemaPipe(referenceRequestSchema)) body: ReferenceRequest,
@@ -77,14 +80,17 @@ export class RerankingController {
   }
 
   @Post(['v1/rerank', 'v2/rerank'])
-  @ApiOperation({ summary: 'Rerank as Jina, Cohere and vLLM', answer: rerankResponseSchema })
+  @ApiOperation({
+    summary: 'Rerank passages, in the format of Jina, Cohere and vLLM',
+    answer: rerankResponseSchema,
+  })
   @HttpCode(200)
   async rerank(@Body(new SchemaPipe(rerankRequestSchema)) body: RerankRequest, @Call() call: HttpCall) {
     return rerankResponse(await this.reranking.rerank(rerankCall(body), call.signal), body, call.requestId);
   }
 
   private rerankOpea(body: ReferenceRequest | SpecRequest, call: HttpCall) {
-    // The profile's fusion trusts the order of a search; what callers send may be in any order.
+    // The profile's fusion relies on the order of a search, but the caller's passages may be in any order.
     const { initial_query: query, retrieved_docs, top_n, fusion = 'none', model } = body;
     const texts = retrieved_docs.map(({ text }) => text);
     const scores = retrieved_docs.flatMap(({ score }) => (typeof score === 'number' ? [score] : []));
@@ -111,8 +117,8 @@ export class RerankingRpcController {
 export const identity: ServiceIdentity = {
   service: 'reranking',
   title: 'opea_service@reranking',
-  description: 'Orders passages by how well they answer a question.',
-  // The specification has the text of its ASR page here too.
+  description: 'Ranks passages by their relevance to a question.',
+  // The specification repeats the text of its ASR page here.
   wrongMethodTexts: { '/v1/rag_reranking': 'The request of ASR fails.' },
 };
 

@@ -18,7 +18,7 @@ const opeaShape = {
   model: z.string().optional(),
 };
 
-/** The OPEA specification's body of `/v1/rag_reranking`; `json_encoders` is an accident of the reference, echoed. */
+/** The OPEA specification's body of `/v1/rag_reranking`. `json_encoders`, a mistake of the reference, is echoed. */
 export const specRequestSchema = z.object({
   ...opeaShape,
   initial_query: query,
@@ -42,7 +42,7 @@ export const referenceRequestSchema = z
   });
 export type ReferenceRequest = z.output<typeof referenceRequestSchema>;
 
-/** What {@link specResponse} and {@link referenceResponse} make, for the OpenAPI document. */
+/** Schemas of {@link specResponse} and {@link referenceResponse} for the OpenAPI document. */
 export const specAnswer = z.object({
   query: z.string(),
   doc: z.array(z.object({ text: z.string() })),
@@ -68,8 +68,8 @@ export function specResponse({ results }: RerankReply, request: SpecRequest) {
 }
 
 /**
- * The reference's two answers in one: `documents` for what follows in a pipeline, `reranked_docs` with scores and
- * whatever else the passages carried (id, metadata).
+ * Both answers of the reference in one: `documents` for the next step of a pipeline, and `reranked_docs` with the
+ * scores and the other fields of the passages (id, metadata).
  */
 export function referenceResponse({ results, model }: RerankReply, request: ReferenceRequest) {
   const ranked = results.map(({ index, score }) => ({ text: '', ...request.retrieved_docs[index], score }));

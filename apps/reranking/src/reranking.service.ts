@@ -24,7 +24,7 @@ import { rankByScore, rankFusion } from './rank-by-score.js';
 
 export const rerankingEnvironmentSchema = baseEnvironmentSchema.extend({
   RERANKING_PORT: portSchema.default(8000),
-  /** A bundled name, a local directory or a hub id; the profile's model otherwise. */
+  /** A bundled name, a local directory or a hub id; default: the profile's model. */
   RERANK_MODEL_ID: z.string().optional(),
   /** A Text Embeddings Inference server to use in place of a local model. */
   TEI_RERANKING_ENDPOINT: z.url().optional(),
@@ -33,7 +33,7 @@ export const rerankingEnvironmentSchema = baseEnvironmentSchema.extend({
 });
 export type RerankingEnvironment = z.infer<typeof rerankingEnvironmentSchema>;
 
-/** What the profile says about its reranker. */
+/** The profile's settings of the reranker. */
 type RerankingSettings = Profile['reranking'];
 
 /** Injection token of the {@link RerankingSettings}. */
@@ -42,7 +42,7 @@ export const rerankingSettings = Symbol('rerankingSettings');
 /** Injection token of the loaded model. */
 export const rerankerToken = Symbol('reranker');
 
-/** Loads the configured model, or connects to the engine that has it. Errors: says which one failed, and why. */
+/** Loads the configured model, or connects to its engine. Errors: an Error with the failed part and the reason. */
 export async function openReranker(environment: RerankingEnvironment, profile: Profile): Promise<Reranker> {
   const { TEI_RERANKING_ENDPOINT: endpoint, TEI_API_KEY: apiKey } = environment;
   if (endpoint) return openRemoteReranker({ endpoint, apiKey });
@@ -57,7 +57,7 @@ export async function openReranker(environment: RerankingEnvironment, profile: P
 type RerankRequest = ParsedRequestOf<typeof rerank>;
 type RerankReply = ReplyOf<typeof rerank>;
 
-/** Orders passages; both the HTTP and the NATS side go through it. */
+/** Ranks passages, for requests over HTTP and NATS. */
 @Injectable()
 export class RerankingService implements OnApplicationShutdown {
   constructor(
@@ -77,8 +77,8 @@ export class RerankingService implements OnApplicationShutdown {
   }
 
   /**
-   * Best first; parameters that the request leaves out are the profile's. Errors: model_not_found, overloaded,
-   * context_length_exceeded where the request does not want its passages cut, invalid_request for missing scores.
+   * Ranks passages, best first. The profile sets the parameters that the request leaves out. Errors: model_not_found;
+   * overloaded; context_length_exceeded with `truncate: false`; invalid_request for missing scores.
    */
   rerank(request: RerankRequest, signal: AbortSignal): Promise<RerankReply> {
     const { query, texts, truncate = true, top_n = this.settings.topN } = request;
@@ -108,10 +108,12 @@ export class RerankingService implements OnApplicationShutdown {
   }
 }
 
-/** The profile's fusion by scores is left out for passages without scores; a request for it is refused. */
+/** Refuses a request for a fusion by scores without scores. The profile's fusion is left out in this case. */
 function assertScores({ fusion, texts, scores }: RerankRequest): void {
   if (scores && scores.length !== texts.length)
-    throw invalidField('scores', `there are ${scores.length} for ${texts.length} texts`);
-  if (fusion === 'scores' && !scores)
-    throw invalidField('scores', 'fusion "scores" needs a score of each passage');
+    throw invalidField(
+      'scores',
+      `must have one score for each text; there are ${scores.length} scores for ${texts.length} texts`,
+    );
+  if (fusion === 'scores' && !scores) throw invalidField('scores', 'is required for fusion "scores"');
 }

@@ -44,13 +44,13 @@ export class ModelsController {
   constructor(@Inject(TtsService) private readonly tts: TtsService) {}
 
   @Get('v1/models')
-  @ApiOperation({ summary: 'The model that is served', answer: modelListSchema })
+  @ApiOperation({ summary: 'List the served model', answer: modelListSchema })
   models() {
     return modelList([modelObject(this.tts.model)]);
   }
 }
 
-/** The HTTP API over the model in this process; a call ends when its client leaves or its time is up. */
+/** The HTTP API of the model in this process. A call ends when its client disconnects or its deadline passes. */
 @Injectable()
 class LocalSynthesis extends Synthesis {
   constructor(@Inject(TtsService) private readonly tts: TtsService) {
@@ -66,7 +66,7 @@ class LocalSynthesis extends Synthesis {
 export const identity: ServiceIdentity = {
   service: 'tts',
   title: 'opea_service@tts',
-  description: 'Speaks texts.',
+  description: 'Synthesizes speech from texts.',
 };
 
 /** The bundled voices, or the server that TTS_ENDPOINT names. */

@@ -17,7 +17,7 @@ export const synthesizerToken = Symbol('synthesizer');
 /** Injection token of the voice for requests without one. */
 export const defaultVoiceToken = Symbol('defaultVoice');
 
-/** Speaks; both the HTTP and the NATS side go through it. */
+/** Synthesizes speech, for requests over HTTP and NATS. */
 @Injectable()
 export class TtsService implements OnApplicationShutdown {
   constructor(
@@ -37,8 +37,8 @@ export class TtsService implements OnApplicationShutdown {
   }
 
   /**
-   * Sentence by sentence. Leaving the loop or aborting the signal ends the work at the next one. Errors: model_not_found,
-   * invalid_request, overloaded, cancelled.
+   * Speaks sentence by sentence. Leaving the loop or aborting the signal stops the work at the next sentence. Errors:
+   * model_not_found, invalid_request, overloaded, cancelled.
    */
   async *synthesize(
     { input, model, voice = this.defaultVoice, ...rest }: ParsedRequestOf<typeof synthesize>,
@@ -72,15 +72,15 @@ export class TtsService implements OnApplicationShutdown {
 
 export const ttsEnvironmentSchema = baseEnvironmentSchema.extend({
   TTS_PORT: portSchema.default(9088),
-  /** A server with OpenAI's `/v1/audio/speech` in place of the bundled voices. */
+  /** A server with OpenAI's `/v1/audio/speech`, to use in place of the bundled voices. */
   TTS_ENDPOINT: z.url().optional(),
   /** Sent to that server as a bearer token. */
   TTS_API_KEY: z.string().optional(),
-  /** One of that server's models; the first that it lists otherwise. */
+  /** A model of that server; default: the first one in its list. */
   TTS_MODEL_ID: z.string().optional(),
-  /** The voice of requests that name none. */
+  /** The voice for requests without one. */
   TTS_VOICE: z.string().optional(),
-  /** Threads that speak. */
+  /** Number of threads for the synthesis. */
   TTS_WORKERS: count(1, 64).default(1),
 });
 export type TtsEnvironment = z.infer<typeof ttsEnvironmentSchema>;

@@ -1,33 +1,33 @@
 import { asksForWay } from './evidence.js';
 import type { Candidate, ReadPassage, Sentence } from './sentence.js';
 
-/** A quote as it is shown. */
+/** A quote in the answer. */
 export interface Quote {
-  /** Says what the quote is about where the passage itself does not: its heading. */
+  /** The heading, where the quote itself does not name its subject. */
   readonly lead: string;
-  /** Text of the passage, in the form of its kind: list items with bullets, code between fences. */
+  /** Text of the passage in the format of its kind: list items with bullets, code between fences. */
   readonly text: string;
   readonly passage: number;
   readonly documentId: string;
 }
 
-/** Sentences that begin so speak of something that stands before them. */
+/** Beginnings of sentences that refer to earlier text. */
 const refersBack =
   /^(?:(?:and|but|so|however|thus|then),? )?(?:it|its|he|she|they|him|his|her|hers|their|this|these|that|those|both|such|the (?:former|latter|same))\b/i;
-/** Sentences before the quoted one that are shown for the sake of what it refers to. */
+/** Limit for the sentences before the quoted one that are shown because it refers to them. */
 const mostBefore = 2;
-/** Sentences about a term that are shown before the quoted one, as the first of them says what it means. */
+/** Limit for the sentences about a term before the quoted one; the first of them defines the term. */
 const mostOfTerm = 3;
-/** Words of a quote up to which the rest of its paragraph is shown, in documents with an outline. */
+/** Limit for the words of a quote with the rest of its paragraph, in documents with an outline. */
 const mostWords = 60;
-/** Items that are shown behind the sentence that announces them. */
+/** Limit for the items after the sentence that announces them. */
 const mostItems = 8;
 
 /**
- * A sentence so that it can be understood alone: behind the sentence that it refers to, or its heading; an item behind the
- * sentence that announces its list; code whole and between fences, with the sentence that announces it; a sentence that
- * announces something with what it announces. Where the question asks for a way, or the answer is unsure, the rest of the
- * paragraph follows in documents with an outline.
+ * Extends a sentence so that it can be understood alone: after the sentence that it refers to, or after its heading; an
+ * item after the sentence that announces its list; code completely and between fences, with the sentence that announces
+ * it; an announcing sentence with the announced items or code. In documents with an outline the rest of the paragraph
+ * follows where the question asks for a way or the answer is unsure.
  */
 export function quoteOf(
   { sentence, heading, lead: subject, term }: Candidate,
@@ -58,13 +58,13 @@ export function quoteOf(
   return whole(subject === '' && unclear ? (heading.split(' > ').at(-1) ?? '') : subject, start, end);
 }
 
-/** A heading in front of a quote; code begins on a line of its own. */
+/** The heading before a quote. Code begins on a new line. */
 function leadBefore(heading: string, text: string): string {
   if (heading === '') return '';
   return text.startsWith('`') ? `${heading}:\n` : `${heading}: `;
 }
 
-/** Quotes of items of one list under the one sentence that announces them, of rows one below the other. */
+/** Quotes items of one list after the sentence that announces them, and rows one below the other. */
 export function quoteOfSeveral(chosen: readonly Sentence[], { sentences }: ReadPassage): Quote {
   const [first] = chosen;
   const intro = first!.kind === 'item' ? introductionOf(sentences, first!.index) : undefined;
@@ -74,8 +74,8 @@ export function quoteOfSeveral(chosen: readonly Sentence[], { sentences }: ReadP
 }
 
 /**
- * The borders of a quote with the rest of its paragraph and what that announces, as far as they are not too long: a paragraph
- * about a way often says how in one sentence and where in the next.
+ * The borders of a quote with the rest of its paragraph and the text that it announces, within the limit of words. A
+ * paragraph about a way often explains the method in one sentence and the place in the next.
  */
 function withRest(sentences: readonly Sentence[], first: number, last: number): [number, number] {
   let [from, to] = [first, last];
@@ -100,7 +100,7 @@ function wordsOf(sentences: readonly Sentence[]): number {
   return sentences.reduce((sum, { text }) => sum + text.split(/\s+/).length, 0);
 }
 
-/** Back over sentences that refer to the one before them. */
+/** Goes back over sentences that refer to the one before them. */
 function startOf(sentences: readonly Sentence[], at: number): number {
   let start = at;
   while (start > Math.max(0, at - mostBefore) && refersBack.test(sentences[start]!.text)) {
@@ -110,7 +110,7 @@ function startOf(sentences: readonly Sentence[], at: number): number {
   return start;
 }
 
-/** What an item announces. */
+/** The sentence that an item announces. */
 function restOf(sentences: readonly Sentence[], at: number): Sentence[] {
   return announces(sentences[at]) ? sentences.slice(at + 1, at + 2) : [];
 }
@@ -133,7 +133,7 @@ function endOfAnnounced(sentences: readonly Sentence[], at: number): number {
   return Math.min(beyond === -1 ? sentences.length : beyond, at + 1 + mostItems);
 }
 
-/** Sentences of a block behind each other, items and code on lines of their own. */
+/** Joins the sentences of a block. Items and code begin on new lines. */
 function render(sentences: readonly Sentence[], onLines = false): string {
   let text = '';
   let before: Sentence | undefined;
@@ -152,7 +152,7 @@ function render(sentences: readonly Sentence[], onLines = false): string {
   return text;
 }
 
-/** Between fences that are longer than any run of backticks in the code. */
+/** Puts code between fences that are longer than any run of backticks in it. */
 function fenced(code: string): string {
   const longest = Math.max(2, ...(code.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);

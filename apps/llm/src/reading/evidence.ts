@@ -4,7 +4,7 @@ import { isTerm, nameEvidence, nameEvidenceNames, nameOfRow, shareOf } from './n
 import { answersType, questionType, type QuestionType } from './question-type.js';
 import type { Candidate, ReadPassage, Sentence } from './sentence.js';
 
-/** What the fusion is fitted on, in this order; models/nano-reader/fusion.json names them too. */
+/** Features of the fusion, in the order of its weights. models/nano-reader/fusion.json has the same names. */
 export const evidenceNames = [
   'overlap',
   'passage',
@@ -70,7 +70,7 @@ export function candidatesOf(question: string, passages: readonly ReadPassage[])
   });
 }
 
-/** What a sentence is about: the row of a table that it continues, otherwise its passage's innermost heading. */
+/** The subject of a sentence: the row of a table that it continues, otherwise the innermost heading of its passage. */
 function named(
   sentence: Sentence,
   sentences: readonly Sentence[],
@@ -85,12 +85,12 @@ function named(
   return { name, lead: name, text: `${name}: ${text}` };
 }
 
-/** The innermost heading, which says what a passage is about; none where that is the document's title alone. */
+/** The innermost heading as the subject of a passage; empty where the only heading is the document's title. */
 function subjectOf(headings: readonly string[]): string {
   return headings.length > 1 ? headings.at(-1)! : '';
 }
 
-/** A term is shown with each sentence about it, another heading where it has words of the question that the sentence lacks. */
+/** Adds a term to each sentence about it, and a heading with words of the question that the sentence lacks. */
 function withLead(
   subject: string,
   text: string,
@@ -106,29 +106,29 @@ function withLead(
 const wayPattern =
   /^(?:and )?(?:how (?:do|can|could|should|to|does|is|are)\b|(?:which|what) (?:option|command|flag|parameter|setting|variable)s?\b)/i;
 
-/** Whether a command, an option or a step answers. */
+/** Whether a command, an option or a step answers a question. */
 export function asksForWay(question: string): boolean {
   return wayPattern.test(question.trim());
 }
 
 const pronoun = /^(?:it|its|he|she|they|his|her|their|this|these|that|those)\b/i;
 
-/** Stems of a text that tell something, in order. A name like `ForwardAgent` is the words that it is made of. */
+/** Stems of the meaningful words of a text, in order. A name like `ForwardAgent` counts as its single words. */
 export function stemsOf(text: string): string[] {
   return splitWords(text.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')).flatMap(
     (word) => evidenceStem(word) ?? [],
   );
 }
 
-/** The reader's stem, which the model is trained with, without the last letter in which `close` and `closed` differ. */
+/** The stem of the reader's training without its last letter, so that `close` and `closed` have the same stem. */
 function evidenceStem(word: string): string | undefined {
   const stem = stemOf(word);
   return stem !== undefined && stem.length > 3 ? stem.replace(/e$/, '').replace(/y$/, 'i') : stem;
 }
 
 /**
- * What speaks for each candidate besides the reader: words of the question in it and around it (those that few candidates
- * have count more), its place, and whether it holds a name, a date or a number where one is asked for.
+ * The evidence for each candidate besides the reader: words of the question in it and around it (words of few
+ * candidates count more), its place, and whether it contains a name, a date or a number that the question asks for.
  */
 export function lexicalEvidence(question: string, candidates: readonly Candidate[]): number[][] {
   const asked = stemsOf(question);
@@ -191,7 +191,7 @@ export function lexicalEvidence(question: string, candidates: readonly Candidate
   });
 }
 
-/** What the reader's scores say of each candidate among the others. */
+/** The evidence of the reader's scores for each candidate, compared with the other candidates. */
 export function readerEvidence(scores: readonly number[]): number[][] {
   const ordered = scores.toSorted((left, right) => right - left);
   const best = ordered[0] ?? 0;
@@ -205,7 +205,7 @@ export function readerEvidence(scores: readonly number[]): number[][] {
   ]);
 }
 
-/** Stems of names and numbers: what is capitalised behind the first word, or has a digit. */
+/** Stems of names and numbers: words with a digit, and capitalized words after the first word. */
 function namesOf(question: string): string[] {
   const words = splitWords(question);
   return words.flatMap((word, index) =>
@@ -213,7 +213,7 @@ function namesOf(question: string): string[] {
   );
 }
 
-/** The weight of each word of the question; one that few candidates have counts more. */
+/** The weight of each word of the question. A word of few candidates counts more. */
 function localWeights(words: readonly string[], sets: readonly ReadonlySet<string>[]): Map<string, number> {
   return new Map(
     words.map((word) => {
@@ -223,7 +223,7 @@ function localWeights(words: readonly string[], sets: readonly ReadonlySet<strin
   );
 }
 
-/** Whether a sentence holds something of the kind that is asked for. */
+/** Whether a sentence contains the kind of answer that the question asks for. */
 function typeEvidence(type: QuestionType, text: string, question: string): number[] {
   const { holds, fresh } = answersType(type, text, question);
   return [
@@ -237,7 +237,7 @@ function typeEvidence(type: QuestionType, text: string, question: string): numbe
   ];
 }
 
-/** Measures how many of the words that some passages have a text has; words of few passages count more. */
+/** The share of the words of some passages that a text has. Words of few passages count more. */
 function rareWords(
   words: readonly string[],
   passages: readonly ReadonlySet<string>[],

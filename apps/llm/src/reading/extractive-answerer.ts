@@ -21,14 +21,14 @@ import { limitAnswer, writeAnswer, type Answer } from './written-answer.js';
 /** Questions that more than one row or item may answer. */
 const asksForSeveral =
   /^(?:and )?(?:which|what)(?: [\p{L}-]+){0,2} [\p{L}-]+s(?: (?:of|in|for|on|from|with)(?: [\p{L}-]+){1,3})? (?:are|do|does|can|have|were|is|must|may|should|exist)\b|^what are\b|^(?:list|name|enumerate)\b|\b(?:all|every|each of) the\b/iu;
-/** Rows and items that are quoted at most. */
+/** Limit for the quoted rows and items. */
 const mostQuoted = 8;
-/** How far behind the first, in logits, another row or item may be. */
+/** Maximum distance in logits of another row or item from the first one. */
 const farBehind = 2.5;
 
 /**
- * Where the question asks for several things and the first of the ranking is a row or an item: that and its kin in the same
- * passage that answer nearly as well, in the passage's order. Otherwise undefined.
+ * If the question asks for several things and the first sentence of the ranking is a row or an item: this sentence and
+ * the rows or items of the same passage with nearly the same score, in the passage's order. Otherwise undefined.
  */
 function severalOf(question: string, ranked: readonly RankedSentence[]): RankedSentence[] | undefined {
   const [first] = ranked;
@@ -47,22 +47,22 @@ function severalOf(question: string, ranked: readonly RankedSentence[]): RankedS
     .toSorted((left, right) => left.candidate.sentence.index - right.candidate.sentence.index);
 }
 
-/** Questions of the conversation, counted from the last, whose repetition is no answer. */
+/** Number of the last questions of the conversation whose repetition does not count as an answer. */
 const questionsKept = 4;
-/** Documents that a refusal points to. */
+/** Number of documents that a refusal names. */
 const nearestDocuments = 3;
 const unsureOpening = 'I am not sure, but the documents say:';
 
 interface AnswererOptions {
   readonly reader: Reader;
   readonly fusion: Fusion;
-  /** What is said where nothing answers. */
+  /** The text where no sentence answers the question. */
   readonly noAnswer: string;
-  /** Passages that are read at most, best first as they came. */
+  /** Limit for the passages to read, in the order of the search. */
   readonly maxPassages: number;
-  /** Texts of the tokens that a text consists of. */
+  /** Splits a text into the texts of its tokens. */
   readonly tokenise: NonNullable<Generator['tokenise']>;
-  /** What a greeting or a question about the assistant is answered with; undefined for any other. */
+  /** The answer to a greeting or to a question about the assistant; undefined for any other message. */
   readonly smallTalk?: (message: string) => Promise<string | undefined>;
 }
 
@@ -72,8 +72,8 @@ type Limits = Pick<
 >;
 
 /**
- * Answers with sentences of the documents, each as it stands there with its `[n]`: the likeliest to answer, a second or a
- * third one where that is not sure, none where nothing does.
+ * Answers with unchanged sentences of the documents, each with its `[n]`: the most likely answer, a second or third
+ * sentence where it is unsure, and no sentence where no candidate is likely enough.
  */
 export class ExtractiveAnswerer {
   constructor(private readonly options: AnswererOptions) {}
@@ -82,13 +82,13 @@ export class ExtractiveAnswerer {
     return this.options.reader.info;
   }
 
-  /** The reader answers, as a question of health. */
+  /** Health check: the reader reads one sentence. */
   async check(signal?: AbortSignal): Promise<void> {
     const sentence = { text: 'health', before: '', after: '', passage: 'health' };
     await this.options.reader.read('health', [sentence], signal);
   }
 
-  /** One chunk for each of the n answers, all alike; the last one carries the usage. Errors: those of the reader. */
+  /** One chunk for each of the n equal answers; the last one has the usage. Errors: the errors of the reader. */
   async *answer(
     messages: readonly ChatMessage[],
     documents: readonly RetrievedDocument[],
@@ -138,7 +138,7 @@ export class ExtractiveAnswerer {
     return { answer: writeAnswer(opening, quotes, confidence), promptTokens };
   }
 
-  /** Points to the documents that come nearest, without a quote of them. */
+  /** Names the nearest documents without a quote. */
   #refusal(documents: readonly RetrievedDocument[], confidence: number): Answer {
     const { noAnswer } = this.options;
     const seen = new Set<unknown>();
@@ -154,7 +154,7 @@ export class ExtractiveAnswerer {
   }
 }
 
-/** The quotes of an answer; a further one only where it adds something: of another section where the documents have headings. */
+/** The quotes of an answer. A further quote must come from another section where the documents have headings. */
 function quotesOf(question: string, ranking: Ranking, passages: readonly ReadPassage[]): Quote[] {
   const passageOf = (number: number) => passages[number - 1]!;
   const several = severalOf(question, ranking.ranked)?.map(({ candidate }) => candidate.sentence) ?? [];
@@ -178,7 +178,7 @@ function quotesOf(question: string, ranking: Ranking, passages: readonly ReadPas
   return quotes;
 }
 
-/** The sentence that adds most to what is quoted. */
+/** The sentence that adds most to the quotes. */
 function likeliest(
   rest: readonly RankedSentence[],
   quotes: readonly Quote[],
@@ -190,17 +190,17 @@ function likeliest(
   return rest.reduce((best, one) => (worthOf(one) > worthOf(best) ? one : best));
 }
 
-/** The headings above a sentence in its passage, or empty where there is none but the document's title. */
+/** The passage and headings of a sentence; empty where the only heading is the document's title. */
 function sectionOf({ heading, sentence }: Candidate): string {
   return heading.includes(' > ') ? `${sentence.passage} ${heading}` : '';
 }
 
-/** Injection token of the {@link ExtractiveAnswerer}; undefined where the language model answers from documents itself. */
+/** Injection token of the {@link ExtractiveAnswerer}; undefined where the language model answers from documents. */
 export const answererToken = Symbol('answerer');
 
 /**
- * Loads the configured reader. Where the user names a language model or an engine of their own, that writes the answers,
- * unless a reader is named too. Errors: says which model failed, and why.
+ * Loads the configured reader. A configured language model or engine writes the answers instead, unless a reader is
+ * configured, too. Errors: an Error with the failed model and the reason.
  */
 export async function openAnswerer(
   environment: LlmEnvironment,

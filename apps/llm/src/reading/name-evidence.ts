@@ -1,6 +1,6 @@
 import type { Candidate } from './sentence.js';
 
-/** What speaks for a candidate where names of programs are asked for or explained; the fusion is fitted on it in this order. */
+/** Features for questions about names of programs, in the order of the fusion's weights. */
 export const nameEvidenceNames = [
   'name asked',
   'name cited',
@@ -11,7 +11,7 @@ export const nameEvidenceNames = [
   'definition',
 ] as const;
 
-/** A name of a program's: `--retry`, `/v1/models`, `ForwardAgent`, `key=value`; or a word that no title begins with. */
+/** A name in a program: `--retry`, `/v1/models`, `ForwardAgent`, `key=value`; or a beginning that no title has. */
 const termLike = /^[^\p{L}\p{N}\s]|^[\p{Ll}\d]|[_=<>{}[\]/]|\p{Ll}\p{Lu}/u;
 
 /** Whether a heading is a term that the text below explains, as in a list of options. */
@@ -19,7 +19,7 @@ export function isTerm(heading: string): boolean {
   return heading !== '' && termLike.test(heading);
 }
 
-/** The name that the first cell of a table's row holds: `LLM_ENDPOINT` of `variable: LLM_ENDPOINT; default: …`. */
+/** The name in the first cell of a table's row: `LLM_ENDPOINT` of `variable: LLM_ENDPOINT; default: …`. */
 export function nameOfRow(row: string): string {
   return /^[^:;]{1,60}: ([^;]{1,80});/.exec(row)?.[1]?.trim() ?? '';
 }
@@ -34,7 +34,7 @@ const asksForName =
 const asksForMeaning =
   /^(?:and )?what (?:is|are|does|do) (?:an? |the )?(.{2,60}?)(?: (?:of|in|with|for) .{2,40}?)?(?: (?:do|mean|stand for|for))?\s*\?*$/i;
 
-/** For a question, the evidence of each candidate. `stemsOf` gives the stems of a text, `ways` says that a way is asked for. */
+/** The evidence of each candidate. `stemsOf` returns the stems of a text; `ways`: the question asks for a way. */
 export function nameEvidence(
   question: string,
   { stemsOf, ways }: { stemsOf: (text: string) => ReadonlySet<string>; ways: boolean },
@@ -63,7 +63,7 @@ function aliasesOf(term: string): string[] {
   return term.split(/,\s+|\s+\|\s+/).flatMap((alias) => /^[^\s=[<({]+/.exec(alias.trim())?.[0] ?? []);
 }
 
-/** Names that a question holds to the letter. */
+/** Words of a question that look like names in a program. */
 function citedIn(question: string): string[] {
   return question
     .split(/\s+/)
@@ -71,7 +71,7 @@ function citedIn(question: string): string[] {
     .filter((word) => word !== '' && /^-|[_/.=-]|\p{Ll}\p{Lu}/u.test(word));
 }
 
-/** Whether a text begins with a thing and says what that is. */
+/** Whether a text begins with a term and defines it. */
 function defines(
   text: string,
   meant: ReadonlySet<string>,

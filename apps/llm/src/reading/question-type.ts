@@ -1,4 +1,4 @@
-/** What kind of answer a question asks for. */
+/** The kind of answer that a question asks for. */
 export type QuestionType = 'number' | 'date' | 'person' | 'place' | 'reason' | 'other';
 
 const patterns: readonly [QuestionType, RegExp][] = [
@@ -12,7 +12,7 @@ const patterns: readonly [QuestionType, RegExp][] = [
   ['reason', /^(?:and )?(?:why|how)\b/],
 ];
 
-/** By its interrogative words, which are English. */
+/** The type of a question by its English interrogative words. */
 export function questionType(question: string): QuestionType {
   const asked = question.trim().toLowerCase();
   return patterns.find(([, pattern]) => pattern.test(asked))?.[0] ?? 'other';
@@ -26,7 +26,7 @@ const reasonWord = /\b(?:because|due to|since|so that|in order to|by|to)\b/i;
 const capitalised = /(?<!^)\b\p{Lu}[\p{Ll}\p{M}]+/gu;
 const numeral = /\d[\d.,]*/g;
 
-/** Whether a sentence holds something of the kind that is asked for; `fresh`: something that the question has not. */
+/** Whether a sentence contains an answer of the given kind; `fresh`: one that does not occur in the question. */
 export function answersType(
   type: QuestionType,
   sentence: string,

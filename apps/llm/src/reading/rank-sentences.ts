@@ -9,16 +9,16 @@ import type { Candidate, ReadPassage } from './sentence.js';
 const regressionSchema = z.strictObject({ weights: z.array(z.number()), bias: z.number() });
 
 const judgementSchema = z.strictObject({
-  /** Which sentence answers, from the evidence of each. */
+  /** Ranks the sentences by their evidence. */
   rank: regressionSchema,
-  /** Whether the first of them does, from its evidence and its lead over the second. */
+  /** Confidence in the first sentence, from its evidence and its lead over the second. */
   confidence: regressionSchema,
   /**
-   * Below `answer` nothing is quoted; below `sure` a second sentence is, and the answer says that it may be wrong; below
-   * `doubtful` a third one.
+   * Confidence below `answer`: no quote. Below `sure`: a second sentence, and the answer says that it may be wrong.
+   * Below `doubtful`: a third sentence.
    */
   thresholds: z.strictObject({ answer: z.number(), doubtful: z.number(), sure: z.number() }),
-  /** How much likelier a further quote counts, in logits, if another passage holds it: those of the first may be the wrong ones. */
+  /** Bonus in logits for a further quote from another passage, because the first passage may be the wrong one. */
   elsewhere: z.number(),
 });
 
@@ -26,17 +26,17 @@ const fusionSchema = z.strictObject({
   evidence: z.array(z.string()),
   /** For passages of documents without headings. */
   prose: judgementSchema,
-  /** For passages below headings, as handbooks and manuals have them. */
+  /** For passages below headings, as in handbooks and manuals. */
   outlined: judgementSchema,
 });
 
-/** How evidence of one kind of passages becomes an order and a probability. */
+/** Regressions from the evidence of one kind of passages to a ranking and a probability. */
 export type Judgement = z.infer<typeof judgementSchema>;
 
-/** How the reader's scores and the lexical evidence become one order and one probability. */
+/** Regressions from the reader's scores and the lexical evidence to a ranking and a probability. */
 export type Fusion = z.infer<typeof fusionSchema>;
 
-/** Reads `fusion.json` of a reader's folder. Errors: a file that is missing, or that was fitted on other evidence. */
+/** Reads `fusion.json` of a reader's folder. Errors: the file is missing, or it was fitted on other evidence. */
 export function readFusion(directory: string): Fusion {
   const path = join(directory, 'fusion.json');
   const fusion = fusionSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -57,7 +57,7 @@ export function regress({ weights, bias }: Judgement['rank'], values: readonly n
   return weights.reduce((sum, weight, index) => sum + weight * values[index]!, bias);
 }
 
-/** Evidence for the first sentence of an order: its own, its logit, and its lead over the next. */
+/** Evidence for the first sentence of a ranking: its own evidence, its logit, and its lead over the next sentence. */
 export function confidenceEvidence(
   evidence: readonly number[],
   logit: number,
@@ -76,23 +76,23 @@ export interface RankedSentence {
   readonly logit: number;
 }
 
-/** Sentences of passages, the likeliest to answer first. */
+/** Sentences of passages, the most likely answer first. */
 export interface Ranking {
   readonly ranked: readonly RankedSentence[];
-  /** That the first one answers, 0–1. */
+  /** Probability that the first sentence answers, 0–1. */
   readonly confidence: number;
-  /** Quotes that the confidence asks for: none where nothing answers, one where the first sentence surely does. */
+  /** Number of quotes by the confidence: 0 without an answer, 1 for a sure answer, otherwise more. */
   readonly quotes: number;
-  /** How much likelier a further quote counts, in logits, if another passage holds it. */
+  /** Bonus in logits for a further quote from another passage. */
   readonly elsewhere: number;
   /** Tokens that the reader read. */
   readonly promptTokens: number;
 }
 
-/** Sentences that the reader reads, those with most of the question's words: more take longer and answer no better. */
+/** Number of sentences for the reader, those with most words of the question. More take longer without a benefit. */
 export const mostRead = 12;
 
-/** Ranks the sentences of passages; one that only repeats a question that was `asked` is none of them. Errors: those of the reader. */
+/** Ranks the sentences of passages without those that only repeat a question in `asked`. Errors: of the reader. */
 export async function rankSentences(
   question: string,
   passages: readonly ReadPassage[],
@@ -130,19 +130,19 @@ export async function rankSentences(
   return { ranked, confidence, quotes: quotesFor(confidence, thresholds), elsewhere, promptTokens };
 }
 
-/** How candidates of a passage are judged: below headings other evidence counts than in prose without any. */
+/** The judgement for a candidate: passages below headings have other weights than prose without headings. */
 function judgementOf({ prose, outlined }: Fusion, { isOutlined }: Candidate): Judgement {
   return isOutlined ? outlined : prose;
 }
 
-/** Quotes that a confidence asks for: none where nothing answers, more than one where the first may be wrong. */
+/** Number of quotes for a confidence: 0 without an answer, more than 1 where the first sentence may be wrong. */
 export function quotesFor(confidence: number, { answer, sure, doubtful }: Judgement['thresholds']): number {
   if (confidence < answer) return 0;
   if (confidence >= sure) return 1;
   return confidence < doubtful ? 3 : 2;
 }
 
-/** Overlap with the question in the sentence, half as much around it. */
+/** Overlap of the sentence with the question, plus half of the overlap around it. */
 export function worth([own = 0, passage = 0]: readonly number[]): number {
   return own + passage / 2;
 }

@@ -1,29 +1,28 @@
 import { contentWords } from '../grounding/sentences.js';
 
 const asks = /[?？؟]["'”’»)\]}*_`]*$/u;
-/** A sentence that asks, with so many of its words from the question, asks the same. */
+/** Share of common words from which on a sentence that asks repeats the question. */
 const sharedWords = 0.7;
-/** A question of fewer words stands in many a sentence by chance; one of more stands in no command. */
+/** Limits for the words of the question: a shorter one occurs in sentences by chance, a longer one not in a command. */
 const heldWords = { least: 3, most: 200 };
-/** Words in a row, as prose has them and a command has not. */
+/** Three words in a row, which occur in prose but not in a command. */
 const prose = /\p{L}+(?: \p{L}+){2}/u;
-/** A name that data give to what answers: `"answer": 8888`. */
+/** A label of an answer in data: `"answer": 8888`. */
 const answerLabel = /(?<![\p{L}\p{N}])(?:a|answer|response|reply|result|solution)["'”]?\s*[:=]/iu;
-/** What closes a text that a command or a program holds. */
+/** The closing quote of a text in a command or a program. */
 const closingQuote = /^\s*["'\x60”’»]/u;
 
 /**
- * Tells the sentences that only repeat the question, and so have all of its words and no answer: those that are (nearly)
- * the question themselves, as a heading may be, and those that hold it as a command does that asks it: with the end of a
- * text in quotes behind it, and neither prose nor anything that is called an answer. A row of a table has its answer behind
- * the question, however short.
+ * Returns a test for sentences that only repeat the question, which have all its words but no answer: sentences that
+ * are (nearly) the question itself, such as a heading, and commands that contain it in quotes without prose or a
+ * labeled answer after it. A row of a table has its answer after the question, even a short one.
  */
 export function repeatsOf(question: string): (sentence: string) => boolean {
   const asked = contentWords(question);
   if (asked.length === 0) return () => false;
   const row = asked.join(' ');
   const mayBeHeld = asked.length >= heldWords.least && asked.length <= heldWords.most;
-  // Most sentences lack a word of the question; the pattern takes milliseconds to make and to search.
+  // Most sentences lack a word of the question, and the pattern takes milliseconds to compile and to match.
   let held: RegExp | undefined;
   return (sentence) => {
     const inSmall = sentence.toLowerCase();
@@ -39,7 +38,7 @@ export function repeatsOf(question: string): (sentence: string) => boolean {
   };
 }
 
-/** Whether what stands behind a question may answer it. */
+/** Whether the text after a question may answer it. */
 function answers(behind: string, question: string): boolean {
   if (prose.test(behind) || answerLabel.test(behind)) return true;
   const isClosed = closingQuote.test(behind) || closingQuote.test(question.slice(-1));
@@ -52,7 +51,7 @@ function sharesWords(words: readonly string[], asked: readonly string[]): boolea
   return shared.length > 0 && shared.length >= sharedWords * distinct.size;
 }
 
-/** The question word by word with its mark behind it; one that has a mark of its own also between quotation marks. */
+/** Matches the question word by word with its question mark; a `marked` question also between quotation marks. */
 function heldQuestion(asked: readonly string[], marked: boolean): RegExp {
   const words = String.raw`(?<![\p{L}\p{N}])${asked.join(String.raw`[^\p{L}\p{N}]+`)}`;
   const quoted = String.raw`|(?<=["'\x60“‘«])${words}["'\x60”’»]`;

@@ -1,28 +1,28 @@
 import type { RetrievedDocument } from '#contracts';
 import { sentencesOf } from '../grounding/sentences.js';
 
-/** How a part of a passage is set in its document. */
+/** The kind of a part of a passage in its document. */
 export type BlockKind = 'paragraph' | 'item' | 'row' | 'code';
 
 /** A part of a passage that may be quoted: a sentence, an item of a list, a row of a table, or a whole block of code. */
 export interface Sentence {
   readonly text: string;
   readonly kind: BlockKind;
-  /** Of its passage, from 1, in the order that the search gave. */
+  /** Number of its passage, from 1, in the order of the search. */
   readonly passage: number;
   readonly documentId: string;
-  /** Place among the sentences of its passage. */
+  /** Index among the sentences of its passage. */
   readonly index: number;
-  /** Place of its block in the passage. */
+  /** Index of its block in the passage. */
   readonly block: number;
 }
 
-/** A passage as the reader sees it. */
+/** A passage for the reader. */
 export interface ReadPassage {
   readonly documentId: string;
-  /** Headings above it, and its document's title. */
+  /** Its document's title and the headings above it. */
   readonly heading: string;
-  /** The same one by one, the outermost first. */
+  /** The same headings as a list, the outermost first. */
   readonly headings: readonly string[];
   /** The name of its document, without an extension. */
   readonly document: string;
@@ -31,10 +31,10 @@ export interface ReadPassage {
   readonly sentences: readonly Sentence[];
 }
 
-/** Letters that ingestion writes for the blocks of a chunk. */
+/** Letters of the ingestion for the kinds of blocks in a chunk. */
 const kindLetters: Readonly<Record<string, BlockKind>> = { p: 'paragraph', i: 'item', r: 'row', c: 'code' };
 
-/** The sentences of what a search found. Passages without text have none. */
+/** Splits the passages of a search into sentences. Passages without text have no sentences. */
 export function readPassages(documents: readonly RetrievedDocument[]): ReadPassage[] {
   return documents.map(({ id, text, metadata }, index) => {
     const letters = typeof metadata['blocks'] === 'string' ? metadata['blocks'] : '';
@@ -69,7 +69,7 @@ interface Block {
   readonly kind: BlockKind;
 }
 
-/** The blocks that blank lines part; neighbouring parts of code are one block. */
+/** Splits a text into blocks at blank lines. Adjacent parts of code are one block. */
 function blocksOf(text: string, letters: string): Block[] {
   const parts = text.split(/\n\s*\n/);
   const known = letters.length === parts.length;
@@ -88,25 +88,25 @@ function blocksOf(text: string, letters: string): Block[] {
 /** The document's title, and the headings above the passage. */
 function headingsOf({ title, heading }: Readonly<Record<string, unknown>>): string[] {
   const path = typeof heading === 'string' && heading !== '' ? heading.split(' > ') : [];
-  // A document's title is mostly its first heading too.
+  // The title of a document is usually its first heading, too.
   return typeof title === 'string' && title !== '' && path[0] !== title ? [title, ...path] : path;
 }
 
-/** The file name without its extension; without the number of a manual's section too. */
+/** The file name without its extension and without the section number of a manual page. */
 function documentName({ filename }: Readonly<Record<string, unknown>>): string {
   return typeof filename === 'string' ? filename.replace(/\.[^.\s]{1,5}$/, '').replace(/\.\d$/, '') : '';
 }
 
-/** A sentence with what stands around it. */
+/** A sentence with its context. */
 export interface Candidate {
   readonly sentence: Sentence;
-  /** Heading that is shown in front of it, as it says what the sentence is about; empty where that is clear. */
+  /** Heading to show before the sentence as its subject; empty where the subject is clear. */
   readonly lead: string;
-  /** As it is read and shown: behind its lead. */
+  /** Text to read and to show: the lead and the sentence. */
   readonly text: string;
-  /** The term that its passage explains, as in a list of options; empty in other passages. */
+  /** The term that its passage explains, e.g. in a list of options; empty in other passages. */
   readonly term: string;
-  /** The term, or the name that its table's row is about; empty where there is none. */
+  /** The term, or the name in the row of its table; empty without either. */
   readonly name: string;
   readonly before: string;
   readonly after: string;

@@ -2,18 +2,18 @@ import { listCollections } from '#contracts';
 import { RpcClient } from '#messaging';
 import { Inject, Injectable } from '@nestjs/common';
 
-/** A collection of documents, as far as an assistant may speak of it. */
+/** A collection of documents, with the facts that an answer may mention. */
 interface Shelf {
   readonly name: string;
   readonly documents: number;
 }
 
-/** What is known is asked for again after so long. */
+/** Milliseconds until the cached description is refreshed. */
 const freshMs = 10_000;
-/** Data preparation is not waited for longer. */
+/** Timeout for the answer of data preparation. */
 const patienceMs = 1_000;
 
-/** The collections that questions can be asked about. */
+/** The collections of documents that the user can ask about. */
 @Injectable()
 export class Library {
   #known: { at: number; shelves: Promise<Shelf[] | undefined> } | undefined;
@@ -41,7 +41,7 @@ export class Library {
 type Topic = 'greeting' | 'thanks' | 'farewell' | 'well-being' | 'identity' | 'ability';
 
 const name = String.raw`(?:\s+(?:there|all|everyone|everybody|again|assistant|bot|meganest|nano-chat|friend|mate|sir|madam))*`;
-/** A message that is nothing but this, apart from marks and `please`. */
+/** Patterns for whole messages, without punctuation and `please`. */
 const topics: readonly [Topic, RegExp][] = [
   [
     'greeting',
@@ -67,7 +67,7 @@ const topics: readonly [Topic, RegExp][] = [
   ],
 ];
 
-/** What a message is about where it is no question about documents. */
+/** The topic of a message that is not a question about documents; undefined for other messages. */
 export function smallTalkTopic(message: string): Topic | undefined {
   if (message.length > 100) return undefined;
   const said = message
@@ -78,7 +78,7 @@ export function smallTalkTopic(message: string): Topic | undefined {
     .replaceAll(/\bplease\b/g, '')
     .trim()
     .replaceAll(/\s+/g, ' ');
-  // "Hello, who are you?": what is said behind the greeting counts.
+  // "Hello, who are you?": the text after the greeting counts.
   const rest = said.replace(
     new RegExp(`^(?:hi|hello|hey|good (?:morning|afternoon|evening))${name} (?=\\S)`),
     '',
@@ -100,8 +100,8 @@ const openings: Readonly<Record<Topic, string>> = {
 };
 
 /**
- * The answer to a greeting, to thanks, or to a question about the assistant itself: short, and with the collections that it
- * knows. Undefined for anything else.
+ * A short answer to a greeting, to thanks, or to a question about the assistant, with the names of the collections.
+ * Undefined for any other message.
  */
 export async function answerSmallTalk(
   message: string,
@@ -113,7 +113,7 @@ export async function answerSmallTalk(
   return [openings[topic], describeShelves(await describeLibrary())].filter(Boolean).join(' ');
 }
 
-/** Collections that are named; of more there is only the number. */
+/** Limit for the named collections; the answer has only the number of the others. */
 const mostNamed = 5;
 
 function describeShelves(shelves: readonly Shelf[] | undefined): string {

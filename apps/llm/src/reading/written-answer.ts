@@ -1,15 +1,15 @@
 import type { Citation, GenerationParameters, TokenLogprob } from '#contracts';
 import type { Quote } from './compose-answer.js';
 
-/** An answer before the caller's own limits. */
+/** An answer before the caller's limits are applied. */
 export interface Answer {
   readonly text: string;
   readonly citations: readonly Citation[];
-  /** How likely it answers, 0–1. */
+  /** Probability that the answer is right, 0–1. */
   readonly confidence: number;
 }
 
-/** Quotes behind each other, each with its `[n]`; several lines begin on a line of their own. */
+/** Joins quotes, each with its `[n]`. A quote of several lines begins on a new line. */
 export function writeAnswer(opening: string, quotes: readonly Quote[], confidence: number): Answer {
   let text = opening;
   const citations: Citation[] = [];
@@ -25,7 +25,7 @@ export function writeAnswer(opening: string, quotes: readonly Quote[], confidenc
   return { text, citations, confidence };
 }
 
-/** What is left of an answer within the caller's limits. */
+/** An answer after the caller's limits were applied. */
 export interface LimitedAnswer {
   readonly text: string;
   readonly citations: Citation[];
@@ -40,9 +40,9 @@ type Limits = Pick<
 >;
 
 /**
- * Cuts an answer at the caller's stop strings and most tokens. `tokens` are its tokens as texts, which together are the
- * answer. All that is uncertain is the choice of the sentences: the first token has the logarithm of the answer's
- * confidence, and the others, which follow from it, 0.
+ * Cuts an answer at the caller's stop strings and limit of tokens. `tokens` are the texts of its tokens; joined they
+ * are the answer. Only the choice of the sentences is uncertain. So the log probability of the first token is the
+ * logarithm of the answer's confidence, and that of each other token is 0.
  */
 export function limitAnswer(answer: Answer, tokens: readonly string[], limits: Limits): LimitedAnswer {
   const stopped = cutAtStop(answer.text, limits);
@@ -72,7 +72,7 @@ function cutAtStop(text: string, { stop, include_stop_str_in_output: keep }: Lim
   return first ? text.slice(0, first.end) : text;
 }
 
-/** A quote that is cut is cited as far as it is shown; one of no characters points to a document and quotes nothing. */
+/** Shortens the citation of a cut quote to the shown text. An empty quote refers to a document without quoting it. */
 function cutCitations(citations: readonly Citation[], text: string): Citation[] {
   return citations
     .filter(({ startIndex, quote }) => startIndex < text.length || quote === '')

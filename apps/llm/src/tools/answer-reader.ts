@@ -4,11 +4,11 @@ import { type CallReader, type ParsedPiece, partialEnd } from './call-stream.js'
 const open = '<think>';
 const close = '</think>';
 
-/** Tells what a model thinks from what it says: `<think>…</think>` at the beginning of its answer. */
+/** Separates reasoning from text: `<think>…</think>` at the beginning of an answer. */
 export class ThinkSplitter {
   #buffer = '';
   #state: 'start' | 'thinking' | 'saying';
-  /** Space at the beginning of a part belongs to neither. */
+  /** At the beginning of a part, where space is dropped. */
   #fresh = true;
 
   /** `opened`: the prompt ended with the opening mark. */
@@ -27,14 +27,14 @@ export class ThinkSplitter {
     return { text: this.#state === 'saying' ? this.#take(this.#buffer.length) : '', reasoning };
   }
 
-  /** The answer has ended. */
+  /** Ends the answer and returns its rest. */
   end(): { text: string; reasoning: string } {
     const rest = this.#buffer;
     this.#buffer = '';
     return this.thinking ? { text: '', reasoning: rest.trimEnd() } : { text: rest, reasoning: '' };
   }
 
-  /** Whether the answer begins with a thought; false where that cannot be told yet. */
+  /** Decides whether the answer begins with reasoning; returns false where more text is needed. */
   #decide(): boolean {
     const begun = this.#buffer.trimStart();
     if (begun.length < open.length && open.startsWith(begun)) return false;
@@ -69,7 +69,7 @@ export class ThinkSplitter {
 
 type Logprobs = NonNullable<GenerationEvent['logprobs']>;
 
-/** Reads one answer: tells thoughts, text and calls apart. */
+/** Reads one answer and separates reasoning, text and calls. */
 export class AnswerReader {
   #held: Logprobs = [];
   #reasoningTokens = 0;
@@ -79,7 +79,7 @@ export class AnswerReader {
     private readonly calls: CallReader | undefined,
   ) {}
 
-  /** Tokens that it thought with. */
+  /** Number of the tokens of its reasoning. */
   get reasoningTokens(): number {
     return this.#reasoningTokens;
   }
@@ -116,7 +116,7 @@ export class AnswerReader {
     return { text: piece.text + rest.text, toolCalls: [...piece.toolCalls, ...rest.toolCalls] };
   }
 
-  /** They come with the text of their tokens; those of calls and thoughts have none. */
+  /** Returns log probabilities with the text of their tokens, and drops those of calls and reasoning. */
   #logprobsOf(logprobs: Logprobs | undefined, text: string, isOther: boolean): { logprobs?: Logprobs } {
     if (!logprobs) return {};
     this.#held.push(...logprobs);
@@ -127,7 +127,7 @@ export class AnswerReader {
   }
 }
 
-/** Reads each answer of a generation by itself. Events that say nothing any more are left out; errors are those of `explain`. */
+/** Reads each answer of a generation separately. Leaves empty events out. Errors: converted by `explain`. */
 export async function* readAnswers(
   events: AsyncIterable<GenerationEvent>,
   newReader: () => AnswerReader,

@@ -2,10 +2,10 @@ import { CallStream, type CallReaderOptions, type ParsedPiece } from './call-str
 import { RawInput } from './raw-input.js';
 
 const header = /^\s*\{\s*"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\S)/;
-/** `name[ARGS]`; some models put the call's id between. */
+/** `name[ARGS]`; some models put the call's id before `[ARGS]`. */
 const argsHeader = /^\s*([\w.:-]+)\s*(?:\[CALL_ID\]\s*\w*\s*)?\[ARGS\]\s*(?=\S)/;
 const longestArgsHeader = 256;
-/** What may stand between the arguments and the end of a call: Mistral's models write an id there. */
+/** Text between the arguments and the end of a call: Mistral's models write an id there. */
 const tail = /^\s*(?:,\s*"id"\s*:\s*"[^"]*"\s*)?\}?\s*/;
 const unfinishedId = /^\s*,\s*(?:"(?:i(?:d(?:"\s*(?::\s*(?:"[^"]*)?)?)?)?)?)?$/;
 
@@ -18,14 +18,14 @@ interface OpenCall {
 /** Reads calls whose arguments are JSON. */
 export class CallParser extends CallStream {
   #call: OpenCall | undefined;
-  /** In a list of calls behind its first, whose headers have no mark. */
+  /** After the first call of a list: the headers of the other calls have no mark. */
   #inList = false;
 
   constructor(options: CallReaderOptions) {
     super(options, [options.format.marker]);
   }
 
-  /** Characters of the mark in front of the header; Llama's mark is the beginning of the JSON itself. */
+  /** Characters of the mark before the header; Llama's mark is the beginning of the JSON itself. */
   get #markLength(): number {
     const { open, marker } = this.options.format;
     return this.#inList || open === '' ? 0 : marker.length;
@@ -83,7 +83,7 @@ export class CallParser extends CallStream {
     return ended;
   }
 
-  /** The closing brace and mark; what stands there instead is text. */
+  /** Reads the closing brace and mark. Other content is text. */
   protected readTail(): boolean {
     const { format } = this.options;
     const close = format.close.trim();
@@ -120,7 +120,7 @@ function wholeCall(json: string): { name: string; input: string } | undefined {
   }
 }
 
-/** Finds where one JSON value ends in text that comes in pieces. */
+/** Finds the end of one JSON value in streamed text. */
 class JsonValueScanner {
   #depth = 0;
   #inString = false;
@@ -132,13 +132,13 @@ class JsonValueScanner {
     return this.#done;
   }
 
-  /** How many characters of the piece belong to the value (with spaces before it). */
+  /** Returns the number of characters of the piece that belong to the value, with the spaces before it. */
   push(piece: string): number {
     for (let index = 0; index < piece.length; index += 1) {
       if (this.#done) return index;
       const character = piece.charAt(index);
       if (!this.#begun && character.trim() === '') continue;
-      // A number or a word ends where something else begins.
+      // A number or a word ends at a space or a separator.
       if (this.#begun && this.#depth === 0 && !this.#inString && /[\s,}\]]/.test(character)) {
         this.#done = true;
         return index;

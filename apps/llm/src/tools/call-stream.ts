@@ -2,9 +2,9 @@ import type { Tool, ToolCallDelta } from '#contracts';
 import type { ToolFormat } from './tool-format.js';
 
 /**
- * Reads an answer that goes from text to a call's header, its arguments, its end, and to text again; a form of calls says
- * how it reads the last three. Each of these takes what it can from the buffer, and returns false where it needs more
- * text first. Text that looks like a call and is not a call is passed on as text.
+ * Reads an answer that consists of text and of calls with a header, arguments and an end. Subclasses read these three
+ * parts for their format. Each of these methods consumes the buffer as far as possible, and returns false where it
+ * needs more text. Text that looks like a call and is not a call is passed on as text.
  */
 export abstract class CallStream implements CallReader {
   /** Text that was received and is not passed on yet. */
@@ -13,12 +13,12 @@ export abstract class CallStream implements CallReader {
   #calls = 0;
   /** A call has just ended: the space between it and what follows belongs to neither. */
   #afterCall = false;
-  /** In front of the mark that is looked at. */
+  /** Space before the current mark. */
   #space = '';
 
   constructor(
     protected readonly options: CallReaderOptions,
-    /** What a call begins with. */
+    /** Marks at the beginning of a call. */
     private readonly callMarks: readonly string[],
   ) {}
 
@@ -46,7 +46,7 @@ export abstract class CallStream implements CallReader {
     return parsed;
   }
 
-  /** The header is read: tells the call, whose arguments begin with `rest`. Returns the call's index. */
+  /** Begins a call after its header; its arguments begin with `rest`. Returns the call's index. */
   protected beginCall(parsed: ParsedPiece, tool: Tool, rest: string): number {
     const index = this.#calls;
     this.#calls += 1;
@@ -58,7 +58,7 @@ export abstract class CallStream implements CallReader {
     return index;
   }
 
-  /** The call has ended, and text begins with `rest`. */
+  /** Ends the call; text begins with `rest`. */
   protected endCall(rest: string): void {
     this.buffer = rest;
     this.#afterCall = true;
@@ -106,31 +106,31 @@ export abstract class CallStream implements CallReader {
   }
 }
 
-/** What a piece of text turned out to be. */
+/** The text and the calls in a piece of the answer. */
 export interface ParsedPiece {
   text: string;
   toolCalls: ToolCallDelta[];
 }
 
-/** Finds the calls in an answer while it is written. No part of a call is ever let through as text. */
+/** Finds the calls in an answer while it is written. Never passes a part of a call on as text. */
 export interface CallReader {
   /** Calls begun so far. */
   readonly calls: number;
   push(text: string): ParsedPiece;
-  /** The answer has ended: what was held back because it might have become a call. */
+  /** Ends the answer. Returns the text that was held back as the possible beginning of a call. */
   end(): ParsedPiece;
 }
 
 export interface CallReaderOptions {
   format: ToolFormat;
-  /** By the name that the model uses. */
+  /** Tools by their names for the model. */
   tools: ReadonlyMap<string, Tool>;
   newCallId: () => string;
   /** Marks around an answer, which are removed. */
   marks?: { open: string; close: string };
 }
 
-/** The first of the marks in a text, and where it stands. */
+/** The first mark in a text, and its index. */
 export function firstOf(text: string, marks: readonly string[]): { at: number; mark: string } | undefined {
   const found = marks.map((mark) => ({ at: text.indexOf(mark), mark })).filter(({ at }) => at >= 0);
   return found.reduce<(typeof found)[number] | undefined>(
@@ -150,9 +150,9 @@ export function partialEnd(text: string, mark: string): number {
 /** The part of an unfinished text that can be passed on, and the mark after it. */
 export interface ToldText {
   text: string;
-  /** Where the rest of the text begins, which is not passed on yet. */
+  /** Index of the rest of the text, which is not passed on yet. */
   from: number;
-  /** The whole mark at that place. */
+  /** The complete mark at that index. */
   mark?: string;
   /** Space before that mark; it is text where the mark does not begin a call. */
   space: string;

@@ -5,13 +5,13 @@ import type { FormChecker } from '../forms/form-checker.js';
 import type { TextForm } from '../forms/form-test.js';
 import { RawInput } from './raw-input.js';
 
-/** What the answers of an engine have to be. */
+/** Requirements for the answers of an engine. */
 export interface AnswerTerms {
   /** The tools that may be called. */
   readonly tools: readonly Tool[];
-  /** There must be a call. */
+  /** The answer must contain a call. */
   readonly required: boolean;
-  /** At most one call; the others are left out. */
+  /** The answer may contain at most one call; the others are left out. */
   readonly single: boolean;
   /** The form of an answer without a call. */
   readonly form?: TextForm;
@@ -26,9 +26,9 @@ export interface NativeCallOptions {
 }
 
 /**
- * Reads answers of an engine that finds the calls itself, and checks that they are what was asked for: not every engine
- * keeps to it. Custom tools, which are functions to the engine, get their raw input back. Answers that were cut off, or that
- * are refusals, have any form. Errors: {@link BrokenFormError}; invalid_request for a form that cannot be checked.
+ * Reads answers of an engine that finds the calls itself, and checks them against the request, because not every engine
+ * complies. Custom tools are functions for the engine; their arguments become raw input again. Answers that were cut
+ * off and refusals may have any form. Errors: {@link BrokenFormError}; invalid_request for an unsupported form.
  */
 export async function* readNativeCalls(
   events: AsyncIterable<GenerationEvent>,
@@ -66,20 +66,20 @@ async function prepareArguments(tool: Tool, { forms, given }: NativeCallOptions)
 interface OpenCall {
   readonly index: number;
   readonly id: string;
-  /** The id that the engine gave. */
+  /** The engine's id of the call. */
   readonly engineId?: string;
   readonly tool: Tool;
   json: string;
   readonly raw?: RawInput;
   /** The raw input so far. */
   input: string;
-  /** Beyond what was asked for: it is left out. */
+  /** A call beyond the allowed number, which is left out. */
   readonly isExtra: boolean;
 }
 
 class NativeAnswer {
   readonly #calls: OpenCall[] = [];
-  /** The latest call at each of the engine's places. */
+  /** The latest call at each index of the engine. */
   readonly #places = new Map<number, OpenCall>();
   #text = '';
   #refuses = false;
@@ -95,7 +95,7 @@ class NativeAnswer {
     return toolCalls.length > 0 ? { ...rest, toolCalls } : rest;
   }
 
-  /** The last event: what is left of the calls, after the whole answer was checked. */
+  /** Reads the last event: checks the whole answer and returns the rest of the calls. */
   async end(event: GenerationEvent): Promise<GenerationEvent> {
     const read = this.read(event);
     const calls = this.#calls.filter(({ isExtra }) => !isExtra);
@@ -165,20 +165,20 @@ class NativeAnswer {
   }
 }
 
-/** Whether a piece belongs to a call: some engines repeat its name and id in each, others give all calls the same place. */
+/** Whether a piece belongs to a call: some engines repeat name and id in each piece, others use one index for all. */
 function goesOn({ tool, engineId, json }: OpenCall, { id, name }: ToolCallDelta): boolean {
   if (name === undefined) return true;
   if (name !== tool.name) return false;
   return id === undefined ? !isWhole(json) : id === engineId;
 }
 
-/** The last piece of a call, when its answer has ended. A function that got no arguments gets `{}`. */
+/** The last piece of a call at the end of its answer. A function without arguments gets `{}`. */
 function restOf({ index, json, raw }: OpenCall): ToolCallDelta[] {
   const input = raw ? raw.end() : json.trim() === '' ? '{}' : '';
   return input === '' ? [] : [{ index, input }];
 }
 
-/** Strict functions take the arguments of their schema, others any object. Custom tools take texts of their grammar, or any. */
+/** Form of a tool's input: the schema of a strict function, any object of another one, the grammar of a custom tool. */
 function inputForm(tool: Tool): TextForm | undefined {
   if (tool.type === 'custom') {
     if (!tool.grammar) return undefined;

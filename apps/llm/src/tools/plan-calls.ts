@@ -16,31 +16,31 @@ import type { CallReader, CallReaderOptions } from './call-stream.js';
 import { readNativeCalls, type NativeCallOptions } from './native-calls.js';
 import { XmlCallParser } from './xml-call-parser.js';
 
-/** What of a request concerns tools and thinking. */
+/** The fields of a request about tools and reasoning. */
 export type CallOptions = Pick<
   GenerateRequest,
   'tools' | 'tool_choice' | 'parallel_tool_calls' | 'chat_template_kwargs' | 'constraint'
 > & {
-  /** The answer is quoted from passages: thoughts would only use up its tokens. */
+  /** The answer is grounded on passages; reasoning would only use up its tokens. */
   grounded?: boolean;
 };
 
-/** How the model is asked with its tools, and how its answer is read. */
+/** The request to the model with its tools, and the reader of its answer. */
 export interface CallPlan {
   readonly messages: ChatMessage[];
   readonly chatTemplateKwargs?: Record<string, unknown>;
   readonly constraint?: OutputConstraint;
-  /** For an engine that writes prompts itself. */
+  /** Tools for an engine that writes prompts itself. */
   readonly native?: Pick<ModelRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>;
-  /** Tells text, thoughts and calls apart. */
+  /** Separates text, reasoning and calls. */
   readonly read: (events: AsyncIterable<GenerationEvent>) => AsyncIterable<GenerationEvent>;
-  /** An answer may turn out not to be what was asked for: `read` then fails with a BrokenFormError. */
+  /** An answer may not have the requested form; `read` then throws a BrokenFormError. */
   readonly mayBreak: boolean;
 }
 
 /**
- * Plans a conversation with tools. The chat template renders the tools where it knows them, otherwise the system turn
- * describes them; a constraint keeps the calls to their form. Errors: invalid_request for a choice of tools that are not there.
+ * Plans a conversation with tools. The chat template renders the tools where it supports them, otherwise the system
+ * turn describes them. A constraint enforces the form of calls. Errors: invalid_request for an unknown chosen tool.
  */
 export function planCalls(
   messages: readonly ChatMessage[],
@@ -90,7 +90,7 @@ export function planCalls(
   };
 }
 
-/** The variables of {@link knownVariables} that a template knows. */
+/** The variables of {@link knownVariables} that a template uses. */
 export function templateVariables(source: string): string[] {
   return knownVariables.filter((name) => new RegExp(`\\b${name}\\b`).test(source));
 }
@@ -99,10 +99,9 @@ const knownVariables = ['tools', 'enable_thinking', 'reasoning_effort'];
 function callableTools({ tools = [], tool_choice: choice }: CallOptions): Tool[] {
   if (choice?.mode === 'none') return [];
   const missing = choice?.names?.find((name) => !tools.some((tool) => tool.name === name));
-  if (missing !== undefined)
-    throw invalidField('tool_choice', `it names ${missing}, which is not among tools`);
+  if (missing !== undefined) throw invalidField('tool_choice', `names ${missing}, which is not in tools`);
   if (choice?.mode === 'required' && tools.length === 0)
-    throw invalidField('tool_choice', 'there are no tools to call');
+    throw invalidField('tool_choice', 'requires a call, but the request has no tools');
   return tools.filter(({ name }) => choice?.names?.includes(name) ?? true);
 }
 
@@ -131,7 +130,7 @@ function nativePlan(
   };
 }
 
-/** A constraint from the first token on leaves no room for thoughts, so the template turns them off where it can. */
+/** A constraint from the first token on leaves no room for reasoning, so it is turned off where the template can. */
 function templateKwargs(
   { chat_template_kwargs: given = {}, constraint, grounded = false }: CallOptions,
   source: string,
@@ -163,10 +162,10 @@ function newCallId(): string {
   return `call_${randomBytes(12).toString('hex')}`;
 }
 
-/** Mistral's templates take ids of nine letters and digits alone. */
+/** Mistral's templates accept only ids of nine letters and digits. */
 const length = 9;
 
-/** The conversation with ids of calls that the model's template takes; the caller keeps its own. */
+/** The conversation with ids of calls that the model's template accepts; the caller keeps its own ids. */
 function withShortIds(messages: readonly ChatMessage[], { name }: ToolFormat): ChatMessage[] {
   if (name !== 'mistral' && name !== 'mistral-args') return [...messages];
   return messages.map(({ toolCalls, toolCallId, ...message }) => ({
@@ -199,7 +198,7 @@ function namingTool(error: unknown, tools: readonly Tool[], given: readonly Tool
   return MegaNestError.fromBody({ ...body, message, param });
 }
 
-/** A reader of calls in the form that the model writes them in. */
+/** A reader for the model's format of calls. */
 export function newCallReader(options: CallReaderOptions): CallReader {
   return options.format.name === 'qwen-xml' ? new XmlCallParser(options) : new CallParser(options);
 }

@@ -1,17 +1,17 @@
-/** The one argument of the function that a custom tool is to the model. */
+/** Name of the only argument of a custom tool, which is a function for the model. */
 export const rawInputName = 'input';
 
 const opening = new RegExp(`^\\s*\\{\\s*"${rawInputName}"\\s*:\\s*"`);
 
-/** The raw input of a custom tool out of the JSON that carries it, as it comes. */
+/** Extracts the raw input of a custom tool from its streamed JSON. */
 export class RawInput {
   #json = '';
-  /** Where in the JSON the text begins; undefined until it does. */
+  /** Index in the JSON where the text begins; undefined until then. */
   #from: number | undefined;
   #ended = false;
   #written = '';
 
-  /** What is new of the input, whole characters only. */
+  /** Returns the new part of the input, in whole characters. */
   push(piece: string): string {
     this.#json += piece;
     this.#from ??= opening.exec(this.#json)?.[0].length;
@@ -26,7 +26,7 @@ export class RawInput {
     return this.#take(this.#from, end);
   }
 
-  /** What is left when the JSON is complete: of JSON in another form, its only text or all of it. */
+  /** Returns the rest when the JSON is complete: for JSON in another form, its only text or all of it. */
   end(): string {
     if (this.#from !== undefined) return '';
     return onlyText(this.#json) ?? this.#json;
@@ -36,7 +36,7 @@ export class RawInput {
     const raw = this.#json.slice(from, end);
     const text = decode(raw);
     if (text === undefined) return '';
-    // A high surrogate waits for its other half.
+    // A high surrogate is held back until the low surrogate arrives.
     const whole = /[\uD800-\uDBFF]$/.test(text) && !this.#ended ? text.slice(0, -1) : text;
     const piece = whole.slice(this.#written.length);
     this.#written = whole;
@@ -44,7 +44,7 @@ export class RawInput {
   }
 }
 
-/** Characters of the escape at a place; undefined where it is not complete yet. */
+/** Length of the escape sequence at an index; undefined where it is incomplete. */
 function escapeLength(json: string, at: number): number | undefined {
   const length = json.charAt(at + 1) === 'u' ? 6 : 2;
   return at + length <= json.length ? length : undefined;

@@ -1,16 +1,16 @@
 import type { ChatMessage, OutputConstraint, Tool, generate, ParsedRequestOf } from '#contracts';
 import { rawInputName } from './raw-input.js';
 
-/** How a model writes calls. */
+/** A model's format of calls. */
 export interface ToolFormat {
   readonly name: 'hermes' | 'plain-hermes' | 'llama' | 'mistral' | 'mistral-args' | 'qwen-xml';
   /** The chat template writes the tools, and earlier calls and results, by itself. */
   readonly inTemplate: boolean;
-  /** What a call begins with in the text, without spaces at its end. */
+  /** The beginning of a call in the text, without trailing spaces. */
   readonly marker: string;
-  /** What stands in front of a call's JSON, or of its name where that is not within. */
+  /** The text before a call's JSON, or before its name where the name is outside the JSON. */
   readonly open: string;
-  /** What stands behind the call. */
+  /** The text after the call. */
   readonly close: string;
   readonly argumentsKey: 'arguments' | 'parameters';
 }
@@ -25,7 +25,7 @@ const hermes: ToolFormat = {
   argumentsKey: 'arguments',
 };
 
-/** The same on one line, for templates that know nothing of tools: the system turn describes it. nano-chat learned it so. */
+/** The same on one line, for templates without tools: the system turn describes it. nano-chat was trained with it. */
 const plainHermes: ToolFormat = {
   ...hermes,
   name: 'plain-hermes',
@@ -54,7 +54,7 @@ const mistral: ToolFormat = {
   argumentsKey: 'arguments',
 };
 
-/** Mistral since: `[TOOL_CALLS]name[ARGS]{…}`. */
+/** Later versions of Mistral: `[TOOL_CALLS]name[ARGS]{…}`. */
 const mistralArgs: ToolFormat = { ...mistral, name: 'mistral-args', open: '[TOOL_CALLS]', close: '' };
 
 /** Qwen3-Coder: `<tool_call>\n<function=name>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>`. */
@@ -65,7 +65,7 @@ const qwenXml: ToolFormat = {
   close: '</function>\n</tool_call>',
 };
 
-/** The format that a chat template teaches. */
+/** The format of calls in a chat template. */
 export function detectToolFormat(template: string): ToolFormat {
   if (template.includes('<tool_call>')) return template.includes('<function=') ? qwenXml : hermes;
   if (template.includes('[TOOL_CALLS]')) return template.includes('[ARGS]') ? mistralArgs : mistral;
@@ -73,14 +73,14 @@ export function detectToolFormat(template: string): ToolFormat {
   return plainHermes;
 }
 
-/** Everything of a call to the tool that stands before its arguments. */
+/** The text of a call before its arguments. */
 export function callOpening({ name: format, open, argumentsKey }: ToolFormat, name: string): string {
   if (format === 'qwen-xml') return `${open}${name}>\n`;
   if (format === 'mistral-args') return `${open}${name}[ARGS]`;
   return `${open}{"name": ${JSON.stringify(name)}, "${argumentsKey}": `;
 }
 
-/** What follows the arguments. */
+/** The text of a call after its arguments. */
 export function callClosing({ name: format, close }: ToolFormat): string {
   return format === 'qwen-xml' || format === 'mistral-args' ? close : `}${close}`;
 }
@@ -88,24 +88,24 @@ export function callClosing({ name: format, close }: ToolFormat): string {
 /** A validated request of `llm.generate`. */
 export type GenerateRequest = ParsedRequestOf<typeof generate>;
 
-/** Marks around an answer in a form of its own, where the model may call tools in its place; the reader removes them. */
+/** Marks around an answer with a schema, where the model may call tools instead. The reader removes them. */
 export const answerMarks = { open: '<answer>', close: '</answer>' };
 
 interface CallConstraintOptions {
   format: ToolFormat;
   /** The tools that may be called. */
   tools: readonly Tool[];
-  /** There must be a call. */
+  /** The answer must contain a call. */
   required: boolean;
-  /** At most one call. */
+  /** The answer may contain at most one call. */
   single: boolean;
   /** JSON schema of an answer without a call. */
   answerSchema?: OutputConstraint & { type: 'json_schema' | 'json_object' };
 }
 
 /**
- * Constrains calls to the names and arguments of their tools: those of strict functions to their schema, those of others to
- * any object. The text around the calls is free.
+ * Constrains calls to the names and arguments of the tools. Arguments of a strict function must satisfy its schema;
+ * other functions take any object. The text around the calls is free.
  */
 export function callConstraint({
   format,
@@ -152,7 +152,7 @@ function schemaOf(tool: Tool): Record<string, unknown> {
   return { ...schema, properties: { [rawInputName]: input } };
 }
 
-/** JSON Schema of a tool's arguments, as the model gets it. */
+/** JSON Schema of a tool's arguments for the model. */
 function argumentsSchema(tool: Tool): Record<string, unknown> {
   if (tool.type === 'function') return tool.parameters ?? { type: 'object', properties: {} };
   return {
@@ -163,13 +163,13 @@ function argumentsSchema(tool: Tool): Record<string, unknown> {
   };
 }
 
-/** A tool as chat templates take it. */
+/** A tool in the form for chat templates. */
 export function templateTool(tool: Tool) {
   const { name, description = '' } = tool;
   return { type: 'function', function: { name, description, parameters: argumentsSchema(tool) } };
 }
 
-/** The conversation for a template that knows no tools: described in the system turn, calls and results as text. */
+/** The conversation for a template without tools: the system turn describes them, and calls and results are text. */
 export function describeTools(
   messages: readonly ChatMessage[],
   tools: readonly Tool[],

@@ -4,10 +4,10 @@ import { rawInputName } from './raw-input.js';
 
 const functionMark = '<function=';
 const header = /^(?:<tool_call>)?\s*<function=([^<>\n]+)>\s*/;
-/** What may still become one. */
+/** A possible beginning of a header. */
 const unfinishedHeader =
   /^(?:<tool_call>)?\s*(?:<function=[^<>\n]*|<?(?:f(?:u(?:n(?:c(?:t(?:i(?:o(?:n)?)?)?)?)?)?)?)?)$/;
-/** One parameter; its end may be missing before the next line that begins another one, or ends the call. */
+/** One parameter. Its end tag may be missing before a line that begins the next parameter or ends the call. */
 const parameter =
   /^\s*<parameter=([^<>\n]+)>\n?([\s\S]*?)(?:\n?<\/parameter>|\n(?=<parameter=)|\n(?=<\/function>))/;
 const parameterBegin = /^\s*<parameter=/;
@@ -20,7 +20,7 @@ interface OpenCall {
   parameters: number;
 }
 
-/** Reads calls as Qwen3-Coder writes them, in tags; arguments come out as JSON, parameter by parameter. */
+/** Reads calls in the tags of Qwen3-Coder, and converts their arguments to JSON, parameter by parameter. */
 export class XmlCallParser extends CallStream {
   #call: OpenCall | undefined;
 
@@ -42,7 +42,7 @@ export class XmlCallParser extends CallStream {
     const call = this.#call;
     if (!call) throw new Error('No call is open');
     const { index, tool } = call;
-    // Looked for first, because a long parameter comes in many pieces.
+    // Checked first, because a long parameter arrives in many pieces.
     if (!this.buffer.includes('</parameter>') && !this.buffer.includes('</function>')) return false;
     const found = parameter.exec(this.buffer);
     if (!found && parameterBegin.test(this.buffer)) return false;
@@ -73,14 +73,14 @@ export class XmlCallParser extends CallStream {
   }
 }
 
-/** A parameter as a piece of the arguments' JSON; of a custom tool its one parameter is the input itself. */
+/** A parameter as a piece of the arguments' JSON. The only parameter of a custom tool is the input itself. */
 function inputOf({ tool, parameters }: OpenCall, name: string, value: string): string {
   if (tool.type === 'custom') return name === rawInputName || parameters === 0 ? value : '';
   const written = JSON.stringify(valueOf(tool, name, value));
   return `${parameters === 0 ? '{' : ', '}${JSON.stringify(name)}: ${written}`;
 }
 
-/** Text where the tool says that it takes text there, otherwise whatever JSON it is; what is none is text. */
+/** The value as text where the tool declares a string, otherwise as JSON; text where the JSON is invalid. */
 function valueOf(tool: Extract<Tool, { type: 'function' }>, name: string, value: string): unknown {
   const properties = (tool.parameters?.['properties'] ?? {}) as Record<
     string,

@@ -7,9 +7,9 @@ import { smallTalkTopic } from '../reading/small-talk.js';
 const maxTurns = 6;
 const maxWords = 60;
 const maxCharacters = 600;
-/** Tokens that the model may write, in any language enough for a question of `maxWords`. */
+/** Limit for the tokens of the answer; enough for a question of `maxWords` in any language. */
 const maxTokens = 120;
-/** Share of the words of the rewritten question that the conversation must have. */
+/** Minimum share of the words of the rewritten question that occur in the conversation. */
 const minKnownWords = 0.5;
 
 const instruction =
@@ -19,9 +19,9 @@ const instruction =
   '"When was Dune written?"';
 
 /**
- * Asks a language model to rewrite the last question of a conversation. Its answer is used only if it is one question about
- * the words of the conversation. The model is not asked where nothing was said before, about a greeting, or about a question that is
- * long enough to be understood alone.
+ * Asks a language model to rewrite the last question of a conversation. Its answer is used only if it is one question
+ * with words of the conversation. The model is not asked for the first question, a greeting, or a question that is long
+ * enough to be understood alone.
  */
 export async function condenseWith(
   messages: readonly ChatMessage[],
@@ -38,7 +38,7 @@ export async function condenseWith(
   return { ...read, ...(answer.usage && { usage: answer.usage }) };
 }
 
-/** The last question and the turns before it, cut to the limits; undefined where the model is not to be asked. */
+/** The last question and the turns before it, cut to the limits; undefined where no rewriting is needed. */
 function clip(messages: readonly ChatMessage[]): { history: string; question: string } | undefined {
   const last = messages.findLastIndex(({ role }) => role === 'user');
   const question = messages[last]?.content.trim() ?? '';
@@ -61,7 +61,7 @@ interface Answer {
   usage?: TokenUsage;
 }
 
-/** The text of an answer, until it is longer than a question may be. */
+/** Collects the text of an answer, and stops where it is too long for a question. */
 async function collect(chunks: AsyncIterable<GenerationChunk>): Promise<Answer> {
   const answer: Answer = { text: '', isCut: false };
   for await (const { text, finishReason, usage } of chunks) {
@@ -73,7 +73,7 @@ async function collect(chunks: AsyncIterable<GenerationChunk>): Promise<Answer> 
   return answer;
 }
 
-/** The question of an answer, or why it has none that can be used. */
+/** The question in an answer, or the problem that makes it unusable. */
 function readQuestion(
   { text, isCut }: Answer,
   conversation: string,
@@ -81,7 +81,7 @@ function readQuestion(
   const lines = text.split('\n').flatMap((line) => line.trim() || []);
   const last = lines.at(-1);
   if (last === undefined) return { problem: 'empty' };
-  // One line before it may announce the question.
+  // One line that announces the question may precede it.
   const isAlone = lines.length === 1 || (lines.length === 2 && lines[0]!.endsWith(':'));
   if (isCut) return { problem: 'too_long' };
   const question = last
@@ -92,7 +92,7 @@ function readQuestion(
   return knowsWords(question, conversation) ? { question } : { problem: 'off_topic' };
 }
 
-/** Whether enough content words of a question begin like words of the conversation. */
+/** Whether enough content words of a question have the same beginning as words of the conversation. */
 function knowsWords(question: string, conversation: string): boolean {
   const said = conversation.toLowerCase();
   const parts = contentWords(question.toLowerCase()).flatMap(comparableParts);
@@ -102,7 +102,7 @@ function knowsWords(question: string, conversation: string): boolean {
 
 const withoutSpaces = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** The beginning of a word, which its other forms share; of a script without spaces all pairs of characters. */
+/** The beginning of a word, which its other forms share; in a script without spaces all pairs of characters. */
 function comparableParts(word: string): string[] {
   if (!withoutSpaces.test(word)) return [word.slice(0, Math.max(4, Math.ceil(word.length * 0.6)))];
   return Array.from({ length: Math.max(1, word.length - 1) }, (_unused, index) =>

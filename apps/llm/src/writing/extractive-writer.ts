@@ -3,26 +3,26 @@ import { countWords } from '#text';
 import { sentencesOf } from '../grounding/sentences.js';
 import type { TextWriter, WritingStep } from './text-writer.js';
 
-/** Texts to unit vectors, and the tokens that were read for it. */
+/** Embeds texts as unit vectors; returns also the number of read tokens. */
 export type EmbedTexts = (
   texts: string[],
   signal: AbortSignal,
 ) => Promise<{ vectors: Float32Array[]; promptTokens: number }>;
 
-/** Sentences of a summary, and of one piece's, where the caller set no limit. */
+/** Number of sentences of a summary or of a piece's summary, where the caller set no limit. */
 const usualSentences = 5;
-/** Sentences that are compared with each other in one step; the work grows with their square. */
+/** Limit for the sentences that one step compares with each other; the work grows with their square. */
 const mostSentences = 400;
-/** Words that so many tokens are about. */
+/** Approximate number of words per token. */
 const wordsPerToken = 0.75;
 
-/** Makes texts of the text's own sentences: for models that quote but do not write. */
+/** Composes texts of the text's own sentences, for models that quote but do not write. */
 export class ExtractiveWriter implements TextWriter {
   readonly pieceWords = 4_000;
 
   constructor(
     private readonly embed: EmbedTexts,
-    /** Most tokens of the text; by the number of sentences where absent. */
+    /** Limit for the tokens of the text; absent: by the number of sentences. */
     private readonly maxTokens?: number,
   ) {}
 
@@ -52,7 +52,7 @@ export class ExtractiveWriter implements TextWriter {
     return this.embed(sentences, signal);
   }
 
-  /** The best one in any case. */
+  /** The best sentences within the limit, but at least one. */
   #withinLength<Ranked extends { sentence: string }>(ranked: readonly Ranked[]): Ranked[] {
     const words = this.maxTokens === undefined ? Infinity : this.maxTokens * wordsPerToken;
     const chosen: Ranked[] = [];
@@ -68,7 +68,7 @@ export class ExtractiveWriter implements TextWriter {
   }
 }
 
-/** Headings, rows of tables and fragments say little by themselves, and very long ones are lists. */
+/** Leaves out headings, rows of tables and fragments, which say little alone, and long sentences, which are lists. */
 function isTelling(sentence: string): boolean {
   const words = countWords(sentence);
   return words >= 5 && words <= 60 && !leansOnContext(sentence) && /[.!?]["”’)\]]*$/.test(sentence);
@@ -78,20 +78,20 @@ function pairOf(sentence: string): string {
   return `Q: ${questionOf(sentence)}\nA: ${sentence}`;
 }
 
-/** What a sentence's likeness to those already chosen costs, beside what its likeness to all of them gives. */
+/** Weight of a sentence's similarity to the chosen sentences, relative to its similarity to all sentences. */
 const redundancyCost = 0.7;
-/** What the first sentence of a text is worth beside its centrality: texts say first what they are about. */
+/** Bonus for the first sentence of a text, which often names the subject. */
 const leadBonus = 0.05;
 
 /**
- * Positions of sentences in the order in which a summary would take them: those most alike to all others first, each
- * next one as little as possible a repetition (centrality as in LexRank, Erkan and Radev 2004; redundancy as in maximal
- * marginal relevance, Carbonell and Goldstein 1998). `vectors`: one unit vector for each sentence.
+ * Positions of sentences in the order of their value for a summary: first the sentences that are most similar to all
+ * others, with as little repetition as possible (centrality as in LexRank, Erkan and Radev 2004; redundancy as in
+ * maximal marginal relevance, Carbonell and Goldstein 1998). `vectors`: one unit vector for each sentence.
  */
 export function rankByCentrality(vectors: readonly Float32Array[]): number[] {
   const sum = sumOf(vectors);
   const others = Math.max(1, vectors.length - 1);
-  // The mean likeness to the others is the likeness to their sum.
+  // The mean similarity to the others is the similarity to their sum, divided by their number.
   const centrality = vectors.map(
     (vector, index) => (dot(vector, sum) - 1) / others + leadBonus * (1 - index / vectors.length),
   );
@@ -122,23 +122,23 @@ function dot(a: Float32Array | undefined, b: Float32Array | undefined): number {
   return sum;
 }
 
-/** Words that a sentence begins with which lean on the sentence before it: alone it would not be understood. */
+/** First words of sentences that need the sentence before them to be understood. */
 const leaning =
   /^(it|its|this|that|these|those|they|them|their|he|him|his|she|her|such|there|here|then|thus|so|but|and|or|nor|however|therefore|moreover|furthermore|also|instead|otherwise|meanwhile|for example|for instance|in addition|as a result|both|neither|another|others?)\b/i;
 
 interface Form {
   pattern: RegExp;
-  /** The first group is a thing, which has to be clear by itself. */
+  /** The first group is a subject, which must be clear without context. */
   aboutThing?: boolean;
   ask: (...groups: string[]) => string;
 }
 
 const subject = String.raw`((?:[^\s,;:()]+ ){0,6}?[^\s,;:()]+)`;
 
-/** A subject that these are part of is no thing to ask about by itself. */
+/** Words that make a subject unclear without context. */
 const unclear = /\b(that|which|who|whose|what|two|before|after|one|more|less|not|each|same|former|latter)\b/i;
 
-/** The first that fits makes the question. */
+/** The first matching pattern forms the question. */
 const forms: readonly Form[] = [
   { pattern: /^(?:In order )?[Tt]o ([a-z][^,:;]{3,70}), /, ask: (action) => `How do I ${action}?` },
   { pattern: /^(?:If|When|Once) ([^,;]{5,90}), /, ask: (case_) => `What happens when ${lower(case_)}?` },
@@ -155,14 +155,14 @@ const forms: readonly Form[] = [
   },
 ];
 
-/** True of a sentence that begins with a word for something said before it. English. */
+/** Whether an English sentence begins with a word that refers to earlier text. */
 function leansOnContext(sentence: string): boolean {
   return leaning.test(sentence);
 }
 
 /**
- * A question that a sentence answers, made from its form; undefined where it has none that is known, or leans on the
- * sentences around it. English.
+ * A question that an English sentence answers, formed by a pattern; undefined where no pattern matches or the sentence
+ * needs its context.
  */
 export function questionOf(sentence: string): string | undefined {
   if (leansOnContext(sentence) || !/[.!]["”’)]?$/.test(sentence)) return undefined;
@@ -173,7 +173,7 @@ export function questionOf(sentence: string): string | undefined {
   return undefined;
 }
 
-/** Articles and other small words lose their capital inside a question; names keep theirs. */
+/** Lowers the first letter of articles and other function words inside a question, but not of names. */
 function lower(words: string): string {
   return words.replace(
     /^(The|A|An|All|Each|Every|Some|Many|Most|No|One|Two|Three|Your|Our|My|You|We|Both|Any|In|On|At|For)\b/,

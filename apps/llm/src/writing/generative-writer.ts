@@ -2,28 +2,28 @@ import { type GenerationChunk, type GenerationParameters, invalidField } from '#
 import type { GenerateRequest } from '../tools/tool-format.js';
 import type { TextWriter, WritingStep } from './text-writer.js';
 
-/** What of the language model such a writer needs. */
+/** The methods of the language model that the writer uses. */
 export interface WritingModel {
   generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<GenerationChunk>;
   countPromptTokens(request: Pick<GenerateRequest, 'messages'>): Promise<number>;
-  /** Most tokens of prompt and answer together. */
+  /** Limit for the tokens of prompt and answer together. */
   readonly maxInputTokens: number;
 }
 
 export interface WritingWishes {
   parameters: GenerationParameters;
-  /** English name of the language to write in; that of the text where absent. */
+  /** English name of the language to write in; absent: the language of the text. */
   language?: string;
 }
 
-/** Tokens kept free for what is written where the caller did not say. */
+/** Tokens reserved for the answer where the caller set no limit. */
 const defaultAnswerTokens = 400;
-/** Most tokens of a piece's summary: what is combined later may be short. */
+/** Limit for the tokens of a piece's summary, which is combined with others later. */
 const partTokens = 256;
-/** Words that surely fit where so many tokens do: ordinary text has fewer than two tokens a word. */
+/** Upper estimate of tokens per word: ordinary text has fewer than two. */
 const tokensPerWord = 2;
 
-/** Asks a model that can write. */
+/** Writes texts with a language model. */
 export class GenerativeWriter implements TextWriter {
   readonly pieceWords: number;
   private readonly answerTokens: number;
@@ -34,7 +34,7 @@ export class GenerativeWriter implements TextWriter {
   ) {
     const wanted = wishes.parameters.max_tokens ?? defaultAnswerTokens;
     this.answerTokens = Math.min(wanted, Math.floor(model.maxInputTokens / 3));
-    // A refinement holds the summary so far beside the piece.
+    // A refinement contains the summary so far in addition to the piece.
     const room = model.maxInputTokens - this.answerTokens - partTokens - instructionTokens;
     this.pieceWords = Math.max(20, Math.floor(room / tokensPerWord));
   }
@@ -61,7 +61,7 @@ export class GenerativeWriter implements TextWriter {
   }
 }
 
-/** Tokens of the longest instruction, generously. */
+/** Upper estimate for the tokens of the longest instruction. */
 const instructionTokens = 128;
 
 const instructions = {
@@ -93,7 +93,7 @@ export function languageName(given: string | undefined): string | undefined {
     const name = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }).of(given);
     if (name !== undefined) return name;
   } catch {
-    // Not even the shape of a code: told below.
+    // Not in the form of a language code: the error below reports it.
   }
-  throw invalidField('language', `${given} is no language that is known; write e.g. de or German`);
+  throw invalidField('language', `${given} is not a known language; write e.g. de or German`);
 }

@@ -1,31 +1,31 @@
 import type { GenerationChunk, TokenUsage } from '#contracts';
 
-/** One step towards a text about a text. */
+/** One step of writing a text about a text. */
 export type WritingStep =
-  /** A summary of the whole, or of one piece of it. */
+  /** A summary of the whole text or of one piece. */
   | { kind: 'summary' | 'part'; text: string }
   /** One summary of the summaries of the pieces, in their order. */
   | { kind: 'combination'; text: string }
-  /** The summary of all before, made to cover the next piece as well. */
+  /** The summary of the earlier pieces, extended to the next piece. */
   | { kind: 'refinement'; text: string; before: string }
-  /** Questions that the text answers, and the answers. */
+  /** Questions that the text answers, with the answers. */
   | { kind: 'faq'; text: string; count: number };
 
-/** How a step is done: by a model that can write, or by choosing sentences. */
+/** Carries out steps, with a language model or by choosing sentences. */
 export interface TextWriter {
-  /** Whether one step can read a text of this length, with room left for what it writes. */
+  /** Whether one step can read a text of this length and still has room for its own text. */
   fits(text: string): Promise<boolean>;
-  /** Words of a piece that one step can surely read. */
+  /** Words of a piece that one step can read in any case. */
   readonly pieceWords: number;
-  /** Streams what it writes; the last chunk has the finish reason and the usage. */
+  /** Streams the text of a step; the last chunk has the finish reason and the usage. */
   write(step: WritingStep, signal: AbortSignal): AsyncIterable<GenerationChunk>;
 }
 
-/** Tokens of several generations that make one answer. */
+/** Sums the tokens of the generations of one answer. */
 export class UsageSum {
   private sum: TokenUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
 
-  /** Returns the sum, with these tokens in it. */
+  /** Adds tokens and returns the sum. */
   add({ promptTokens, completionTokens, cachedTokens, reasoningTokens = 0 }: TokenUsage): TokenUsage {
     const thought = (this.sum.reasoningTokens ?? 0) + reasoningTokens;
     this.sum = {
@@ -37,7 +37,7 @@ export class UsageSum {
     return this.sum;
   }
 
-  /** Hands a generation on; its usage becomes that of everything so far, itself included. */
+  /** Passes a generation on, with the usage of all generations so far including this one. */
   async *addTo(chunks: AsyncIterable<GenerationChunk>): AsyncGenerator<GenerationChunk, void, void> {
     for await (const chunk of chunks) yield chunk.usage ? { ...chunk, usage: this.add(chunk.usage) } : chunk;
   }

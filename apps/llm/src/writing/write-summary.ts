@@ -6,17 +6,17 @@ import { UsageSum, type TextWriter, type WritingStep } from './text-writer.js';
 export interface SummaryRequest {
   text: string;
   type: SummaryType;
-  /** Words of a piece; as many as the writer takes where absent. */
+  /** Words of a piece; absent: the limit of the writer. */
   pieceWords?: number;
   overlapWords?: number;
 }
 
-/** Pieces that are worked on side by side; the engine batches what comes together. */
+/** Limit for the concurrent pieces; the engine batches concurrent requests. */
 const breadth = 4;
 
 /**
- * Summarises a text in as many steps as its type and length ask for, and streams the last one, whose usage is that of
- * all steps. Errors: context_length_exceeded where `stuff` is asked for and the text is too long; the writer's own.
+ * Summarizes a text in as many steps as its type and length need, and streams the last step with the usage of all
+ * steps. Errors: context_length_exceeded for `stuff` with a text that is too long; the errors of the writer.
  */
 export async function* writeSummary(
   request: SummaryRequest,
@@ -37,7 +37,7 @@ class Steps {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Does every step but the last one, which it gives back. */
+  /** Carries out all steps except the last one, and returns that one. */
   async untilLast(): Promise<WritingStep> {
     const { text, type } = this.request;
     const whole: WritingStep = { kind: 'summary', text };
@@ -62,7 +62,7 @@ class Steps {
     return { kind: 'refinement', before, text: last };
   }
 
-  /** Summaries that together are still too long are summarised again, as long as that makes them shorter. */
+  /** Combines summaries. Summaries that are too long together are summarized again, as long as they become shorter. */
   private async combine(pieces: readonly string[]): Promise<WritingStep> {
     const parts = await this.gatherAll(pieces);
     const text = parts.join('\n\n');
@@ -90,7 +90,7 @@ class Steps {
     return text.trim();
   }
 
-  /** As many of the first words as fit, to within one part in thirty-two. */
+  /** As many of the first words as fit, with a precision of one thirty-second. */
   private async beginningOf(text: string): Promise<string> {
     if (await this.writer.fits(text)) return text;
     let fitting = Math.min(this.writer.pieceWords, countWords(text));
@@ -105,8 +105,8 @@ class Steps {
 }
 
 /**
- * Cuts a text at sentence borders into pieces of at most `size` words; a sentence longer than that is cut at words.
- * Each piece begins with the last whole sentences of the one before, `overlap` words of them at most.
+ * Cuts a text at sentence borders into pieces of at most `size` words. A longer sentence is cut at words. Each piece
+ * begins with the last whole sentences of the previous one, with at most `overlap` words.
  */
 export function cutIntoPieces(text: string, size: number, overlap = 0): string[] {
   const units = sentencesOf(text).flatMap((sentence) => cutAtWords(sentence, size));

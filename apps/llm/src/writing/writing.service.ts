@@ -33,7 +33,7 @@ const defaultQuestions = 5;
 /** Sentences embedded in one call. */
 const batchSize = 128;
 
-/** Writes texts about texts: summaries, questions with their answers. */
+/** Writes texts about texts: summaries, and questions with answers. */
 @Injectable()
 export class WritingService {
   constructor(
@@ -61,7 +61,7 @@ export class WritingService {
   async condense(messages: readonly ChatMessage[], signal: AbortSignal): Promise<ReplyOf<typeof condense>> {
     const { condensesWithinMs, templateVariables = [] } = this.llm.model;
     if (!condensesWithinMs) return {};
-    // A thought would take longer than the question.
+    // Reasoning would take longer than the question.
     const thinks = templateVariables.includes('enable_thinking');
     const kwargs = thinks ? { chat_template_kwargs: { enable_thinking: false } } : {};
     return condenseWith(messages, (prompt) => this.llm.generate({ ...prompt, ...kwargs }, signal));
@@ -106,7 +106,7 @@ export class WritingService {
 
 type FaqCallPrompt = Parameters<LlmService['countTokens']>[0];
 
-/** The reference writes -1 for "choose". Errors: invalid_request where the overlap leaves nothing new. */
+/** In the reference -1 means the default. Errors: invalid_request where the overlap is not smaller than the piece. */
 function pieceSizes({
   chunk_size: size = -1,
   chunk_overlap: overlap = -1,
@@ -118,19 +118,19 @@ function pieceSizes({
 }
 
 function writesNothing(model: string, language: string): MegaNestError {
-  const reason = `${model} writes no ${language}; what it gives is made of the text's own sentences`;
+  const reason = `${model} cannot write ${language}; its answer consists of the text's own sentences`;
   return unsupportedField('language', reason);
 }
 
 export interface FaqRequest {
   text: string;
-  /** Most questions. */
+  /** Limit for the number of questions. */
   count: number;
   pieceWords?: number;
   overlapWords?: number;
 }
 
-/** Streams the questions of a text and their answers, piece after piece where it is too long for one step. */
+/** Streams questions and answers about a text, piece after piece where it is too long for one step. */
 export async function* writeFaqOf(
   request: FaqRequest,
   writer: TextWriter,
