@@ -7,8 +7,8 @@ export const metadataSchema = z.record(z.string(), z.unknown());
 export const defaultCollection = 'default';
 
 /**
- * True for the collection names of vector stores. Callers get a clear error for such names. Access control does not depend
- * on it: each document and chunk of a vector store has an owner.
+ * True for the collection names of vector stores. Callers get a clear error for such names. Access control does not
+ * depend on it: each document and chunk of a vector store has an owner.
  */
 export function isVectorStore(collection: string): boolean {
   return collection.startsWith('vs_');

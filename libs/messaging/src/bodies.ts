@@ -35,7 +35,9 @@ export class PartCollector {
   #parts: Uint8Array[] = [];
   #bytes = 0;
 
-  /** Returns the body at its last part, undefined before. Errors: service_unavailable for lost parts; payload_too_large. */
+  /**
+   * Returns the body at its last part, undefined before. Errors: service_unavailable for lost parts; payload_too_large.
+   */
   add({ data, headers: given }: Pick<Msg, 'data' | 'headers'>, service: string): Uint8Array | undefined {
     const part = given?.get(header.part) ?? '';
     this.#bytes += data.length;
@@ -54,9 +56,9 @@ export class PartCollector {
 type Received = Pick<Msg, 'data' | 'headers' | 'reply'>;
 
 /**
- * Reads the body of a request. If it is too large for a message, the service asks for it: the first message decides which
- * instance gets the request, and the caller sends the parts to that instance. Errors: cancelled if the caller is gone or
- * the signal aborts; payload_too_large; service_unavailable for lost parts.
+ * Reads the body of a request. If it is too large for a message, the service asks for it: the first message decides
+ * which instance gets the request, and the caller sends the parts to that instance. Errors: cancelled if the caller is
+ * gone or the signal aborts; payload_too_large; service_unavailable for lost parts.
  */
 export async function readRequestBody(
   nats: NatsConnection,
@@ -96,7 +98,9 @@ function sendHeaders() {
 export class Outbox {
   #waiting: (() => void)[] = [];
 
-  /** @param onFailure Called for a message that could not be sent, because its sender cannot catch the error any more. */
+  /**
+   * @param onFailure Called for a message that could not be sent, because its sender cannot catch the error any more.
+   */
   constructor(private readonly onFailure: (error: unknown) => void) {}
 
   /** Sends at the end of this turn, in the order of the calls. */

@@ -93,8 +93,9 @@ export class Call<Method extends RpcMethod> implements WatchedCall {
   }
 
   /**
-   * Called every {@link checkMs}; returns whether no message came since the last check. A service that is silent for too
-   * long is dead. The silence is counted in checks, not in time, because a process that was suspended has unread messages.
+   * Called every {@link checkMs}; returns whether no message came since the last check. A service that is silent for
+   * too long is dead. The silence is counted in checks, not in time, because a process that was suspended has unread
+   * messages.
    */
   checkSilence(): boolean {
     this.#checksSinceMessage += 1;

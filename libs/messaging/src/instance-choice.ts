@@ -260,8 +260,8 @@ export class Route {
   }
 
   /**
-   * True if a failed call can go to another instance: its instance is gone, is full, or serves another model. It must not
-   * have got a reply.
+   * True if a failed call can go to another instance: its instance is gone, is full, or serves another model. It must
+   * not have got a reply.
    */
   goesOn(error: unknown): boolean {
     if (!(error instanceof MegaNestError)) return false;

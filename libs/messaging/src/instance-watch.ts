@@ -43,8 +43,8 @@ const border = '=';
 export const instanceName = /^[\w-]{1,64}$/;
 
 /**
- * Notices the death of instances while calls wait for them: an instance listens on its own subject while it is connected,
- * and the NATS server reports a subject without a listener. Services without such a subject are not watched.
+ * Notices the death of instances while calls wait for them: an instance listens on its own subject while it is
+ * connected, and the NATS server reports a subject without a listener. Services without such a subject are not watched.
  */
 export class InstanceWatch {
   /** By service and name. */
@@ -67,7 +67,10 @@ export class InstanceWatch {
         this.options.publish(aliveSubject(service, id), this.#inboxOf(service, asked));
   }
 
-  /** Handles an answer to this watch's question. The last token of the subject identifies it; other messages are ignored. */
+  /**
+   * Handles an answer to this watch's question. The last token of the subject identifies it; other messages are
+   * ignored.
+   */
   accept(message: Pick<Msg, 'headers' | 'string'>, service: string, token: string): void {
     if (!token.startsWith(prefix)) return;
     const asked = token.slice(prefix.length);
@@ -89,7 +92,10 @@ export class InstanceWatch {
     return (this.options.now ?? (() => performance.now()))();
   }
 
-  /** Forgets the instances after a new connection to NATS: they have to reconnect too, and are unknown until they answer. */
+  /**
+   * Forgets the instances after a new connection to NATS: they have to reconnect too, and are unknown until they
+   * answer.
+   */
   forget(): void {
     this.#instances.clear();
     this.#askedAt.clear();

@@ -13,7 +13,9 @@ function fromConnection<Provided>(provide: new (connection: MessagingConnection)
   };
 }
 
-/** Provides the NATS connection, client, object store, directory and, for `connectMicroservice`, the server of an app. */
+/**
+ * Provides the NATS connection, client, object store, directory and, for `connectMicroservice`, the server of an app.
+ */
 @Global()
 @Module({})
 export class MessagingModule implements OnApplicationShutdown {

@@ -6,7 +6,9 @@ import type { MessagingConnection } from './connection.js';
 
 /** Name of the object store for files. */
 export const bucket = 'meganest-uploads';
-/** Uploads that were not removed are dropped after a day: an ingest job may wait for hours before it reads its files. */
+/**
+ * Uploads that were not removed are dropped after a day: an ingest job may wait for hours before it reads its files.
+ */
 const lifetimeNanoseconds = 24 * 3600 * 1e9;
 
 export interface ObjectDescription {
@@ -44,7 +46,9 @@ export interface BucketOptions {
   replicas?: number;
 }
 
-/** Passes files between services by reference, in NATS's object store: a process does not need a whole file in memory. */
+/**
+ * Passes files between services by reference, in NATS's object store: a process does not need a whole file in memory.
+ */
 export class ObjectStore {
   #store: Promise<NatsObjectStore> | undefined;
   /** The connection that the handle was made on: a server that was away may have lost the bucket. */
@@ -78,8 +82,8 @@ export class ObjectStore {
   }
 
   /**
-   * Yields the bytes in pieces, with a request for each: consumers of the client library, and their subscriptions, would
-   * stay until the connection closes. Errors: `not_found`, and `service_unavailable`.
+   * Yields the bytes in pieces, with a request for each: consumers of the client library, and their subscriptions,
+   * would stay until the connection closes. Errors: `not_found`, and `service_unavailable`.
    */
   async *get(objectId: string): AsyncGenerator<Uint8Array, void, void> {
     const info = await this.#patiently((store) => store.info(objectId));
@@ -125,7 +129,9 @@ export class ObjectStore {
     }
   }
 
-  /** Removes the objects of unused files; several small files share an object. After a failure the object expires later. */
+  /**
+   * Removes the objects of unused files; several small files share an object. After a failure the object expires later.
+   */
   async discard(files: readonly Pick<FileReference, 'objectId'>[]): Promise<void> {
     const ids = new Set(files.map(({ objectId }) => objectId));
     await Promise.allSettled([...ids].map((id) => this.delete(id)));

@@ -44,8 +44,9 @@ const announceMs = 200;
 
 /**
  * Calls methods of services. All replies of a connection arrive over one subscription, so a call costs one publish. A
- * reply subject has the name of the called service, so that the server's permissions keep other services from answering.
- * Errors: the service's own, `service_unavailable` (no instance, or it died), `deadline_exceeded`, `cancelled`,
+ * reply subject has the name of the called service, so that the server's permissions keep other services from
+ * answering. Errors: the service's own, `service_unavailable` (no instance, or it died), `deadline_exceeded`,
+ * `cancelled`,
  * `payload_too_large`, `bad_upstream`.
  */
 export class RpcClient {
@@ -115,7 +116,9 @@ export class RpcClient {
     });
   }
 
-  /** Sends a call, and again to other instances if one does not take it; the returned function removes all its state. */
+  /**
+   * Sends a call, and again to other instances if one does not take it; the returned function removes all its state.
+   */
   #send<Method extends RpcMethod>(
     method: Method,
     payload: RequestOf<Method>,

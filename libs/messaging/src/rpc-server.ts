@@ -301,7 +301,8 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   #sendHeartbeats(): void {
     if (!this.connection.connected) return;
     for (const [callId, reply] of this.#running.due(heartbeatMs)) {
-      // A caller that is gone makes the server answer "no responders" to the cancel subject, which stops the call after a while.
+      // A caller that is gone makes the server answer "no responders" to the cancel subject, which stops the call after
+      // a while.
       this.connection.nats.publish(reply, undefined, {
         headers: aliveHeaders(this.#instance),
         reply: cancelSubject(callId),

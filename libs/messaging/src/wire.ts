@@ -19,15 +19,18 @@ export const header = {
   stream: 'Meganest-Stream',
   /** On a request: the caller can join replies from parts. */
   accept: 'Meganest-Accept',
-  /** On a request whose body follows: its size in bytes. The instance with the call asks for it with `Meganest-Stream: send`. */
+  /**
+   * On a request whose body follows: its size in bytes. The instance with the call asks for it with `Meganest-Stream:
+   * send`.
+   */
   body: 'Meganest-Body',
   /** On a part of a body: `more`, or on the last part the total bytes. */
   part: 'Meganest-Part',
   /** On heartbeats: the instance that runs the call. */
   instance: 'Meganest-Instance',
   /**
-   * On an instance's answer with its name: its running calls, with calls that wait in its engine counted twice; `none` if
-   * it does not take further calls. A caller may then send calls to this instance by name.
+   * On an instance's answer with its name: its running calls, with calls that wait in its engine counted twice; `none`
+   * if it does not take further calls. A caller may then send calls to this instance by name.
    */
   load: 'Meganest-Load',
   /** On the same answer: the names of the models that the instance serves, as a JSON array, if calls name models. */
@@ -55,8 +58,8 @@ export function cancelSubject(callId: string): string {
 }
 
 /**
- * The subject on which an instance listens while it is connected. Without an instance: the subject on which all instances
- * of a service answer with their names.
+ * The subject on which an instance listens while it is connected. Without an instance: the subject on which all
+ * instances of a service answer with their names.
  */
 export function aliveSubject(service: string, instance?: string): string {
   return instance === undefined ? `meganest.alive.${service}` : `meganest.alive.${service}.${instance}`;

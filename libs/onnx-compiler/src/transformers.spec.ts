@@ -38,7 +38,9 @@ const open = (path: string): Promise<InferenceSession> =>
   InferenceSession.create(path, { intraOpNumThreads: 1 });
 const options = { dtype: 'fp32', local_files_only: true } as const;
 
-/** Continuations of prompts by greedy decoding, with the serving graph and with transformers.js on the exporters' graph. */
+/**
+ * Continuations of prompts by greedy decoding, with the serving graph and with transformers.js on the exporters' graph.
+ */
 async function continuations(directory: string): Promise<{ ours: number[][]; theirs: number[][] }> {
   const name = basename(directory);
   const compiled = await compileDecoder(directory, { cacheDir, weights: 'fp32', kv: 'float' });

@@ -56,7 +56,10 @@ export const messagesSchema = z
   );
 type WireMessage = z.output<typeof message>;
 
-/** Reduces a conversation to text turns with images among the text. Errors: unsupported_parameter for parts of other kinds. */
+/**
+ * Reduces a conversation to text turns with images among the text. Errors: unsupported_parameter for parts of other
+ * kinds.
+ */
 export function toChatMessages(messages: readonly WireMessage[], path = 'messages'): ChatMessage[] {
   // A deprecated function message answers the call before it, which had no id.
   let lastFunctionCall: string | undefined;

@@ -123,8 +123,8 @@ export async function collectChatCompletion(
 }
 
 /**
- * Converts a stream of chunks to frames with `chat.completion.chunk` objects. `[DONE]` ends the stream; the last object has
- * the usage if the request includes it.
+ * Converts a stream of chunks to frames with `chat.completion.chunk` objects. `[DONE]` ends the stream; the last object
+ * has the usage if the request includes it.
  */
 export async function* chatCompletionFrames(
   chunks: AsyncIterable<SpokenChunk>,

@@ -81,8 +81,8 @@ export interface ChatTools {
 }
 
 /**
- * The tools of a request. Errors: invalid_request for two tools with one name, for a choice that is not among the tools,
- * and for a request with both the deprecated and the current fields.
+ * The tools of a request. Errors: invalid_request for two tools with one name, for a choice that is not among the
+ * tools, and for a request with both the deprecated and the current fields.
  */
 export function chatTools(fields: ToolFields): ChatTools {
   const { functions, function_call: functionCall } = fields;
@@ -181,8 +181,8 @@ function assertChoosable(choice: ToolChoice | undefined, tools: readonly Tool[],
 const toolParam = /^tools\[(\d+)\]\.((?:grammar|parameters)\b.*)$/;
 
 /**
- * Passes the chunks on, and replaces the path in errors about a tool with the path in the caller's request. The language
- * model's errors have the tool's index and its field: `tools[0].grammar.definition`.
+ * Passes the chunks on, and replaces the path in errors about a tool with the path in the caller's request. The
+ * language model's errors have the tool's index and its field: `tools[0].grammar.definition`.
  */
 export async function* namingToolParams(
   chunks: AsyncIterable<GenerationChunk>,

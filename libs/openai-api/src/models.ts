@@ -57,8 +57,8 @@ const efforts = ['low', 'medium', 'high'];
 export type CodexModel = Model & { slug: string } & Record<string, unknown>;
 
 /**
- * A model in the format of the Codex CLI. It decides which tools Codex offers: `apply_patch` as a custom tool, the shell,
- * and `view_image` if the model accepts images. It includes fields that only older versions need.
+ * A model in the format of the Codex CLI. It decides which tools Codex offers: `apply_patch` as a custom tool, the
+ * shell, and `view_image` if the model accepts images. It includes fields that only older versions need.
  */
 export function codexModel(info: Partial<ModelInfo> & { id: string; service?: string }): CodexModel {
   const { id, maxInputTokens, assumesLength, modalities = ['text'], templateVariables = [] } = info;

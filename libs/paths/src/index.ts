@@ -26,8 +26,8 @@ export function builtFile(name: string): string {
 const testDataFolder = process.env['TEST_DATA'] ?? join(projectRoot, '..', 'shared');
 
 /**
- * A file or folder of the test data: data sets, models and documents that tests and benchmarks use and that the repository
- * does not hold, because of their size or license. It may be absent.
+ * A file or folder of the test data: data sets, models and documents that tests and benchmarks use and that the
+ * repository does not hold, because of their size or license. It may be absent.
  */
 export function testData(...parts: string[]): string {
   return join(testDataFolder, ...parts);

@@ -84,8 +84,8 @@ export async function startService(options: ServiceOptions): Promise<NestFastify
 }
 
 /**
- * Runs a service's main function; a failure is one line and exit code 1. The line is JSON, so that a log keeps the stack and a
- * console shows the message alone; wrong settings are plain text.
+ * Runs a service's main function; a failure is one line and exit code 1. The line is JSON, so that a log keeps the
+ * stack and a console shows the message alone; wrong settings are plain text.
  */
 export async function runMain(start: () => Promise<unknown>): Promise<void> {
   try {

@@ -28,9 +28,9 @@ export function refusalOfUrl(text: string, allowPrivate: boolean): string | unde
 }
 
 /**
- * The `fetch` for servers of users, for libraries with their own protocol. Every connection, also of a redirect, goes only
- * to a public address, which is checked when it is made. Bodies are not decompressed, and a body that exceeds the limits
- * fails with {@link BodyTooLargeError}.
+ * The `fetch` for servers of users, for libraries with their own protocol. Every connection, also of a redirect, goes
+ * only to a public address, which is checked when it is made. Bodies are not decompressed, and a body that exceeds the
+ * limits fails with {@link BodyTooLargeError}.
  */
 export function fetchForUsers(allowPrivate: boolean, bounds: BodyBounds = {}): OwnedFetch {
   const connector = buildConnector({ lookup: guardedLookup(allowPrivate) });
@@ -65,7 +65,9 @@ interface BodyBounds {
   maxEventBytes?: number;
   /** Maximum bytes of an event stream; default 64 MiB. */
   maxStreamBytes?: number;
-  /** Called when a body is cut off; the reader of an event stream may regard that as a lost connection and keep waiting. */
+  /**
+   * Called when a body is cut off; the reader of an event stream may regard that as a lost connection and keep waiting.
+   */
   onCut?: (error: BodyTooLargeError) => void;
 }
 

@@ -29,7 +29,8 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Fetches the URL of a user. It checks addresses when the connection is made, for every redirect, which prevents DNS
- * rebinding (a name that changes its address between check and use). A name with any refused address is refused. Errors:
+ * rebinding (a name that changes its address between check and use). A name with any refused address is refused.
+ * Errors:
  * `forbidden_url`, `unreachable_url`, `payload_too_large`, `cancelled`.
  */
 export async function guardedFetch(url: string, options: GuardedFetchOptions): Promise<FetchedPage> {

@@ -5,8 +5,8 @@ import { Worker } from 'node:worker_threads';
 const beatMs = 1_000;
 
 /**
- * The watching thread. It counts its own turns, not the clock: a process that was suspended as a whole is not at fault. It
- * writes to standard error by itself, since the event loop that usually does so is the one that stands still.
+ * The watching thread. It counts its own turns, not the clock: a process that was suspended as a whole is not at fault.
+ * It writes to standard error by itself, since the event loop that usually does so is the one that stands still.
  */
 const program = `
 const { workerData: { beats, everyMs, limitMs } } = require('node:worker_threads');
@@ -26,8 +26,8 @@ setInterval(() => {
 `;
 
 /**
- * Ends this process, so that it is started again, when its event loop stands still for `limitMs`: nothing inside the event
- * loop could notice that, and no signal handler would run. 0, or a debugger, turns it off.
+ * Ends this process, so that it is started again, when its event loop stands still for `limitMs`: nothing inside the
+ * event loop could notice that, and no signal handler would run. 0, or a debugger, turns it off.
  */
 export function startWatchdog(limitMs: number): void {
   if (limitMs === 0 || inspectorUrl() !== undefined) return;

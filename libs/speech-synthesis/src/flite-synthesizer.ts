@@ -133,7 +133,9 @@ class FliteSynthesizer implements SpeechSynthesizer {
   }
 }
 
-/** Longer pieces are cut at a comma or a space, so that the first audio of a long sentence does not wait for its end. */
+/**
+ * Longer pieces are cut at a comma or a space, so that the first audio of a long sentence does not wait for its end.
+ */
 const maxPieceCharacters = 240;
 
 const plainCharacters: readonly [RegExp, string][] = [

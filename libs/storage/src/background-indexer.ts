@@ -21,9 +21,9 @@ const lookAfter = 500;
 const retryMs = 2_000;
 
 /**
- * Builds HNSW indexes and counts the words of large collections, in the background. It builds an index in bulk, for a range
- * of a collection's latest chunks, once there are too many of them to compare one by one. Before that they do not have an
- * index, and a search compares them exactly.
+ * Builds HNSW indexes and counts the words of large collections, in the background. It builds an index in bulk, for a
+ * range of a collection's latest chunks, once there are too many of them to compare one by one. Before that they do not
+ * have an index, and a search compares them exactly.
  */
 export class BackgroundIndexer {
   readonly #written = new Map<string, number>();
@@ -32,7 +32,10 @@ export class BackgroundIndexer {
   #working: Promise<void> | undefined;
   #policy: IndexingPolicy | undefined;
   #own: Database | undefined;
-  /** Parallel workers share the memory of a build; a container has 64 MB of `/dev/shm` unless its configuration says more. */
+  /**
+   * Parallel workers share the memory of a build; a container has 64 MB of `/dev/shm` unless its configuration says
+   * more.
+   */
   #maxWorkers: number | undefined;
   /** Receives failures: a search is right without the index, and the next look or the next start builds it. */
   onFailure: (error: unknown) => void = () => undefined;
@@ -47,7 +50,10 @@ export class BackgroundIndexer {
     if (since >= lookAfter) this.#begin([target]);
   }
 
-  /** Checks every collection: a process may have died before it built an index. Drops the indexes of deleted collections. */
+  /**
+   * Checks every collection: a process may have died before it built an index. Drops the indexes of deleted
+   * collections.
+   */
   async catchUp(): Promise<void> {
     const targets = await this.database.transaction((transaction) =>
       transaction.query<IndexedChunks>(
@@ -160,8 +166,8 @@ export class BackgroundIndexer {
   }
 
   /**
-   * Neither writers nor searches wait. Of two processes that begin at the same time, one fails: their indexes have one name.
-   * Returns false where the server lacks shared memory for parallel workers: later builds do without them.
+   * Neither writers nor searches wait. Of two processes that begin at the same time, one fails: their indexes have one
+   * name. Returns false where the server lacks shared memory for parallel workers: later builds do without them.
    */
   async #buildBesideWriters(target: IndexedChunks, segment: PlannedSegment): Promise<boolean> {
     const table = `${quoteIdentifier(this.database.schema)}.chunks`;

@@ -55,10 +55,10 @@ export function lacksSharedMemory(error: unknown): boolean {
 }
 
 /**
- * Converts the error of a statement to an error for callers: `service_unavailable` with postgres if the database is away
- * or its disk is full, `deadline_exceeded` if a statement exceeded its time limit, `invalid_request` if a value is too
- * long for an index, otherwise `internal_error` with the SQLSTATE. The database's message may contain data of others, so
- * it is only the cause, for the log.
+ * Converts the error of a statement to an error for callers: `service_unavailable` with postgres if the database is
+ * away or its disk is full, `deadline_exceeded` if a statement exceeded its time limit, `invalid_request` if a value is
+ * too long for an index, otherwise `internal_error` with the SQLSTATE. The database's message may contain data of
+ * others, so it is only the cause, for the log.
  */
 export function toMegaNestError(error: unknown): MegaNestError {
   if (error instanceof MegaNestError) return error;

@@ -128,8 +128,8 @@ export class Database {
   }
 
   /**
-   * Runs a statement that Postgres refuses within a transaction, with its own settings and without a time limit. An abort
-   * closes the connection; the server finishes the statement.
+   * Runs a statement that Postgres refuses within a transaction, with its own settings and without a time limit. An
+   * abort closes the connection; the server finishes the statement.
    */
   async runOutsideTransaction(
     text: string,

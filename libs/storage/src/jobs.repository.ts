@@ -108,8 +108,8 @@ export class JobsRepository<
   }
 
   /**
-   * Takes over at most `limit` jobs that no running process works on: unfinished, not reported for `idleMs`, and started
-   * fewer than `maxAttempts` times.
+   * Takes over at most `limit` jobs that no running process works on: unfinished, not reported for `idleMs`, and
+   * started fewer than `maxAttempts` times.
    */
   async claimAbandoned(
     idleMs: number,
@@ -136,8 +136,8 @@ export class JobsRepository<
   }
 
   /**
-   * Writes progress and marks the job as running; false if it is unknown, has ended (also by a cancellation), is paused,
-   * or another process has it.
+   * Writes progress and marks the job as running; false if it is unknown, has ended (also by a cancellation), is
+   * paused, or another process has it.
    */
   async report(id: string, progress: Progress, epoch = 0): Promise<boolean> {
     return this.update(id, 'running', { progress, epoch });

@@ -13,8 +13,8 @@ const silent = { debug: undefined, info: () => {}, warn: () => {}, error: () => 
 
 /**
  * Applies pending migrations inside the caller's transaction, under a lock that ends with it. The library's own lock
- * belongs to the session, and PGlite has only one session for all clients. So that lock is off, and no migration gets its
- * own transaction.
+ * belongs to the session, and PGlite has only one session for all clients. So that lock is off, and no migration gets
+ * its own transaction.
  */
 export async function runMigrations(transaction: Transaction, schema: string): Promise<string[]> {
   await transaction.query('SET LOCAL statement_timeout = 0');

@@ -89,9 +89,9 @@ export function mostInMemory(dimensions: number): number {
 }
 
 /**
- * The last segments that are built again together with `rows` new chunks: all of about their size where there are enough
- * of them, or where one more would not fit, then those of the next size. So a chunk is indexed a few times, and a search
- * reads few segments.
+ * The last segments that are built again together with `rows` new chunks: all of about their size where there are
+ * enough of them, or where one more would not fit, then those of the next size. So a chunk is indexed a few times, and
+ * a search reads few segments.
  */
 export function segmentsToMerge(
   cover: readonly VectorSegment[],

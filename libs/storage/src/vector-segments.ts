@@ -21,8 +21,8 @@ export interface VectorSegment extends ArrivalRange {
 const namePrefix = 'chunks_hnsw_';
 
 /**
- * How the names of a collection's indexes begin. They have at most 63 bytes, so a hash represents the collection. `h` is for
- * half precision: indexes of earlier versions, which have none, are dropped.
+ * How the names of a collection's indexes begin. They have at most 63 bytes, so a hash represents the collection. `h`
+ * is for half precision: indexes of earlier versions, which have none, are dropped.
  */
 export function segmentPrefix(collection: string, dimensions: number): string {
   const hash = createHash('sha256').update(collection).digest('hex').slice(0, 16);
@@ -45,8 +45,8 @@ const carefulAbove = 10_000;
 const construction = { usual: 'm = 16, ef_construction = 64', careful: 'm = 32, ef_construction = 200' };
 
 /**
- * What an index is made of and for which chunks, about `rows` of them. The expression has a cast, because the column takes every
- * width.
+ * What an index is made of and for which chunks, about `rows` of them. The expression has a cast, because the column
+ * takes every width.
  */
 export function segmentDefinition(
   collection: string,
@@ -99,8 +99,8 @@ export async function readSegments(
 }
 
 /**
- * The segments that a search reads: ready ones in order of arrival, each beginning where the one before ends. Of two that
- * begin at one place the longer one: it was built to replace the other.
+ * The segments that a search reads: ready ones in order of arrival, each beginning where the one before ends. Of two
+ * that begin at one place the longer one: it was built to replace the other.
  */
 export function coverOf(segments: readonly VectorSegment[]): VectorSegment[] {
   const cover: VectorSegment[] = [];

@@ -41,7 +41,10 @@ export function requireUsableVector(vector: Float32Array, param: string): void {
   throw invalidField(param, 'an embedding needs finite numbers, not all of them zero');
 }
 
-/** How vectors of one width are indexed: in half precision, which takes half the memory. HNSW takes such vectors to 4,000. */
+/**
+ * How vectors of one width are indexed: in half precision, which takes half the memory. HNSW takes such vectors to
+ * 4,000.
+ */
 export interface VectorIndex {
   /** The indexed expression over the column `embedding`, e.g. `embedding::halfvec(384)`. */
   expression: string;

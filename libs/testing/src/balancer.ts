@@ -10,7 +10,10 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** Starts a balancer for servers at `urls`; it skips servers that refuse connections, and passes streams, aborts and WebSockets on. */
+/**
+ * Starts a balancer for servers at `urls`; it skips servers that refuse connections, and passes streams, aborts and
+ * WebSockets on.
+ */
 export async function startBalancer(urls: readonly string[]): Promise<Balancer> {
   const agent = new Agent({ keepAlive: true });
   const targets = urls.map((url) => new URL(url));
@@ -66,14 +69,17 @@ function forward(target: URL, agent: Agent, incoming: IncomingMessage, outgoing:
   });
   upstream.on('error', () => outgoing.destroy());
   outgoing.on('close', () => {
-    // A server may answer before the body has ended: the rest is read, or the client never gets to the end of its request.
+    // A server may answer before the body has ended: the rest is read, or the client never gets to the end of its
+    // request.
     incoming.unpipe(upstream).resume();
     upstream.destroy();
   });
   incoming.pipe(upstream);
 }
 
-/** The headers of a response without the time that its server keeps idle connections for: this one keeps them itself. */
+/**
+ * The headers of a response without the time that its server keeps idle connections for: this one keeps them itself.
+ */
 function withoutPatience({ rawHeaders }: IncomingMessage): string[] {
   return rawHeaders.filter((_text, index) => rawHeaders[index - (index % 2)]?.toLowerCase() !== 'keep-alive');
 }

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '#paths';
 
-/** A fresh directory below another one, the system's temporary one by default, and the function that removes it with all it holds. */
+/**
+ * A fresh directory below another one, the system's temporary one by default, and the function that removes it with all
+ * it holds.
+ */
 export async function createTemporaryDirectory(
   parent = tmpdir(),
 ): Promise<{ path: string; remove(): Promise<void> }> {

@@ -25,8 +25,8 @@ export function installedPrograms(version: string): string {
 }
 
 /**
- * Where the programs of a native Postgres with pgvector lie, if this machine has one: the installed one, or the copy that
- * {@link programsWithVector} made. Else the reason why not. Builds nothing.
+ * Where the programs of a native Postgres with pgvector lie, if this machine has one: the installed one, or the copy
+ * that {@link programsWithVector} made. Else the reason why not. Builds nothing.
  */
 export function findProgramsWithVector(): { programs: string } | { reason: string } {
   const version = nativePostgres();
@@ -50,8 +50,8 @@ const pgvector = {
 };
 
 /**
- * A copy of the installed Postgres with pgvector, built once into the cache; nothing outside changes, and no root is needed.
- * Returns where its programs lie. Errors: no compiler, no network, no headers of that version.
+ * A copy of the installed Postgres with pgvector, built once into the cache; nothing outside changes, and no root is
+ * needed. Returns where its programs lie. Errors: no compiler, no network, no headers of that version.
  */
 export async function programsWithVector(version: string): Promise<string> {
   const tree = join(cacheDirectory, `postgres-${version}-pgvector`);
@@ -128,7 +128,10 @@ async function ownerOf(): Promise<{ uid: number; gid: number } | undefined> {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Starts a server of the programs in `programs`, in a temporary directory; `settings` are further ones. Errors: its last words. */
+/**
+ * Starts a server of the programs in `programs`, in a temporary directory; `settings` are further ones. Errors: its
+ * last words.
+ */
 export async function startNativePostgres(
   programs: string,
   settings: Record<string, string> = {},

@@ -12,7 +12,10 @@ import {
 } from '#local-stack';
 import { cacheDirectory, createTemporaryDirectory, repositoryRoot } from './directories.js';
 
-/** Whether the tests run on a cluster (`npm run test:cluster`): two of each service, NATS with users and TLS, a native Postgres. */
+/**
+ * Whether the tests run on a cluster (`npm run test:cluster`): two of each service, NATS with users and TLS, a native
+ * Postgres.
+ */
 export const isCluster = process.env.MEGANEST_TEST_CLUSTER === 'true';
 
 const fixture = (name: string) => join(repositoryRoot, 'test/fixtures/tls', name);
@@ -21,8 +24,8 @@ const fixture = (name: string) => join(repositoryRoot, 'test/fixtures/tls', name
 const usersOf = new Map<string, NatsUsers>();
 
 /**
- * The configuration of a NATS server with users and TLS. Test doubles, which are not services of MegaNest, connect without credentials
- * and may do everything.
+ * The configuration of a NATS server with users and TLS. Test doubles, which are not services of MegaNest, connect
+ * without credentials and may do everything.
  */
 function clusterNats(): { configuration: string; users: NatsUsers } {
   const users = natsUsers(
@@ -52,7 +55,10 @@ export interface TestNats {
   stop(): Promise<void>;
 }
 
-/** Starts a real nats-server with JetStream on a random port, in a directory of its own; `configuration`: the text of its file. */
+/**
+ * Starts a real nats-server with JetStream on a random port, in a directory of its own; `configuration`: the text of
+ * its file.
+ */
 export async function startNats(
   configuration?: string,
   { jetStream = true, port, onLine }: Pick<NatsServerOptions, 'jetStream' | 'port' | 'onLine'> = {},

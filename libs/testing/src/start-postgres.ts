@@ -56,8 +56,8 @@ async function startEmbedded(): Promise<TestPostgres> {
 }
 
 /**
- * An empty Postgres with pgvector at hand: a fresh database on the server that `DATABASE_URL` names, else the embedded one
- * (PGlite over its socket, which needs a build). The same tests pass on both.
+ * An empty Postgres with pgvector at hand: a fresh database on the server that `DATABASE_URL` names, else the embedded
+ * one (PGlite over its socket, which needs a build). The same tests pass on both.
  */
 export function startPostgres(): Promise<TestPostgres> {
   const serverUrl = process.env.DATABASE_URL;

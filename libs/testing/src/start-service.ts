@@ -33,9 +33,9 @@ export function cleanEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Starts `node dist/<app>.js` (needs a build) on a random port unless `env` names one, and waits until
- * GET /ready answers 200. On a cluster: two of them behind a balancer, unless `env` names the port (0 is a free one); what is done to the one that is returned
- * happens to both. Errors: StartFailedError with the service's last lines.
+ * Starts `node dist/<app>.js` (needs a build) on a random port unless `env` names one, and waits until GET /ready
+ * answers 200. On a cluster: two of them behind a balancer, unless `env` names the port (0 is a free one); what is done
+ * to the one that is returned happens to both. Errors: StartFailedError with the service's last lines.
  */
 export async function startService(app: string, env: NodeJS.ProcessEnv = {}): Promise<TestService> {
   if (!isCluster || env[portVariable(app)] !== undefined) return startInstance(app, env, []);

@@ -55,7 +55,10 @@ async function startServices(
   return services;
 }
 
-/** Starts NATS, Postgres and services on random ports with files in a temporary directory, and waits until all are ready. */
+/**
+ * Starts NATS, Postgres and services on random ports with files in a temporary directory, and waits until all are
+ * ready.
+ */
 export async function startStack(options: TestStackOptions = {}): Promise<TestStack> {
   const started: Closable[] = [];
   try {

@@ -69,8 +69,8 @@ function joinWrapped(lines: string[]): DocumentBlock[] {
 }
 
 /**
- * Returns a test whether a line continues the previous one. No line counts as wrapped unless more than half of the lines
- * were wrapped.
+ * Returns a test whether a line continues the previous one. No line counts as wrapped unless more than half of the
+ * lines were wrapped.
  */
 function wrapTest(lines: string[]): (index: number) => boolean {
   const width = lines.reduce((longest, line) => Math.max(longest, line.trimEnd().length), 0);

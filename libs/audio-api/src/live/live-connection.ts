@@ -93,8 +93,8 @@ export class LiveConnection {
   }
 
   /**
-   * Ends the current turn, transcribes the audio that was taken, and tells the client why the connection ends: it is to connect
-   * again.
+   * Ends the current turn, transcribes the audio that was taken, and tells the client why the connection ends: it is to
+   * connect again.
    */
   async stop(reason: MegaNestError): Promise<void> {
     if (this.#stopping) return;

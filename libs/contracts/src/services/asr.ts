@@ -46,7 +46,8 @@ export type TranscriptChunk = z.infer<typeof transcriptChunkSchema>;
 
 /**
  * `asr.transcribe`: speech to text, segment by segment. The audio is in the object store; the caller puts it there and
- * removes it. Errors: unsupported_file, payload_too_large, unsupported_parameter, model_not_found, overloaded, cancelled.
+ * removes it. Errors: unsupported_file, payload_too_large, unsupported_parameter, model_not_found, overloaded,
+ * cancelled.
  */
 export const transcribe = defineMethod({
   service: 'asr',

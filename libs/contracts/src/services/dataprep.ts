@@ -75,7 +75,9 @@ export const ingest = defineMethod({
   streaming: true,
 });
 
-/** Work that continues after the answer to its request. It is stored in Postgres, so that any instance can report it. */
+/**
+ * Work that continues after the answer to its request. It is stored in Postgres, so that any instance can report it.
+ */
 export const ingestJobSchema = z.object({
   id: z.string(),
   state: z.enum(['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled']),

@@ -85,7 +85,9 @@ export const outputConstraintSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('choice'), choices: z.array(z.string().min(1)).min(1) }),
   /** A grammar in GBNF, an EBNF, with a rule `root`. */
   z.object({ type: z.literal('grammar'), grammar: z.string().min(1) }),
-  /** Free text in which each `trigger` begins one of the `tags`. The text between `begin` and `end` matches the schema. */
+  /**
+   * Free text in which each `trigger` begins one of the `tags`. The text between `begin` and `end` matches the schema.
+   */
   z.object({
     type: z.literal('structural_tag'),
     triggers: z.array(z.string().min(1)).min(1),

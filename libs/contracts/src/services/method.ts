@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { MegaNestError } from '../errors.js';
 
-/** One NATS method, `meganest.<service>.<method>`: its messages as Zod schemas, and one reply or a stream of replies. */
+/**
+ * One NATS method, `meganest.<service>.<method>`: its messages as Zod schemas, and one reply or a stream of replies.
+ */
 export interface RpcMethod<Request extends z.ZodType = z.ZodType, Reply extends z.ZodType = z.ZodType> {
   readonly service: string;
   readonly method: string;

@@ -85,7 +85,9 @@ export const condense = defineMethod({
   method: 'condense',
   request: z.object({ messages: z.array(chatMessageSchema).min(1) }),
   reply: z.object({
-    /** Absent if the model does not write, if it was not asked (a greeting, a long question), or if there is a problem. */
+    /**
+     * Absent if the model does not write, if it was not asked (a greeting, a long question), or if there is a problem.
+     */
     question: z.string().optional(),
     /** Why the answer of the model is not used. */
     problem: z.enum(['empty', 'too_long', 'not_a_question', 'off_topic']).optional(),

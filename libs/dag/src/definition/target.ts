@@ -12,8 +12,8 @@ import type {
 
 /**
  * Converts a mega service to a service kind, so that a node of another mega service can use it. Its inputs are the
- * request and its open ports, its output is the output of its output node, and it lists the parameters of all its nodes; their
- * defaults stay with the nodes.
+ * request and its open ports, its output is the output of its output node, and it lists the parameters of all its
+ * nodes; their defaults stay with the nodes.
  */
 function megaServiceKind(definition: MegaServiceDefinition): ServiceKind {
   const output = definition.nodes.get(definition.output);
@@ -32,8 +32,8 @@ function megaServiceKind(definition: MegaServiceDefinition): ServiceKind {
 }
 
 /**
- * Optional ports without an input from the mega service's own nodes, such as the conversation that a guard of the outer mega service has
- * redacted. A port that two nodes give different kinds is not open.
+ * Optional ports without an input from the mega service's own nodes, such as the conversation that a guard of the outer
+ * mega service has redacted. A port that two nodes give different kinds is not open.
  */
 function openPorts({ nodes }: MegaServiceDefinition): Record<string, InputPort> {
   const ports = [...nodes.values()].flatMap(({ target, fallback }) =>

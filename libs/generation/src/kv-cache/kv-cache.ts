@@ -17,7 +17,9 @@ export interface CacheTensor {
   readonly type: 'float32' | 'int8';
   readonly rows: number;
   readonly width: number;
-  /** Location of the new values: a graph output, and the first of its rows for a sequence (see {@link NewKeyValues}). */
+  /**
+   * Location of the new values: a graph output, and the first of its rows for a sequence (see {@link NewKeyValues}).
+   */
   readonly source: { readonly output: 'new_kv' | 'new_kv_scale'; readonly firstRow: number };
   /** Positions are the last axis, so that new vectors (one per position) are written transposed. */
   readonly transposed: boolean;

@@ -4,7 +4,10 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WorkerChannel } from './worker-channel.js';
 
-/** Doubles numbers; `die` throws outside any call, `spin` never returns, `hang` waits for its cancel, anything else is an error. */
+/**
+ * Doubles numbers; `die` throws outside any call, `spin` never returns, `hang` waits for its cancel, anything else is
+ * an error.
+ */
 const worker = `
 import { parentPort, workerData } from 'node:worker_threads';
 const send = (message) => parentPort.postMessage(message);

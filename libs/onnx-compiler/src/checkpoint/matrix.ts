@@ -29,8 +29,8 @@ export interface BlockFormat {
 }
 
 /**
- * Weights in the layout of ONNX Runtime's MatMulNBits: value = (quantized − zero point) × scale. The last block of a row
- * is padded with zeros.
+ * Weights in the layout of ONNX Runtime's MatMulNBits: value = (quantized − zero point) × scale. The last block of a
+ * row is padded with zeros.
  */
 export interface BlockMatrix {
   /** `[rows, blocks, block × bits / 8]`; with 4 bits two weights per byte, the first in the low half. */

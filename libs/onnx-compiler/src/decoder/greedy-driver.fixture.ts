@@ -1,7 +1,9 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { CompiledDecoder } from './compile-decoder.js';
 
-/** The cache tensors of one layer. Keys of an int8 cache have positions last, so that the graph need not transpose them. */
+/**
+ * The cache tensors of one layer. Keys of an int8 cache have positions last, so that the graph need not transpose them.
+ */
 interface LayerCache {
   readonly key: Float32Array | Int8Array;
   readonly value: Float32Array | Int8Array;

@@ -57,7 +57,8 @@ async function quantizePieces(source: Matrix, transposed: boolean): Promise<Quan
 }
 
 /**
- * Quantizes a matrix when the first of its two parts is requested, and frees it after the second. `transposed`: the values are
+ * Quantizes a matrix when the first of its two parts is requested, and frees it after the second. `transposed`: the
+ * values are
  * `[columns, rows]`.
  */
 export function quantizeLazily(

@@ -24,8 +24,8 @@ export function compactionItem(encrypted_content: string): Compaction {
 
 /**
  * Replaces compaction items by their content, and removes the items that they cover: items with the same id, and user
- * messages with the same text, because clients send the covered items too and some drop the ids. `open` gets an item and
- * its index.
+ * messages with the same text, because clients send the covered items too and some drop the ids. `open` gets an item
+ * and its index.
  */
 export function expandCompactions(
   items: readonly StoredItem[],
@@ -61,8 +61,8 @@ function textOf(item: StoredItem): string {
 }
 
 /**
- * Indexes where a conversation can be cut so that the rest is complete: each output of a tool after the cut has its call
- * after the cut too. Ascending, from 0 to the number of items.
+ * Indexes where a conversation can be cut so that the rest is complete: each output of a tool after the cut has its
+ * call after the cut too. Ascending, from 0 to the number of items.
  */
 export function safeCuts(items: readonly StoredItem[]): number[] {
   const cuts = [items.length];

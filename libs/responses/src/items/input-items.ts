@@ -119,7 +119,10 @@ function storedMessage(message: z.output<typeof messageSchema>): StoredItem {
   };
 }
 
-/** `text` is the type of a part in chat completions: it becomes the type for its role. Output parts get all their fields. */
+/**
+ * `text` is the type of a part in chat completions: it becomes the type for its role. Output parts get all their
+ * fields.
+ */
 function storedPart(part: z.output<typeof partSchema>, role: string): Record<string, unknown> {
   const plainText = part.type === 'text' || part.type === 'input_text' || part.type === 'output_text';
   if (part.type === 'input_image') return { detail: 'auto', ...part };

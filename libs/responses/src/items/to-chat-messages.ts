@@ -99,7 +99,8 @@ function toChatMessage(item: StoredItem, path: string, use: ImageUse): ChatMessa
     return { role, ...contentOf(item['content'], `${path}.content`, asked) };
   }
   if (!item.type.endsWith('_call_output')) return undefined;
-  // The model has called the tool: a text describes the images that it cannot read, so that the conversation can continue.
+  // The model has called the tool: a text describes the images that it cannot read, so that the conversation can
+  // continue.
   const shown = outputOf(item, path, use === 'take' ? use : 'describe');
   if (typeof item['call_id'] !== 'string') return namedOutput(item, shown);
   return { role: 'tool', ...shown, toolCallId: item['call_id'] };

@@ -12,9 +12,9 @@ import type { ResponseObject } from '../response-object.js';
 import type { ResponseEvent, UnnumberedEvent } from './events.js';
 
 /**
- * Applies an event to a response. Changes `response` in place if possible and returns it, or returns the response of the
- * event. Events must come in the order of their log. It does not set `output_text`, because joining the text at every
- * delta would take quadratic time: a snapshot sets it.
+ * Applies an event to a response. Changes `response` in place if possible and returns it, or returns the response of
+ * the event. Events must come in the order of their log. It does not set `output_text`, because joining the text at
+ * every delta would take quadratic time: a snapshot sets it.
  */
 export function applyEvent(response: ResponseObject, event: UnnumberedEvent | ResponseEvent): ResponseObject {
   if ('response' in event) return structuredClone(event.response);

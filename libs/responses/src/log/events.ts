@@ -130,8 +130,8 @@ export interface SummaryDoneEvent extends SummaryPosition {
 }
 
 /**
- * A failure within the stream. It has its fields twice: OpenAI's reference has them at the top level, Open Responses (and
- * its clients) in `error`.
+ * A failure within the stream. It has its fields twice: OpenAI's reference has them at the top level, Open Responses
+ * (and its clients) in `error`.
  */
 export interface ErrorEvent extends Numbered {
   type: 'error';

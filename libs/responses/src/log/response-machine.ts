@@ -25,7 +25,9 @@ export class ResponseMachine {
   /** True once there is text that is not a refusal. */
   #said = false;
 
-  /** `nextSequence` above 0 continues another process's log; `sealReasoning` if the caller asks for sealed reasoning. */
+  /**
+   * `nextSequence` above 0 continues another process's log; `sealReasoning` if the caller asks for sealed reasoning.
+   */
   constructor(
     initial: ResponseObject,
     nextSequence = 0,

@@ -15,7 +15,9 @@ function dropEmpty(variables: Record<string, string | undefined>): Record<string
   );
 }
 
-/** Secrets that may be in a file, as in containers: `NATS_PASSWORD_FILE` is the path of the file with `NATS_PASSWORD`. */
+/**
+ * Secrets that may be in a file, as in containers: `NATS_PASSWORD_FILE` is the path of the file with `NATS_PASSWORD`.
+ */
 const secretsInFiles = ['NATS_PASSWORD', 'DATABASE_URL'] as const;
 
 /** A variable takes precedence over its file. Errors: EnvironmentError for a file that cannot be read. */
@@ -96,7 +98,9 @@ export const baseEnvironmentSchema = z.object({
   /** A process is ended if its event loop or a model's thread is blocked for this time; 0: never. */
   HANG_LIMIT_MS: z.union([z.literal('0').transform(() => 0), milliseconds(1_000)]).default(60_000),
   BODY_LIMIT_BYTES: bytes('json').default(10 * 1024 * 1024),
-  /** Maximum concurrent requests of a process, and bytes of their bodies; one client gets half of each; 0: unlimited. */
+  /**
+   * Maximum concurrent requests of a process, and bytes of their bodies; one client gets half of each; 0: unlimited.
+   */
   REQUESTS_LIMIT: count(0).default(4_096),
   BODIES_LIMIT_BYTES: bytes('held', 0).default(512 * 1024 * 1024),
   /** OpenTelemetry collector for spans over HTTP, e.g. http://127.0.0.1:4318. */

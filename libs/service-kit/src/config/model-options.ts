@@ -11,8 +11,8 @@ interface Download {
 }
 
 /**
- * Options for loading a service's model; the log shows the progress of downloads. `named`: the model of a variable, which
- * may be fetched from the hub even if the profile does not allow the hub.
+ * Options for loading a service's model; the log shows the progress of downloads. `named`: the model of a variable,
+ * which may be fetched from the hub even if the profile does not allow the hub.
  */
 export function modelOptions(environment: BaseEnvironment, profile: Profile, named?: string) {
   return {
@@ -51,7 +51,10 @@ function writeLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Folder of downloads: the cache of the hub's own tools if HF_HOME or HF_HUB_CACHE is set, otherwise a folder of MegaNest. */
+/**
+ * Folder of downloads: the cache of the hub's own tools if HF_HOME or HF_HUB_CACHE is set, otherwise a folder of
+ * MegaNest.
+ */
 export function hubCacheOf({
   HF_HOME,
   HF_HUB_CACHE,

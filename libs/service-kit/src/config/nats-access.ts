@@ -49,8 +49,8 @@ interface ServerUrl {
 }
 
 /**
- * Reads the address of NATS and the credentials. Errors: EnvironmentError that names the variable, also for two kinds of
- * credentials, and for a server on another machine without credentials.
+ * Reads the address of NATS and the credentials. Errors: EnvironmentError that names the variable, also for two kinds
+ * of credentials, and for a server on another machine without credentials.
  */
 export function natsAccess(environment: NatsEnvironment): { url: string } & NatsRights {
   const servers = (environment.NATS_URL ?? 'nats://127.0.0.1:4222').split(',').map(parseServer);

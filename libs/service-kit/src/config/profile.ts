@@ -34,8 +34,8 @@ const answeringSchema = z.strictObject({
 });
 
 /**
- * The models of a pipeline, and their settings for chunking, search, prompt and answer check. The code does not depend on
- * the name of a model.
+ * The models of a pipeline, and their settings for chunking, search, prompt and answer check. The code does not depend
+ * on the name of a model.
  */
 export const profileSchema = z.strictObject({
   /** Whether the models of this profile may be fetched from the hub; models from variables always may. */
@@ -59,7 +59,9 @@ export const profileSchema = z.strictObject({
     model: z.string(),
     /** Model that chooses sentences of the documents as the answer; absent: the language model writes the answer. */
     reader: z.string().optional(),
-    /** Settings for the engine of LLM_ENDPOINT, or for the model of LLM_MODEL_ID, if they differ from the model above. */
+    /**
+     * Settings for the engine of LLM_ENDPOINT, or for the model of LLM_MODEL_ID, if they differ from the model above.
+     */
     endpoint: answeringSchema.optional(),
   }),
   asr: z.strictObject({ model: z.string() }),

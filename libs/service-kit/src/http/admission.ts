@@ -34,8 +34,8 @@ interface Arriving {
 }
 
 /**
- * Limits the concurrent requests of a process, and the bytes of their bodies. A request beyond the limits is refused before
- * its body is read.
+ * Limits the concurrent requests of a process, and the bytes of their bodies. A request beyond the limits is refused
+ * before its body is read.
  */
 export class Admission {
   #limits: AdmissionLimits = { service: 'requested', maxRequests: 0, maxBytes: 0, bodyLimit: 0 };

@@ -17,9 +17,9 @@ const eventStream = 'text/event-stream; charset=utf-8';
 const longestWait = 65_536;
 
 /**
- * Writes server-sent events; the frames of one turn of the event loop are one write. It sends the head with the first frame,
- * so that an error before it has its own status. An error after it becomes the frame of `onError`. It waits for slow
- * readers.
+ * Writes server-sent events; the frames of one turn of the event loop are one write. It sends the head with the first
+ * frame, so that an error before it has its own status. An error after it becomes the frame of `onError`. It waits for
+ * slow readers.
  */
 export async function sendEventStream(
   reply: FastifyReply,

@@ -10,10 +10,16 @@ import { answerClientError, noteRoutes, sendError } from './error.filter.js';
 import { callOf, pathOf, requestIdOf } from './http-call.js';
 import { WebPages } from './web-pages.js';
 
-/** Connections for each request that may be under way: most of them wait for their next request. Further ones are closed. */
+/**
+ * Connections for each request that may be under way: most of them wait for their next request. Further ones are
+ * closed.
+ */
 const connectionsOfOneRequest = 2;
 
-/** Fastify with what every service's HTTP side needs: whose web pages may use it, keys, JSON limits, request ids and an access log. */
+/**
+ * Fastify with what every service's HTTP side needs: whose web pages may use it, keys, JSON limits, request ids and an
+ * access log.
+ */
 export function createHttpAdapter(environment: BaseEnvironment, logger: Logger): FastifyAdapter {
   const adapter = new FastifyAdapter({
     bodyLimit: environment.BODY_LIMIT_BYTES,
@@ -121,9 +127,9 @@ function addHooks(
 }
 
 /**
- * The path that a request means. Slashes that are doubled or at the end mean nothing: they come of base URLs that end in
- * one. OpenVINO Model Server has OpenAI's API below /v3: its clients find it here by the same paths. Proxies may send
- * whole URLs.
+ * The path that a request means. Slashes that are doubled or at the end mean nothing: they come of base URLs that end
+ * in one. OpenVINO Model Server has OpenAI's API below /v3: its clients find it here by the same paths. Proxies may
+ * send whole URLs.
  */
 export function aliasedPath(url: string): string {
   const asked = url.replace(/^https?:\/\/[^/?]*/i, '');
@@ -135,7 +141,9 @@ export function aliasedPath(url: string): string {
 
 const longest = 128;
 
-/** Who a request says it comes from, for the access log: OpenAI's `safety_identifier`, and `user`, which came before it. */
+/**
+ * Who a request says it comes from, for the access log: OpenAI's `safety_identifier`, and `user`, which came before it.
+ */
 export function callerLabels(body: unknown): { user?: string; safety_identifier?: string } {
   const named = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   const labels = ['user', 'safety_identifier'].flatMap((name) => {

@@ -121,8 +121,8 @@ function randomHex(): string {
 }
 
 /**
- * Ends the work when the client goes away or the request's time is up, which each item puts off. Errors: deadline_exceeded
- * for the latter.
+ * Ends the work when the client goes away or the request's time is up, which each item puts off. Errors:
+ * deadline_exceeded for the latter.
  */
 export async function* withinDeadline<Item>(
   { signal, deadline, patience }: Pick<HttpCall, 'signal' | 'deadline' | 'patience'>,

@@ -70,8 +70,8 @@ export function encodingOf({ headers }: Pick<FastifyRequest, 'headers'>): string
 }
 
 /**
- * Returns the decompressed body, at most `limit` bytes. Errors: payload_too_large for a larger body, invalid_request for
- * a broken one.
+ * Returns the decompressed body, at most `limit` bytes. Errors: payload_too_large for a larger body, invalid_request
+ * for a broken one.
  */
 export async function decodedBody(
   body: Buffer,
@@ -114,9 +114,9 @@ interface FormLimits {
 }
 
 /**
- * Hands the parts of a multipart form to `take`, one after the other as they come in; the content of a file has to be read
- * there, and its name may be empty. Errors: invalid_request for a form that is broken or has too many parts, cancelled where
- * its client left, and what `take` throws.
+ * Hands the parts of a multipart form to `take`, one after the other as they come in; the content of a file has to be
+ * read there, and its name may be empty. Errors: invalid_request for a form that is broken or has too many parts,
+ * cancelled where its client left, and what `take` throws.
  */
 export async function readFormParts(
   request: FastifyRequest,

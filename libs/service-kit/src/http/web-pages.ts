@@ -13,9 +13,10 @@ export type PagePolicy = Pick<
 
 /**
  * Decides which web pages may use a service. A browser sends forms, simple requests and WebSockets of any page to any
- * server that its user can reach, so a page on the internet could drive a server on the user's own machine. Programs send
- * no `Origin` and pass. The server's own pages pass; other pages pass where ALLOWED_ORIGINS has their origin, and get CORS
- * headers. Without keys the server answers only under names that cannot be pointed at it from outside (DNS rebinding).
+ * server that its user can reach, so a page on the internet could drive a server on the user's own machine. Programs
+ * send no `Origin` and pass. The server's own pages pass; other pages pass where ALLOWED_ORIGINS has their origin, and
+ * get CORS headers. Without keys the server answers only under names that cannot be pointed at it from outside (DNS
+ * rebinding).
  */
 export class WebPages {
   readonly #origins: ReadonlySet<string>;
@@ -78,9 +79,9 @@ function nameOf(host: string): string {
 }
 
 /**
- * Whether a request comes from a program or from the server's own page. Browsers that send `Sec-Fetch-Site` say it there,
- * also behind a proxy that changes the Host; for the others the page's origin is one of the names that were asked for. A page
- * cannot set these headers on a request to another origin.
+ * Whether a request comes from a program or from the server's own page. Browsers that send `Sec-Fetch-Site` say it
+ * there, also behind a proxy that changes the Host; for the others the page's origin is one of the names that were
+ * asked for. A page cannot set these headers on a request to another origin.
  */
 function isOwnPage(headers: IncomingHttpHeaders): boolean {
   const { origin, host } = headers;

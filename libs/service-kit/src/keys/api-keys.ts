@@ -20,7 +20,10 @@ function isOpen(request: FastifyRequest): boolean {
   return openPaths.has(path) || path === '/docs' || path.startsWith('/docs/');
 }
 
-/** Checks `Authorization: Bearer <key>`, of WebSockets also the key among the protocols, and what the key may do; without keys all pass. */
+/**
+ * Checks `Authorization: Bearer <key>`, of WebSockets also the key among the protocols, and what the key may do;
+ * without keys all pass.
+ */
 export class ApiKeys {
   readonly #needed: boolean;
   readonly #ring: KeyRing;
@@ -86,7 +89,10 @@ interface Failures {
   endsAt: number;
 }
 
-/** Counts wrong keys by address. A right key passes all the same: one client behind a proxy must not lock out the others. */
+/**
+ * Counts wrong keys by address. A right key passes all the same: one client behind a proxy must not lock out the
+ * others.
+ */
 class FailedKeys {
   readonly #byAddress = new Map<string, Failures>();
 

@@ -50,8 +50,8 @@ function callerOfKey(digest: Buffer): Caller {
 }
 
 /**
- * Refuses what the caller's key may not ask: `names` are a model or mega service as it was asked for, and as it is called here.
- * Errors: insufficient_scope.
+ * Refuses what the caller's key may not ask: `names` are a model or mega service as it was asked for, and as it is
+ * called here. Errors: insufficient_scope.
  */
 export function assertMayAsk(
   { caller }: { caller?: Pick<Caller, 'name' | 'models'> },
@@ -152,8 +152,8 @@ const entrySchema = z.strictObject({
 const fileSchema = z.strictObject({ keys: z.array(entrySchema).max(10_000) });
 
 /**
- * Reads a file of keys (docs/operations.md has its form). Keys of one name share what they own, so that a new key can be
- * handed out before the old one goes. Errors: an Error that names the entry.
+ * Reads a file of keys (docs/operations.md has its form). Keys of one name share what they own, so that a new key can
+ * be handed out before the old one goes. Errors: an Error that names the entry.
  */
 function readKeyFile(path: string): KnownKey[] {
   const result = fileSchema.safeParse(parse(readFileSync(path, 'utf8'), { maxAliasCount: 0 }));

@@ -29,8 +29,8 @@ const entryDelayMs = 500;
 const mostEntries = 100;
 
 /**
- * The numbers of one service: latencies per operation, what runs now, errors; as statistics and for Prometheus. What happens
- * is entered a moment later, so that no answer waits for it, and before anybody reads.
+ * The numbers of one service: latencies per operation, what runs now, errors; as statistics and for Prometheus. What
+ * happens is entered a moment later, so that no answer waits for it, and before anybody reads.
  */
 export class Metrics {
   readonly registry = new Registry();
@@ -140,8 +140,8 @@ export class Metrics {
   }
 
   /**
-   * Shows numbers that are read when somebody asks for the metrics, one for each value of a label. What cannot be read keeps
-   * its last value.
+   * Shows numbers that are read when somebody asks for the metrics, one for each value of a label. What cannot be read
+   * keeps its last value.
    */
   watch(
     gauge: { name: string; help: string; label: string },
@@ -258,8 +258,8 @@ function quantiles(operation: string, values: SummaryValues) {
 }
 
 /**
- * Records the time of one generation to its first token, its duration and its outcome. The first token is the first chunk with
- * text, reasoning or a tool call. `genAi` says what OpenTelemetry shows of it.
+ * Records the time of one generation to its first token, its duration and its outcome. The first token is the first
+ * chunk with text, reasoning or a tool call. `genAi` says what OpenTelemetry shows of it.
  */
 export class GenerationMeasure {
   readonly #running: Operation;
@@ -305,8 +305,8 @@ export class GenerationMeasure {
 }
 
 /**
- * Passes a generation through and measures it; a consumer that leaves early has cancelled it. With `countUsage` the tokens
- * of the final usage are counted, too.
+ * Passes a generation through and measures it; a consumer that leaves early has cancelled it. With `countUsage` the
+ * tokens of the final usage are counted, too.
  */
 export async function* measureGeneration(
   metrics: Pick<Metrics, 'start' | 'countTokens'>,

@@ -22,9 +22,9 @@ export interface TelemetryOptions {
 }
 
 /**
- * Sends the spans of this process to an OpenTelemetry collector (OTLP over HTTP, JSON), in batches, beside the work, and the metrics of
- * its generations where they are wanted. The exporter's other variables (`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_TRACES_SAMPLER`, …) are
- * read by OpenTelemetry itself.
+ * Sends the spans of this process to an OpenTelemetry collector (OTLP over HTTP, JSON), in batches, beside the work,
+ * and the metrics of its generations where they are wanted. The exporter's other variables
+ * (`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_TRACES_SAMPLER`, …) are read by OpenTelemetry itself.
  */
 export function startTracing(
   identity: Pick<ServiceIdentity, 'service'>,

@@ -59,7 +59,8 @@ interface SpeechFeatures {
 }
 
 /**
- * Log-mel features, exactly (x: samples in [−1, 1] at `sampling_rate`; W = `win_length`, F = `n_fft`, H = `hop_length`):
+ * Log-mel features, exactly (x: samples in [−1, 1] at `sampling_rate`; W = `win_length`, F = `n_fft`, H =
+ * `hop_length`):
  *
  * 1. pre-emphasis a > 0: y[n] = x[n] − a · x[n−1], y[0] = x[0]; otherwise y = x.
  * 2. `center`: F/2 samples are added at both ends by reflection (y[1], y[2] … at the left end; the border sample is

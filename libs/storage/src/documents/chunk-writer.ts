@@ -59,9 +59,9 @@ interface ChunkRow {
 }
 
 /**
- * The statement of {@link insertChunks}, for use within a larger statement. Its parameters are arrays, so that the text is
- * the same for any number of chunks and documents. All vectors are one array: the driver does not have a binary format for
- * arrays of vectors.
+ * The statement of {@link insertChunks}, for use within a larger statement. Its parameters are arrays, so that the text
+ * is the same for any number of chunks and documents. All vectors are one array: the driver does not have a binary
+ * format for arrays of vectors.
  */
 export function insertChunksStatement(parameters: SqlParameters, runs: readonly ChunkRun[]): string {
   const rows: ChunkRow[] = runs.flatMap(({ document, chunks, first }) =>

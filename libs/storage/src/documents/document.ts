@@ -45,9 +45,9 @@ const maxSums = 1_000;
 type RoomFor = Pick<NewDocument, 'owner' | 'filename'> & { collection: string };
 
 /**
- * Limits the bytes of the passages and vectors of one owner, or of all shared documents. It reads the sum at most once a
- * second per owner, not for every document, and without a lock: several processes may exceed the limit by the bytes that
- * they write within this second.
+ * Limits the bytes of the passages and vectors of one owner, or of all shared documents. It reads the sum at most once
+ * a second per owner, not for every document, and without a lock: several processes may exceed the limit by the bytes
+ * that they write within this second.
  */
 export class DocumentRoom {
   readonly #sums = new Map<string, { bytes: number; readAt: number }>();

@@ -73,9 +73,9 @@ export class DocumentsRepository {
 
   /**
    * Stores a document with its chunks in place of the document with the same name in its collection. Does not change
-   * anything if the same content is already stored. Of two uploads of one name the one that ends later stays. Chunks may
-   * come batch by batch: a large document is written in several transactions while its later chunks are made, so that
-   * other requests run in between (PGlite has one session). It becomes visible in the last transaction, which also
+   * anything if the same content is already stored. Of two uploads of one name the one that ends later stays. Chunks
+   * may come batch by batch: a large document is written in several transactions while its later chunks are made, so
+   * that other requests run in between (PGlite has one session). It becomes visible in the last transaction, which also
    * removes its earlier version. Errors: invalid_request for unusable or unequal embeddings, payload_too_large,
    * service_unavailable, and the errors of the chunks' source.
    */

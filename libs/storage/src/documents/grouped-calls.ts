@@ -12,7 +12,9 @@ export interface Grouping<Item, Result> {
   maxRunning: number;
   /** Begins a group; the returned function says whether an item may join it. */
   joins: () => (item: Item) => boolean;
-  /** Does the work of a group; returns results in the order of the items, with an error for an item that fails alone. */
+  /**
+   * Does the work of a group; returns results in the order of the items, with an error for an item that fails alone.
+   */
   work: (items: readonly Item[]) => Promise<(Result | MegaNestError)[]>;
 }
 

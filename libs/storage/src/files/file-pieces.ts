@@ -2,8 +2,8 @@ import type { Database } from '../database.js';
 import type { Transaction } from '../transaction.js';
 
 /**
- * Bytes of a row's content. It is small enough that PGlite's one session is free again soon, and large enough that a file
- * of a megabyte takes four transactions.
+ * Bytes of a row's content. It is small enough that PGlite's one session is free again soon, and large enough that a
+ * file of a megabyte takes four transactions.
  */
 const pieceBytes = 256 * 1024;
 

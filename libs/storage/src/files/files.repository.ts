@@ -49,8 +49,8 @@ export class FilesRepository {
 
   /**
    * Writes content as it arrives; {@link publish} makes the file visible. Returns the number of bytes. After an error,
-   * also of the content itself, the written bytes are removed. Errors: payload_too_large if the owner's files exceed the
-   * limits, or if the parts of an upload exceed its announced size; conflict for too many parts.
+   * also of the content itself, the written bytes are removed. Errors: payload_too_large if the owner's files exceed
+   * the limits, or if the parts of an upload exceed its announced size; conflict for too many parts.
    */
   async write(
     owner: string,
@@ -220,7 +220,9 @@ function tooMuch(limit: number): MegaNestError {
   return new MegaNestError('payload_too_large', { what, limit: `${limit} bytes`, param: 'file' });
 }
 
-/** Reads an owner's usage, with unfinished uploads and files. Other writes of the owner wait until the transaction ends. */
+/**
+ * Reads an owner's usage, with unfinished uploads and files. Other writes of the owner wait until the transaction ends.
+ */
 export async function lockUsage(
   transaction: Transaction,
   owner: string,

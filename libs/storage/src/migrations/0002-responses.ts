@@ -1,8 +1,8 @@
 import type { StorageMigration } from './storage-migration.js';
 
 /**
- * Responses with their items, event logs and leases, and conversations. Objects are `json`, not `jsonb`: they are read as
- * a whole, and keep the order of their fields.
+ * Responses with their items, event logs and leases, and conversations. Objects are `json`, not `jsonb`: they are read
+ * as a whole, and keep the order of their fields.
  */
 export const responses: StorageMigration = {
   name: '0002-responses',

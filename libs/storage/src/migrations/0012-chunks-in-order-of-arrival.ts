@@ -1,7 +1,8 @@
 import type { StorageMigration } from './storage-migration.js';
 
 /**
- * Numbers chunks as they arrive, so that a range of them can have its own vector index. Existing chunks share the number
+ * Numbers chunks as they arrive, so that a range of them can have its own vector index. Existing chunks share the
+ * number
  * 0. The indexes over all collections are dropped; dataprep builds the new ones when it starts, and searches are exact
  * until then.
  */

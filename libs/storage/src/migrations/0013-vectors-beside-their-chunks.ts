@@ -1,8 +1,9 @@
 import type { StorageMigration } from './storage-migration.js';
 
 /**
- * Rows up to a page keep their vector and their words in the row instead of the TOAST table: from there, comparing chunks
- * one by one took twice as long, and ranking them by words 1.5 times as long. It applies to chunks that are stored later.
+ * Rows up to a page keep their vector and their words in the row instead of the TOAST table: from there, comparing
+ * chunks one by one took twice as long, and ranking them by words 1.5 times as long. It applies to chunks that are
+ * stored later.
  */
 export const vectorsBesideTheirChunks: StorageMigration = {
   name: '0013-vectors-beside-their-chunks',

@@ -1,8 +1,8 @@
 import type { StorageMigration } from './storage-migration.js';
 
 /**
- * The number of chunks of a large collection with each word, counted in the background. A search uses it to find the rare
- * words of a query without reading the chunks with the common ones.
+ * The number of chunks of a large collection with each word, counted in the background. A search uses it to find the
+ * rare words of a query without reading the chunks with the common ones.
  */
 export const wordsOfCollections: StorageMigration = {
   name: '0015-words-of-collections',

@@ -22,8 +22,9 @@ function columnsOf(leases: readonly Lease[]): [string[], string[]] {
 }
 
 /**
- * The leases of unfinished responses. A heartbeat renews a lease; any process may claim an expired one. A run writes only
- * while it has the lease, so two runs never write one log, even if a process takes over a response that it had lost.
+ * The leases of unfinished responses. A heartbeat renews a lease; any process may claim an expired one. A run writes
+ * only while it has the lease, so two runs never write one log, even if a process takes over a response that it had
+ * lost.
  */
 export class ResponseLeasesRepository {
   constructor(private readonly database: Database) {}
@@ -58,8 +59,8 @@ export class ResponseLeasesRepository {
   }
 
   /**
-   * Releases leases at once, so that another process does not have to wait; a stopping process calls it. The next claim is
-   * not counted, because the process did not fail.
+   * Releases leases at once, so that another process does not have to wait; a stopping process calls it. The next claim
+   * is not counted, because the process did not fail.
    */
   async release(leases: readonly Lease[]): Promise<void> {
     await this.database.execute(

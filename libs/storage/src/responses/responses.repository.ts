@@ -69,8 +69,8 @@ export class ResponsesRepository {
   }
 
   /**
-   * Removes finished responses older than `maxAgeMs`, unless a younger response continues them: a chain lives as long as
-   * its youngest response. Returns the number of removed responses.
+   * Removes finished responses older than `maxAgeMs`, unless a younger response continues them: a chain lives as long
+   * as its youngest response. Returns the number of removed responses.
    */
   async deleteOlderThan(maxAgeMs: number): Promise<number> {
     return this.database.execute(

@@ -11,7 +11,9 @@ const lengthNormalisation = 0.5;
 const candidateLimit = 2_000;
 /** Maximum number of chunks that are scored: frequencies lag behind the collection by this share at most. */
 const scoredLimit = candidateLimit * (1 + growthShare);
-/** Terms of which a chunk must have two, where too many chunks have one of them. More terms read long lists of chunks. */
+/**
+ * Terms of which a chunk must have two, where too many chunks have one of them. More terms read long lists of chunks.
+ */
 const pairedTerms = 3;
 
 /**
@@ -50,8 +52,9 @@ interface Selection {
 }
 
 /**
- * Selections for one search after the other until there are enough hits: the rarest terms whose chunks stay within the limit; of the
- * next three terms all, and two; one of them; any term. Where more chunks fit than are scored, those that have all three are.
+ * Selections for one search after the other until there are enough hits: the rarest terms whose chunks stay within the
+ * limit; of the next three terms all, and two; one of them; any term. Where more chunks fit than are scored, those that
+ * have all three are.
  */
 export function selectionsOf(terms: readonly Term[]): Selection[] {
   if (terms.length === 0) return [];

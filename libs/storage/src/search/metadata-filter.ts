@@ -42,9 +42,9 @@ export const isVisible =
 const fewValues = 8;
 
 /**
- * Returns the SQL condition of a metadata filter, with bound values. Every key must match; a list matches if one of
- * its values does (an empty list never); a stored list matches if it contains the value. For few values containment
- * (`@>`) can use the GIN index on metadata. Many are looked up in a hash table, so that a chunk costs the same for any number.
+ * Returns the SQL condition of a metadata filter, with bound values. Every key must match; a list matches if one of its
+ * values does (an empty list never); a stored list matches if it contains the value. For few values containment (`@>`)
+ * can use the GIN index on metadata. Many are looked up in a hash table, so that a chunk costs the same for any number.
  */
 export function metadataCondition(filter: MetadataFilter, parameters: SqlParameters): string {
   const conditions = Object.entries(filter).map(([key, wanted]) => {

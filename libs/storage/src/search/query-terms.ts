@@ -42,8 +42,8 @@ interface CollectionRow {
 const termsOfQuery = 'SELECT lexeme FROM unnest(search_vector($1)) ORDER BY positions[1] LIMIT $2';
 
 /**
- * Reads what is known of a collection and of the query's terms in it. Switches sequential scans off until the transaction ends:
- * the planner cannot estimate how few chunks contain a word.
+ * Reads what is known of a collection and of the query's terms in it. Switches sequential scans off until the
+ * transaction ends: the planner cannot estimate how few chunks contain a word.
  */
 export async function readTerms(transaction: Transaction, query: LexicalQuery): Promise<QueryTerms> {
   const [row] = await transaction.query<CollectionRow>(
@@ -83,8 +83,8 @@ async function describeCollection(transaction: Transaction, scope: ChunkScope) {
 }
 
 /**
- * Counts the chunks of each term. `(collection = …) IS TRUE` prevents the index of collections, which the planner takes because
- * it cannot estimate how few chunks contain a word.
+ * Counts the chunks of each term. `(collection = …) IS TRUE` prevents the index of collections, which the planner takes
+ * because it cannot estimate how few chunks contain a word.
  */
 async function countTerms(
   transaction: Transaction,

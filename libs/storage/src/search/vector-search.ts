@@ -25,10 +25,10 @@ interface Candidate {
 }
 
 /**
- * Returns the `limit` nearest chunks of a collection by cosine similarity, nearest first. Chunks that have an index are found
- * through it, approximately; those that came later are compared one by one, and so are all where filters leave few. Where
- * an index gives fewer rows than requested, its chunks are compared one by one too, so that fewer rows mean that there
- * are not more. Only vectors of the query's size are compared.
+ * Returns the `limit` nearest chunks of a collection by cosine similarity, nearest first. Chunks that have an index are
+ * found through it, approximately; those that came later are compared one by one, and so are all where filters leave
+ * few. Where an index gives fewer rows than requested, its chunks are compared one by one too, so that fewer rows mean
+ * that there are not more. Only vectors of the query's size are compared.
  */
 export async function findNearest(
   transaction: Transaction,
@@ -104,8 +104,9 @@ const maxSearchWidth = 1_000;
 const widthPerRoot = 3;
 
 /**
- * Returns the number of candidates of each index scan (`hnsw.ef_search`): a higher number is slower and misses less. `chunks` are
- * those of each segment. Of many segments each has few of the nearest, and misses the very first of its own less often.
+ * Returns the number of candidates of each index scan (`hnsw.ef_search`): a higher number is slower and misses less.
+ * `chunks` are those of each segment. Of many segments each has few of the nearest, and misses the very first of its
+ * own less often.
  */
 export function searchWidth(limit: number, chunks: readonly number[]): number {
   const largest = Math.max(...chunks, 1);
@@ -115,8 +116,8 @@ export function searchWidth(limit: number, chunks: readonly number[]): number {
 }
 
 /**
- * Settings of the index scans. They are iterative: they continue until enough rows match the filter. No sort: the planner may
- * take a scan of a range and a sort for cheaper than an index.
+ * Settings of the index scans. They are iterative: they continue until enough rows match the filter. No sort: the
+ * planner may take a scan of a range and a sort for cheaper than an index.
  */
 const scanSettings = [
   'SET LOCAL hnsw.iterative_scan = relaxed_order',
@@ -125,7 +126,10 @@ const scanSettings = [
   'SET LOCAL enable_sort = off',
 ];
 
-/** Half precision cannot tell which of very similar vectors is the nearest: so many more are compared as they are stored. */
+/**
+ * Half precision cannot tell which of very similar vectors is the nearest: so many more are compared as they are
+ * stored.
+ */
 const spareCandidates = 20;
 
 /** The nearest candidates of each segment, in the order of the segments. */

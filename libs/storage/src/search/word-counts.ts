@@ -3,15 +3,17 @@ import { quoteLiteral } from '../vector-segments.js';
 
 /** In smaller collections a search counts the words of its query itself. */
 export const leastCounted = 2_000;
-/** New chunks are counted once they are this share of the counted ones: so the total work grows with the chunks alone. */
+/**
+ * New chunks are counted once they are this share of the counted ones: so the total work grows with the chunks alone.
+ */
 export const growthShare = 0.25;
 /** Words of fewer chunks of a range are as good as unknown: most words of a large text are of this kind. */
 const leastFrequency = 3;
 
 /**
- * Counts the words of chunks that came since the last time, `most` at a time; returns true if it counted any. Chunks that were
- * deleted stay in the counts, which say how frequent a word is in relation to all; once they are most of them, counting begins
- * again. One process at a time may call it.
+ * Counts the words of chunks that came since the last time, `most` at a time; returns true if it counted any. Chunks
+ * that were deleted stay in the counts, which say how frequent a word is in relation to all; once they are most of
+ * them, counting begins again. One process at a time may call it.
  */
 export async function countWords(
   transaction: Transaction,

@@ -76,8 +76,8 @@ export class VectorStoreFilesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Attaches files to be indexed, in a batch where it has an id. A file that is attached already is indexed again, and its
-   * passages stay until the new ones are there. The store counts as used.
+   * Attaches files to be indexed, in a batch where it has an id. A file that is attached already is indexed again, and
+   * its passages stay until the new ones are there. The store counts as used.
    */
   async attach(vectorStoreId: string, files: readonly NewVectorStoreFile[], batchId?: string): Promise<void> {
     await this.database.transaction(async (transaction) => {
@@ -173,7 +173,10 @@ export class VectorStoreFilesRepository {
     return batch;
   }
 
-  /** Cancels the files of a batch that are not indexed yet; their workers notice. A batch that has ended does not change. */
+  /**
+   * Cancels the files of a batch that are not indexed yet; their workers notice. A batch that has ended does not
+   * change.
+   */
   async cancelBatch(vectorStoreId: string, id: string): Promise<void> {
     await this.database.transaction(async (transaction) => {
       const stopped = await transaction.execute(

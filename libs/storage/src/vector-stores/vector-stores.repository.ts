@@ -110,7 +110,9 @@ export class VectorStoresRepository {
     });
   }
 
-  /** Empties stores that have expired: their passages and files go, they themselves stay and say so. Answers how many. */
+  /**
+   * Empties stores that have expired: their passages and files go, they themselves stay and say so. Answers how many.
+   */
   async emptyExpired(): Promise<number> {
     return this.database.transaction(async (transaction) => {
       const emptied = await transaction.query<{ id: string }>(
