@@ -69,7 +69,8 @@ interface LlmRequest {
 }
 
 /**
- * The body of the service's `/v1/chat/completions` in all its dialects: OpenAI's `messages` (or `message`, or a string),
+ * The body of the service's `/v1/chat/completions` in all its dialects: OpenAI's `messages` (or `message`, or a
+ * string),
  * `{query, documents, max_new_tokens, streaming}`, `{initial_query, retrieved_docs}`. Errors: 400 with the field's path.
  */
 const llmRequestSchema = opeaFieldsSchema.transform((body): LlmRequest => {

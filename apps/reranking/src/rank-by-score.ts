@@ -70,7 +70,9 @@ export function rankFusion(
   return { method, weight, searchScores, phrases };
 }
 
-/** Returns passages best first: by the model's scores (0–1) or by the fused score. Equal scores keep the model's order. */
+/**
+ * Returns passages best first: by the model's scores (0–1) or by the fused score. Equal scores keep the model's order.
+ */
 export function rankByScore(scores: readonly number[], fusion?: RankFusion): RankedPassage[] {
   const ranked = byScore(scores.map((score, index) => ({ index, score })));
   if (!fusion) return ranked;

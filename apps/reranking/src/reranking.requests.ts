@@ -26,7 +26,10 @@ export const specRequestSchema = z.object({
 });
 export type SpecRequest = z.output<typeof specRequestSchema>;
 
-/** The reference implementation's body of `/v1/reranking`: the query is `initial_query` or `input`, `top_n` is 1 by default. */
+/**
+ * The reference implementation's body of `/v1/reranking`: the query is `initial_query` or `input`, `top_n` is 1 by
+ * default.
+ */
 export const referenceRequestSchema = z
   .object({
     ...opeaShape,

@@ -51,7 +51,7 @@ export interface IndexedChunks {
 /** A range that gets an index, and about how many chunks it has. */
 export type PlannedSegment = ArrivalRange & { rows: number };
 
-/** What changes the indexes. Not both: searches wait while an index is dropped. */
+/** A change of the indexes. A build never comes with drops, since searches wait while an index is dropped. */
 export interface IndexChange {
   build?: PlannedSegment;
   drop: string[];
@@ -89,8 +89,8 @@ export function mostInMemory(dimensions: number): number {
 }
 
 /**
- * The last segments that are built again together with `rows` new chunks: all of about their size where there are
- * enough of them, or where one more would not fit, then those of the next size. So a chunk is indexed a few times, and
+ * The last segments that are built again together with `rows` new chunks: all segments of about their size if there are
+ * enough of them, or if one more would not fit, then segments of the next size. So a chunk is indexed a few times, and
  * a search reads few segments.
  */
 export function segmentsToMerge(

@@ -45,8 +45,8 @@ const carefulAbove = 10_000;
 const construction = { usual: 'm = 16, ef_construction = 64', careful: 'm = 32, ef_construction = 200' };
 
 /**
- * What an index is made of and for which chunks, about `rows` of them. The expression has a cast, because the column
- * takes every width.
+ * The expression and the condition of an index of about `rows` chunks. The expression has a cast, because the column
+ * accepts vectors of every width.
  */
 export function segmentDefinition(
   collection: string,
@@ -76,7 +76,7 @@ export async function listSegmentNames(transaction: Transaction): Promise<string
   return rows.map(({ name }) => name);
 }
 
-/** The segments of a collection for vectors of a width, also those that are not ready. */
+/** The segments of a collection for vectors of one width, including segments that are not ready. */
 export async function readSegments(
   transaction: Transaction,
   collection: string,

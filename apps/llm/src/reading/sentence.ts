@@ -4,7 +4,9 @@ import { sentencesOf } from '../grounding/sentences.js';
 /** The kind of a part of a passage in its document. */
 export type BlockKind = 'paragraph' | 'item' | 'row' | 'code';
 
-/** A part of a passage that may be quoted: a sentence, an item of a list, a row of a table, or a whole block of code. */
+/**
+ * A part of a passage that may be quoted: a sentence, an item of a list, a row of a table, or a whole block of code.
+ */
 export interface Sentence {
   readonly text: string;
   readonly kind: BlockKind;

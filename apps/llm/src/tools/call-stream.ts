@@ -159,8 +159,8 @@ export interface ToldText {
 }
 
 /**
- * The text before the first mark. Without a mark, space at the end and the beginning of a possible mark are kept back: they
- * may belong to a call.
+ * The text before the first mark. Without a mark, space at the end and the beginning of a possible mark are kept back:
+ * they may belong to a call.
  */
 function textBefore(buffer: string, marks: readonly string[]): ToldText {
   const next = firstOf(buffer, marks);

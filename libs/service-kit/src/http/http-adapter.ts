@@ -39,7 +39,7 @@ export function createHttpAdapter(environment: BaseEnvironment, logger: Logger):
       // How often Node looks for slow requests.
       connectionsCheckingInterval: Math.min(30_000, environment.RECEIVE_TIMEOUT_MS || 30_000),
     },
-    // What the router itself refuses, before any route: broken escapes, a parameter that is too long.
+    // Errors of the router, before any route: broken escapes, a parameter that is too long.
     frameworkErrors: (error: { code: string }, request: FastifyRequest, reply: FastifyReply) => {
       void reply.header('x-request-id', request.id);
       sendError(reply, invalidField('path', reasonOf(error)));

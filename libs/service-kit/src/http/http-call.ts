@@ -115,7 +115,7 @@ function beginTrace(): string {
   return `00-${randomHex()}-${randomHex().slice(0, 16)}-01`;
 }
 
-/** 32 digits. Node draws the randomness of many UUIDs at once, that of `randomBytes` call by call. */
+/** 32 digits. Node caches the randomness of many UUIDs, while `randomBytes` asks the system with each call. */
 function randomHex(): string {
   return randomUUID().replaceAll('-', '');
 }

@@ -134,7 +134,7 @@ export async function readFormParts(
       await take(part);
     }
   } catch (error) {
-    // What is left of the upload is read and dropped: its connection could not serve another request otherwise.
+    // Read and drop the rest of the upload, so that the connection can serve another request.
     request.raw.unpipe();
     request.raw.resume();
     if (error instanceof MegaNestError) throw error;
@@ -143,7 +143,7 @@ export async function readFormParts(
   }
 }
 
-/** Errors of the plugin have a code, those of the parser below it only words to tell them by. */
+/** The plugin's errors have a code. The parser below it throws errors without one, which their message identifies. */
 function isFormError(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };

@@ -64,7 +64,7 @@ export class WebPages {
   }
 }
 
-/** Names that the public DNS does not hold: those of containers, of Kubernetes and of a local network. */
+/** True for names outside the public DNS: containers, Kubernetes services, hosts of a local network. */
 function isLocalName(name: string): boolean {
   return !name.includes('.') || name.endsWith('.local') || name.endsWith('.internal');
 }

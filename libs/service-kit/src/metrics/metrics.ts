@@ -24,13 +24,13 @@ type SummaryValues = Awaited<ReturnType<Summary['get']>>['values'];
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 /** `/v1/statistics` looks back this long. */
 const windowSeconds = 600;
-/** Entries are made together, at the latest after so long or at so many. */
+/** Entries are written in batches, after this time or at this number. */
 const entryDelayMs = 500;
 const mostEntries = 100;
 
 /**
- * The numbers of one service: latencies per operation, what runs now, errors; as statistics and for Prometheus. What
- * happens is entered a moment later, so that no answer waits for it, and before anybody reads.
+ * The numbers of one service: latencies per operation, what runs now, errors; as statistics and for Prometheus. Events
+ * are entered a moment later, so that no answer waits for them, and before the numbers are read.
  */
 export class Metrics {
   readonly registry = new Registry();
@@ -140,8 +140,8 @@ export class Metrics {
   }
 
   /**
-   * Shows numbers that are read when somebody asks for the metrics, one for each value of a label. What cannot be read
-   * keeps its last value.
+   * Adds a gauge whose values, one for each value of a label, are read with each request for the metrics. A value that
+   * cannot be read stays the same.
    */
   watch(
     gauge: { name: string; help: string; label: string },

@@ -33,7 +33,9 @@ export class OpenApiController {
   }
 }
 
-/** Everything comes from here, no other page may frame it; Swagger's styles and icons stand in the markup. */
+/**
+ * All content comes from this server, and other pages cannot frame it. Swagger's markup contains its styles and icons.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -78,7 +80,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** Asks for a key where the document needs one, and sends it along with what is tried out. */
+/** Asks for a key if the document needs one, and sends it with the requests that the reader tries out. */
 const script = `const slot = 'meganest-api-key';
 const authorization = () => {
   const key = sessionStorage.getItem(slot);
@@ -119,7 +121,7 @@ const files: Readonly<Record<string, { mediaType: string; read: () => Promise<st
   'swagger-ui.css': { mediaType: 'text/css; charset=utf-8', read: () => fromSwagger('swagger-ui.css') },
 };
 
-/** A file of the page, `''` for the page itself; undefined where there is none of that name. */
+/** A file of the page, `''` for the page itself; undefined if the name is unknown. */
 async function readPageFile(name: string): Promise<PageFile | undefined> {
   const file = Object.hasOwn(files, name) ? files[name] : undefined;
   return file && { mediaType: file.mediaType, content: await file.read() };

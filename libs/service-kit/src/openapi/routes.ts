@@ -123,7 +123,7 @@ const metadataKey = Symbol('meganest:operation');
 
 /**
  * Declares a route for the OpenAPI document. Body and query come from the schemas of the route's `SchemaPipe`s, so that
- * what validates is what is documented; this adds the answer. A route without it fails
+ * the document shows the schemas that validate; this decorator adds the answer. A route without it fails
  * `test/integration/openapi/routes.spec.ts`.
  *
  * ```ts

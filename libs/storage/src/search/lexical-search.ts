@@ -52,9 +52,9 @@ interface Selection {
 }
 
 /**
- * Selections for one search after the other until there are enough hits: the rarest terms whose chunks stay within the
- * limit; of the next three terms all, and two; one of them; any term. Where more chunks fit than are scored, those that
- * have all three are.
+ * Conditions that a search tries in order until it has enough hits: the rarest terms whose chunks stay within the
+ * limit; all of the next three terms, then two of them, then one; any term. If more chunks match than are scored,
+ * chunks with all three terms come first.
  */
 export function selectionsOf(terms: readonly Term[]): Selection[] {
   if (terms.length === 0) return [];

@@ -12,7 +12,7 @@ export interface Term {
   frequency: number;
 }
 
-/** The terms of a query that its collection has, the rarest first, and what they are weighed by. */
+/** The terms of a query that its collection contains, the rarest first, and the counts that weigh them. */
 export interface QueryTerms {
   terms: Term[];
   chunks: number;
@@ -28,7 +28,7 @@ const countedTermLimit = 128;
 const termLimit = 32;
 /** Maximum count of a frequency; a more frequent term says little in any collection. */
 const frequencyLimit = 20_000;
-/** A collection that is less than one part in so many of all chunks is found by its own index. */
+/** A collection with less than this fraction (1/n) of all chunks is found through its own index. */
 const smallPart = 4;
 
 interface CollectionRow {

@@ -25,10 +25,10 @@ interface Candidate {
 }
 
 /**
- * Returns the `limit` nearest chunks of a collection by cosine similarity, nearest first. Chunks that have an index are
- * found through it, approximately; those that came later are compared one by one, and so are all where filters leave
- * few. Where an index gives fewer rows than requested, its chunks are compared one by one too, so that fewer rows mean
- * that there are not more. Only vectors of the query's size are compared.
+ * Returns the `limit` nearest chunks of a collection by cosine similarity, nearest first. Chunks with an index are
+ * found through it, approximately. Later chunks are compared one by one, and so are all chunks if the filters leave
+ * few. If an index returns fewer rows than requested, its chunks are compared one by one too, so the result is short
+ * only if there are not more chunks. Only vectors of the query's size are compared.
  */
 export async function findNearest(
   transaction: Transaction,
@@ -105,8 +105,8 @@ const widthPerRoot = 3;
 
 /**
  * Returns the number of candidates of each index scan (`hnsw.ef_search`): a higher number is slower and misses less.
- * `chunks` are those of each segment. Of many segments each has few of the nearest, and misses the very first of its
- * own less often.
+ * `chunks`: the number of chunks of each segment. Each of many segments has few of the nearest chunks, and an index
+ * finds its very nearest chunk more often than its tenth, so the width falls with the number of segments.
  */
 export function searchWidth(limit: number, chunks: readonly number[]): number {
   const largest = Math.max(...chunks, 1);
@@ -127,8 +127,8 @@ const scanSettings = [
 ];
 
 /**
- * Half precision cannot tell which of very similar vectors is the nearest: so many more are compared as they are
- * stored.
+ * Half precision cannot order very similar vectors, so this number of additional candidates is compared in full
+ * precision.
  */
 const spareCandidates = 20;
 
@@ -150,9 +150,7 @@ async function searchSegments(
   return segments.map((_segment, index) => rows.filter(({ part }) => part === index));
 }
 
-/**
- * Each segment gives the nearest by its index, in half precision; their distances are then those of the stored vectors.
- */
+/** Each segment finds the nearest chunks by its index, in half precision. The stored vectors give the distances. */
 function segmentsStatement(
   query: VectorQuery,
   segments: readonly ArrivalRange[],
@@ -176,7 +174,7 @@ function segmentsStatement(
   return { text: parts.join(' UNION ALL '), parameters };
 }
 
-/** What the last statement of a search puts together. */
+/** Inputs of the last statement of a search. */
 interface NearestParts {
   limit: number;
   withVectors: boolean;
@@ -186,7 +184,7 @@ interface NearestParts {
   candidates: readonly Candidate[];
 }
 
-/** Compares chunks, adds those that are found already, and reads the text of the nearest. */
+/** Compares chunks one by one, adds the candidates of the indexes, and reads the text of the nearest. */
 function nearestStatement(
   query: VectorQuery,
   { limit, withVectors, compared, candidates }: NearestParts,

@@ -34,7 +34,7 @@ export async function countWords(
   );
   if (!next || Number(next.chunks) < least) return false;
   const to = Number(next.last) + 1;
-  // More than `most` where chunks share an arrival: those that came before arrivals were numbered.
+  // More than `most` if chunks share an arrival, which chunks from before the numbering do.
   await transaction.query(
     `INSERT INTO word_counts AS known (collection, counted_to, chunks, lexemes)
      SELECT $1, $3, count(*), coalesce(sum(length(search)), 0) FROM chunks

@@ -54,9 +54,9 @@ export class IndexingLeasesRepository {
   }
 
   /**
-   * The passages are there. Attributes that were changed in the meantime reach them too; a document that the file had
-   * before goes. False where the lease was lost: then what was indexed goes, unless the file is attached still, and
-   * somebody else's now.
+   * Marks the file as indexed, applies attributes that were changed in the meantime, and deletes the file's previous
+   * document. Returns false if the lease was lost: the new passages are deleted then, unless another owner of the lease
+   * uses them for the attached file.
    */
   async complete(leaseOwner: string, task: TaskKey, documentId: string): Promise<boolean> {
     const { vectorStoreId, fileId } = task;

@@ -161,7 +161,10 @@ export class ContextLoader {
     @Inject(ConversationsRepository) private readonly conversations: ConversationsRepository,
   ) {}
 
-  /** Errors: previous_response_not_found, conflict where it is not finished, not_found for the conversation, payload_too_large where it may not grow. */
+  /**
+   * Errors: previous_response_not_found, conflict where it is not finished, not_found for the conversation,
+   * payload_too_large where it may not grow.
+   */
   async history(
     owner: string,
     settings: Pick<ResponseSettings, 'previous_response_id' | 'conversation' | 'store'>,
