@@ -77,7 +77,7 @@ describe('ResponseRuns', () => {
     // One that is greater than the bound passes alone.
     await background(runs, 'resp_1', 20_000);
     const second = background(runs, 'resp_2', 10);
-    await expect(second).rejects.toThrow(/1 background responses with 20\d{3} bytes under way/);
+    await expect(second).rejects.toThrow(/1 background responses with 20\d{3} bytes in progress/);
   });
 
   it('works on a bounded number of background responses', async () => {

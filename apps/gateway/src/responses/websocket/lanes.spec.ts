@@ -42,7 +42,7 @@ describe('Lanes', () => {
     lanes.add('b', turn);
     expect(() => lanes.add('c', turn)).toThrow(/at most 2/);
     lanes.add('a', turn);
-    expect(() => lanes.add('b', turn)).toThrow(/3 turns/);
+    expect(() => lanes.add('b', turn)).toThrow(/3 waiting turns/);
     running.open();
     await lanes.idle();
     expect(() => lanes.add('c', turn)).not.toThrow();
