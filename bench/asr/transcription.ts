@@ -106,7 +106,7 @@ async function peer(
   if (!existsSync(path.join(folder, exported, 'onnx', 'decoder_model_merged.onnx')))
     await exportModel(directory, path.join(folder, exported), 'int8');
   env.localModelPath = `${folder}/`;
-  const recognise = await pipeline('automatic-speech-recognition', exported, {
+  const recognize = await pipeline('automatic-speech-recognition', exported, {
     dtype: 'fp32',
     local_files_only: true,
     session_options: { intraOpNumThreads: threads, interOpNumThreads: 1 },
@@ -120,7 +120,7 @@ async function peer(
   return {
     name,
     hear: async (samples: Float32Array) => {
-      await recognise(samples, options);
+      await recognize(samples, options);
     },
   };
 }

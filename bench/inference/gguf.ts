@@ -118,7 +118,7 @@ class Checkpoint {
     return { name: `${name}.weight`, type: 'f32', shape, bytes };
   }
 
-  /** @param heads Of a matrix that makes rotated heads: llama.cpp rotates neighbours, so the halves of a head interleave. */
+  /** @param heads Of a matrix that makes rotated heads: llama.cpp rotates neighbors, so the halves of a head interleave. */
   matrix(name: string, from: string, heads?: number): GgufTensor {
     const { shape, bytes } = this.read(`${from}.weight`);
     // A copy, since the numbers may be unaligned in the file, and Buffer's own slice would be a view.

@@ -218,7 +218,7 @@ describe('docsum and faqgen', () => {
     'The Oker dam is a wall of stone and earth. It was completed in 1956. The water of the lake is used for drinking. ' +
     'To see the inside, write to the operator first. Visitors must bring good shoes. The tour takes ninety minutes.';
 
-  it.each(['auto', 'stuff', 'truncate', 'map_reduce', 'refine'])('summarises by %s', async (type) => {
+  it.each(['auto', 'stuff', 'truncate', 'map_reduce', 'refine'])('summarizes by %s', async (type) => {
     const body = { type: 'text', messages: text, summary_type: type, chunk_size: 20, chunk_overlap: -1 };
     const { choices } = await complete('/v1/docsum', { ...body, max_tokens: 40 });
     const summary = choices[0]?.message.content ?? '';

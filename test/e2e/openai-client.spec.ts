@@ -244,7 +244,7 @@ describe('embeddings and models through the official client', () => {
     ['a bad parameter', { messages: [{ role: 'user', content: 'x' }], temperature: 9 }, 400, 'temperature'],
     ['a bad retrieval parameter', { messages: [{ role: 'user', content: 'What?' }], k: 0 }, 400, 'k'],
     [
-      'a parameter that cannot be honoured',
+      'a parameter that cannot be honored',
       { messages: 'What?', tools: [{ type: 'web_search' }] },
       400,
       'tools[0].type',

@@ -263,7 +263,7 @@ describe('a gateway that is killed while it has a file indexed', () => {
     const done = await client.vectorStores.files.poll(store.id, file.id, fast);
     expect(done).toMatchObject({ status: 'completed', last_error: null });
     const found = await client.vectorStores.search(store.id, { query: 'word5000' });
-    // The passages are alike but for their numbers, so the reranker may prefer a neighbour.
+    // The passages are alike but for their numbers, so the reranker may prefer a neighbor.
     const texts = found.data.map(({ content }) => content[0]?.text);
     expect(texts).toContainEqual(expect.stringContaining('word5000'));
     await gateway.stop();

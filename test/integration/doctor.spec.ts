@@ -75,7 +75,7 @@ describe('the doctor', () => {
     for (const { level, fix } of findings) expect(fix === undefined).toBe(level === 'ok');
   });
 
-  it('names a misspelt variable', async () => {
+  it('names a misspelled variable', async () => {
     expect(await examineWith({ MEGANEST_PROFIL: 'hub' })).toMatchObject([
       { check: 'environment', level: 'fail', message: expect.stringContaining('MEGANEST_PROFIL') as string },
     ]);

@@ -16,7 +16,7 @@ import { retrievalEnvironmentSchema } from '../../apps/retrieval/src/retrieval.e
 import { ttsEnvironmentSchema } from '../../apps/tts/src/tts.service.js';
 import { readComposeFile } from '../support/compose-file.js';
 
-/** A variable that a schema does not know is ignored, so a misspelt one shows only here. */
+/** A variable that a schema does not know is ignored, so a misspelled one shows only here. */
 const schemas: Record<ServiceName, z.ZodObject> = {
   embedding: embeddingEnvironmentSchema,
   retrieval: retrievalEnvironmentSchema,

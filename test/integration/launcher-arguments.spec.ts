@@ -32,7 +32,7 @@ it('refuses an unknown option with the known ones, without a stack', async () =>
   expect(output).not.toMatch(/^ +at /m);
 });
 
-it('names a misspelt variable and the right one', async () => {
+it('names a misspelled variable and the right one', async () => {
   const { output } = await launch(['--print-config'], { LLM_ENDPONT: 'http://127.0.0.1:1/v1' });
   expect(output).toMatch(
     /^warning +LLM_ENDPONT is not a variable of MegaNest.* Did you mean LLM_ENDPOINT\?/m,

@@ -242,12 +242,12 @@ async function writeTensors(
   const file = await open(join(directory, 'model.safetensors'), 'w');
   await file.writeFile(Buffer.concat([length, text]));
   const random = randomNumbers(seed);
-  const favour = favouring(sizes, preferred, confidence);
+  const favor = favoring(sizes, preferred, confidence);
   for (const tensor of shapes) {
     const spread = spreadOf(tensor);
     const isScale = tensor.name.endsWith('norm.weight');
     const values = Float32Array.from({ length: sizeOf(tensor) }, () => (isScale ? 1 : 0) + spread * random());
-    favour(tensor.name, values);
+    favor(tensor.name, values);
     await file.writeFile(new Uint8Array(values.buffer));
   }
   await file.close();
@@ -263,7 +263,7 @@ function spreadOf({ name, shape }: TensorShape): number {
 }
 
 /** The first dimension of every final state becomes 4, and of tokens' vectors what they are preferred by. */
-function favouring(
+function favoring(
   { hidden, ...sizes }: WhisperSizes,
   preferred: NonNullable<WhisperModelOptions['preferred']>,
   confidence: number,

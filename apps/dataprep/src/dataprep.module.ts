@@ -1,5 +1,5 @@
 import {
-  CatalogueController,
+  CatalogController,
   Dataprep,
   IngestController,
   IngestReceiver,
@@ -55,7 +55,7 @@ export class DataprepModule {
         ServiceKitModule.register(identity),
         MessagingModule.register(messagingOptions(identity, environment)),
       ],
-      controllers: [IngestController, CatalogueController, DataprepRpcController],
+      controllers: [IngestController, CatalogController, DataprepRpcController],
       providers: [
         {
           provide: Database,

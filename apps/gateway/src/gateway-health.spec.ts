@@ -16,7 +16,7 @@ describe('neededServices', () => {
   it('are those that a mega service cannot do without, with those of the mega services in it', () => {
     const inner = definition({ search: { target: { service: 'retrieval' } } });
     const outer = definition({
-      summary: { target: { service: 'llm.summarise' } },
+      summary: { target: { service: 'llm.summarize' } },
       reranking: { target: { service: 'reranking' }, optional: true },
       asr: { target: { service: 'asr' }, fallback: { service: 'llm' } as NodeDefinition['fallback'] },
       inner: { target: { service: 'inner', megaService: inner } },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import {
-  describeMisspelt,
+  describeMisspelled,
   launcherEnvironmentSchema,
   readLauncherEnvironment,
   refuseUnknown,
@@ -43,7 +43,7 @@ it.each([
   ['DATABASE_URI', 'DATABASE_URL'],
   ['llm_endpoint', 'LLM_ENDPOINT'],
 ])('names the variable that %s is meant for', (name, meant) => {
-  expect(describeMisspelt({ [name]: 'x' }, known)).toEqual([
+  expect(describeMisspelled({ [name]: 'x' }, known)).toEqual([
     `${name} is not a variable of MegaNest and has no effect. Did you mean ${meant}?`,
   ]);
 });
@@ -57,7 +57,7 @@ it('is silent about other variables, and where the right one is set too', () => 
     NATS_SERVER: 'x',
     OPENAI_API_KEY: 'k',
   };
-  expect(describeMisspelt({ ...others, API_KEYS: 'a', API_KEY: 'b', GATEWAY_PROT: '' }, known)).toEqual([]);
+  expect(describeMisspelled({ ...others, API_KEYS: 'a', API_KEY: 'b', GATEWAY_PROT: '' }, known)).toEqual([]);
 });
 
 it('refuses unknown variables of its own prefix, with the nearest one', () => {

@@ -214,7 +214,7 @@ export function refuseUnknown(variables: NodeJS.ProcessEnv, known: readonly stri
  * A warning for each variable whose name differs by one or two letters from a variable of MegaNest. It may belong to
  * another program, so that it is not refused.
  */
-export function describeMisspelt(variables: NodeJS.ProcessEnv, known: readonly string[]): string[] {
+export function describeMisspelled(variables: NodeJS.ProcessEnv, known: readonly string[]): string[] {
   return Object.entries(variables).flatMap(([name, value]) => {
     if (!value || known.includes(name) || name.length < leastLength) return [];
     const nearest = nearestName(name, known, name.length < 10 ? 1 : 2);

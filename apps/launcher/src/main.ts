@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepareDataDirectory } from './data-directory.js';
 import {
-  describeMisspelt,
+  describeMisspelled,
   launcherEnvironmentSchema,
   readLauncherEnvironment,
   type LauncherEnvironment,
@@ -142,7 +142,7 @@ async function main(): Promise<void> {
   // This process and its children write documents, requests and secrets: only the owner may read them.
   process.umask(0o077);
   const environment = readLauncherEnvironment(process.env);
-  for (const line of describeMisspelt(process.env, Object.keys(launcherEnvironmentSchema.shape)))
+  for (const line of describeMisspelled(process.env, Object.keys(launcherEnvironmentSchema.shape)))
     console.error(`warning    ${line}`);
   if (options['print-config']) return console.log(describeConfiguration(environment));
   await prepareDataDirectory(environment.MEGANEST_DATA_DIR);

@@ -3,7 +3,7 @@ import {
   countPromptTokens,
   describeLlmModel,
   generate,
-  summarise,
+  summarize,
   writeFaq,
   type GenerationChunk,
   type ModelInfo,
@@ -58,12 +58,12 @@ export class LlmRpcController {
 export class WritingRpcController {
   constructor(@Inject(WritingService) private readonly writing: WritingService) {}
 
-  @RpcHandler(summarise)
-  summarise(
-    request: ParsedRequestOf<typeof summarise>,
+  @RpcHandler(summarize)
+  summarize(
+    request: ParsedRequestOf<typeof summarize>,
     { callOptions, signal }: RpcContext,
   ): AsyncIterable<GenerationChunk> {
-    return this.writing.summarise(request, { ...callOptions, signal });
+    return this.writing.summarize(request, { ...callOptions, signal });
   }
 
   @RpcHandler(writeFaq)

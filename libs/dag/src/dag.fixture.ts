@@ -85,13 +85,13 @@ export type Behaviors = Record<string, (context: NodeContext) => unknown>;
 /** Runs a definition with fake services; the handle also has the contexts of all calls. */
 export function runWith(
   definition: MegaServiceDefinition,
-  behaviours: Behaviors = {},
+  behaviors: Behaviors = {},
   options: Partial<RunOptions> = {},
 ): RunHandle & { calls: NodeContext[] } {
   const calls: NodeContext[] = [];
   const run = (context: NodeContext) => {
     calls.push(context);
-    const behave = behaviours[context.node] ?? (() => `${context.node}'s output`);
+    const behave = behaviors[context.node] ?? (() => `${context.node}'s output`);
     return behave(context) as Promise<unknown>;
   };
   const handle = runDag({ definition, request: {}, run, ...options });

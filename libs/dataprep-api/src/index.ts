@@ -1,4 +1,4 @@
-export { CatalogueController } from './catalogue.controller.js';
+export { CatalogController } from './catalog.controller.js';
 export { Dataprep, type DataprepJobs, type IngestRequest, type ListedDocuments } from './dataprep.js';
 export { IngestController, type IngestAnswer } from './ingest.controller.js';
 export {

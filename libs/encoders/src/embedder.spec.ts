@@ -128,7 +128,7 @@ describe('nano-embed', () => {
 
   it('says what it looked for when there is no such model', async () => {
     await expect(loadEmbedder('no-such-model')).rejects.toThrow(/no-such-model.*neither/s);
-    await expect(loadEmbedder('organisation/model')).rejects.toThrow(/downloads are not allowed/);
+    await expect(loadEmbedder('organization/model')).rejects.toThrow(/downloads are not allowed/);
     await expect(loadEmbedder('nano-embed', { device: 'cuda' })).rejects.toThrow(/cuda/i);
   });
 });

@@ -86,7 +86,7 @@ export interface Generator {
     chatTemplateKwargs?: Readonly<Record<string, unknown>>,
   ): Promise<number>;
   /** Splits a text into the texts of its tokens. Present for local models. */
-  tokenise?(text: string): string[];
+  tokenize?(text: string): string[];
   /** Reports the load, between two passes. Present for local models. */
   load?(): Promise<EngineLoad>;
   close(): Promise<void>;

@@ -146,7 +146,7 @@ describe.each(present)('nano-chat, $engine graph', ({ engine, source }) => {
     expect(Buffer.from(bytes).toString().trimStart()).toBe(text());
   });
 
-  it('honours logit_bias and refuses tokens that the model does not have', async () => {
+  it('honors logit_bias and refuses tokens that the model does not have', async () => {
     const [first] = (await collect(ask('What is Zorvex?'), { max_tokens: 1 })).tokens();
     const biased = await collect(ask('What is Zorvex?'), { max_tokens: 1, logit_bias: { [first!]: -100 } });
     expect(biased.tokens()[0]).not.toBe(first);

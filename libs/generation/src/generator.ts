@@ -171,7 +171,7 @@ class OnnxGenerator implements Generator {
     return promptIds(this.texts.tokenizer, messages, chatTemplateKwargs).length;
   }
 
-  tokenise(text: string): string[] {
+  tokenize(text: string): string[] {
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
     const { tokenizer, vocabulary } = this.texts;
     return tokenizer.encode(text).map((id) => decoder.decode(vocabulary.bytesOf(id), { stream: true }));

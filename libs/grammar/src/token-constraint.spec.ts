@@ -13,13 +13,13 @@ const vocabulary = {
 } as unknown as TokenVocabulary;
 
 /** A model that would end its answer now, and otherwise writes this one of the tokens. */
-function next(constraint: OutputConstraint, begun: string, favourite: string, endLogit = 9): string {
+function next(constraint: OutputConstraint, begun: string, favorite: string, endLogit = 9): string {
   const compiler = new GrammarCompiler(vocabulary, texts.length, [end]);
   const answer = compiler.compile({ key: '', grammar: readConstraint(constraint) }).start();
   for (const letter of begun) answer.accept(texts.indexOf(letter));
   const logits = new Float32Array(texts.length).fill(-20);
   logits[end] = endLogit;
-  logits[texts.indexOf(favourite)] = 5;
+  logits[texts.indexOf(favorite)] = 5;
   answer.restrict(logits, ends);
   return texts[logits.indexOf(Math.max(...logits))]!;
 }

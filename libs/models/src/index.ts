@@ -32,7 +32,7 @@ export {
   type SessionSettings,
 } from './model/session.js';
 export { createRandom, type RandomSource } from './random.js';
-export { Detokeniser, TextTokenizer } from './tokenizer/text-tokenizer.js';
+export { Detokenizer, TextTokenizer } from './tokenizer/text-tokenizer.js';
 export { TokenVocabulary } from './tokenizer/token-vocabulary.js';
 export { type CallContext, serveWorker } from './workers/serve-worker.js';
 export { TimedWorker } from './workers/timed-worker.js';

@@ -35,7 +35,7 @@ export {
 export { listOf, listSchemaOf, pageShape } from './lists.js';
 export {
   codexModel,
-  modelCatalogueSchema,
+  modelCatalogSchema,
   modelList,
   modelListSchema,
   modelObject,

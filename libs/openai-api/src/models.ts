@@ -14,7 +14,7 @@ export type Model = z.infer<typeof modelSchema>;
 export const modelListSchema = z.object({ object: z.literal('list'), data: z.array(modelSchema) });
 
 /** The list of models with the catalog for the Codex CLI. */
-export const modelCatalogueSchema = modelListSchema.extend({
+export const modelCatalogSchema = modelListSchema.extend({
   models: z.array(modelSchema.extend({ slug: z.string() })),
 });
 

@@ -149,7 +149,7 @@ export async function startNativePostgres(
       ...['password', 'server.key'].map((name) => join(directory.path, name)),
     ])
       await chown(path, owner.uid, owner.gid);
-  const initialise = [
+  const initialize = [
     '--username=meganest',
     '--auth=scram-sha-256',
     '--no-sync',
@@ -157,7 +157,7 @@ export async function startNativePostgres(
     '--locale=C',
   ];
   const files = [`--pgdata=${data}`, `--pwfile=${join(directory.path, 'password')}`];
-  await run(...asServerUser(join(programs, 'initdb'), [...initialise, ...files]));
+  await run(...asServerUser(join(programs, 'initdb'), [...initialize, ...files]));
   const port = await freePort();
   const start = () =>
     startServer(programs, {

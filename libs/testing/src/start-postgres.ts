@@ -33,7 +33,7 @@ async function createDatabase(serverUrl: string): Promise<TestPostgres> {
   };
 }
 
-/** Path of an initialised database of the PGlite in use, made on first use; a newer PGlite may need newer files. */
+/** Path of an initialized database of the PGlite in use, made on first use; a newer PGlite may need newer files. */
 export function postgresTemplate(): string {
   const manifest = readFileSync(join(repositoryRoot, 'package.json'), 'utf8');
   const { dependencies } = JSON.parse(manifest) as { dependencies: Record<string, string> };

@@ -228,9 +228,7 @@ describe('an ingest that is interrupted', () => {
   });
 
   it('lets two uploads of one name race: one of them is there, whole', async () => {
-    const versions = ['red', 'blue', 'green'].map((colour) =>
-      `${longText} The colour is ${colour}.`.repeat(3),
-    );
+    const versions = ['red', 'blue', 'green'].map((color) => `${longText} The color is ${color}.`.repeat(3));
     const answers = await Promise.all(
       versions.map((text) => client.ingest([['race.txt', text]], fields('race'))),
     );

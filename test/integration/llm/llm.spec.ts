@@ -174,7 +174,7 @@ describe('the LLM service', () => {
       expect(total_tokens).toBe(prompt_tokens + completion_tokens);
     });
 
-    it("honours the reference's max_new_tokens and streaming", async () => {
+    it("honors the reference's max_new_tokens and streaming", async () => {
       const query = 'Once';
       const short = await complete({ query, max_new_tokens: 3, ignore_eos: true });
       expect(short).toMatchObject({

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { summarise, writeFaq, type GenerationChunk } from '#contracts';
+import { summarize, writeFaq, type GenerationChunk } from '#contracts';
 import { MessagingConnection, RpcClient } from '#messaging';
 import { startNats, startService, type TestNats, type TestService } from '#testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -92,7 +92,7 @@ describe('summaries and FAQs of a remote model that can write', () => {
 
   it('asks once where the text fits, and streams what is written', async () => {
     const { text: summary, last } = await gather(
-      client.stream(summarise, { text, language: 'de', max_tokens: 40, min_p: 0.1 }),
+      client.stream(summarize, { text, language: 'de', max_tokens: 40, min_p: 0.1 }),
     );
     expect(summary).toBe('Amber is a.');
     expect(last).toMatchObject({ finishReason: 'stop', model: 'writer', usage: { promptTokens: 10 } });
@@ -101,9 +101,9 @@ describe('summaries and FAQs of a remote model that can write', () => {
     expect(engine.asked[0]?.messages[0]?.content).toMatch(/Write in German\.\n\n### Text:\nAmber is/);
   });
 
-  it('summarises pieces, then their summaries', async () => {
+  it('summarizes pieces, then their summaries', async () => {
     const request = { text, summary_type: 'map_reduce' as const, chunk_size: 65 };
-    const { text: summary, last } = await gather(client.stream(summarise, request));
+    const { text: summary, last } = await gather(client.stream(summarize, request));
     const prompts = engine.asked.map(({ messages }) => messages[0]!.content);
     expect(prompts.filter((prompt) => prompt.includes('this part of a longer text'))).toHaveLength(3);
     expect(prompts.at(-1)).toMatch(/Amber is a\.\n\nBasalt is a\.\n\nCobalt is a\.$/);
@@ -113,7 +113,7 @@ describe('summaries and FAQs of a remote model that can write', () => {
 
   it('refines a summary piece after piece', async () => {
     const request = { text, summary_type: 'refine' as const, chunk_size: 65 };
-    const { text: summary } = await gather(client.stream(summarise, request));
+    const { text: summary } = await gather(client.stream(summarize, request));
     expect(engine.asked).toHaveLength(3);
     expect(engine.asked[2]?.messages[0]?.content).toContain(
       '### Summary so far:\nBasalt is a.\n\n### Next part:\nCobalt',

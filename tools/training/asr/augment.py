@@ -20,7 +20,7 @@ def resample(samples, factor):
     return (np.fft.irfft(spectrum, target) * (target / n))[:int(round(len(samples) * factor))].astype(np.float32)
 
 
-def coloured_noise(n, exponent, rng):
+def colored_noise(n, exponent, rng):
     """Noise with a power spectrum of 1 / f^exponent, deviation 1."""
     size = fast_length(n)
     spectrum = np.fft.rfft(rng.standard_normal(size).astype(np.float32))
@@ -65,7 +65,7 @@ def augment(samples, rng, background=None, clean=False):
     result = np.fft.irfft(spectrum, n)[:len(samples)].astype(np.float32)
     level = result.std() + 1e-9
     if rng.random() < 0.85:
-        noise = coloured_noise(len(result), rng.uniform(0, 2), rng)
+        noise = colored_noise(len(result), rng.uniform(0, 2), rng)
         if rng.random() < 0.3:
             noise *= np.interp(np.arange(len(noise)), np.linspace(0, len(noise), 8), rng.uniform(0.1, 1.5, 8))
         result += noise * level * 10 ** (-(rng.uniform(35, 60) if clean else rng.triangular(4, 25, 50)) / 20)

@@ -148,9 +148,9 @@ def hashes(keys, n):
 
 
 def write(path, levels, probabilities, backoff, masks):
-    quantised = lambda values: np.clip(np.round(-np.log(values) * STEPS), 0, 255).astype(np.uint8)
+    quantized = lambda values: np.clip(np.round(-np.log(values) * STEPS), 0, 255).astype(np.uint8)
     keys = np.concatenate([hashes(keys[mask], n) for n, ((keys, _), mask) in enumerate(zip(levels, masks), 1)])
-    parts = [quantised(np.concatenate([values[mask] for values, mask in zip(part, masks)])) for part in (probabilities, backoff)]
+    parts = [quantized(np.concatenate([values[mask] for values, mask in zip(part, masks)])) for part in (probabilities, backoff)]
     keys, first = np.unique(keys, return_index=True)  # of equal keys the shorter n-gram stays
     with open(path, "wb") as file:
         file.write(b"NLM1" + struct.pack("<III", len(levels), len(keys), 0) + keys.astype("<u4").tobytes())

@@ -1,6 +1,6 @@
 """A time-delay network: log-mel frames in, scores of CTC units at a sixth of the frames out.
 
-Everything is a matrix product over neighbouring frames laid side by side, which plain BLAS, oneDNN and int8 kernels all
+Everything is a matrix product over neighboring frames laid side by side, which plain BLAS, oneDNN and int8 kernels all
 do well. The names of the tensors are those of model.safetensors.
 """
 import torch

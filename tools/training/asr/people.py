@@ -31,7 +31,7 @@ TEST_SPEAKERS, DEV_SPEAKERS, PER_SHARD = 30, 10, 1000
 
 
 def words_of(sentence):
-    """What is to be recognised: a-z, apostrophe, single spaces."""
+    """What is to be recognized: a-z, apostrophe, single spaces."""
     text = re.sub("[\u2018\u2019]", "'", sentence.lower())
     text = re.sub(r"[^a-z' ]", " ", text)
     text = re.sub(r"(^| )'+|'+( |$)", " ", text)

@@ -1,6 +1,6 @@
 """Speech for training: synthesise.py TEXTS FSDD OUT --shards N [--first K]
 
-Writes OUT/shard-00000.npz …, each of 1,000 utterances: `features` int8 [frames, 48] (normalised log-mel times 31),
+Writes OUT/shard-00000.npz …, each of 1,000 utterances: `features` int8 [frames, 48] (normalized log-mel times 31),
 `phonemes` uint8 [frames] (espeak's alignment; 255 where unknown), `offsets` int64 [1001]; OUT/shard-00000.json has the
 texts. A shard depends on its number alone, so any number of processes may write different ones.
 """

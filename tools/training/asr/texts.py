@@ -2,7 +2,7 @@
 
 FETCHED holds what fetch.sh unpacked, PROJECT is the root of this repository. Writes OUT/train.jsonl, OUT/dev.jsonl and
 OUT/test.jsonl, one object a line: `spoken` (with capitals and commas, for the synthesiser) and `text` (what is to be
-recognised: a-z, apostrophe, single spaces). A sentence belongs to the held-out parts by the hash of its text, so the
+recognized: a-z, apostrophe, single spaces). A sentence belongs to the held-out parts by the hash of its text, so the
 same sentence is never on both sides.
 
 OUT/examples.jsonl has the examples of WordNet. QA is a folder of question sets (SOURCES.md), one JSON object a line
@@ -46,7 +46,7 @@ def spell_numbers(line):
     return re.sub(r"(?<![\w.])\d{1,6}(?![\w.]\w|\d)", lambda m: number(int(m.group())), line)
 
 
-def normalise(spoken):
+def normalize(spoken):
     """The words of a sentence, or None where it holds something that has no agreed spelling in words."""
     if re.search(r"[^A-Za-z' ,.;:!?\"()-]", spoken) or re.search(r"\w[.:]\w|\(\)|[A-Z]{6}|[a-z][A-Z]", spoken):
         return None
@@ -136,7 +136,7 @@ def spoken_texts(blocks, rng):
     for block in blocks:
         for sentence in sentences(block):
             for piece in pieces(spell_numbers(sentence), rng):
-                text = normalise(piece)
+                text = normalize(piece)
                 if text and 2 <= len(text.split()) <= 18 and len(text) <= 110:
                     found.setdefault(text, piece)
     counts = collections.Counter(word for text in found for word in text.split())
@@ -149,7 +149,7 @@ def examples(fetched):
     for path in sorted(glob.glob(f"{fetched}/wordnet-base/usr/share/wordnet/data.*")):
         for line in open(path, encoding="utf8"):
             for spoken in re.findall(r'"([^"]+)"', line.partition("|")[2]):
-                text = normalise(spell_numbers(spoken))
+                text = normalize(spell_numbers(spoken))
                 if text and len(text.split()) >= 3:
                     found.setdefault(text, spoken)
     return found

@@ -199,7 +199,7 @@ def train(worker, model, common, shards, options, device, begin):
     rng = np.random.default_rng(1 + worker)
     matrices = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() == 1]
-    optimiser = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.02}, {"params": others, "weight_decay": 0.0}], lr=options.rate, betas=(0.9, 0.98))
+    optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.02}, {"params": others, "weight_decay": 0.0}], lr=options.rate, betas=(0.9, 0.98))
     model.train()
     saved = time.time()
     history, heard = [], 0.0
@@ -208,15 +208,15 @@ def train(worker, model, common, shards, options, device, begin):
         if progress >= 1:
             break
         fall = 1 - progress
-        for group in optimiser.param_groups:
+        for group in optimizer.param_groups:
             group["lr"] = options.rate * min(1, step / options.warmup) * fall
         batch = collate(items, rng, options.vary)
         loss, ctc, named = losses(model, batch, device, options.phonemes * fall)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         if torch.isfinite(norm):
-            optimiser.step()
+            optimizer.step()
         if common and step % MEET == 0:
             meet(model, common)
         history.append((ctc, named))

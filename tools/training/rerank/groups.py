@@ -2,7 +2,7 @@
 
 Usage: python3 groups.py QA_DIR OUT.jsonl
 Passages are cut as ingestion cuts them (at most 90 words, at sentence borders). Files that hold sentences alone get passages of
-neighbouring sentences. The last eighth of each file is marked `held`: it is never trained on.
+neighboring sentences. The last eighth of each file is marked `held`: it is never trained on.
 """
 import glob, json, math, os, random, re, sys
 from collections import Counter, defaultdict
@@ -47,7 +47,7 @@ def paragraphs(rows):
         elif "candidates" in r:
             text = " ".join(r["candidates"]); r["own"] = add(text, cut(text)); r["answers"] = [r["candidates"][k] for k in r["labels"]]
     single = [r for r in rows if "sentence" in r]
-    for r in single:   # neighbouring sentences of a file stand in one article
+    for r in single:   # neighboring sentences of a file stand in one article
         s = r["sentence"]
         if s != last and count + len(s.split()) > SENTENCES: run, count = [], 0
         if s != last and s not in run: run.append(s); count += len(s.split())

@@ -87,12 +87,12 @@ export function tableRows([headers = [], ...rows]: string[][]): DocumentBlock[] 
 
 function rowText(headers: string[], row: string[]): string {
   return row
-    .map((cell, index) => labelled(collapseWhitespace(headers[index] ?? ''), collapseWhitespace(cell)))
+    .map((cell, index) => labeled(collapseWhitespace(headers[index] ?? ''), collapseWhitespace(cell)))
     .filter(Boolean)
     .join('; ');
 }
 
-function labelled(header: string, value: string): string {
+function labeled(header: string, value: string): string {
   return header && value ? `${header}: ${value}` : value;
 }
 

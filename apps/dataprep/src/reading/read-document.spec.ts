@@ -194,7 +194,7 @@ describe('html', () => {
     expect((await read('page.html', page)).title).toBe('Page & title');
   });
 
-  it('is recognised by its content whatever its name', async () => {
+  it('is recognized by its content whatever its name', async () => {
     expect((await outline('page.txt', page))[0]).toEqual(['h1', 'Heading one']);
   });
 });

@@ -35,7 +35,7 @@ describe('docx', () => {
     ]);
   });
 
-  it('is recognised whatever its name', async () => {
+  it('is recognized whatever its name', async () => {
     expect(await outline('upload', makeDocx([paragraph('Hello.')]))).toEqual([['paragraph', 'Hello.']]);
   });
 

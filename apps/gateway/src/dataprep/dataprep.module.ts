@@ -15,7 +15,7 @@ import {
   type StoredDocument,
 } from '#contracts';
 import {
-  CatalogueController,
+  CatalogController,
   Dataprep,
   IngestController,
   IngestReceiver,
@@ -77,7 +77,7 @@ class RemoteDataprep extends Dataprep {
 
 /** Data preparation by its service over NATS. */
 @Module({
-  controllers: [IngestController, CatalogueController],
+  controllers: [IngestController, CatalogController],
   providers: [IngestReceiver, { provide: Dataprep, useClass: RemoteDataprep }],
 })
 export class DataprepModule {}

@@ -1,6 +1,6 @@
 import type { MegaServiceDefinition } from '#dag';
 import { expect, it } from 'vitest';
-import { assertSearchable } from './definition-checks.js';
+import { assertSearchable, searches } from './definition-checks.js';
 
 const definition = (...services: string[]) =>
   ({
@@ -21,4 +21,13 @@ it.each(['', '   \n', '?', 'a', 'a ?', '…'])(
 
 it.each(['Go', 'C3 po?', '税', '42', 'Что'])('takes %j', (question) => {
   expect(() => ask(question, 'retrieval')).not.toThrow();
+});
+
+it('sees a search of a mega service inside a mega service', () => {
+  const outer = (megaService: MegaServiceDefinition) =>
+    ({
+      nodes: new Map([['inner', { target: { service: 'inner', megaService } }]]),
+    }) as unknown as MegaServiceDefinition;
+  expect(searches(outer(definition('retrieval', 'llm')))).toBe(true);
+  expect(searches(outer(definition('llm')))).toBe(false);
 });

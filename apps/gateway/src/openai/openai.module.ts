@@ -5,7 +5,7 @@ import {
   embeddingRequestSchema,
   embeddingResponse,
   embeddingResponseSchema,
-  modelCatalogueSchema,
+  modelCatalogSchema,
   modelList,
   modelObject,
   modelSchema,
@@ -83,7 +83,7 @@ export class ModelsController {
   ) {}
 
   @Get(['v1/models', 'models'])
-  @ApiOperation({ summary: 'List the mega services and models', answer: modelCatalogueSchema })
+  @ApiOperation({ summary: 'List the mega services and models', answer: modelCatalogSchema })
   async list() {
     const served = await this.#served();
     const languageModels = served.filter(({ service }) => service === 'llm');

@@ -1,5 +1,5 @@
 import {
-  describeMisspelt,
+  describeMisspelled,
   launcherEnvironmentSchema,
   readLauncherEnvironment,
   type LauncherEnvironment,
@@ -39,7 +39,7 @@ export async function examine(
   });
   return [
     ok('environment', 'valid'),
-    ...describeMisspelt(variables, Object.keys(launcherEnvironmentSchema.shape)).map((line) =>
+    ...describeMisspelled(variables, Object.keys(launcherEnvironmentSchema.shape)).map((line) =>
       warn('environment', line, 'correct its name, or unset it'),
     ),
     ...machine,

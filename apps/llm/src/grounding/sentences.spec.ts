@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normaliseWhitespace, sentencesOf } from './sentences.js';
+import { normalizeWhitespace, sentencesOf } from './sentences.js';
 
 describe('sentencesOf', () => {
   it.each([
@@ -26,7 +26,7 @@ describe('sentencesOf', () => {
       .map((all) => all.join(''));
     const lossless = fc.property(
       text,
-      (given) => sentencesOf(given).join(' ') === normaliseWhitespace(given),
+      (given) => sentencesOf(given).join(' ') === normalizeWhitespace(given),
     );
     expect(() => fc.assert(lossless)).not.toThrow();
   });

@@ -5,7 +5,7 @@ const structuralBreak = /\n\s*\n|\n(?=\s*(?:[-*•+|#>]|\d+[.)])\s*\S)/;
 
 /** The sentences of a text with normalized whitespace. Joined by single spaces they are the normalized text. */
 export function sentencesOf(text: string): string[] {
-  return text.split(structuralBreak).flatMap((block) => blockSentences(normaliseWhitespace(block)));
+  return text.split(structuralBreak).flatMap((block) => blockSentences(normalizeWhitespace(block)));
 }
 
 /** Splits at spaces after sentences. Sentences without a space between them, as in Chinese, stay together. */
@@ -22,7 +22,7 @@ function blockSentences(block: string): string[] {
 }
 
 /** Replaces runs of whitespace by one space and trims the ends. */
-export function normaliseWhitespace(text: string): string {
+export function normalizeWhitespace(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ');
 }
 

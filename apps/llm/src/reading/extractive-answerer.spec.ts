@@ -33,7 +33,7 @@ function answererOf(logits: Readonly<Record<string, number>>, used = fusion) {
     fusion: used,
     noAnswer: 'Nothing.',
     maxPassages: 5,
-    tokenise: (text: string) => [text],
+    tokenize: (text: string) => [text],
   };
   return { answerer: new ExtractiveAnswerer(options), read };
 }

@@ -61,7 +61,7 @@ interface AnswererOptions {
   /** Limit for the passages to read, in the order of the search. */
   readonly maxPassages: number;
   /** Splits a text into the texts of its tokens. */
-  readonly tokenise: NonNullable<Generator['tokenise']>;
+  readonly tokenize: NonNullable<Generator['tokenize']>;
   /** The answer to a greeting or to a question about the assistant; undefined for any other message. */
   readonly smallTalk?: (message: string) => Promise<string | undefined>;
 }
@@ -96,7 +96,7 @@ export class ExtractiveAnswerer {
     signal: AbortSignal,
   ): AsyncGenerator<GenerationChunk, void, void> {
     const { answer, promptTokens } = await this.#write(messages, documents, signal);
-    const tokens = this.options.tokenise(answer.text);
+    const tokens = this.options.tokenize(answer.text);
     const { completionTokens, ...written } = limitAnswer(answer, tokens, limits);
     const { citations, ...chunk } = {
       ...written,
@@ -211,14 +211,14 @@ export async function openAnswerer(
   const isOwn = LLM_ENDPOINT === undefined && LLM_MODEL_ID === profile.llm.model;
   const model = READER_MODEL_ID ?? (isOwn ? profile.llm.reader : undefined);
   if (model === undefined || model === 'none') return undefined;
-  if (!generator.tokenise) return undefined;
+  if (!generator.tokenize) return undefined;
   const reader = announceModel(await loadReader(model, modelOptions(environment, profile)));
   return new ExtractiveAnswerer({
     reader,
     fusion: readFusion(reader.directory),
     noAnswer: profile.llm.grounding.noAnswer,
     maxPassages: profile.llm.grounding.maxPassages,
-    tokenise: generator.tokenise.bind(generator),
+    tokenize: generator.tokenize.bind(generator),
     smallTalk: (message) => answerSmallTalk(message, () => library.describe()),
   });
 }

@@ -54,7 +54,7 @@ describe('writeSummary', () => {
     expect(writer.steps[0]?.text).toBe(long.split(' ').slice(0, 12).join(' '));
   });
 
-  it('summarises pieces side by side, then their summaries in order', async () => {
+  it('summarizes pieces side by side, then their summaries in order', async () => {
     const { kinds, writer, chunks } = await run(long, 'auto');
     expect(kinds.slice(0, -1).every((kind) => kind === 'part')).toBe(true);
     expect(kinds.at(-1)).toBe('combination');

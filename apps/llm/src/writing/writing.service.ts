@@ -10,7 +10,7 @@ import {
   type GenerationChunk,
   type ParsedRequestOf,
   type ReplyOf,
-  type summarise,
+  type summarize,
   type TokenUsage,
   type writeFaq,
 } from '#contracts';
@@ -25,7 +25,7 @@ import { GenerativeWriter, languageName } from './generative-writer.js';
 import { cutIntoPieces, writeSummary } from './write-summary.js';
 import { UsageSum, type TextWriter } from './text-writer.js';
 
-type SummaryCall = ParsedRequestOf<typeof summarise>;
+type SummaryCall = ParsedRequestOf<typeof summarize>;
 type FaqCall = ParsedRequestOf<typeof writeFaq>;
 type Call = CallOptions & { signal: AbortSignal };
 
@@ -42,7 +42,7 @@ export class WritingService {
     @Inject(RpcClient) private readonly client: RpcClient,
   ) {}
 
-  summarise({ model, ...request }: SummaryCall, call: Call): AsyncIterable<GenerationChunk> {
+  summarize({ model, ...request }: SummaryCall, call: Call): AsyncIterable<GenerationChunk> {
     assertServedModel(model, this.llm.model.id);
     const { text, summary_type: type = 'auto', chunk_size, chunk_overlap, language, ...parameters } = request;
     const writer = this.#writer({ language, parameters }, call);

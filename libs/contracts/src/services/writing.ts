@@ -55,19 +55,19 @@ const asked = {
 };
 
 /**
- * `llm.summarise`: a summary of a text as a stream of chunks. A model that can write writes it; for other models it
+ * `llm.summarize`: a summary of a text as a stream of chunks. A model that can write writes it; for other models it
  * consists of the most central sentences of the text. Errors: context_length_exceeded (stuff), overloaded,
  * service_unavailable (the embedding service, for central sentences), model_not_found.
  */
-export const summarise = defineMethod({
+export const summarize = defineMethod({
   service: 'llm',
-  method: 'summarise',
+  method: 'summarize',
   request: summaryParametersSchema.extend(asked),
   reply: generationChunkSchema,
   streaming: true,
 });
 
-/** `llm.faq`: questions that a text answers, and the answers, as a stream of chunks. Errors: as `llm.summarise`. */
+/** `llm.faq`: questions that a text answers, and the answers, as a stream of chunks. Errors: as `llm.summarize`. */
 export const writeFaq = defineMethod({
   service: 'llm',
   method: 'faq',

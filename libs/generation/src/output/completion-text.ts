@@ -1,5 +1,5 @@
 import type { TokenLogprob } from '#contracts';
-import { Detokeniser, type TokenVocabulary } from '#models';
+import { Detokenizer, type TokenVocabulary } from '#models';
 
 /** A token of a completion. */
 export interface CompletionToken {
@@ -20,7 +20,7 @@ export interface CompletionPiece {
  * begins.
  */
 export class CompletionText {
-  private readonly detokeniser: Detokeniser;
+  private readonly detokenizer: Detokenizer;
   private readonly matcher: StopMatcher;
   /** Tokens that were not returned yet, with the offset of their text in the completion. */
   private waiting: { token: CompletionToken; start: number }[] = [];
@@ -32,13 +32,13 @@ export class CompletionText {
     stops: readonly string[],
     includeStop = false,
   ) {
-    this.detokeniser = new Detokeniser(vocabulary.droppedSpaces);
+    this.detokenizer = new Detokenizer(vocabulary.droppedSpaces);
     this.matcher = new StopMatcher(stops, includeStop);
   }
 
   /** Adds a token; returns the text that is final now. */
   push(token: CompletionToken): CompletionPiece {
-    const piece = this.detokeniser.push(this.vocabulary.bytesOf(token.id));
+    const piece = this.detokenizer.push(this.vocabulary.bytesOf(token.id));
     this.waiting.push({ token, start: this.received });
     this.received += piece.length;
     const { text, stopped } = this.matcher.push(piece);

@@ -30,8 +30,8 @@ async function createWhole(target: string, fill: (draft: string) => Promise<void
   }
 }
 
-async function initialise(directory: string): Promise<void> {
-  await run(process.execPath, [builtFile('initialise'), directory]);
+async function initialize(directory: string): Promise<void> {
+  await run(process.execPath, [builtFile('initialize'), directory]);
 }
 
 /** Creates the empty template database, if it does not exist. */
@@ -39,7 +39,7 @@ async function provideTemplate(template: string): Promise<void> {
   if (existsSync(template)) return;
   const lock = await acquireFileLock(`${template}.lock`, { holder: 'another start', waitMs: 120_000 });
   try {
-    if (!existsSync(template)) await createWhole(template, initialise);
+    if (!existsSync(template)) await createWhole(template, initialize);
   } finally {
     await lock.release();
   }
@@ -52,7 +52,7 @@ async function provideTemplate(template: string): Promise<void> {
  */
 export async function ensureDatabaseFiles(directory: string, template?: string): Promise<void> {
   if (existsSync(directory)) return;
-  if (template === undefined) return createWhole(directory, initialise);
+  if (template === undefined) return createWhole(directory, initialize);
   await mkdir(dirname(template), { recursive: true });
   await provideTemplate(template);
   await createWhole(directory, (draft) => cp(template, draft, { recursive: true }));

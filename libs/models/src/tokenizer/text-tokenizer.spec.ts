@@ -2,7 +2,7 @@ import { projectRoot } from '#paths';
 import * as fc from 'fast-check';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Detokeniser, TextTokenizer } from './text-tokenizer.js';
+import { Detokenizer, TextTokenizer } from './text-tokenizer.js';
 import { TokenVocabulary } from './token-vocabulary.js';
 
 describe('TextTokenizer', () => {
@@ -67,17 +67,17 @@ describe('TextTokenizer', () => {
   });
 });
 
-describe('Detokeniser', () => {
+describe('Detokenizer', () => {
   it('never emits half a character, however its bytes are cut', () => {
     const text = fc.string({ unit: 'binary', minLength: 1 });
     fc.assert(
       fc.property(text, fc.array(fc.integer({ min: 1, max: 5 })), (text, cuts) => {
         const bytes = new TextEncoder().encode(text);
-        const detokeniser = new Detokeniser();
+        const detokenizer = new Detokenizer();
         let at = 0;
         let out = '';
         for (const size of [...cuts, bytes.length]) {
-          const piece = detokeniser.push(bytes.subarray(at, at + size));
+          const piece = detokenizer.push(bytes.subarray(at, at + size));
           at += size;
           out += piece;
           expect(text.startsWith(out)).toBe(true);
@@ -88,8 +88,8 @@ describe('Detokeniser', () => {
   });
 
   it('drops as many leading spaces as it is told, and only at the start', () => {
-    const detokeniser = new Detokeniser(1);
-    const push = (text: string) => detokeniser.push(new TextEncoder().encode(text));
+    const detokenizer = new Detokenizer(1);
+    const push = (text: string) => detokenizer.push(new TextEncoder().encode(text));
     expect([push(''), push('  a'), push(' b')]).toEqual(['', ' a', ' b']);
   });
 });

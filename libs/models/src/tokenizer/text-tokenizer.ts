@@ -243,7 +243,7 @@ function argumentsOf(input: string): unknown {
 }
 
 /** Decodes bytes to text as they arrive. A character is returned when its last byte has arrived. */
-export class Detokeniser {
+export class Detokenizer {
   private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
   /** @param spacesToDrop Number of spaces to drop at the start, as the model's own decoder does. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Detokeniser, TextTokenizer } from './text-tokenizer.js';
+import { Detokenizer, TextTokenizer } from './text-tokenizer.js';
 import { projectRoot, testData } from '#paths';
 import { TokenVocabulary } from './token-vocabulary.js';
 
@@ -33,8 +33,8 @@ describe.each(models)('TokenVocabulary, $kind', ({ directory, texts }) => {
       fc.property(texts, (text) => {
         // Decoding drops a leading space; a letter keeps it from being one.
         const written = `a${text}`;
-        const detokeniser = new Detokeniser(vocabulary.droppedSpaces);
-        const pieces = tokenizer.encode(written).map((id) => detokeniser.push(vocabulary.bytesOf(id)));
+        const detokenizer = new Detokenizer(vocabulary.droppedSpaces);
+        const pieces = tokenizer.encode(written).map((id) => detokenizer.push(vocabulary.bytesOf(id)));
         expect(pieces.join('')).toBe(written);
       }),
     );

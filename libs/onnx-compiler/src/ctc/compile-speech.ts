@@ -176,12 +176,12 @@ class SpeechGraphWriter {
   }
 
   private stem(name: string, value: string): string {
-    return this.graph.op('Relu', [this.project(this.withNeighbours(value, 1), name)]);
+    return this.graph.op('Relu', [this.project(this.withNeighbors(value, 1), name)]);
   }
 
   private block(name: string, state: string, dilation: number): string {
     const { graph } = this;
-    const context = this.withNeighbours(this.norm(state, `${name}.norm`), dilation);
+    const context = this.withNeighbors(this.norm(state, `${name}.norm`), dilation);
     const inner = graph.op('Relu', [this.project(context, `${name}.up`)]);
     return graph.op('Add', [state, this.project(inner, `${name}.down`)]);
   }
@@ -190,7 +190,7 @@ class SpeechGraphWriter {
    * `[B, T, C]` → `[B, T, 3C]`: the frame `distance` earlier, the frame, and the frame `distance` later; zeros
    * outside.
    */
-  private withNeighbours(value: string, distance: number): string {
+  private withNeighbors(value: string, distance: number): string {
     const { graph } = this;
     const padded = graph.op('Pad', [value, graph.int64([0, distance, 0, 0, distance, 0])]);
     const slice = (from: number, to: number): string =>

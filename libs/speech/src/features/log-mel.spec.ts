@@ -70,7 +70,7 @@ describe('LogMelFeatures', () => {
     expect(decades.values[0]).toBeCloseTo(-10, 5);
   });
 
-  it('normalises each band over the piece, all of it, or by given values', () => {
+  it('normalizes each band over the piece, all of it, or by given values', () => {
     const samples = noise(16_000);
     const plain = new LogMelFeatures(settings({ n_mels: 4 })).extract(samples);
     const perBand = new LogMelFeatures(settings({ n_mels: 4, normalisation: 'per_band' })).extract(samples);

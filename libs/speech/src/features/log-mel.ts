@@ -105,7 +105,7 @@ export class LogMelFeatures {
       this.transform.powerSpectrum(frame, power);
       this.writeBands(power, values, index * n_mels);
     }
-    normalise(values, this.settings);
+    normalize(values, this.settings);
     return { values, frames, bands: n_mels };
   }
 
@@ -160,7 +160,7 @@ function reflectEnds(samples: Float32Array, pad: number): Float32Array {
   return padded;
 }
 
-function normalise(values: Float32Array, settings: LogMelSettings): void {
+function normalize(values: Float32Array, settings: LogMelSettings): void {
   const { normalisation, n_mels, mean, std } = settings;
   if (normalisation === 'utterance') return standardize(values, 0, 1);
   if (normalisation === 'per_band')

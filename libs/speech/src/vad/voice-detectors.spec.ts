@@ -63,7 +63,7 @@ describe.skipIf(!existsSync(silero))('SileroDetector', () => {
 });
 
 describe('joinSpans', () => {
-  it('joins neighbours as far as length and pause allow', () => {
+  it('joins neighbors as far as length and pause allow', () => {
     const spans = [
       { start: 0, end: 10 },
       { start: 12, end: 20 },

@@ -6,7 +6,7 @@ import { conditionsOf, readTerms, type LexicalQuery, type QueryTerms, type Term 
 
 /** BM25's saturation of repeated words and normalization by length; measured in docs/benchmarks.md. */
 const saturation = 0.6;
-const lengthNormalisation = 0.5;
+const lengthNormalization = 0.5;
 /** Number of chunks that the frequencies of the terms of one selection may add up to. */
 const candidateLimit = 2_000;
 /** Maximum number of chunks that are scored: frequencies lag behind the collection by this share at most. */
@@ -91,7 +91,7 @@ interface Scoring extends QueryTerms {
  */
 const occurrencesOf = (term: string) =>
   `nullif(round(1 / (1.64493406685 * (1 - ts_rank('{1,1,1,1}', search, ${term}::tsquery))) - 0.5), 0)`;
-const shortness = 1 - lengthNormalisation;
+const shortness = 1 - lengthNormalization;
 
 /** Returns the statement and its parameters. */
 function scoringStatement(
@@ -100,7 +100,7 @@ function scoringStatement(
 ): { text: string; parameters: SqlParameters } {
   const parameters = new SqlParameters();
   const length = `length(search)::float8 / ${parameters.add(averageLength)}::float8`;
-  const damping = `${saturation}::float8 * (${shortness}::float8 + ${lengthNormalisation}::float8 * ${length})`;
+  const damping = `${saturation}::float8 * (${shortness}::float8 + ${lengthNormalization}::float8 * ${length})`;
   const parts = terms.map(({ lexeme, frequency }) => {
     const weight = (saturation + 1) * inverseDocumentFrequency(frequency, chunks);
     return `coalesce(${weight}::float8 / (1 + damping / ${occurrencesOf(parameters.add(quoted(lexeme)))}), 0)`;

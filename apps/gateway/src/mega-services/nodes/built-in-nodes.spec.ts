@@ -18,6 +18,13 @@ describe('builtInNodes', () => {
     expect(() => parse(open)).toThrow('"guard" does not judge the parameter chat_template');
   });
 
+  it('know the summary by its name of version 0.1', () => {
+    const { service: now, ...summary } = builtInNodes.get('llm.summarize')!;
+    const { service: before, ...same } = builtInNodes.get('llm.summarise')!;
+    expect([now, before]).toEqual(['llm.summarize', 'llm.summarise']);
+    expect(same).toEqual(summary);
+  });
+
   it('take the language model of their node from the file, and not from a request', () => {
     const text = `name: big
 description: A test.

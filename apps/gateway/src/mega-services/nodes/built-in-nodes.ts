@@ -19,7 +19,7 @@ import {
   callGenerate,
   callReranking,
   callRetrieval,
-  callSummarise,
+  callSummarize,
   callTranscribe,
 } from './service-calls.js';
 import { callAnswerGuardrail, callGuardrail } from './guardrail.js';
@@ -39,6 +39,16 @@ export interface BuiltInNode extends ServiceKind {
   /** Calls the service over NATS for one node of a run. */
   call(call: NodeCall): ReturnType<NodeRunner>;
 }
+
+const summary: BuiltInNode = {
+  service: 'llm.summarize',
+  call: callSummarize,
+  inputs: { conversation, text: { kind: 'text', optional: true } },
+  output: 'answer',
+  parameters: summaryParametersSchema.extend({ model }),
+  fixed: ['model'],
+  streaming: true,
+};
 
 /** The built-in services that a mega service's YAML can name, with their ports, parameters and calls. */
 export const builtInNodes: ReadonlyMap<string, BuiltInNode> = createServiceRegistry<BuiltInNode>([
@@ -85,15 +95,9 @@ export const builtInNodes: ReadonlyMap<string, BuiltInNode> = createServiceRegis
     fixed: ['model'],
     streaming: true,
   },
-  {
-    service: 'llm.summarise',
-    call: callSummarise,
-    inputs: { conversation, text: { kind: 'text', optional: true } },
-    output: 'answer',
-    parameters: summaryParametersSchema.extend({ model }),
-    fixed: ['model'],
-    streaming: true,
-  },
+  summary,
+  // The name of version 0.1; version 0.2 drops it.
+  { ...summary, service: 'llm.summarise' },
   {
     service: 'llm.faq',
     call: callFaq,

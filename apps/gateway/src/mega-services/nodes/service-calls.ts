@@ -7,7 +7,7 @@ import {
   MegaNestError,
   rerank,
   retrieve,
-  summarise,
+  summarize,
   transcribe,
   writeFaq,
   type ChatMessage,
@@ -68,10 +68,10 @@ async function readFile({ client, options }: NodeCall, file: FileReference, inde
 }
 
 /** Asks the language model for a summary. */
-export function callSummarise(call: NodeCall): AsyncIterable<GenerationChunk> {
+export function callSummarize(call: NodeCall): AsyncIterable<GenerationChunk> {
   const { client, context, options } = call;
   const request = { ...context.parameters, text: textOf(call) };
-  return client.stream(summarise, request, options);
+  return client.stream(summarize, request, options);
 }
 
 /** Asks the language model for questions and answers about a text. */

@@ -1,4 +1,3 @@
-import type { MegaServiceDefinition } from '#dag';
 import { ImageBudget, invalidField, MegaNestError, unsupportedField, type ChatMessage } from '#contracts';
 import {
   assertCallsAnswered,
@@ -14,6 +13,7 @@ import {
 } from '#responses';
 import { Inject, Injectable } from '@nestjs/common';
 import type { HttpCall } from '#service-kit';
+import { searches } from '../../mega-services/definition-checks.js';
 import { MegaServiceCatalog } from '../../mega-services/mega-service-catalog.js';
 import { questionOf } from '../../mega-services/mega-service-request.js';
 import {
@@ -93,7 +93,7 @@ export class ResponsePlanner {
       job: {
         chat: chatRequestOf(request, messages),
         truncation: settings.truncation,
-        searchQuery: searches(definition) ? questionOf(messages) : null,
+        searchQuery: definition && searches(definition) ? questionOf(messages) : null,
         includeSearchResults: include.has('file_search_call.results'),
         include: [...include],
         ...(warmUp && { warmUp }),
@@ -116,10 +116,6 @@ export class ResponsePlanner {
     assertCallsAnswered(earlier, now);
     return { earlier, now, images };
   }
-}
-
-function searches(definition: MegaServiceDefinition | undefined): boolean {
-  return [...(definition?.nodes.values() ?? [])].some(({ target }) => target.service === 'retrieval');
 }
 
 /** Takes out `compaction_trigger`: it is a command, not an item, and must be the last entry. */

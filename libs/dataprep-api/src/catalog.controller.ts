@@ -29,7 +29,7 @@ const chunksAnswer = documentChunksSchema.extend({ document: listedFileSchema })
 const indices = z.array(z.string());
 
 @Controller()
-export class CatalogueController {
+export class CatalogController {
   constructor(@Inject(Dataprep) private readonly dataprep: Dataprep) {}
 
   @Post(['v1/dataprep/get', 'v1/dataprep/get_file'])
