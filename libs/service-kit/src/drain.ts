@@ -21,6 +21,7 @@ export type DrainListener = (over: AbortSignal) => Promise<unknown> | void;
  */
 export class Drain {
   readonly #listeners = new Set<DrainListener>();
+  readonly #idleListeners = new Set<DrainListener>();
   readonly #requests = new Set<FastifyReply>();
   #begun = false;
   #refuses = false;
@@ -33,6 +34,11 @@ export class Drain {
   /** Calls back when the process begins to stop. */
   onBegin(listener: DrainListener): void {
     this.#listeners.add(listener);
+  }
+
+  /** Calls back once requests and the first listeners have ended, for background work that they began meanwhile. */
+  onIdle(listener: DrainListener): void {
+    this.#idleListeners.add(listener);
   }
 
   /** Counts the requests of a server, and refuses new ones after the delay; owners of WebSockets close them. */
@@ -52,12 +58,15 @@ export class Drain {
     if (this.#begun) return;
     this.#begun = true;
     const over = new AbortController();
-    const work = [...this.#listeners].map(async (listener) => listener(over.signal));
+    const call = (listeners: Iterable<DrainListener>) =>
+      Promise.allSettled([...listeners].map(async (listener) => listener(over.signal)));
+    const work = call(this.#listeners);
     await delay(delayMs);
     this.#refuses = true;
     const timer = setTimeout(() => over.abort(), graceMs);
     const stopped = once(over.signal, 'abort');
-    await Promise.race([Promise.allSettled([...work, this.#idle()]), stopped]);
+    const ended = Promise.all([work, this.#idle()]).then(() => call(this.#idleListeners));
+    await Promise.race([ended, stopped]);
     clearTimeout(timer);
     over.abort();
   }

@@ -81,10 +81,11 @@ function writeHead(reply: FastifyReply, { contentType = eventStream, beforeHead 
   reply.hijack();
   const inherited = Object.entries(reply.getHeaders()).filter((entry) => entry[1] !== undefined);
   reply.raw.writeHead(200, {
+    // A process that is stopping has set `close`.
+    connection: 'keep-alive',
     ...(Object.fromEntries(inherited) as Record<string, string>),
     'content-type': contentType,
     'cache-control': 'no-cache, no-transform',
-    connection: 'keep-alive',
     'x-accel-buffering': 'no',
   });
 }

@@ -7,7 +7,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { baseEnvironmentSchema } from '../config/environment.js';
 import { Drain } from '../drain.js';
 import { createLogger } from '../logger.js';
+import { sendEventStream } from './event-stream.js';
 import { aliasedPath, callerLabels, createHttpAdapter } from './http-adapter.js';
+
+async function* oneFrame() {
+  yield await Promise.resolve('data: x\n\n');
+}
 
 describe('createHttpAdapter', () => {
   let server: FastifyInstance | undefined;
@@ -23,6 +28,7 @@ describe('createHttpAdapter', () => {
     drain = new Drain();
     drain.guard(server);
     server.post('/', (request) => answerOf(request.body));
+    server.get('/stream', (_request, reply) => sendEventStream(reply, oneFrame(), () => ''));
     await server.listen({ port: 0, host: '127.0.0.1' });
     const { port } = server.server.address() as AddressInfo;
     return async () => {
@@ -82,6 +88,24 @@ describe('createHttpAdapter', () => {
     waiting.emit('end');
     await closed;
     expect(await answers).toMatch(/HTTP\/1.1 503 [^]*retry-after: 1\r\n[^]*this instance is being stopped/);
+  });
+
+  it('ends the connection of a stream, too, once it stops', async () => {
+    const open = await listen({});
+    const ask = async () => {
+      const socket = await open();
+      socket.write('GET /stream HTTP/1.1\r\nhost: localhost\r\n\r\n');
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      socket.destroy();
+      return String(answer);
+    };
+    expect(await ask()).toMatch(/\r\nconnection: keep-alive\r\n/i);
+    const over = new AbortController();
+    drain.onBegin(() => once(over.signal, 'abort'));
+    const run = drain.run({ delayMs: 60_000, graceMs: 0 });
+    expect(await ask()).toMatch(/\r\nconnection: close\r\n/i);
+    over.abort();
+    void run;
   });
 
   it('closes connections beyond the limit, and takes others as soon as there is room', async () => {

@@ -169,6 +169,51 @@ describe('ResponseRun', () => {
     );
   });
 
+  it('has output from its first word on, and ends after its last write when it is abandoned', async () => {
+    const written: string[] = [];
+    let write = () => {};
+    const writes = new Promise<void>((resolve) => (write = resolve));
+    const run = runOf({
+      background: true,
+      chunks: endless,
+      persistence: {
+        append: async (events) => {
+          await writes;
+          written.push(...typesOf(events));
+        },
+      },
+    });
+    await run.start();
+    await expect.poll(() => run.hasOutput).toBe(true);
+    expect(run.log.events).toEqual([]);
+    run.abandon(new LeaseLostError('resp_1'));
+    let hasEnded = false;
+    const ended = run.ended.catch(() => (hasEnded = true));
+    await new Promise(setImmediate);
+    expect([hasEnded, written]).toEqual([false, []]);
+    write();
+    await ended;
+    expect(written).toContain('response.output_text.delta');
+  });
+
+  it('has no output where a word comes after it was abandoned', async () => {
+    const run = runOf({
+      background: true,
+      chunks: async function* (signal) {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        yield chunk('late');
+      },
+    });
+    await run.start();
+    await run.log.follow().next();
+    run.abandon(new LeaseLostError('resp_1'));
+    await expect(run.ended).rejects.toThrow(LeaseLostError);
+    expect([run.hasOutput, typesOf(run.log.events).filter((type) => /output|content/.test(type))]).toEqual([
+      false,
+      [],
+    ]);
+  });
+
   it('repeats response.in_progress while nothing is said', async () => {
     const run = runOf({ chunks: endless, keepAliveMs: 5 });
     await run.start();

@@ -49,6 +49,7 @@ export class ResponseRun {
   #abandoned: Error | undefined;
   #cancelled = false;
   #size: number | undefined;
+  #hasOutput: boolean;
   #unwritten: ResponseEvent[] = [];
   #writing: Promise<void> | undefined;
   #writeError: Error | undefined;
@@ -62,6 +63,7 @@ export class ResponseRun {
     this.isDurable = persistence.isDurable;
     this.leaseOwner = persistence.leaseOwner;
     this.log.append(begun);
+    this.#hasOutput = begun.some(isOutput);
     this.#machine = new ResponseMachine(plan.initial, begun.length, undefined, sealReasoning);
   }
 
@@ -76,9 +78,12 @@ export class ResponseRun {
     return this.#machine.response;
   }
 
-  /** Whether a part of the answer exists; then another process cannot restart the response. */
+  /**
+   * Whether a part of the answer exists, in the log or on its way there; then another process cannot restart the
+   * response.
+   */
   get hasOutput(): boolean {
-    return this.log.events.some(isOutput);
+    return this.#hasOutput;
   }
 
   /** The generation, once it has begun: ignored fields, receipt. */
@@ -140,7 +145,10 @@ export class ResponseRun {
     return this.ended;
   }
 
-  /** Stops work on the response without ending it: another process ends it, or has ended it. */
+  /**
+   * Stops work on the response without ending it: another process ends it, or has ended it. `ended` rejects after the
+   * last write.
+   */
   abandon(reason: Error): void {
     this.#abandoned ??= reason;
     this.#abort.abort();
@@ -187,7 +195,8 @@ export class ResponseRun {
 
   /** Queues events for writing. Events that arrive during a write are part of the next write. */
   #record(events: readonly ResponseEvent[]): void {
-    if (events.length === 0 || this.#writeError) return;
+    if (events.length === 0 || this.#writeError || this.#abandoned) return;
+    this.#hasOutput ||= events.some(isOutput);
     this.#unwritten.push(...events);
     clearTimeout(this.#keepAlive);
     const repeat = () => this.#record(this.#machine.progress());
@@ -248,7 +257,9 @@ export class ResponseRun {
     return machine.response;
   }
 
-  #leave(reason: Error): never {
+  async #leave(reason: Error): Promise<never> {
+    // A write that arrives after another process has read the log would be missing there.
+    while (this.#writing) await this.#writing;
     this.log.abandon(reason);
     throw reason;
   }

@@ -30,11 +30,15 @@ function newPlan(id: string, content: string, background: boolean): ResponsePlan
   };
 }
 
-/** Runs whose generation says one word, at once or never. */
-function newRuns({ answers = true, maxBytes = 0 } = {}): ResponseRuns {
+/** Runs whose generation says one word and then ends, at once, never or with `answers`. */
+function newRuns({
+  answers = true as boolean | Promise<unknown>,
+  maxBytes = 0,
+  drain = new Drain(),
+} = {}): ResponseRuns {
   async function* speak() {
     yield { type: 'chunk' as const, chunk: { choice: 0, text: 'done' } };
-    if (!answers) await new Promise(() => {});
+    await (answers === false ? new Promise(() => {}) : answers);
   }
   const start = () => Promise.resolve({ ignored: [], receipt: () => undefined, steps: speak() });
   const starter = { start } as unknown as GenerationStarter;
@@ -47,7 +51,12 @@ function newRuns({ answers = true, maxBytes = 0 } = {}): ResponseRuns {
     BODIES_LIMIT_BYTES: maxBytes,
   } as unknown as GatewayEnvironment;
   const sealer = new Sealer([randomBytes(32)]);
-  return new ResponseRuns(starter, persistence, environment, sealer, new Drain());
+  return new ResponseRuns(starter, persistence, environment, sealer, drain);
+}
+
+/** Resolves once the requests of a draining process have ended. */
+function drained(drain: Drain): Promise<void> {
+  return new Promise((resolve) => drain.onIdle(() => resolve()));
 }
 
 describe('ResponseRuns', () => {
@@ -84,5 +93,22 @@ describe('ResponseRuns', () => {
     const runs = newRuns({ answers: false });
     for (let index = 0; index < 1_000; index += 1) await background(runs, `resp_${index}`);
     await expect(background(runs, 'resp_more')).rejects.toThrow(/1000 background/);
+  });
+
+  it('finishes a background response that a request began while the gateway was stopping', async () => {
+    const drain = new Drain();
+    let answer = () => {};
+    const runs = newRuns({ drain, answers: new Promise<void>((resolve) => (answer = resolve)) });
+    const stopped = drain.run({ delayMs: 10, graceMs: 10_000 });
+    const started = await background(runs, 'resp_late');
+    if (!('run' in started)) throw new Error('not started');
+    let isStopped = false;
+    const end = stopped.then(() => (isStopped = true));
+    await expect.poll(() => started.run.hasOutput).toBe(true);
+    await drained(drain);
+    expect(isStopped).toBe(false);
+    answer();
+    await end;
+    expect((await started.run.ended).status).toBe('completed');
   });
 });

@@ -40,6 +40,7 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(Drain) drain: Drain,
   ) {
     drain.onBegin((over) => this.#stop(over));
+    drain.onIdle((over) => this.#stop(over));
   }
 
   onModuleInit(): void {

@@ -44,6 +44,8 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
   #timer: NodeJS.Timeout | undefined;
   /** Ids of responses that are claimed and not restarted yet. */
   readonly #taking = new Set<string>();
+  /** The last sweep. */
+  #sweep: Promise<void> = Promise.resolve();
 
   constructor(
     @Inject(ResponseRuns) private readonly runs: ResponseRuns,
@@ -52,15 +54,19 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
     @Inject(Drain) drain: Drain,
   ) {
-    drain.onBegin(() => clearInterval(this.#timer));
+    drain.onBegin(() => {
+      clearInterval(this.#timer);
+      return this.#sweep;
+    });
     this.#logger = createLogger('gateway', environment.LOG_LEVEL);
   }
 
   onModuleInit(): void {
-    const attempt = () =>
-      void this.takeOver().catch((error: unknown) =>
+    const attempt = () => {
+      this.#sweep = this.takeOver().catch((error: unknown) =>
         this.#logger.warn({ err: error as Error }, 'could not take over responses'),
       );
+    };
     attempt();
     this.#timer = setInterval(attempt, this.environment.RESPONSES_LEASE_MS / 3).unref();
   }
