@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   allServices,
+  repositoryRoot,
   startService,
   startStack,
   type ServiceName,
@@ -9,8 +12,10 @@ import {
 } from '#testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ingestText } from './helpers/ingest.js';
+import { keepAsking, keepSpeaking, type SocketTurns } from './helpers/socket-turns.js';
 
 const question = 'What does the Quibblewick engine run on?';
+const spokenQuestion = readFileSync(join(repositoryRoot, 'test/fixtures/asr/question.wav'));
 const chats = 3;
 const env = { SHUTDOWN_GRACE_MS: '60000', SHUTDOWN_DELAY_MS: '1000' };
 
@@ -42,6 +47,12 @@ async function readyGateway(): Promise<string> {
   }
 }
 
+/** The texts of an error and its causes: a broken connection has its reason in the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`;
+}
+
 /** Sends a request, a GET where it has no body, which a 503 may put off by its `Retry-After`; undefined, and a failure noted, where it is not answered whole. */
 async function send(
   load: Load,
@@ -56,8 +67,8 @@ async function send(
       method: made ? 'POST' : 'GET',
       headers: isForm || !made ? {} : { 'content-type': 'application/json' },
       body: isForm ? made : made && JSON.stringify(made),
-    }).catch((error: unknown) => String(error));
-    const body = typeof response === 'string' ? response : await response.blob().catch(String);
+    }).catch(reasonOf);
+    const body = typeof response === 'string' ? response : await response.blob().catch(reasonOf);
     if (typeof response !== 'string' && typeof body !== 'string') {
       if (response.ok && isWhole(await body.text())) return body;
       const retryAfter = response.headers.get('retry-after');
@@ -67,7 +78,9 @@ async function send(
         continue;
       }
     }
-    load.failures.push(`${path}: ${typeof body === 'string' ? body : await body.text()}`);
+    const status = typeof response === 'string' ? 'no answer' : response.status;
+    const text = typeof body === 'string' ? body : await body.text();
+    load.failures.push(`${path}: ${status} ${text.slice(-1_000)}`);
     return undefined;
   }
   load.failures.push(`${path}: refused three times`);
@@ -105,7 +118,8 @@ async function follow(load: Load, path: string, makeBody: () => object, pathOf: 
     if (!answer) return false;
     const { state, status = state } = JSON.parse(await answer.text()) as { state?: string; status?: string };
     if (status === 'succeeded' || status === 'completed') return true;
-    if (status === 'failed' || status === 'cancelled') load.failures.push(`${path}: ${id} ${status}`);
+    if (status === 'failed' || status === 'cancelled')
+      load.failures.push(`${path}: ${(await answer.text()).slice(0, 1_000)}`);
     if (load.failures.length > 0) return false;
     await delay(100);
   }
@@ -174,7 +188,17 @@ it('loses no request while every service is replaced', async () => {
     repeat(respondInBackground),
   ];
   const started: TestService[] = [];
+  const overSockets = { gateway: readyGateway, isOver: () => run.over || load.failures.length > 0 };
+  let sockets: Promise<SocketTurns>[] = [];
   for (const name of allServices) {
+    // The gateway comes last.
+    if (name === 'gateway')
+      sockets = [
+        keepAsking(overSockets, { model: 'chatqna', input: question }),
+        keepSpeaking(overSockets, spokenQuestion),
+      ];
+    for (const socket of sockets)
+      socket.catch((error: unknown) => load.failures.push(`${name}: ${reasonOf(error)}`));
     const before = { ...load.answers };
     started.push(await replace(name, stack.service(name)));
     // The new instance has answered.
@@ -186,9 +210,13 @@ it('loses no request while every service is replaced', async () => {
   }
   run.over = true;
   await Promise.all(work);
+  const turns = await Promise.allSettled(sockets);
   await Promise.all(started.map((service) => service.stop()));
   expect(load.failures).toEqual([]);
   expect(load.retries).toBe(0);
   // Also while the services were replaced that work in the background.
   expect(Math.min(load.answers.job, load.answers.response)).toBeGreaterThan(allServices.length);
+  // Each was asked to connect again, and went on over the next gateway.
+  const positive = expect.toSatisfy((count: number) => count > 0) as number;
+  for (const turn of turns) expect(turn).toMatchObject({ value: { turns: [positive, positive] } });
 });

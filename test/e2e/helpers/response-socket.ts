@@ -25,8 +25,12 @@ export class ResponseSocketClient {
   }
 
   /** Rejects with `Unexpected server response: 401` where the upgrade is refused. */
-  static async open(gatewayUrl: string, options: ClientOptions = {}): Promise<ResponseSocketClient> {
-    const socket = new WebSocket(`${gatewayUrl.replace(/^http/, 'ws')}/v1/responses`, options);
+  static async open(
+    gatewayUrl: string,
+    options: ClientOptions = {},
+    path = '/v1/responses',
+  ): Promise<ResponseSocketClient> {
+    const socket = new WebSocket(`${gatewayUrl.replace(/^http/, 'ws')}${path}`, options);
     const client = new ResponseSocketClient(socket);
     await once(socket, 'open');
     return client;
