@@ -38,7 +38,7 @@ export class EmbeddingRpcController {
 
   @RpcHandler(embed)
   embed(request: ParsedRequestOf<typeof embed>, context: RpcContext): Promise<ReplyOf<typeof embed>> {
-    return this.embedding.embed(request, context.signal);
+    return this.embedding.embed(request, context);
   }
 
   @RpcHandler(describeEmbeddingModel)
@@ -66,10 +66,7 @@ export class EmbeddingController {
     @Call() call: HttpCall,
   ): Promise<EmbeddingResponse> {
     const { inputs, dimensions, encoding_format } = body;
-    return embeddingResponse(
-      await this.embedding.embed({ inputs, dimensions }, call.signal),
-      encoding_format,
-    );
+    return embeddingResponse(await this.embedding.embed({ inputs, dimensions }, call), encoding_format);
   }
 
   @Post('embed')
@@ -83,7 +80,7 @@ export class EmbeddingController {
     @Call() call: HttpCall,
   ): Promise<number[][]> {
     const inputs = typeof body.inputs === 'string' ? [body.inputs] : body.inputs;
-    const reply = await this.embedding.embed({ inputs, truncate: body.truncate }, call.signal);
+    const reply = await this.embedding.embed({ inputs, truncate: body.truncate }, call);
     return decodeVectors(reply.vectors, reply.dimensions).map((vector) => [...vector]);
   }
 }

@@ -6,7 +6,7 @@ import {
   type ParsedRequestOf,
   type ReplyOf,
 } from '#contracts';
-import { loadEmbedder, type Embedder } from '#encoders';
+import { loadEmbedder, type Embedder, type EmbedOptions } from '#encoders';
 import { openRemoteEmbedder } from '#remote-engines';
 import {
   announceModel,
@@ -47,6 +47,9 @@ export async function openEmbedder(environment: EmbeddingEnvironment): Promise<E
   );
 }
 
+/** A request with more inputs is bulk work: a chat embeds a question or two. */
+const mostInteractiveInputs = 32;
+
 type EmbedRequest = ParsedRequestOf<typeof embed>;
 type EmbedReply = ReplyOf<typeof embed>;
 
@@ -69,11 +72,16 @@ export class EmbeddingService implements OnApplicationShutdown {
   }
 
   /** Errors: context_length_exceeded; overloaded; invalid_request for more `dimensions` than the model has. */
-  embed(request: EmbedRequest, signal: AbortSignal): Promise<EmbedReply> {
+  embed(
+    request: EmbedRequest,
+    { signal, priority = 'interactive' }: Pick<EmbedOptions, 'signal' | 'priority'>,
+  ): Promise<EmbedReply> {
+    const { inputs, truncate } = request;
     return this.metrics.measure('embed', async () => {
-      const { vectors, promptTokens } = await this.embedder.embed(request.inputs, {
-        truncate: request.truncate,
+      const { vectors, promptTokens } = await this.embedder.embed(inputs, {
+        truncate,
         signal,
+        priority: inputs.length > mostInteractiveInputs ? 'bulk' : priority,
       });
       this.metrics.countTokens('prompt', promptTokens);
       const { dimensions: width } = request;

@@ -1,2 +1,2 @@
 export { AsyncQueue, eventsOf } from './async-queue.js';
-export { TokenBudgetQueue } from './token-budget-queue.js';
+export { PrioritizedQueue, type Priority } from './prioritized-queue.js';

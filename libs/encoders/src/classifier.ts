@@ -47,7 +47,7 @@ export async function loadClassifier(source: string, options: EncoderLoadOptions
     classify: async (texts, { signal } = {}) => {
       const pieces = splitTexts(texts, piece);
       const items = pieces.map(({ text }) => ({ text, inWindows: true as const }));
-      const encoded = await pool.encode(items, signal);
+      const encoded = await pool.encode(items, { signal });
       // A text that was not read must not count as a text without a label.
       if (encoded.some(({ outcome }) => !('tokens' in outcome))) throw mismatch(info.id);
       const rows = encoded.map(({ row }) => row);

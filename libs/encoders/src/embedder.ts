@@ -1,11 +1,11 @@
 import type { ModelInfo } from '#contracts';
+import type { EncodeOptions } from './encoder-pool.js';
 import { loadEncoder, type EncoderHandle, type EncoderLoadOptions } from './load-encoder.js';
 
 /** Options of {@link Embedder.embed}. */
-export interface EmbedOptions {
+export interface EmbedOptions extends EncodeOptions {
   /** Truncate inputs that are too long instead of refusing them. */
   readonly truncate?: boolean;
-  readonly signal?: AbortSignal;
 }
 
 /** Result of an embedding call. */
@@ -38,11 +38,11 @@ export async function loadEmbedder(source: string, options: EncoderLoadOptions =
   return {
     ...encoder.handle,
     info: { ...encoder.info, dimensions: encoder.ready.width },
-    embed: async (inputs, { truncate = false, signal } = {}) => {
+    embed: async (inputs, { truncate = false, ...options } = {}) => {
       const items = inputs.map((input) =>
         typeof input === 'string' ? { text: input, truncate } : { ids: input, truncate },
       );
-      const { rows, promptTokens } = await encoder.encode(items, 'input', signal);
+      const { rows, promptTokens } = await encoder.encode(items, 'input', options);
       return { vectors: rows, promptTokens };
     },
   };

@@ -1,4 +1,4 @@
-import { TokenBudgetQueue } from '#batching';
+import { PrioritizedQueue, type Priority } from '#batching';
 import { MegaNestError } from '#contracts';
 import { WorkerChannel, type EngineChoice, type EngineSettings, type Device } from '#models';
 import { builtFile } from '#paths';
@@ -67,9 +67,16 @@ export interface EncoderResult {
 /** Options of {@link EncoderPool}. */
 interface EncoderPoolOptions {
   readonly workers: number;
-  /** Maximum number of queued inputs; further requests are refused. */
+  /** Maximum number of queued inputs of each priority; further requests are refused. */
   readonly queueCapacity: number;
   readonly hangLimitMs?: number;
+}
+
+/** Options of {@link EncoderPool.encode}. */
+export interface EncodeOptions {
+  readonly signal?: AbortSignal;
+  /** Default `interactive`. A worker takes interactive inputs before bulk inputs. */
+  readonly priority?: Priority;
 }
 
 /** The result of one item. */
@@ -95,14 +102,20 @@ type EncoderChannel = WorkerChannel<EncoderReady, readonly EncoderItem[], never,
 
 /** Tokens per job: enough to batch well, few enough for workers to share a request and for quick cancellation. */
 const jobTokens = { min: 128, max: 768 };
+/** An interactive input waits for about this time if all workers have bulk work. */
+const bulkJobMs = 25;
+/** Weight of the latest job in the average time of a token. */
+const latestWeight = 0.1;
 
 /**
  * Encoder sessions in worker threads behind one queue; the inputs of all requests share batches of similar length.
  */
 export class EncoderPool {
-  private readonly queue: TokenBudgetQueue<PoolItem>;
+  private readonly queue: PrioritizedQueue<PoolItem>;
   private readonly idle: EncoderChannel[];
   private readonly channels: readonly EncoderChannel[];
+  /** Average time of a token in a worker; 0 before the first job. */
+  private msPerToken = 0;
 
   constructor(
     settings: EncoderSettings,
@@ -114,7 +127,7 @@ export class EncoderPool {
       () => new WorkerChannel(entry, settings, options.hangLimitMs),
     );
     this.idle = [...this.channels];
-    this.queue = new TokenBudgetQueue(options.queueCapacity);
+    this.queue = new PrioritizedQueue({ capacity: options.queueCapacity, batchTokens: jobTokens.max });
   }
 
   /**
@@ -128,7 +141,10 @@ export class EncoderPool {
   }
 
   /** Encodes items. Returns rows in the order of the items. Errors: overloaded, cancelled, service_unavailable. */
-  async encode(items: readonly EncoderItem[], signal?: AbortSignal): Promise<EncodedRow[]> {
+  async encode(
+    items: readonly EncoderItem[],
+    { signal, priority = 'interactive' }: EncodeOptions = {},
+  ): Promise<EncodedRow[]> {
     if (signal?.aborted) throw new MegaNestError('cancelled');
     if (items.length === 0) return [];
     let abandon: (() => void) | undefined;
@@ -140,7 +156,7 @@ export class EncoderPool {
           reject(new MegaNestError('cancelled'));
         };
         signal?.addEventListener('abort', abandon, { once: true });
-        this.enqueue(request, items);
+        this.enqueue(request, items, priority);
         this.dispatch();
       });
     } finally {
@@ -152,31 +168,47 @@ export class EncoderPool {
     await Promise.all(this.channels.map((channel) => channel.close()));
   }
 
-  private enqueue(request: PoolRequest, items: readonly EncoderItem[]): void {
+  private enqueue(request: PoolRequest, items: readonly EncoderItem[], priority: Priority): void {
     const queued = items.map((item, index) => ({
       tokens: estimateTokens(item),
       value: { request, index, item },
     }));
-    if (this.queue.push(request, queued)) return;
+    if (this.queue.push(request, queued, priority)) return;
     throw new MegaNestError('overloaded', {
       service: 'inference',
-      detail: `${this.queue.length} inputs waiting`,
+      detail: `${this.queue.count(priority)} inputs waiting`,
       retryAfter: 1,
     });
   }
 
   /** Gives each idle worker its share of the queued items; the last one gets the rest, so that no small job follows. */
   private dispatch(): void {
-    for (let sharers = this.options.workers; this.idle.length > 0 && this.queue.length > 0; sharers--) {
-      const share = Math.ceil(this.queue.waitingTokens / Math.max(1, sharers));
-      const budget = Math.min(jobTokens.max, Math.max(jobTokens.min, share));
+    for (let sharers = this.options.workers; this.idle.length > 0; sharers--) {
+      const { next } = this.queue;
+      if (!next) return;
+      const share = Math.ceil(this.queue.waitingTokens(next) / Math.max(1, sharers));
+      const budget = Math.max(jobTokens.min, Math.min(this.mostTokens(next), share));
       void this.runJob(this.idle.pop()!, this.queue.take(budget));
     }
   }
 
+  /** Maximum tokens of a job. A bulk job is short also with a large model, because interactive inputs wait for it. */
+  private mostTokens(priority: Priority): number {
+    if (priority === 'interactive' || this.msPerToken === 0) return jobTokens.max;
+    return Math.min(jobTokens.max, Math.round(bulkJobMs / this.msPerToken));
+  }
+
+  private measure(job: readonly PoolItem[], startedAt: number): void {
+    const tokens = job.reduce((sum, { item }) => sum + estimateTokens(item), 0);
+    const latest = (performance.now() - startedAt) / tokens;
+    this.msPerToken += (latest - this.msPerToken) * (this.msPerToken === 0 ? 1 : latestWeight);
+  }
+
   private async runJob(channel: EncoderChannel, job: readonly PoolItem[]): Promise<void> {
+    const startedAt = performance.now();
     try {
       const result = await channel.call(job.map(({ item }) => item));
+      this.measure(job, startedAt);
       const width = result.rows.length / job.length;
       job.forEach(({ request, index }, position) => {
         const row = result.rows.subarray(position * width, (position + 1) * width);

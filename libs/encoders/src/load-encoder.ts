@@ -13,6 +13,7 @@ import type { ModelLoadOptions } from '#models';
 import {
   EncoderPool,
   type EncodedRow,
+  type EncodeOptions,
   type EncoderItem,
   type EncoderOutcome,
   type EncoderReady,
@@ -25,7 +26,7 @@ import { readClassificationHead, readPooling, type Pooling } from './pooling.js'
 export interface EncoderLoadOptions extends ModelLoadOptions {
   /** Number of worker threads, each with a session of one thread; default: one per CPU core. */
   readonly workers?: number;
-  /** Maximum number of queued inputs; default 4096. */
+  /** Maximum number of queued inputs of each priority; default 4096. */
   readonly queueCapacity?: number;
   /** Lowers the model's own limit. */
   readonly maxInputTokens?: number;
@@ -66,8 +67,8 @@ class LoadedEncoder {
    * Returns a row per item, and the tokens of all items. Errors: the errors of {@link EncoderPool.encode};
    * context_length_exceeded and invalid_request with param `field[<n>]` if the model refuses an item.
    */
-  async encode(items: readonly EncoderItem[], field: string, signal?: AbortSignal) {
-    const encoded = await this.pool.encode(items, signal);
+  async encode(items: readonly EncoderItem[], field: string, options?: EncodeOptions) {
+    const encoded = await this.pool.encode(items, options);
     encoded.forEach(({ outcome }, index) => refuseOutcome(outcome, this.info, `${field}[${index}]`));
     return { rows: encoded.map(({ row }) => row), promptTokens: countTokens(encoded) };
   }

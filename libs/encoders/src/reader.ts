@@ -29,7 +29,7 @@ export async function loadReader(source: string, options: EncoderLoadOptions = {
     directory,
     read: async (question, sentences, signal) => {
       const items = tokens.encode(question, sentences).map((sequence) => ({ sequence }));
-      const { rows, promptTokens } = await encoder.encode(items, 'sentences', signal);
+      const { rows, promptTokens } = await encoder.encode(items, 'sentences', { signal });
       return { scores: rows.map((row) => row[0]!), promptTokens };
     },
   };

@@ -31,7 +31,7 @@ export async function loadReranker(source: string, options: EncoderLoadOptions =
     ...encoder.handle,
     rerank: async (query, texts, { truncate = true, signal } = {}) => {
       const items = texts.map((passage) => ({ query, passage, truncate }));
-      const { rows, promptTokens } = await encoder.encode(items, 'texts', signal);
+      const { rows, promptTokens } = await encoder.encode(items, 'texts', { signal });
       return { scores: rows.map(relevance), promptTokens };
     },
   };

@@ -139,6 +139,7 @@ const callHeaders = {
     [header.timeout]: text(`Remaining milliseconds; ${defaultTimeoutMs} if absent`),
     [header.requestId]: text('Shared by all calls that one user request causes'),
     [header.traceparent]: text('W3C trace context'),
+    [header.priority]: text('`bulk` for work in the background, which other calls may overtake'),
   },
 };
 
@@ -204,6 +205,10 @@ responders" five times in a row on that of an instance loses its calls.
 method, outside the queue group, and answers \`${aliveSubject('<service>')}\` with \`${header.load}\`, the number of its calls under way, or \`none\`
 when it is about to stop. Where all instances that answer do so, callers choose the less busy of two random ones; a call that one of
 them refuses as \`overloaded\` goes to another. Other services are left to the queue group.
+
+**Priority.** A call with \`${header.priority}: bulk\` is work in the background, such as the texts of an ingest. A service may let
+other calls overtake it, and says in \`${header.bulk}\`, beside its load, how many of its calls are bulk work: for a caller that
+waits they count as one call.
 
 **Cancel.** Any message to \`meganest.cancel.<call id>\` stops the call; every instance listens there.
 

@@ -1,3 +1,4 @@
+import type { Priority } from '#batching';
 import { MegaNestError, type ReplyOf, type RpcMethod, type Patience } from '#contracts';
 import type { Msg } from '@nats-io/transport-node';
 import type { WatchedCall } from './instance-watch.js';
@@ -18,6 +19,8 @@ export interface CallOptions {
   affinity?: string;
   /** The model for the call: an instance that announces it gets the call, if there is one. */
   model?: string;
+  /** Default `interactive`. Services may do bulk work later. */
+  priority?: Priority;
   /** Aborting it stops the work in the service. */
   signal?: AbortSignal;
 }

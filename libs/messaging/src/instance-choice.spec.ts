@@ -54,6 +54,19 @@ describe('the choice of an instance', () => {
     expect(chosen()).toEqual(new Set(['a']));
   });
 
+  it('counts the bulk calls of others once for an interactive call', () => {
+    choice.asked('llm');
+    choice.note('llm', 'ingesting', { load: '8', bulk: '8' });
+    choice.note('llm', 'chatting', { load: '2' });
+    const chosenFor = (priority: 'bulk' | 'interactive') =>
+      new Set(Array.from({ length: 50 }, () => choice.route('llm', { priority }).next()));
+    expect(chosenFor('interactive')).toEqual(new Set(['ingesting']));
+    expect(chosenFor('bulk')).toEqual(new Set(['chatting']));
+    // A call does not wait at all on an instance without work.
+    choice.note('llm', 'chatting', { load: '0' });
+    expect(chosenFor('interactive')).toEqual(new Set(['chatting']));
+  });
+
   it('forgets a load that is old', () => {
     answer(['a', '5'], ['b', '1']);
     now += 3_000;

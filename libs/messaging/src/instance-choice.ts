@@ -1,11 +1,23 @@
 import { createHash } from 'node:crypto';
+import type { Priority } from '#batching';
 import { MegaNestError } from '#contracts';
 import { NobodyThereError } from './wire.js';
+
+/** The values of the headers of an instance's answer. */
+export interface Announcement {
+  /** Undefined for a program that does not announce loads. */
+  load: string | undefined;
+  /** Number of its running calls that are bulk work. */
+  bulk?: string | undefined;
+  models?: readonly string[];
+}
 
 interface KnownInstance {
   readonly id: string;
   /** Its running calls, as it last announced them; undefined: it does not take calls by name. */
   announced: number | undefined;
+  /** The number of them that are bulk work. */
+  bulk: number;
   /** The models that it serves, if calls name models. */
   models: readonly string[];
   announcedAt: number;
@@ -43,6 +55,8 @@ export interface Wish {
   affinity?: string;
   /** An instance that announces this model. */
   model?: string;
+  /** Other bulk work delays an interactive call only by one batch. */
+  priority?: Priority;
 }
 
 /**
@@ -69,17 +83,14 @@ export class InstanceChoice {
     }
   }
 
-  /** An instance answered; `load`: the value of its header, undefined for a program that does not announce loads. */
-  note(
-    service: string,
-    id: string,
-    { load, models = [] }: { load: string | undefined; models?: readonly string[] },
-  ): void {
+  /** An instance answered. */
+  note(service: string, id: string, { load, bulk, models = [] }: Announcement): void {
     const { instances } = this.#serviceOf(service);
     const found = instances.get(id);
     const own = found?.own ?? 0;
     const announcement = {
-      announced: load !== undefined && /^\d+$/.test(load) ? Number(load) : undefined,
+      announced: countOf(load),
+      bulk: countOf(bulk) ?? 0,
       models,
       announcedAt: this.now(),
       isSilent: load === undefined,
@@ -165,7 +176,8 @@ export class InstanceChoice {
 
   #choose(service: string, tried: ReadonlySet<string>, wish: Wish): string | undefined {
     const candidatesOfAll = this.#candidates(service, wish);
-    const { affinity, model } = wish;
+    const { affinity, model, priority } = wish;
+    const score = (instance: KnownInstance) => this.#score(instance, priority);
     // The queue group ignores models.
     const isNamed = model !== undefined && this.serves(service, model);
     if (candidatesOfAll.length < 2 && !isNamed) return undefined;
@@ -174,9 +186,9 @@ export class InstanceChoice {
     const candidates = withRoom.length > 0 ? withRoom : untried;
     const preferred = affinity === undefined ? undefined : preferredOf(candidates, affinity);
     const [first, second] = this.#twoOf(candidates.filter((one) => one !== preferred));
-    const other = first && second && this.#score(second) < this.#score(first) ? second : first;
+    const other = first && second && score(second) < score(first) ? second : first;
     if (!preferred || !other) return (preferred ?? other)?.id;
-    return (this.#score(preferred) <= this.#score(other) + affinitySlack ? preferred : other).id;
+    return (score(preferred) <= score(other) + affinitySlack ? preferred : other).id;
   }
 
   #twoOf(candidates: KnownInstance[]): KnownInstance[] {
@@ -186,10 +198,15 @@ export class InstanceChoice {
     return [candidates[first]!, candidates[(first + step) % candidates.length]!];
   }
 
-  /** Running calls: this client's own, and the calls of others at the last announcement. */
-  #score({ own, ownThen, announced = 0, announcedAt }: KnownInstance): number {
+  /**
+   * Running calls: this client's own, and the calls of others at the last announcement. For an interactive call the
+   * bulk calls of others count as one, because it waits for one batch of them at most.
+   */
+  #score({ own, ownThen, announced = 0, bulk, announcedAt }: KnownInstance, priority?: Priority): number {
     const ofOthers = this.now() - announcedAt < loadCountsMs ? Math.max(0, announced - ownThen) : 0;
-    return own + ofOthers;
+    if (priority === 'bulk') return own + ofOthers;
+    const passed = Math.max(0, Math.min(bulk, ofOthers) - 1);
+    return own + ofOthers - passed;
   }
 
   #usable(service: string): KnownInstance[] {
@@ -225,6 +242,11 @@ export class InstanceChoice {
     this.#services.set(service, known);
     return known;
   }
+}
+
+/** Returns the number in a header; undefined if it is not a number. */
+function countOf(value: string | undefined): number | undefined {
+  return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
 }
 
 /** Returns the instance for a key, the same one in every client (rendezvous hashing). */

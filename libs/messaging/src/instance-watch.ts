@@ -1,4 +1,5 @@
 import type { Msg } from '@nats-io/transport-node';
+import type { Announcement } from './instance-choice.js';
 import { aliveSubject, header, modelsOf } from './wire.js';
 
 /** The part of a call that shows whether its instance is alive. */
@@ -16,7 +17,7 @@ export interface InstanceWatchOptions {
   publish(subject: string, reply: string): void;
   /** All instances of a service were asked for their names, and one has answered. */
   onAsked?(service: string): void;
-  onAnswer?(service: string, id: string, said: { load: string | undefined; models: string[] }): void;
+  onAnswer?(service: string, id: string, said: Announcement): void;
   now?: () => number;
   /** Subject of the answers, without the tokens of the service and of the question. */
   inbox: string;
@@ -84,8 +85,11 @@ export class InstanceWatch {
     const id = message.string();
     if (!instanceName.test(id)) return;
     this.#instances.set(`${service}${border}${id}`, { service, id, misses: 0 });
-    const load = headers?.get(header.load) || undefined;
-    this.options.onAnswer?.(service, id, { load, models: modelsOf(headers?.get(header.models)) });
+    this.options.onAnswer?.(service, id, {
+      load: headers?.get(header.load) || undefined,
+      bulk: headers?.get(header.bulk) || undefined,
+      models: modelsOf(headers?.get(header.models)),
+    });
   }
 
   #now(): number {

@@ -376,5 +376,6 @@ function callHeaders(callId: string, timeoutMs: number, options: CallOptions): M
   if (options.patience) result.set(header.idle, String(options.patience.idleMs));
   result.set(header.requestId, options.requestId ?? randomUUID());
   if (options.traceparent) result.set(header.traceparent, options.traceparent);
+  if (options.priority === 'bulk') result.set(header.priority, options.priority);
   return result;
 }

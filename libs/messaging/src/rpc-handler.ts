@@ -1,3 +1,4 @@
+import type { Priority } from '#batching';
 import { MegaNestError, type RpcMethod } from '#contracts';
 import { applyDecorators, Catch, UseFilters, type RpcExceptionFilter } from '@nestjs/common';
 import { Ctx, MessagePattern, Payload, BaseRpcContext } from '@nestjs/microservices';
@@ -46,6 +47,7 @@ export interface RpcContextFields {
   requestId: string;
   deadline: number;
   traceparent?: string;
+  priority?: Priority;
   /** Controller of the signal, created on demand, because many handlers do not use it. */
   abort: AbortController;
 }
@@ -79,8 +81,12 @@ export class RpcContext extends BaseRpcContext<[RpcContextFields]> {
     return this.args[0].abort.signal;
   }
 
+  get priority(): Priority {
+    return this.args[0].priority ?? 'interactive';
+  }
+
   get callOptions(): CallOptions {
-    const { requestId, deadline, traceparent, abort } = this.args[0];
-    return { requestId, deadline, traceparent, signal: abort.signal };
+    const { requestId, deadline, traceparent, priority, abort } = this.args[0];
+    return { requestId, deadline, traceparent, priority, signal: abort.signal };
   }
 }

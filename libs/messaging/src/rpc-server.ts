@@ -186,10 +186,8 @@ export class RpcServer extends Server implements CustomTransportStrategy {
   /** Answers with the load at the previous question: callers wait for the answer, and a busy engine may be slow. */
   #sayWho(message: Msg): void {
     const load = this.#stopped || !this.#takesDirect ? undefined : this.#running.size + this.#waiting;
-    message.respond(
-      this.#instance,
-      this.#takesDirect ? { headers: loadHeaders(load, this.#models()) } : undefined,
-    );
+    const more = { models: this.#models(), bulk: this.#running.bulk };
+    message.respond(this.#instance, this.#takesDirect ? { headers: loadHeaders(load, more) } : undefined);
     void this.#load()
       .then((gauges) => (this.#waiting = waitingIn(gauges)))
       .catch(() => undefined);
@@ -233,7 +231,12 @@ export class RpcServer extends Server implements CustomTransportStrategy {
       attributes: { 'rpc.system': 'nats', 'rpc.service': method.service, 'rpc.method': method.method },
     });
     const context = this.#running.start(
-      { callId, requestId: message.headers?.get(header.requestId) || callId, traceparent: span.traceparent },
+      {
+        callId,
+        requestId: message.headers?.get(header.requestId) || callId,
+        traceparent: span.traceparent,
+        priority: message.headers?.get(header.priority) === 'bulk' ? 'bulk' : 'interactive',
+      },
       message.reply ?? '',
       timesOf(message),
     );

@@ -27,6 +27,11 @@ export class RunningCalls {
     return this.#calls.size;
   }
 
+  /** Number of running calls that are bulk work. */
+  get bulk(): number {
+    return [...this.#calls.values()].filter(({ context }) => context.priority === 'bulk').length;
+  }
+
   /** `idleMs`: each reply extends the call by this time; without it `timeoutMs` is for the whole call. */
   start(
     fields: Omit<RpcContextFields, 'abort' | 'deadline'>,

@@ -16,6 +16,8 @@ export const header = {
   idle: 'Meganest-Idle-Ms',
   callId: 'Meganest-Call-Id',
   traceparent: 'traceparent',
+  /** On a request: `bulk` for work in the background; absent if a user waits for it. */
+  priority: 'Meganest-Priority',
   stream: 'Meganest-Stream',
   /** On a request: the caller can join replies from parts. */
   accept: 'Meganest-Accept',
@@ -33,6 +35,8 @@ export const header = {
    * if it does not take further calls. A caller may then send calls to this instance by name.
    */
   load: 'Meganest-Load',
+  /** On the same answer: the number of its running calls that are bulk work. */
+  bulk: 'Meganest-Bulk',
   /** On the same answer: the names of the models that the instance serves, as a JSON array, if calls name models. */
   models: 'Meganest-Models',
   /** On the end message: the number of messages of the stream, to detect lost ones. */
@@ -94,9 +98,13 @@ export function endHeaders(count: number): MsgHdrs {
 }
 
 /** Headers of an instance's answer with its name. */
-export function loadHeaders(load: number | undefined, models: readonly string[] = []): MsgHdrs {
+export function loadHeaders(
+  load: number | undefined,
+  { models = [], bulk = 0 }: { models?: readonly string[]; bulk?: number } = {},
+): MsgHdrs {
   const result = headers();
   result.set(header.load, load === undefined ? 'none' : String(load));
+  if (bulk > 0) result.set(header.bulk, String(bulk));
   if (models.length > 0) result.set(header.models, JSON.stringify(models));
   return result;
 }

@@ -1,5 +1,5 @@
 import { embed, encodeVectors, MegaNestError, type RequestOf } from '#contracts';
-import type { RpcClient } from '#messaging';
+import type { CallOptions, RpcClient } from '#messaging';
 import { describe, expect, it } from 'vitest';
 import { batchesOf, EmbeddingClient } from './embedding.client.js';
 
@@ -10,10 +10,16 @@ class FakeRpc {
   attempts = 0;
   running = 0;
   mostRunning = 0;
+  readonly priorities = new Set<CallOptions['priority']>();
 
   constructor(private readonly answer: Answer) {}
 
-  request = (async (_method: unknown, { inputs }: RequestOf<typeof embed>) => {
+  request = (async (
+    _method: unknown,
+    { inputs }: RequestOf<typeof embed>,
+    { priority }: CallOptions = {},
+  ) => {
+    this.priorities.add(priority);
     this.attempts += 1;
     this.running += 1;
     this.mostRunning = Math.max(this.mostRunning, this.running);
@@ -53,6 +59,12 @@ describe('EmbeddingClient', () => {
     });
     expect(await embedAll(rpc, numbers(200))).toEqual(numbers(200).map(Number));
     expect(rpc.mostRunning).toBe(4);
+  });
+
+  it('sends the texts of documents as bulk work, which queries overtake', async () => {
+    const rpc = new FakeRpc((inputs) => Promise.resolve(reply(inputs)));
+    await embedAll(rpc, numbers(40));
+    expect([...rpc.priorities]).toEqual(['bulk']);
   });
 
   it('asks an overloaded service again', async () => {
