@@ -104,8 +104,8 @@ type EncoderChannel = WorkerChannel<EncoderReady, readonly EncoderItem[], never,
 const jobTokens = { min: 128, max: 768 };
 /** An interactive input waits for about this time if all workers have bulk work. */
 const bulkJobMs = 25;
-/** Weight of the latest job in the average time of a token. */
-const latestWeight = 0.1;
+/** Growth of the least time of a token with each job, so that an old measurement does not count for ever. */
+const agingFactor = 1.01;
 
 /**
  * Encoder sessions in worker threads behind one queue; the inputs of all requests share batches of similar length.
@@ -114,8 +114,8 @@ export class EncoderPool {
   private readonly queue: PrioritizedQueue<PoolItem>;
   private readonly idle: EncoderChannel[];
   private readonly channels: readonly EncoderChannel[];
-  /** Average time of a token in a worker; 0 before the first job. */
-  private msPerToken = 0;
+  /** Least time of a token in the latest jobs: their average depends on how busy the machine is. */
+  private msPerToken = Infinity;
 
   constructor(
     settings: EncoderSettings,
@@ -194,14 +194,13 @@ export class EncoderPool {
 
   /** Maximum tokens of a job. A bulk job is short also with a large model, because interactive inputs wait for it. */
   private mostTokens(priority: Priority): number {
-    if (priority === 'interactive' || this.msPerToken === 0) return jobTokens.max;
+    if (priority === 'interactive' || this.msPerToken === Infinity) return jobTokens.max;
     return Math.min(jobTokens.max, Math.round(bulkJobMs / this.msPerToken));
   }
 
   private measure(job: readonly PoolItem[], startedAt: number): void {
     const tokens = job.reduce((sum, { item }) => sum + estimateTokens(item), 0);
-    const latest = (performance.now() - startedAt) / tokens;
-    this.msPerToken += (latest - this.msPerToken) * (this.msPerToken === 0 ? 1 : latestWeight);
+    this.msPerToken = Math.min(this.msPerToken * agingFactor, (performance.now() - startedAt) / tokens);
   }
 
   private async runJob(channel: EncoderChannel, job: readonly PoolItem[]): Promise<void> {
