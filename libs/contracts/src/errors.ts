@@ -71,6 +71,9 @@ const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
+/** All codes of the table. */
+export const errorCodes = Object.keys(errorTable) as ErrorCode[];
+
 /** An error in a NATS message, and in the body of OpenAI's `{error: …}` envelope (plus its status). */
 export interface ErrorBody {
   code: ErrorCode;
@@ -153,6 +156,12 @@ export class MegaNestError extends Error {
     const detail = thrown instanceof Error ? thrown.message : String(thrown);
     return new MegaNestError('internal_error', { service, detail, cause: thrown });
   }
+}
+
+/** The whole seconds of an error's Retry-After. Each 503 and 429 has one. */
+export function retrySeconds({ status, retryAfter = 0 }: Pick<MegaNestError, 'status' | 'retryAfter'>) {
+  if (retryAfter > 0) return Math.ceil(retryAfter);
+  return status === 503 || status === 429 ? 1 : undefined;
 }
 
 /** The 400 error for one field of a request. `param` is the field's path, `reason` follows it in the message. */

@@ -1,4 +1,4 @@
-import { MegaNestError } from '#contracts';
+import { MegaNestError, retrySeconds } from '#contracts';
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { STATUS_CODES } from 'node:http';
@@ -33,8 +33,8 @@ export class HttpErrorFilter implements ExceptionFilter {
 /** Writes the envelope, unless the answer has begun: then the writer of the stream reports the error. */
 export function sendError(reply: FastifyReply, error: MegaNestError): void {
   if (reply.sent || reply.raw.headersSent) return;
-  const retryAfter = error.retryAfter ?? (error.status === 503 ? 1 : undefined);
-  if (retryAfter) void reply.header('retry-after', String(retryAfter));
+  const seconds = retrySeconds(error);
+  if (seconds !== undefined) void reply.header('retry-after', String(seconds));
   if (error.code === 'method_not_allowed') withAllow(reply);
   if (error.status === 415) void reply.header('accept-encoding', bodyEncodings);
   if (error.code === 'invalid_api_key') void reply.header('www-authenticate', 'Bearer');
@@ -88,6 +88,8 @@ function toMegaNestError(thrown: unknown, service: string, request: FastifyReque
       });
     case 429:
       return new MegaNestError('rate_limit_exceeded', { detail, retryAfter: 1, cause: thrown });
+    case 503:
+      return new MegaNestError('service_unavailable', { service, detail, retryAfter: 1, cause: thrown });
     default:
       if (status !== undefined && status >= 400 && status < 500) {
         return new MegaNestError('invalid_request', { detail, cause: thrown });

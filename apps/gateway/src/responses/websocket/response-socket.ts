@@ -1,4 +1,4 @@
-import { MegaNestError, parseOrThrow, Patience, unsupportedField } from '#contracts';
+import { MegaNestError, parseOrThrow, Patience, retrySeconds, unsupportedField } from '#contracts';
 import {
   createResponseSchema,
   errorEvent,
@@ -253,7 +253,8 @@ function laneField({ streamId }: SocketMessage): { stream_id?: string } {
 /** An error outside a response's log, with the HTTP status and headers of the same error over HTTP. */
 function errorMessage(error: MegaNestError): object {
   const event = errorEvent(error);
-  const headers = error.retryAfter && { headers: { 'retry-after': String(error.retryAfter) } };
+  const seconds = retrySeconds(error);
+  const headers = seconds !== undefined && { headers: { 'retry-after': String(seconds) } };
   return { ...event, error: { ...event.error, ...headers }, status: error.status, sequence_number: 0 };
 }
 
