@@ -138,8 +138,8 @@ export class MegaNestError extends Error {
   }
 
   /** Rebuilds an error from a message; its text stays as the sender wrote it. */
-  static fromBody(body: ErrorBody): MegaNestError {
-    const code = body.code in errorTable ? body.code : 'internal_error';
+  static fromBody(body: Omit<ErrorBody, 'code'> & { code: string }): MegaNestError {
+    const code = body.code in errorTable ? (body.code as ErrorCode) : 'internal_error';
     const error = new MegaNestError(code, {
       param: body.param,
       service: body.service ?? 'remote',

@@ -22,7 +22,7 @@ import {
 } from './multipart-form.js';
 
 /** A received request. Its files are already in the object store. */
-interface ReceivedIngest {
+export interface ReceivedIngest {
   request: IngestRequest;
   /** Whether to answer at once and ingest in the background. */
   async: boolean;

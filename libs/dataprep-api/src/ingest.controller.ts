@@ -10,8 +10,9 @@ import { ApiOperation, Call, errorEnvelope, sendEventStream, type HttpCall } fro
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { Dataprep, type IngestRequest } from './dataprep.js';
-import { fieldsSchema, IngestReceiver } from './ingest-request.js';
+import { Dataprep } from './dataprep.js';
+import { fieldsSchema, IngestReceiver, type ReceivedIngest } from './ingest-request.js';
+import { waitForJob, waitOf } from './respond-async.js';
 
 /** The reference's answer to a finished ingest, with the outcome of each document. */
 const ingestAnswerSchema = z.object({
@@ -24,6 +25,8 @@ export type IngestAnswer = z.output<typeof ingestAnswerSchema>;
 
 /** Progress for callers that wait for the end only. Each file has six events, and each event is a NATS message. */
 const signsOfLife = { progressEveryMs: 1_000 };
+/** Time before the deadline of a request that is left for an answer with a job. */
+const answerMs = 2_000;
 
 @Controller()
 export class IngestController {
@@ -33,8 +36,9 @@ export class IngestController {
   ) {}
 
   /**
-   * Answers when all documents are stored. With `async` it answers at once with 202 and a job. With
-   * `Accept: text/event-stream` it streams progress, with `Accept: text/plain` as lines for a terminal.
+   * Answers when all documents are stored. With `async` it answers at once with 202 and a job, with the header
+   * `Prefer: respond-async` only if the work takes longer than `wait` seconds. With `Accept: text/event-stream` it streams
+   * progress, with `Accept: text/plain` as lines for a terminal.
    */
   @Post(['v1/dataprep/ingest', 'v1/dataprep'])
   @ApiOperation({
@@ -51,7 +55,8 @@ export class IngestController {
     @Call() call: HttpCall,
   ): Promise<void> {
     const { request, async, discard } = await this.receiver.receive(http);
-    if (async) return this.#start(request, reply, discard);
+    const waitMs = async ? 0 : waitOf(http.headers.prefer);
+    if (waitMs !== undefined) return this.#inBackground({ request, discard }, reply, { waitMs, call });
     try {
       const { accept = '' } = http.headers;
       const showsProgress = accept.includes('text/plain') || accept.includes('text/event-stream');
@@ -68,14 +73,24 @@ export class IngestController {
     }
   }
 
-  async #start(request: IngestRequest, reply: FastifyReply, discard: () => Promise<void>): Promise<void> {
-    try {
-      const job = await this.dataprep.jobs.start(request);
-      await reply.status(202).header('location', `/v1/dataprep/jobs/${job.id}`).send(job);
-    } catch (error) {
+  /** Answers with the job, or with its result if the job ends in time. */
+  async #inBackground(
+    { request, discard }: Pick<ReceivedIngest, 'request' | 'discard'>,
+    reply: FastifyReply,
+    { waitMs, call }: { waitMs: number; call: HttpCall },
+  ): Promise<void> {
+    const { jobs } = this.dataprep;
+    const started = await jobs.start(request).catch(async (error: unknown) => {
       await discard();
       throw error;
-    }
+    });
+    const limited = Math.max(0, Math.min(waitMs, call.deadline - Date.now() - answerMs));
+    const job = await waitForJob(jobs, started, { waitMs: limited, signal: call.signal });
+    if (waitMs > 0 && job.error) throw MegaNestError.fromBody(job.error);
+    if (waitMs > 0 && job.progress?.documents)
+      return void (await reply.status(200).send(toAnswer(job.progress)));
+    if (waitMs > 0) reply.header('preference-applied', 'respond-async');
+    await reply.status(202).header('location', `/v1/dataprep/jobs/${job.id}`).send(job);
   }
 
   @Get('v1/dataprep/jobs/:id')

@@ -135,6 +135,28 @@ describe('an ingest that is interrupted', () => {
     expect(await client.names('killed')).toEqual(['killed.txt']);
   });
 
+  it('answers with the result of a short ingest, and with the job of a long one, where the client allows both', async () => {
+    const send = (name: string, text: string, wait: number) =>
+      fetch(`${client.url}/v1/dataprep/ingest`, {
+        method: 'POST',
+        headers: { prefer: `respond-async, wait=${wait}` },
+        body: formOf([[name, text]], fields('preferred')),
+      });
+    const short = await send('short.txt', 'A short text.', 30);
+    expect(short.status).toBe(200);
+    expect(await short.json()).toMatchObject({ documents: [{ filename: 'short.txt', outcome: 'added' }] });
+    const empty = await send('empty.txt', ' ', 30);
+    expect(empty.status).toBe(400);
+    gate.shut();
+    const long = await send('long.txt', longText, 1);
+    expect([long.status, long.headers.get('preference-applied')]).toEqual([202, 'respond-async']);
+    gate.open();
+    const state = async () =>
+      ((await (await fetch(client.url + long.headers.get('location'))).json()) as { state: string }).state;
+    await expect.poll(state, { interval: 200 }).toBe('succeeded');
+    expect(await client.names('preferred')).toEqual(['long.txt', 'short.txt']);
+  });
+
   it('cancels a job', async () => {
     gate.shut();
     const { requests, abandoned } = gate;
