@@ -19,9 +19,13 @@ export interface Network {
 export interface Machine {
   /**
    * Runs a program as user 1000, its root read-only but for a directory in memory, whose path takes the place of `{data}` in
-   * the environment.
+   * the command and in the environment. With `keepsData` the next program of the machine finds that directory again.
    */
-  run(command: readonly string[], env: Readonly<Record<string, string>>): ChildProcess;
+  run(
+    command: readonly string[],
+    env: Readonly<Record<string, string>>,
+    options?: { keepsData?: boolean },
+  ): ChildProcess;
 }
 
 const ip = (...parameters: string[]) => execFileSync('ip', parameters, { stdio: 'pipe' });
@@ -84,17 +88,13 @@ export function makeNetwork(directory: string): Network {
       const data = join(directory, name);
       mkdirSync(data, { recursive: true });
       return {
-        run: (command, env) => {
-          const child = spawn(
-            'ip',
-            ['netns', 'exec', space, 'unshare', '-m', 'sh', '-c', asContainer(data, command)],
-            {
-              env: Object.fromEntries(
-                Object.entries(env).map(([key, value]) => [key, value.replace('{data}', data)]),
-              ),
-              stdio: ['ignore', 'pipe', 'pipe'],
-            },
-          );
+        run: (command, env, { keepsData = false } = {}) => {
+          const inData = (text: string) => text.replace('{data}', data);
+          const script = asContainer(data, command.map(inData), keepsData);
+          const child = spawn('ip', ['netns', 'exec', space, 'unshare', '-m', 'sh', '-c', script], {
+            env: Object.fromEntries(Object.entries(env).map(([key, value]) => [key, inData(value)])),
+            stdio: ['ignore', 'pipe', 'pipe'],
+          });
           children.push(child);
           return child;
         },
@@ -133,12 +133,14 @@ export function portOf(url: string): number {
   return Number(new URL(url).port);
 }
 
-function asContainer(data: string, command: readonly string[]): string {
+function asContainer(data: string, command: readonly string[], keepsData: boolean): string {
   const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
   return [
     'set -e',
     'mount --make-rprivate /',
-    `mount -t tmpfs -o mode=0700,uid=${user},gid=${user} tmpfs '${data}'`,
+    ...(keepsData
+      ? [`chown ${user}:${user} '${data}'`, `mount --bind '${data}' '${data}'`]
+      : [`mount -t tmpfs -o mode=0700,uid=${user},gid=${user} tmpfs '${data}'`]),
     'mount -o remount,bind,ro /',
     `exec setpriv --reuid ${user} --regid ${user} --clear-groups --bounding-set=-all ${quoted}`,
   ].join('\n');

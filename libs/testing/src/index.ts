@@ -9,6 +9,7 @@ export {
   startNats,
   type TestNats,
   startNatsCluster,
+  whenClusterFormed,
   type NatsNode,
   type TestNatsCluster,
 } from './start-nats.js';

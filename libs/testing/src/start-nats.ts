@@ -164,7 +164,7 @@ export async function startNatsCluster(size = 3, parent?: string): Promise<TestN
       return startNode({ program, dataDirectory, configuration });
     }),
   );
-  await whenFormed(monitorPorts);
+  await whenClusterFormed(monitorPorts.map((port) => `http://127.0.0.1:${port}`));
   return {
     url: nodes.map(({ url }) => url).join(','),
     nodes,
@@ -179,15 +179,18 @@ interface JetStreamState {
   meta_cluster?: { replicas?: { current: boolean }[] };
 }
 
-/** Resolves when one server leads and the others follow: before that no stream finds its replicas. */
-async function whenFormed(monitorPorts: readonly number[]): Promise<void> {
+/**
+ * Resolves when one server of a cluster leads and the others follow: before that no stream finds its replicas. `urls`:
+ * the addresses of their monitoring.
+ */
+export async function whenClusterFormed(urls: readonly string[]): Promise<void> {
   const giveUpAt = performance.now() + 60_000;
   while (performance.now() < giveUpAt) {
-    for (const port of monitorPorts) {
-      const answer = await fetch(`http://127.0.0.1:${port}/jsz`);
-      const { meta_cluster: cluster } = (await answer.json()) as JetStreamState;
+    for (const url of urls) {
+      const answer = await fetch(`${url}/jsz`).catch(() => undefined);
+      const { meta_cluster: cluster } = ((await answer?.json()) ?? {}) as JetStreamState;
       const followers = cluster?.replicas?.filter(({ current }) => current).length ?? 0;
-      if (followers === monitorPorts.length - 1) return;
+      if (followers === urls.length - 1) return;
     }
     await delay(100);
   }

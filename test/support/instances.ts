@@ -1,0 +1,84 @@
+import type { ConnectionOptions } from '@nats-io/transport-node';
+import { services, type ServiceName } from '#local-stack';
+import {
+  createTemporaryDirectory,
+  findProgramsWithVector,
+  portVariable,
+  startNativePostgres,
+  startNatsCluster,
+  startPostgres,
+  startService,
+  type NativePostgres,
+  type NatsNode,
+  type TestService,
+} from '#testing';
+
+/** Two of each service, servers of NATS in a cluster, and a Postgres. */
+export interface Instances {
+  nodes: readonly NatsNode[];
+  /** The Postgres, if it is a native one. */
+  native?: NativePostgres;
+  /** How the test itself connects to NATS. */
+  observer: Pick<ConnectionOptions, 'servers' | 'user' | 'pass'>;
+  /** For each request to a gateway. */
+  headers: Record<string, string>;
+  urlsOf(name: ServiceName): string[];
+  /** Kills one of the two instances of a service, waiting for its end. */
+  kill(name: ServiceName): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Why there is no native Postgres; undefined where there is one. */
+export function nativeLacks(): string | undefined {
+  const found = findProgramsWithVector();
+  return 'reason' in found ? found.reason : undefined;
+}
+
+/** Starts a native Postgres where it is installed with pgvector, else the embedded one. */
+export async function startDatabase(): Promise<{
+  url: string;
+  native?: NativePostgres;
+  stop(): Promise<void>;
+}> {
+  const found = findProgramsWithVector();
+  if ('reason' in found) {
+    const { connectionString: url, stop } = await startPostgres();
+    return { url, stop };
+  }
+  const native = await startNativePostgres(found.programs);
+  return { url: native.url, native, stop: () => native.stop() };
+}
+
+/** The same instances on ports of loopback, where there are no rights for namespaces. */
+export async function startOnLoopback(collector: number): Promise<Instances> {
+  const directory = await createTemporaryDirectory();
+  const [nats, database] = await Promise.all([startNatsCluster(3), startDatabase()]);
+  const running = new Map<ServiceName, TestService[]>();
+  const env = {
+    NATS_URL: nats.url,
+    NATS_BUCKET_REPLICAS: '3',
+    DATABASE_URL: database.url,
+    MEGANEST_DATA_DIR: directory.path,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector}`,
+    OTEL_BSP_SCHEDULE_DELAY: '200',
+  };
+  // Two at a time: programs that start at once hold each other up.
+  for (const { name } of services) {
+    const start = () => startService(name, { ...env, [portVariable(name)]: '0' });
+    running.set(name, await Promise.all([start(), start()]));
+  }
+  return {
+    nodes: nats.nodes,
+    native: database.native,
+    observer: { servers: nats.nodes.map(({ url }) => url) },
+    headers: {},
+    urlsOf: (name) => running.get(name)!.map(({ url }) => url),
+    kill: async (name) => running.get(name)!.pop()?.kill(),
+    stop: async () => {
+      await Promise.all([...running.values()].flat().map((service) => service.stop()));
+      await database.stop();
+      await nats.stop();
+      await directory.remove();
+    },
+  };
+}
