@@ -3,6 +3,7 @@ import { allServices, startStack, type ServiceName, type TestStack } from '#test
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostileDocument, type HostileDocument } from './helpers/fuzz/documents.js';
+import { askAllOperations } from './helpers/fuzz/fitting.js';
 import { hostileChat } from './helpers/fuzz/hostile.js';
 import { Random } from './helpers/fuzz/random.js';
 import { makeRequest, operationsOf, type FuzzRequest, type Operation } from './helpers/fuzz/requests.js';
@@ -267,6 +268,21 @@ describe('the processes', () => {
     });
     console.log('resident memory in MiB', grown);
     expect(grown.filter(({ ratio }) => ratio > 1.1)).toEqual([]);
+  });
+});
+
+describe('a gateway without its services', () => {
+  it('answers each operation, and each 503 and 429 says when to come again', { timeout }, async () => {
+    const away = allServices.filter((name) => name !== 'gateway');
+    await Promise.all(away.map((name) => stack.service(name).kill()));
+    const { url } = stack.service('gateway');
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+    const answers = await askAllOperations(url, { document, random: new Random(seed), times: 2 });
+    const isRefusal = ({ status }: { status: number }) => status === 503 || status === 429;
+    expect(answers.filter((answer) => isRefusal(answer) && !(Number(answer.retryAfter) >= 1))).toEqual([]);
+    expect(answers.filter(({ status }) => status >= 500 && status !== 503)).toEqual([]);
+    const refusing = new Set(answers.filter(isRefusal).map(({ operation }) => operation));
+    expect(refusing.size).toBeGreaterThan(15);
   });
 });
 
