@@ -1,4 +1,5 @@
-import { DocumentsRepository, openDatabase } from '#storage';
+import { MegaNestError } from '#contracts';
+import { DocumentsRepository, openDatabase, type Database } from '#storage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { document, search, startStorage, vector, type StorageFixture } from './storage-fixture.js';
 
@@ -147,6 +148,34 @@ describe('DocumentsRepository', () => {
     expect(await documents.replaceDocument(document('long.txt'), many)).toMatchObject({ chunks: 250 });
     expect(await documents.replaceDocument(document('empty.txt'), [])).toMatchObject({ chunks: 0 });
     expect(await documents.count()).toEqual({ documents: 2, chunks: 250 });
+  });
+
+  it('writes the parts of a large document again that a missing connection, or a lost answer, has interrupted', async () => {
+    const { database } = storage;
+    let transactions = 0;
+    const away = (how: string) => new MegaNestError('service_unavailable', { cause: new Error(how) });
+    /** The second part and the last step get no connection at first; the third part and that step lose their answer. */
+    const faulty: Database['transaction'] = async (work, options) => {
+      transactions += 1;
+      if ([2, 6].includes(transactions)) throw away('timeout exceeded when trying to connect');
+      const result = await database.transaction(work, options);
+      if ([4, 7].includes(transactions)) throw away('Connection terminated unexpectedly');
+      return result;
+    };
+    const flaky = Object.create(database, { transaction: { value: faulty } }) as Database;
+    const chunks = Array.from({ length: 150 }, (_unused, index) => ({
+      text: `flaky ${index}`,
+      embedding: vector(1, index),
+    }));
+    const outcome = await new DocumentsRepository(flaky).replaceDocument(document('flaky.txt'), chunks);
+    expect(outcome).toMatchObject({ chunks: 150, outcome: 'added' });
+    expect(transactions).toBeGreaterThan(7);
+    const rows = await database.query<{ text: string }>(
+      'SELECT text FROM chunks WHERE document_id = $1 ORDER BY position',
+      [outcome.documentId],
+    );
+    expect(rows.map(({ text }) => text)).toEqual(chunks.map(({ text }) => text));
+    expect(await documents.deleteByFilename('flaky.txt')).toBe(1);
   });
 
   it('lets searches in while it writes a large document, and shows it only whole', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { MegaNestError } from '#contracts';
 import { insertChunks, type NewChunk } from './chunk-writer.js';
 import type { Database } from '../database.js';
@@ -19,6 +20,10 @@ export type DocumentName = Pick<WrittenDocument, 'collection' | 'owner' | 'filen
 export const chunksPerTransaction = 50;
 /** Pending documents of a process that died are removed after this long. */
 const abandonedAfter = '1 hour';
+/** Time for which a part of a large document is retried while the database is unavailable, or has no free connection. */
+const partPatienceMs = 60_000;
+const firstPartDelayMs = 250;
+const mostPartDelayMs = 5_000;
 
 /** The visible documents of these names, in their order. */
 export async function findVersions(
@@ -43,35 +48,71 @@ export async function findVersions(
 }
 
 /**
- * Writes a large document part by part: it is pending at first, and becomes visible in one step. If a part fails, the
- * written parts are removed.
+ * Writes a large document part by part: it is pending at first, and becomes visible in one step. A part is written again
+ * while the database is unavailable. If a part fails, the written parts are removed.
  */
 export async function writeInParts(
-  database: Database,
+  database: Pick<Database, 'transaction'>,
   document: WrittenDocument,
   parts: AsyncIterable<readonly NewChunk[]>,
 ): Promise<ReplaceOutcome> {
   let written = 0;
   try {
     for await (const part of parts) {
-      await database.transaction(async (transaction) => {
-        await document.room.require(transaction, document, bytesOf(part));
-        if (written === 0) await insertPending(transaction, document, part);
-        else await growPending(transaction, document, part);
-        await insertChunks(transaction, { document, chunks: part, first: written });
-      });
+      await withRetries(async (isRetry) =>
+        database.transaction(async (transaction) => {
+          // The commit of the earlier attempt may have been lost, or only its answer.
+          if (isRetry && (await isWritten(transaction, document, written))) return;
+          await document.room.require(transaction, document, bytesOf(part));
+          if (written === 0) await insertPending(transaction, document, part);
+          else await growPending(transaction, document, part);
+          await insertChunks(transaction, { document, chunks: part, first: written });
+        }),
+      );
       written += part.length;
     }
-    return await database.transaction(async (transaction) => {
-      const present = await findLocked(transaction, document);
-      if (!present || !isSame(present, document)) return publish(transaction, document, present);
-      await remove(transaction, document.id);
-      return unchanged(present);
-    });
+    return await withRetries(async () =>
+      database.transaction(async (transaction) => {
+        const present = await findLocked(transaction, document);
+        if (present?.id === document.id) return { ...unchanged(present), outcome: 'added' as const };
+        if (!present || !isSame(present, document)) return publish(transaction, document, present);
+        await remove(transaction, document.id);
+        return unchanged(present);
+      }),
+    );
   } catch (error) {
     await database.transaction((transaction) => remove(transaction, document.id)).catch(() => undefined);
     throw error;
   }
+}
+
+/** Retries work for {@link partPatienceMs} while the database is unavailable. */
+async function withRetries<Result>(work: (isRetry: boolean) => Promise<Result>): Promise<Result> {
+  const giveUpAt = performance.now() + partPatienceMs;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await work(attempt > 0);
+    } catch (error) {
+      // An error without a cause is not from the database.
+      const isAway =
+        error instanceof MegaNestError && error.code === 'service_unavailable' && error.cause !== undefined;
+      const delay = Math.min(mostPartDelayMs, firstPartDelayMs * 2 ** attempt);
+      if (!isAway || performance.now() + delay > giveUpAt) throw error;
+      await wait(delay);
+    }
+  }
+}
+
+async function isWritten(
+  transaction: Transaction,
+  { id }: WrittenDocument,
+  position: number,
+): Promise<boolean> {
+  const [found] = await transaction.query(
+    'SELECT FROM chunks WHERE document_id = $1 AND position = $2 LIMIT 1',
+    [id, position],
+  );
+  return found !== undefined;
 }
 
 /** Returns the document to replace; uploads of one name wait for each other until the transaction ends. */
