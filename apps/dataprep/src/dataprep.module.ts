@@ -1,3 +1,4 @@
+import type { IngestedDocument } from '#contracts';
 import {
   CatalogController,
   Dataprep,
@@ -17,7 +18,7 @@ import {
   HealthRegistry,
   type ServiceIdentity,
 } from '#service-kit';
-import { Database, DocumentsRepository, JobsRepository, openMigratedDatabase } from '#storage';
+import { Database, DocumentsRepository, JobDocuments, JobsRepository, openMigratedDatabase } from '#storage';
 import {
   Module,
   Inject,
@@ -35,8 +36,10 @@ import { TextExtractor } from './extract/text-extractor.js';
 import { DocumentLoader } from './ingest/document-loader.js';
 import { DocumentPreparer } from './ingest/document-preparer.js';
 import { EmbeddingClient } from './ingest/embedding.client.js';
-import { IngestJobs, type JobProgress } from './ingest/ingest-jobs.js';
+import { IngestJobs } from './ingest/ingest-jobs.js';
 import { IngestService } from './ingest/ingest.service.js';
+import type { JobProgress } from './ingest/job-run.js';
+import { jobSignal } from './ingest/job-signal.js';
 import { SourceReader, type IngestRequest } from './ingest/sources.js';
 import { LocalDataprep } from './local-dataprep.js';
 
@@ -115,14 +118,28 @@ function ingestProviders(environment: DataprepEnvironment): Provider[] {
     },
     {
       provide: IngestJobs,
-      inject: [IngestService, Database, ObjectStore],
-      useFactory: (ingests: IngestService, database: Database, objects: ObjectStore) => {
-        const jobs = new JobsRepository<JobProgress, IngestRequest>(database);
-        const discard = ({ files }: IngestRequest) => objects.discard(files);
-        return new IngestJobs({ ingests, jobs, discard }, environment.JOB_ABANDONED_AFTER_MS);
-      },
+      inject: [IngestService, Database, ObjectStore, MessagingConnection],
+      useFactory: (...given: [IngestService, Database, ObjectStore, MessagingConnection]) =>
+        openJobs(environment.JOB_ABANDONED_AFTER_MS, ...given),
     },
   ];
+}
+
+function openJobs(
+  idleMs: number,
+  ingests: IngestService,
+  database: Database,
+  objects: ObjectStore,
+  connection: MessagingConnection,
+): IngestJobs {
+  const parts = {
+    ingests,
+    jobs: new JobsRepository<JobProgress, IngestRequest>(database),
+    documents: new JobDocuments<JobProgress, IngestRequest, IngestedDocument>(database, idleMs),
+    signal: jobSignal(connection),
+    discard: ({ files }: IngestRequest) => objects.discard(files),
+  };
+  return new IngestJobs(parts, idleMs);
 }
 
 /** Interval at which the indexes of deleted collections are dropped. */
@@ -148,7 +165,7 @@ class DataprepHealth implements OnApplicationBootstrap, BeforeApplicationShutdow
       return `${counts.documents} documents, ${counts.chunks} chunks`;
     });
     health.register('nats', async () => void (await connection.ping()));
-    jobs.watchAbandoned();
+    jobs.watch();
   }
 
   onApplicationBootstrap(): void {

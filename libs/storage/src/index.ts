@@ -10,7 +10,17 @@ export {
   type DocumentCounts,
   type DocumentPage,
 } from './documents/documents.repository.js';
-export { JobsRepository, type ClaimedJob, type Job, type JobState } from './jobs.repository.js';
+export {
+  JobDocuments,
+  maxClaimWeight,
+  maxDocumentAttempts,
+  type Advance,
+  type ClaimedDocument,
+  type DocumentOutcome,
+  type EndedDocument,
+  type SharedJob,
+} from './job-documents.repository.js';
+export { JobsRepository, type Job, type JobEnd, type JobState } from './jobs.repository.js';
 export { type KeptLimits } from './responses/kept-bounds.js';
 export { ConversationsRepository, type StoredConversation } from './responses/conversations.repository.js';
 export {

@@ -11,6 +11,10 @@ export interface Job<Progress = Record<string, unknown>> {
   state: JobState;
   progress: Progress;
   error: ErrorBody | null;
+  /** Number of its documents; null for a job of an older version. */
+  documents: number | null;
+  /** Documents with an outcome. */
+  endedDocuments: number;
   createdAt: string;
   updatedAt: string;
   /** Set once the state is final. */
@@ -23,21 +27,26 @@ type JobRow<Progress> = Omit<Job<Progress>, 'createdAt' | 'updatedAt' | 'finishe
   finishedAt: Date | null;
 };
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const columns = `id, state, progress, error, created_at AS "createdAt", updated_at AS "updatedAt",
-  finished_at AS "finishedAt"`;
-/** Time for which ended jobs are kept. */
-const keptFor = '30 days';
-
-/** A job to continue: its process died, or it was paused. */
-export interface ClaimedJob<Request> {
-  id: string;
+/** A job to add. */
+export interface NewJob<Progress, Request> {
+  progress: Progress;
   request: Request;
-  /** Reports with an older number are ignored: another process has the job. */
-  epoch: number;
+  /** Of each document: see {@link JobDocuments}. */
+  weights: readonly number[];
 }
 
-const finalStates: ReadonlySet<JobState> = new Set(['succeeded', 'failed', 'cancelled']);
+/** The outcome of a job. */
+export interface JobEnd<Progress> {
+  state: 'succeeded' | 'failed' | 'cancelled';
+  progress?: Progress;
+  error?: ErrorBody;
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const columns = `id, state, progress, error, documents, ended_documents AS "endedDocuments", created_at AS "createdAt",
+  updated_at AS "updatedAt", finished_at AS "finishedAt"`;
+/** Time for which ended jobs are kept. */
+const keptFor = '30 days';
 
 /** The state of ingestion jobs: a client can read it from any instance, and after a restart. */
 export class JobsRepository<
@@ -46,13 +55,29 @@ export class JobsRepository<
 > {
   constructor(private readonly database: Database) {}
 
-  /** Adds a queued job and returns it. With its request another process can continue it. */
-  async create(progress: Progress, request?: Request): Promise<Job<Progress>> {
+  /**
+   * Adds a queued job with its documents and returns it; undefined if `maxUnfinished` jobs of all processes have not
+   * ended and are not paused.
+   */
+  async create(
+    { progress, request, weights }: NewJob<Progress, Request>,
+    maxUnfinished = 1_000,
+  ): Promise<Job<Progress> | undefined> {
     const [job] = await this.rows(
-      `INSERT INTO ingest_jobs (id, state, progress, request) VALUES ($1, $2, $3, $4) RETURNING ${columns}`,
-      [randomUUID(), 'queued', toPostgresJson(progress), request ? toPostgresJson(request) : null],
+      `WITH made AS (
+         INSERT INTO ingest_jobs (id, state, progress, request, documents)
+         SELECT $1, 'queued', $2::jsonb, $3::jsonb, cardinality($4::smallint[])
+         WHERE (SELECT count(*) FROM ingest_jobs WHERE finished_at IS NULL AND state <> 'paused') < $5
+         RETURNING *
+       ), listed AS (
+         INSERT INTO ingest_job_documents (job_id, position, weight)
+         SELECT made.id, number - 1, weight
+         FROM made, unnest($4::smallint[]) WITH ORDINALITY AS given (weight, number)
+       )
+       SELECT ${columns} FROM made`,
+      [randomUUID(), toPostgresJson(progress), toPostgresJson(request), [...weights], maxUnfinished],
     );
-    return job!;
+    return job;
   }
 
   async find(id: string): Promise<Job<Progress> | undefined> {
@@ -66,16 +91,6 @@ export class JobsRepository<
     return this.rows(`SELECT ${columns} FROM ingest_jobs ORDER BY created_at DESC, id LIMIT $1`, [limit]);
   }
 
-  /** Renews a waiting job of a process; false if it has ended, is paused, or another process has it. */
-  async keep(id: string, epoch = 0): Promise<boolean> {
-    const touched = await this.database.execute(
-      `UPDATE ingest_jobs SET updated_at = now()
-       WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused' AND epoch = $2`,
-      [id, epoch],
-    );
-    return touched > 0;
-  }
-
   /** Pauses a job: no process works on it. False if it has ended or is already paused. */
   async pause(id: string): Promise<boolean> {
     if (!uuid.test(id)) return false;
@@ -87,44 +102,17 @@ export class JobsRepository<
     return touched > 0;
   }
 
-  /** Gives a paused job to the caller; undefined if it is not paused. */
-  async resume(id: string): Promise<ClaimedJob<Request> | undefined> {
-    if (!uuid.test(id)) return undefined;
-    const [job] = await this.database.query<ClaimedJob<Request>>(
-      `UPDATE ingest_jobs SET state = 'queued', updated_at = now()
-       WHERE id = $1::uuid AND state = 'paused' RETURNING id, request, epoch`,
+  /** Lets the processes work on a paused job again; false if it is not paused. */
+  async resume(id: string): Promise<boolean> {
+    if (!uuid.test(id)) return false;
+    // A job of an older version counts as abandoned, so that it gets its documents at once.
+    const touched = await this.database.execute(
+      `UPDATE ingest_jobs SET state = 'queued',
+         updated_at = CASE WHEN documents IS NULL THEN now() - interval '1 day' ELSE now() END
+       WHERE id = $1::uuid AND state = 'paused'`,
       [id],
     );
-    return job;
-  }
-
-  /** Releases a job, so that any process can continue it at once. */
-  async release(id: string, epoch = 0): Promise<void> {
-    await this.database.execute(
-      `UPDATE ingest_jobs SET state = 'queued', updated_at = now() - interval '1 day', attempts = attempts - 1
-       WHERE id = $1::uuid AND finished_at IS NULL AND state <> 'paused' AND epoch = $2`,
-      [id, epoch],
-    );
-  }
-
-  /**
-   * Takes over at most `limit` jobs that no running process works on: unfinished, not reported for `idleMs`, and
-   * started fewer than `maxAttempts` times.
-   */
-  async claimAbandoned(
-    idleMs: number,
-    { limit, maxAttempts }: { limit: number; maxAttempts: number },
-  ): Promise<ClaimedJob<Request>[]> {
-    return this.database.query<ClaimedJob<Request>>(
-      `UPDATE ingest_jobs SET state = 'queued', attempts = attempts + 1, epoch = epoch + 1, updated_at = now()
-       WHERE id IN (
-         SELECT id FROM ingest_jobs
-         WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1)
-           AND request IS NOT NULL AND attempts < $3 AND state <> 'paused'
-         ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-       RETURNING id, request, epoch`,
-      [idleMs / 1_000, limit, maxAttempts],
-    );
+    return touched > 0;
   }
 
   /** Removes jobs that ended, or were paused, long ago. Returns their number. */
@@ -135,57 +123,29 @@ export class JobsRepository<
     );
   }
 
-  /**
-   * Writes progress and marks the job as running; false if it is unknown, has ended (also by a cancellation), is
-   * paused, or another process has it.
-   */
-  async report(id: string, progress: Progress, epoch = 0): Promise<boolean> {
-    return this.update(id, 'running', { progress, epoch });
+  /** Ends a job and returns its request; undefined if it is unknown or has already ended: the first end counts. */
+  async finish(id: string, { state, progress, error }: JobEnd<Progress>): Promise<Request | undefined> {
+    if (!uuid.test(id)) return undefined;
+    return this.database.transaction(async (transaction) => {
+      // All transactions lock the documents before their job, so that they do not wait for each other.
+      await transaction.execute('DELETE FROM ingest_job_documents WHERE job_id = $1::uuid', [id]);
+      const [job] = await transaction.query<{ request: Request }>(
+        `UPDATE ingest_jobs SET state = $2, progress = coalesce($3::jsonb, progress), error = $4::jsonb,
+           updated_at = now(), finished_at = now()
+         WHERE id = $1::uuid AND finished_at IS NULL RETURNING coalesce(request, '{}'::jsonb) AS request`,
+        [id, state, progress ? toPostgresJson(progress) : null, error ? toPostgresJson(error) : null],
+      );
+      return job?.request;
+    });
   }
 
-  /** Ends the job; false if it is unknown or has already ended: the first end counts. */
-  async finish(
-    id: string,
-    state: 'succeeded' | 'failed' | 'cancelled',
-    details: { progress?: Progress; error?: ErrorBody } = {},
-  ): Promise<boolean> {
-    return this.update(id, state, details);
-  }
-
-  /**
-   * Fails the jobs that no running process works on (unfinished, not reported for `idleMs`) if they were started
-   * `maxAttempts` times or do not have a request. Returns their number. A running job reports more often than `idleMs`.
-   */
-  async failAbandoned(idleMs: number, error: ErrorBody, maxAttempts = 1): Promise<number> {
+  /** Fails jobs without a request, which no process can continue, after `idleMs` without a report. */
+  async failAbandoned(idleMs: number, error: ErrorBody): Promise<number> {
     return this.database.execute(
       `UPDATE ingest_jobs SET state = 'failed', error = $2, updated_at = now(), finished_at = now()
-       WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1)
-         AND (request IS NULL OR attempts >= $3) AND state <> 'paused'`,
-      [idleMs / 1_000, toPostgresJson(error), maxAttempts],
+       WHERE finished_at IS NULL AND updated_at < now() - make_interval(secs => $1) AND request IS NULL`,
+      [idleMs / 1_000, toPostgresJson(error)],
     );
-  }
-
-  private async update(
-    id: string,
-    state: JobState,
-    { progress, error, epoch }: { progress?: Progress; error?: ErrorBody; epoch?: number },
-  ): Promise<boolean> {
-    if (!uuid.test(id)) return false;
-    const touched = await this.database.execute(
-      `UPDATE ingest_jobs SET state = $2, progress = coalesce($3::jsonb, progress), error = $4::jsonb,
-              updated_at = now(), finished_at = CASE WHEN $5 THEN now() END
-       WHERE id = $1::uuid AND finished_at IS NULL
-         AND ($6::integer IS NULL OR (epoch = $6 AND state <> 'paused'))`,
-      [
-        id,
-        state,
-        progress ? toPostgresJson(progress) : null,
-        error ? toPostgresJson(error) : null,
-        finalStates.has(state),
-        epoch ?? null,
-      ],
-    );
-    return touched > 0;
   }
 
   private async rows(text: string, values: SqlValue[]): Promise<Job<Progress>[]> {

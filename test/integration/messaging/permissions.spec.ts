@@ -54,6 +54,11 @@ describe('with a user for each service', () => {
       '/v1/dataprep/ingest',
       form('files', new Blob(['The office in Lisbon opens at 8 am.']), 'a.txt'),
     );
+    const job = form('files', new Blob(['The office in Oslo opens at 9 am.']), 'b.txt');
+    job.append('files', new Blob(['The office in Rome opens at 10 am.']), 'c.txt');
+    job.set('async', 'true');
+    const started = await fetch(`${gateway}/v1/dataprep/ingest`, { method: 'POST', body: job });
+    expect(started.status).toBe(202);
     const answer = await post('/v1/chat/completions', { messages: 'When does the office in Lisbon open?' });
     expect(answer).toContain('8 am');
     expect(refused()).toEqual([]);

@@ -73,6 +73,7 @@ describe('Database', () => {
       '0014-shared-by-gateways',
       '0015-words-of-collections',
       '0016-jobs-that-wait',
+      '0017-documents-of-jobs',
     ]);
     expect(await open().migrate()).toEqual([]);
   });

@@ -5,7 +5,7 @@ import type { DocumentPreparer } from './document-preparer.js';
 import type { IngestContext } from './ingest-context.js';
 import type { PreparedDocument } from './prepare-document.js';
 import { Semaphore } from './semaphore.js';
-import type { FetchedFile, IngestSource } from './sources.js';
+import { isSmall, type FetchedFile, type IngestSource } from './sources.js';
 import { inspectText, prepareSections, sectionsOfText, streamedBytes } from './streamed-text.js';
 import { storeComeBackMs, withPatience } from './with-patience.js';
 
@@ -13,8 +13,7 @@ import { storeComeBackMs, withPatience } from './with-patience.js';
 const readerVersion = 2;
 /** Limit for files in memory at the same time, over all requests. */
 const maxLoading = 2;
-/** Smaller files do not wait for each other. */
-const smallBytes = 64 * 1024;
+/** The same for small files, which hardly wait for each other. */
 const maxSmallLoading = 32;
 
 /** A fetched source. It is not read if the same document is already stored. */
@@ -44,7 +43,7 @@ export class DocumentLoader {
   /** Errors: unsupported_file, forbidden_url, unreachable_url …, each with the source's field as `param`. */
   async load(source: IngestSource, context: IngestContext, signal: AbortSignal): Promise<LoadedDocument> {
     try {
-      const turns = source.bytes !== undefined && source.bytes <= smallBytes ? this.#smallTurns : this.#turns;
+      const turns = isSmall(source) ? this.#smallTurns : this.#turns;
       return await turns.run(() => this.#load(source, context, signal), signal);
     } catch (error) {
       if (!(error instanceof MegaNestError) || error.status >= 499) throw error;

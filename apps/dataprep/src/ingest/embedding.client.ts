@@ -7,7 +7,7 @@ const batchLimits = { texts: 32, characters: 64_000 };
 /** Concurrent requests of one ingest: enough for two instances with two workers each. */
 const maxRunning = 4;
 
-type PassedOn = CallOptions & { signal: AbortSignal; deadline: number };
+type PassedOn = CallOptions & { signal: AbortSignal; deadline: number; comeBackMs?: number };
 type Rpc = Pick<RpcClient, 'request'>;
 
 /** Embeds over NATS in batches, a few at a time. Retries while the service is overloaded or restarting. */

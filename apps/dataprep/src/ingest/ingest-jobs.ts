@@ -1,61 +1,55 @@
 import { once } from 'node:events';
-import { MegaNestError, type IngestJob, type IngestProgress } from '#contracts';
-import type { ClaimedJob, Job, JobsRepository } from '#storage';
-import type { IngestService } from './ingest.service.js';
-import { Semaphore } from './semaphore.js';
+import { MegaNestError, type IngestedDocument, type IngestJob } from '#contracts';
+import type { Job, JobDocuments, JobsRepository, SharedJob } from '#storage';
+import { Crowd } from './crowd.js';
+import { JobRun, weightOf, type JobProgress, type RunParts } from './job-run.js';
 import type { IngestRequest } from './sources.js';
 
-/** Progress of a job, as it is stored. */
-export interface JobProgress {
-  latest: IngestProgress | null;
+/** Tells the other instances that a job has documents to claim. */
+export interface JobSignal {
+  send(): void;
+  /** Calls back for the signal of any instance. */
+  onSignal(listener: () => void): void;
 }
 
 /** Dependencies of the jobs. */
-export interface JobParts {
-  ingests: Pick<IngestService, 'check' | 'ingest'>;
+export interface JobParts extends RunParts {
   jobs: JobsRepository<JobProgress, IngestRequest>;
-  /** Removes the files of a request that has ended. */
-  discard: (request: IngestRequest) => Promise<void>;
+  documents: JobDocuments<JobProgress, IngestRequest, IngestedDocument>;
+  signal: JobSignal;
 }
 
-/** Interval of progress reports. A report also shows that the job is alive. */
-const reportEveryMs = 1_000;
-/** About the time for which uploads are kept. Embedding a text of one gigabyte takes hours. */
-const jobTimeoutMs = 20 * 3_600_000;
 /** Concurrent jobs of this process. More jobs would only share the same processors and the same database. */
 const maxRunning = 2;
-/** Limit for the jobs of this process, running and waiting. */
+/** Milliseconds after which a process looks for jobs again that found a job without documents to claim. */
+const lostRaceMs = 100;
+/** Limit for the jobs of all instances, running and waiting. */
 const maxJobs = 100;
-/** A job is not started again after this number of attempts that ended with their process. */
-const maxAttempts = 3;
-
-interface OwnJob {
-  epoch: number;
-  abort: AbortController;
-  done: Promise<void>;
-}
 
 /**
- * Runs ingests in the background, a few at a time. Postgres stores their states and requests: every instance can report
- * on every job, and continues the jobs of a process that died or stopped. Documents that are already stored are
- * skipped.
+ * Runs ingests in the background. Postgres stores jobs and their documents: every instance can report on every job, and
+ * all instances share the documents of a job. Documents of a process that died or stopped are claimed by another one.
+ * Documents that are already stored are skipped.
  */
 export class IngestJobs {
-  readonly #own = new Map<string, OwnJob>();
-  readonly #turns = new Semaphore(maxRunning);
+  readonly #own = new Map<string, JobRun>();
+  readonly #crowd = new Crowd();
   #sweeper: NodeJS.Timeout | undefined;
-  #closing = false;
+  #isDraining = false;
+  #joining: Promise<void> | undefined;
+  #mustJoin = false;
 
   constructor(
     private readonly parts: JobParts,
     private readonly abandonedAfterMs: number,
   ) {}
 
-  /** Takes over the jobs of dead processes, at regular intervals. */
-  watchAbandoned(): void {
-    const sweep = () => void this.#takeOver().catch(() => undefined);
+  /** Looks for documents to claim: at the signal of another instance, and at regular intervals. */
+  watch(): void {
+    const sweep = () => void this.#sweep().catch(() => undefined);
     sweep();
     this.#sweeper = setInterval(sweep, this.abandonedAfterMs / 2).unref();
+    this.parts.signal.onSignal(() => this.#join());
   }
 
   /**
@@ -63,10 +57,11 @@ export class IngestJobs {
    */
   async start(request: IngestRequest): Promise<IngestJob> {
     try {
-      this.parts.ingests.check(request);
-      this.#requireRoom();
-      const job = await this.parts.jobs.create({ latest: null }, request);
-      this.#take({ id: job.id, request, epoch: 0 });
+      const weights = this.parts.ingests.sourcesOf(request).map(weightOf);
+      const job = await this.parts.jobs.create({ progress: { latest: null }, request, weights }, maxJobs);
+      if (!job) throw tooMany();
+      const isOwn = this.#take({ id: job.id, request, documents: weights.length });
+      if (!isOwn || weights.length > 1) this.parts.signal.send();
       return toIngestJob(job);
     } catch (error) {
       await this.parts.discard(request);
@@ -81,139 +76,116 @@ export class IngestJobs {
     return toIngestJob(job);
   }
 
-  /** Cancels a job of any instance. That instance stops the job at its next progress report. Errors: not_found. */
+  /** Cancels a job. Other instances stop at their next report. Errors: not_found. */
   async cancel(id: string): Promise<IngestJob> {
-    await this.parts.jobs.finish(id, 'cancelled', { error: new MegaNestError('cancelled').toBody() });
-    this.#own.get(id)?.abort.abort();
-    return this.find(id);
-  }
-
-  /** Pauses a job of any instance. Stored documents stay, an unfinished document is discarded. Errors: not_found. */
-  async pause(id: string): Promise<IngestJob> {
-    await this.parts.jobs.pause(id);
-    await this.#stop(id);
-    return this.find(id);
-  }
-
-  /** Resumes a paused job in this process. Errors: not_found, overloaded. */
-  async resume(id: string): Promise<IngestJob> {
-    this.#requireRoom();
-    const job = await this.parts.jobs.resume(id);
-    if (job) {
-      // The job may still run in this process if another instance paused it.
-      await this.#stop(id);
-      this.#take(job);
+    const error = new MegaNestError('cancelled').toBody();
+    const request = await this.parts.jobs.finish(id, { state: 'cancelled', error });
+    if (request) {
+      await this.#own.get(id)?.stop();
+      await this.parts.discard(request);
     }
     return this.find(id);
   }
 
-  /** Resolves when the jobs of this process have ended, or when `over` aborts. */
+  /**
+   * Pauses a job. Other instances stop at their next report. Stored documents stay, unfinished documents are discarded.
+   * Errors: not_found.
+   */
+  async pause(id: string): Promise<IngestJob> {
+    if (await this.parts.jobs.pause(id)) await this.#own.get(id)?.stop();
+    return this.find(id);
+  }
+
+  /** Resumes a paused job on all instances. Errors: not_found. */
+  async resume(id: string): Promise<IngestJob> {
+    if (await this.parts.jobs.resume(id)) {
+      // The job may still run in this process if another instance paused it.
+      await this.#own.get(id)?.stop();
+      this.parts.signal.send();
+      await this.#sweep();
+    }
+    return this.find(id);
+  }
+
+  /** Ends the documents that are under way, and resolves then, or when `over` aborts. The others wait for another process. */
   async idle(over: AbortSignal): Promise<void> {
-    const ended = Promise.all([...this.#own.values()].map(({ done }) => done));
+    this.#isDraining = true;
+    const ended = Promise.all([...this.#own.values()].map((run) => run.drain()));
+    if (this.#own.size > 0) this.parts.signal.send();
     await Promise.race([ended, over.aborted || once(over, 'abort')]);
   }
 
-  /** Stops the jobs of this process and releases them. Another instance, or the next start, continues them. */
+  /** Stops the work of this process and releases its documents. Another instance, or the next start, continues it. */
   async close(): Promise<void> {
-    this.#closing = true;
+    this.#isDraining = true;
     clearInterval(this.#sweeper);
-    const own = [...this.#own.entries()];
-    await Promise.all(own.map(([id]) => this.#stop(id)));
-    await Promise.all(
-      own.map(([id, { epoch }]) => this.parts.jobs.release(id, epoch).catch(() => undefined)),
-    );
+    await this.#joining;
+    if (this.#own.size === 0) return;
+    await Promise.all([...this.#own.values()].map((run) => run.stop()));
+    this.parts.signal.send();
   }
 
-  /** Stops a job, if it runs in this process, and waits for its end. */
-  async #stop(id: string): Promise<void> {
-    const own = this.#own.get(id);
-    own?.abort.abort();
-    await own?.done;
-  }
-
-  #requireRoom(): void {
-    if (this.#own.size < maxJobs && !this.#closing) return;
-    const detail = `${maxJobs} ingest jobs are already waiting`;
-    throw new MegaNestError('overloaded', { service: 'dataprep', detail, retryAfter: 30 });
-  }
-
-  async #takeOver(): Promise<void> {
-    const { jobs } = this.parts;
-    await jobs.failAbandoned(this.abandonedAfterMs, interrupted().toBody(), maxAttempts);
+  async #sweep(): Promise<void> {
+    const { jobs, documents, ingests } = this.parts;
+    await jobs.failAbandoned(this.abandonedAfterMs, withoutRequest().toBody());
     await jobs.deleteOld();
-    const limit = maxRunning - this.#own.size;
-    if (limit <= 0 || this.#closing) return;
-    for (const job of await jobs.claimAbandoned(this.abandonedAfterMs, { limit, maxAttempts }))
-      this.#take(job);
+    await documents.shareWholeJobs((request) => ingests.sourcesOf(request).map(weightOf));
+    this.#join();
+    await this.#joining;
   }
 
-  #take(job: ClaimedJob<IngestRequest>): void {
-    const abort = new AbortController();
-    const own = { abort, epoch: job.epoch, done: Promise.resolve() };
-    own.done = this.#work(job, abort)
+  /** Takes part in jobs with documents to claim. A call during another one looks again after it. */
+  #join(): void {
+    this.#mustJoin = true;
+    this.#joining ??= this.#lookForJobs()
       .catch(() => undefined)
-      .finally(() => this.#own.get(job.id) === own && this.#own.delete(job.id))
-      .then(() => undefined);
-    this.#own.set(job.id, own);
+      .finally(() => (this.#joining = undefined));
   }
 
-  /** Reports every second that the job is alive, while it waits and while it runs. */
-  async #work(job: ClaimedJob<IngestRequest>, abort: AbortController): Promise<void> {
-    const { jobs } = this.parts;
-    const { id, epoch } = job;
-    const state: { latest: IngestProgress | null; begun: boolean } = { latest: null, begun: false };
-    let isReporting = false;
-    const report = async () => {
-      if (isReporting) return;
-      isReporting = true;
-      const sign = state.begun ? jobs.report(id, { latest: state.latest }, epoch) : jobs.keep(id, epoch);
-      const isWanted = await sign.finally(() => (isReporting = false));
-      if (!isWanted) abort.abort();
-    };
-    const timer = setInterval(() => void report().catch(() => undefined), reportEveryMs).unref();
-    try {
-      await this.#turns.run(async () => {
-        state.begun = true;
-        await report();
-        await this.#run(job, abort.signal, state);
-      }, abort.signal);
-    } finally {
-      clearInterval(timer);
-      if (await this.#hasEnded(id)) await this.parts.discard(job.request);
+  async #lookForJobs(): Promise<void> {
+    while (this.#mustJoin) {
+      this.#mustJoin = false;
+      const free = maxRunning - this.#own.size;
+      if (free <= 0 || this.#isDraining) return;
+      const jobs = await this.parts.documents.findJobs([...this.#own.keys()], free);
+      for (const job of jobs) this.#take(job);
     }
   }
 
-  /** Whether the job has ended. The files of a job that is paused or runs in another process are still needed. */
-  async #hasEnded(id: string): Promise<boolean> {
-    if (this.#closing) return false;
-    const job = await this.parts.jobs.find(id);
-    return !job || job.finishedAt !== null;
+  /** False if this process has enough jobs. */
+  #take(job: SharedJob<IngestRequest>): boolean {
+    if (this.#own.has(job.id)) return true;
+    if (this.#own.size >= maxRunning || this.#isDraining) return false;
+    const run = new JobRun(this.parts, job, this.#crowd);
+    this.#own.set(job.id, run);
+    void this.#follow(job.id, run);
+    return true;
   }
 
-  async #run(
-    { id, request }: ClaimedJob<IngestRequest>,
-    signal: AbortSignal,
-    state: { latest: IngestProgress | null },
-  ): Promise<void> {
-    const { ingests, jobs } = this.parts;
-    try {
-      const call = { signal, deadline: Date.now() + jobTimeoutMs, requestId: id };
-      for await (const progress of ingests.ingest(request, call)) state.latest = progress;
-      await jobs.finish(id, 'succeeded', { progress: { latest: state.latest } });
-    } catch (thrown) {
-      // The job was stopped from outside: it has ended, is paused, or continues in another process.
-      if (signal.aborted) return;
-      const error = MegaNestError.from(thrown, 'dataprep');
-      await jobs.finish(id, 'failed', { progress: { latest: state.latest }, error: error.toBody() });
-    }
+  async #follow(id: string, run: JobRun): Promise<void> {
+    const isWell = await run.done;
+    this.#own.delete(id);
+    if (!isWell) return;
+    if (run.claimed > 0) this.#join();
+    // Another process was faster.
+    else setTimeout(() => this.#join(), lostRaceMs).unref();
   }
 }
 
-function interrupted(): MegaNestError {
-  const detail = `${maxAttempts} processes ended while they ran the job; incomplete documents were not stored`;
+function tooMany(): MegaNestError {
+  const detail = `${maxJobs} ingest jobs are already waiting`;
+  return new MegaNestError('overloaded', { service: 'dataprep', detail, retryAfter: 30 });
+}
+
+function withoutRequest(): MegaNestError {
+  const detail = 'the process ended while it ran the job; incomplete documents were not stored';
   return new MegaNestError('service_unavailable', { service: 'dataprep', detail });
 }
 
-function toIngestJob({ progress, ...job }: Job<JobProgress>): IngestJob {
-  return { ...job, progress: progress.latest };
+/** The progress of a job of several documents counts its documents. */
+function toIngestJob({ progress, documents, endedDocuments, ...job }: Job<JobProgress>): IngestJob {
+  const { latest } = progress;
+  const isCounted = latest && documents !== null && documents > 1 && job.finishedAt === null;
+  const counts = { completed: endedDocuments, total: documents ?? 0 };
+  return { ...job, progress: isCounted ? { ...latest, ...counts } : latest };
 }

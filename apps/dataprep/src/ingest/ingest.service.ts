@@ -1,4 +1,4 @@
-import { MegaNestError, type FailedDocument, type IngestedDocument, type IngestProgress } from '#contracts';
+import { MegaNestError, type IngestedDocument, type IngestProgress } from '#contracts';
 import type { CallOptions } from '#messaging';
 import type { Metrics } from '#service-kit';
 import type { DocumentsRepository } from '#storage';
@@ -7,24 +7,33 @@ import type { DocumentLoader, LoadedDocument } from './document-loader.js';
 import { writeDocument } from './document-writer.js';
 import type { EmbeddingClient } from './embedding.client.js';
 import { chunkingOf, ingestContext, type IngestContext } from './ingest-context.js';
+import { resultOf } from './ingest-result.js';
 import { sideBySide } from './side-by-side.js';
-import type { IngestRequest, IngestSource, SourceReader } from './sources.js';
+import { isSmall, type IngestRequest, type IngestSource, type SourceReader } from './sources.js';
 
 /** Concurrent documents of a request, and therefore documents in memory. */
 const documentsAtOnce = 4;
 /** The same limit for a request with small documents only. Their texts are embedded together. */
 const smallDocumentsAtOnce = 32;
-const smallDocumentBytes = 64 * 1024;
 
-/** Sources of a request, and their outcomes in the same order. */
-interface Batch {
-  index: number;
+/**
+ * Options of an ingest: `signal` stops the work, `comeBackMs` is the wait for an unavailable embedding service, and the
+ * other options are passed on to its calls.
+ */
+export type IngestCall = CallOptions & { signal: AbortSignal; deadline: number; comeBackMs?: number };
+
+/** A request whose documents are ingested one by one. */
+export interface OpenedIngest {
   sources: readonly IngestSource[];
-  outcomes: (IngestedDocument | MegaNestError)[];
+  /**
+   * Ingests the document at this position. Streams progress, and returns the outcome. Errors: errors that are not the
+   * document's.
+   */
+  document(
+    index: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<IngestProgress, IngestedDocument | MegaNestError, void>;
 }
-
-/** Options of an ingest: `signal` stops the work, and the other options are passed on to its calls. */
-export type IngestCall = CallOptions & { signal: AbortSignal; deadline: number };
 
 export interface IngestParts {
   sources: SourceReader;
@@ -50,7 +59,7 @@ export class IngestService {
    * forbidden_url, unreachable_url, payload_too_large, service_unavailable, cancelled, deadline_exceeded.
    */
   async *ingest(request: IngestRequest, call: IngestCall): AsyncGenerator<IngestProgress, void, void> {
-    const measured = this.metrics.start('ingest');
+    const measured = this.measure();
     const limit = AbortSignal.timeout(Math.max(0, call.deadline - Date.now()));
     let outcome: 'ok' | 'error' | 'cancelled' = 'cancelled';
     try {
@@ -65,47 +74,54 @@ export class IngestService {
     }
   }
 
-  /** Checks a request without reading its sources. Errors: invalid_request. */
-  check(request: IngestRequest): void {
-    this.parts.sources.sourcesOf(request);
+  /** Returns the sources of a request without reading them. Errors: invalid_request. */
+  sourcesOf(request: IngestRequest): IngestSource[] {
     chunkingOf(request, this.chunkingDefaults);
+    return this.parts.sources.sourcesOf(request);
   }
 
-  async *#run(request: IngestRequest, call: IngestCall): AsyncGenerator<IngestProgress, void, void> {
+  /** Begins a measurement of an ingest. */
+  measure(): ReturnType<Metrics['start']> {
+    return this.metrics.start('ingest');
+  }
+
+  /** Prepares for the documents of a request. Errors: invalid_request, service_unavailable, cancelled. */
+  async open(request: IngestRequest, call: IngestCall): Promise<OpenedIngest> {
     const sources = this.parts.sources.sourcesOf(request);
     const { embedding } = this.parts;
     const model = await embedding.describe(call);
     const context = ingestContext(request, this.chunkingDefaults, { model, embedder: embedding.open(call) });
-    const outcomes: (IngestedDocument | MegaNestError)[] = [];
-    const work = (index: number, signal: AbortSignal) =>
-      this.#ingestOne({ index, sources, outcomes }, context, { ...call, signal });
-    const areSmall = sources.every(({ bytes = Infinity }) => bytes <= smallDocumentBytes);
-    const width = areSmall ? smallDocumentsAtOnce : documentsAtOnce;
-    yield* sideBySide(sources.keys(), { width, signal: call.signal }, work);
-    const documents = outcomes.flatMap((outcome) => (outcome instanceof MegaNestError ? [] : [outcome]));
-    const first = outcomes.find((outcome) => outcome instanceof MegaNestError);
-    if (first && documents.length === 0) throw first;
-    const failed = outcomes.flatMap((outcome, index) => failureOf(outcome, sources[index]?.filename ?? ''));
-    const done = { stage: 'done' as const, filename: sources.at(-1)?.filename ?? '' };
-    const counts = { completed: documents.length, total: sources.length };
-    yield { ...done, ...counts, documents, ...(failed.length > 0 && { failed }) };
+    const document = (index: number, signal: AbortSignal) =>
+      this.#ingestOne({ index, sources }, context, { ...call, signal });
+    return { sources, document };
   }
 
-  /** Ingests one document and stores its outcome. Errors: errors that would also stop the other documents. */
+  async *#run(request: IngestRequest, call: IngestCall): AsyncGenerator<IngestProgress, void, void> {
+    const opened = await this.open(request, call);
+    const { sources } = opened;
+    const outcomes: (IngestedDocument | MegaNestError)[] = [];
+    const work = async function* (index: number, signal: AbortSignal) {
+      outcomes[index] = yield* opened.document(index, signal);
+    };
+    const width = sources.every(isSmall) ? smallDocumentsAtOnce : documentsAtOnce;
+    yield* sideBySide(sources.keys(), { width, signal: call.signal }, work);
+    yield resultOf(sources, outcomes);
+  }
+
+  /** Ingests one document and returns its outcome. Errors: errors that would also stop the other documents. */
   async *#ingestOne(
-    { index, sources, outcomes }: Batch,
+    { index, sources }: { index: number; sources: readonly IngestSource[] },
     context: IngestContext,
     call: IngestCall,
-  ): AsyncGenerator<IngestProgress, void, void> {
-    const source = sources[index];
-    if (!source) return;
+  ): AsyncGenerator<IngestProgress, IngestedDocument | MegaNestError, void> {
+    const source = sources[index]!;
     yield { stage: 'reading', filename: source.filename, completed: index, total: sources.length };
     try {
       const loaded = yield* this.#load(source, context, call);
-      outcomes[index] = yield* writeDocument(this.parts.documents, loaded, context, call);
+      return yield* writeDocument(this.parts.documents, loaded, context, call);
     } catch (error) {
       if (!isOfDocument(error, call.signal)) throw error;
-      outcomes[index] = error;
+      return error;
     }
   }
 
@@ -127,13 +143,6 @@ export class IngestService {
     yield { stage: 'chunking', filename, completed: chunks, total: chunks };
     return document;
   }
-}
-
-/** The failure of a document with its reason; empty if the document was stored. */
-function failureOf(outcome: IngestedDocument | MegaNestError, filename: string): FailedDocument[] {
-  if (!(outcome instanceof MegaNestError)) return [];
-  const { code, message, param } = outcome;
-  return [{ filename, error: { code, message, param } }];
 }
 
 /** True if the document is the cause of an error. Any other error would also stop the other documents. */

@@ -14,6 +14,9 @@ import { storeComeBackMs, withPatience } from './with-patience.js';
 
 /** Several small files of an upload share one object. Such an object is smaller than this. */
 const maxPackBytes = 1024 * 1024;
+/** Such objects in memory: files that are read at the same time are mostly neighbors. */
+const maxPacks = 4;
+const smallBytes = 64 * 1024;
 
 /** A parsed `dataprep.ingest` request. */
 export type IngestRequest = ParsedRequestOf<typeof ingest>;
@@ -54,9 +57,7 @@ export class SourceReader {
 
   /** The sources of a request, files first. Errors: invalid_request without sources, or if two have the same name. */
   sourcesOf({ files, links }: IngestRequest): IngestSource[] {
-    const packs = new Packs(files, (id, filename, signal) =>
-      this.#collect(id, filename, signal, maxPackBytes),
-    );
+    const packs = new Packs((id, filename, signal) => this.#collect(id, filename, signal, maxPackBytes));
     const sources = [
       ...files.map((file, index) => this.#file(file, `files[${index}]`, packs)),
       ...links.map((link, index) => this.#link(link, `link_list[${index}]`)),
@@ -138,35 +139,28 @@ export class SourceReader {
   }
 }
 
-/** Reads an object that contains several files of a request once, and keeps it until the last file has been read. */
+/** Reads an object that contains several files of a request once, and keeps the latest few. */
 class Packs {
   readonly #read = new Map<string, Promise<Uint8Array>>();
-  readonly #left = new Map<string, number>();
 
   constructor(
-    files: readonly FileReference[],
     private readonly collect: (
       objectId: string,
       filename: string,
       signal: AbortSignal,
     ) => Promise<{ bytes: Uint8Array }>,
-  ) {
-    for (const { objectId } of files) this.#left.set(objectId, (this.#left.get(objectId) ?? 0) + 1);
-  }
+  ) {}
 
   /** Errors: the errors of the object store; invalid_request if the object is too short for the file. */
   async read(file: FileReference, signal: AbortSignal): Promise<{ bytes: Uint8Array; sha256: string }> {
     const { objectId, filename, offset = 0, bytes: size } = file;
     const reading =
       this.#read.get(objectId) ?? this.collect(objectId, filename, signal).then(({ bytes }) => bytes);
-    this.#read.set(objectId, reading);
+    this.#keep(objectId, reading);
     try {
       const pack = await reading;
       if (offset + size > pack.length) throw invalidField('files', `${filename} is longer than its object`);
       const bytes = pack.slice(offset, offset + size);
-      const left = (this.#left.get(objectId) ?? 1) - 1;
-      this.#left.set(objectId, left);
-      if (left === 0) this.#read.delete(objectId);
       return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
     } catch (error) {
       // The next attempt reads the object again.
@@ -174,6 +168,18 @@ class Packs {
       throw error;
     }
   }
+
+  #keep(objectId: string, reading: Promise<Uint8Array>): void {
+    this.#read.delete(objectId);
+    this.#read.set(objectId, reading);
+    const [oldest] = this.#read.keys();
+    if (this.#read.size > maxPacks && oldest !== undefined) this.#read.delete(oldest);
+  }
+}
+
+/** True for a file that is small enough to be ingested with many others. */
+export function isSmall({ bytes = Infinity }: Pick<IngestSource, 'bytes'>): boolean {
+  return bytes <= smallBytes;
 }
 
 /** Name of a link in the list of documents: the normalized URL without its fragment. */

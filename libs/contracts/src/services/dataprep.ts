@@ -49,7 +49,10 @@ export type FailedDocument = z.infer<typeof failedDocumentSchema>;
 export const ingestProgressSchema = z.object({
   stage: z.enum(['reading', 'chunking', 'embedding', 'storing', 'done']),
   filename: z.string(),
-  /** Units of work done within the stage: embedded chunks, finished files. */
+  /**
+   * Units of work done within the stage: embedded chunks, finished files. In a job of several documents: the documents
+   * that have ended.
+   */
   completed: z.int(),
   total: z.int(),
   /** On the last event only. */
@@ -81,7 +84,7 @@ export const ingest = defineMethod({
 export const ingestJobSchema = z.object({
   id: z.string(),
   state: z.enum(['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled']),
-  /** The latest step; null until the work begins. */
+  /** The latest step of one of its instances; null until the work begins. */
   progress: ingestProgressSchema.nullable(),
   error: z
     .object({
@@ -119,7 +122,7 @@ export const cancelIngestJob = jobMethod('cancel-job');
  */
 export const pauseIngestJob = jobMethod('pause-job');
 
-/** Resumes a paused job; any other job does not change. Errors: not_found, overloaded. */
+/** Resumes a paused job; any other job does not change. Errors: not_found. */
 export const resumeIngestJob = jobMethod('resume-job');
 
 function jobMethod(method: string) {

@@ -15,6 +15,7 @@ import { vectorsBesideTheirChunks } from './0013-vectors-beside-their-chunks.js'
 import { sharedByGateways } from './0014-shared-by-gateways.js';
 import { wordsOfCollections } from './0015-words-of-collections.js';
 import { jobsThatWait } from './0016-jobs-that-wait.js';
+import { documentsOfJobs } from './0017-documents-of-jobs.js';
 
 /** Every migration, oldest first. They are modules instead of .sql files, so that the build includes them. */
 export const migrations: readonly StorageMigration[] = [
@@ -34,4 +35,5 @@ export const migrations: readonly StorageMigration[] = [
   sharedByGateways,
   wordsOfCollections,
   jobsThatWait,
+  documentsOfJobs,
 ];

@@ -1,0 +1,28 @@
+import { MegaNestError, type IngestedDocument, type IngestProgress } from '#contracts';
+import type { IngestSource } from './sources.js';
+
+/**
+ * The last event of an ingest, from the outcomes of its sources. Errors: the first failure, if no document was
+ * ingested.
+ */
+export function resultOf(
+  sources: readonly Pick<IngestSource, 'filename'>[],
+  outcomes: readonly (IngestedDocument | MegaNestError)[],
+): IngestProgress {
+  const documents = outcomes.flatMap((outcome) => (outcome instanceof MegaNestError ? [] : [outcome]));
+  const first = outcomes.find((outcome) => outcome instanceof MegaNestError);
+  if (first && documents.length === 0) throw first;
+  const failed = outcomes.flatMap((outcome, index) => {
+    if (!(outcome instanceof MegaNestError)) return [];
+    const { code, message, param } = outcome;
+    return [{ filename: sources[index]?.filename ?? '', error: { code, message, param } }];
+  });
+  return {
+    stage: 'done',
+    filename: sources.at(-1)?.filename ?? '',
+    completed: documents.length,
+    total: sources.length,
+    documents,
+    ...(failed.length > 0 && { failed }),
+  };
+}
