@@ -19,7 +19,7 @@ export interface ObjectDescription {
 const defaultMaxBytes = 8 * 1024 ** 3;
 const noRoom = /insufficient|maximum bytes|no space|resources/i;
 /** Maximum wait for an unavailable store: a server restarts, or a cluster elects another leader. */
-const patienceMs = 10_000;
+const patienceMs = 15_000;
 const againMs = 250;
 /** Content up to this size stays in memory until it is stored, so that it can be sent again after a failure. */
 const keptBytes = 1024 * 1024;
