@@ -125,7 +125,9 @@ export async function readFormParts(
 ): Promise<void> {
   try {
     const { keepsPaths: preservePath = false, ...most } = limits;
-    for await (const part of request.parts({ limits: { ...most, fileSize: Infinity }, preservePath })) {
+    // The plugin's own limit is 1,000 parts.
+    const parserLimits = { ...most, parts: most.files + most.fields, fileSize: Infinity };
+    for await (const part of request.parts({ limits: parserLimits, preservePath })) {
       // A part without a name has none, whatever the types say.
       if (!(part.fieldname as string | undefined))
         throw new MegaNestError('invalid_request', { detail: 'A part of the form has no name.' });
