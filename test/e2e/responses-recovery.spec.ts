@@ -115,15 +115,20 @@ describe('a gateway that is killed', () => {
   });
 
   it('stopped in order hands its background responses on at once', async () => {
-    const second = await stack.startGateway();
-    const { id } = await newClient(second.url, keys[0]).responses.create({
+    // They look for expired leases once in minutes.
+    const patient = { RESPONSES_LEASE_MS: '600000' };
+    const [leaving, heir] = [await stack.startGateway(patient), await stack.startGateway(patient)];
+    await stack.gateway.stop();
+    const { id } = await newClient(leaving.url, keys[0]).responses.create({
       model,
-      input: 'count 1 every 6000',
+      input: 'count 1 every 3000',
       background: true,
     });
-    await second.stop();
-    const client = newClient(stack.gateway.url, keys[0]);
+    await leaving.stop();
+    const client = newClient(heir.url, keys[0]);
     await expect.poll(async () => (await client.responses.retrieve(id)).status).toBe('completed');
+    stack.gateway = await stack.startGateway();
+    await heir.stop();
   });
 });
 

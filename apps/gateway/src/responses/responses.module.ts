@@ -16,6 +16,7 @@ import { ContextLoader, ContextReader } from './context/context-reader.js';
 import { ContextWindow } from './context/context-window.js';
 import { ModelAbilities } from './context/response-plan.js';
 import { GenerationStarter } from './execution/generation-starter.js';
+import { HandoverRpcController } from './execution/handover.rpc.controller.js';
 import { ResponsePersistence } from './execution/persistence.js';
 import { ResponsePlanner } from './execution/response-planner.js';
 import { ResponseReader, ResponsesService } from './execution/responses.service.js';
@@ -48,7 +49,7 @@ const responseSealer: Provider = {
 /** The Responses API. */
 @Module({
   imports: [ModelsModule, ChatModule, MegaServicesModule, InputFilesModule, VectorStoresModule],
-  controllers: [CompactionController, ResponsesController],
+  controllers: [CompactionController, HandoverRpcController, ResponsesController],
   providers: [
     Compactor,
     ContextLoader,

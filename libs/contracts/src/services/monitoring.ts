@@ -98,3 +98,11 @@ export const findReceipts = defineMethod({
     ),
   }),
 });
+
+/** `gateway.take-over`: a gateway that stops has released background responses, which another one continues. */
+export const takeOverResponses = defineMethod({
+  service: 'gateway',
+  method: 'take-over',
+  request: z.object({}),
+  reply: z.object({}),
+});

@@ -31,6 +31,8 @@ const maxBackground = 1_000;
 export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
   readonly #runs = new Map<string, ResponseRun>();
   #heartbeat: NodeJS.Timeout | undefined;
+  /** Called after responses were released for other gateways. */
+  onReleased: () => Promise<unknown> = () => Promise.resolve();
 
   constructor(
     @Inject(GenerationStarter) private readonly starter: GenerationStarter,
@@ -77,7 +79,11 @@ export class ResponseRuns implements OnModuleInit, BeforeApplicationShutdown {
     if (handedOn.length === 0) return;
     for (const run of handedOn) run.abandon(new LeaseLostError('This gateway is stopping.'));
     await Promise.allSettled(handedOn.map((run) => run.ended));
-    await this.persistence.release(handedOn.flatMap(leaseOf)).catch(() => undefined);
+    await this.persistence
+      .release(handedOn.flatMap(leaseOf))
+      .then(() => this.onReleased())
+      // Another gateway finds them when it looks for expired leases.
+      .catch(() => undefined);
   }
 
   /** Ids of the responses that this process works on now. */

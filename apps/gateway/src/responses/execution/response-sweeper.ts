@@ -52,7 +52,7 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
     @Inject(ResponsePersistence) private readonly persistence: ResponsePersistence,
     @Inject(ResponseLeasesRepository) private readonly leases: ResponseLeasesRepository,
     @Inject(gatewayEnvironment) private readonly environment: GatewayEnvironment,
-    @Inject(Drain) drain: Drain,
+    @Inject(Drain) private readonly drain: Drain,
   ) {
     drain.onBegin(() => {
       clearInterval(this.#timer);
@@ -77,6 +77,7 @@ export class ResponseSweeper implements OnModuleInit, BeforeApplicationShutdown 
 
   /** Claims responses whose lease has expired. Restarts a response without output; ends the others as failed. */
   async takeOver(): Promise<void> {
+    if (this.drain.begun) return;
     const { RESPONSES_LEASE_MS: leaseMs } = this.environment;
     const leaseOwner = randomUUID();
     const claimed = await this.leases.claimExpired(leaseOwner, leaseMs, {
