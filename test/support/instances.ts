@@ -42,8 +42,8 @@ export async function startDatabase(): Promise<{
 }> {
   const found = findProgramsWithVector();
   if ('reason' in found) {
-    const { connectionString: url, stop } = await startPostgres();
-    return { url, stop };
+    const postgres = await startPostgres();
+    return { url: postgres.connectionString, stop: () => postgres.stop() };
   }
   const native = await startNativePostgres(found.programs);
   return { url: native.url, native, stop: () => native.stop() };

@@ -14,11 +14,7 @@ class FakeRpc {
 
   constructor(private readonly answer: Answer) {}
 
-  request = (async (
-    _method: unknown,
-    { inputs }: RequestOf<typeof embed>,
-    { priority }: CallOptions = {},
-  ) => {
+  request = (async (_method: unknown, { inputs }: RequestOf<typeof embed>, { priority }: CallOptions) => {
     this.priorities.add(priority);
     this.attempts += 1;
     this.running += 1;

@@ -32,10 +32,10 @@ function newPlan(id: string, content: string, background: boolean): ResponsePlan
 
 /** Runs whose generation says one word and then ends, at once, never or with `answers`. */
 function newRuns({
-  answers = true as boolean | Promise<unknown>,
+  answers = true,
   maxBytes = 0,
   drain = new Drain(),
-} = {}): ResponseRuns {
+}: { answers?: boolean | Promise<unknown>; maxBytes?: number; drain?: Drain } = {}): ResponseRuns {
   async function* speak() {
     yield { type: 'chunk' as const, chunk: { choice: 0, text: 'done' } };
     await (answers === false ? new Promise(() => {}) : answers);
