@@ -61,13 +61,18 @@ export function eventsOf<Event>(
 ): AsyncGenerator<Event, void, void> {
   const events = new AsyncQueue<Event>();
   return events.read(() => {
-    const left = new AbortController();
-    work((event) => events.push(event), signal ? AbortSignal.any([signal, left.signal]) : left.signal).then(
+    const stop = new AbortController();
+    // AbortSignal.any takes ten times as long.
+    const pass = () => stop.abort(signal?.reason);
+    if (signal?.aborted) pass();
+    signal?.addEventListener('abort', pass, { once: true });
+    work((event) => events.push(event), stop.signal).then(
       () => events.end(),
       (error: unknown) => events.end(error),
     );
     return () => {
-      if (!events.ended) left.abort();
+      signal?.removeEventListener('abort', pass);
+      if (!events.ended) stop.abort();
     };
   });
 }

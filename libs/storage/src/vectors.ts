@@ -1,3 +1,4 @@
+import { endianness } from 'node:os';
 import pgvector from 'pgvector';
 import { invalidField } from '#contracts';
 
@@ -12,20 +13,23 @@ export function encodeVectorParameter(vector: Float32Array): Buffer {
 /** Postgres' binary form of a `real[]` that holds these vectors one after the other. */
 export function encodeRealArray(vectors: readonly Float32Array[]): Buffer {
   const count = vectors.reduce((sum, { length }) => sum + length, 0);
-  const buffer = Buffer.alloc(arrayHeaderBytes + count * 8);
   // Dimensions, no nulls, type of the elements, their number, the first one's position.
-  for (const [index, value] of [1, 0, realType, count, 1].entries()) buffer.writeInt32BE(value, index * 4);
-  let at = arrayHeaderBytes;
-  for (const vector of vectors)
-    for (const value of vector) {
-      buffer.writeInt32BE(4, at);
-      buffer.writeFloatBE(value, at + 4);
-      at += 8;
+  const header = [1, 0, realType, count, 1];
+  const words = new Uint32Array(header.length + count * 2);
+  words.set(header);
+  let at = header.length;
+  for (const { buffer, byteOffset, length } of vectors) {
+    const bits = new Uint32Array(buffer, byteOffset, length);
+    for (let index = 0; index < length; index += 1) {
+      words[at] = Float32Array.BYTES_PER_ELEMENT;
+      words[at + 1] = bits[index]!;
+      at += 2;
     }
-  return buffer;
+  }
+  const encoded = Buffer.from(words.buffer);
+  return endianness() === 'LE' ? encoded.swap32() : encoded;
 }
 
-const arrayHeaderBytes = 20;
 /** The number of the type `real` in every Postgres. */
 const realType = 700;
 
@@ -36,8 +40,10 @@ export function decodeVectorColumn(text: string): Float32Array {
 
 /** Refuses what has no direction: empty, zero or non-finite vectors. Errors: invalid_request at `param`. */
 export function requireUsableVector(vector: Float32Array, param: string): void {
-  const usable = vector.length > 0 && vector.every(Number.isFinite) && vector.some((value) => value !== 0);
-  if (usable) return;
+  // The square of a float is neither zero nor infinite as a double. Callbacks of each element take ten times as long.
+  let sum = 0;
+  for (let index = 0; index < vector.length; index += 1) sum += vector[index]! ** 2;
+  if (sum > 0 && sum < Infinity) return;
   throw invalidField(param, 'an embedding needs finite numbers, not all of them zero');
 }
 

@@ -52,8 +52,10 @@ export function unitsOf(block: DocumentBlock, maxWords: number): TextUnit[] {
 
 function piecesOf(block: DocumentBlock, maxWords: number): TextUnit[] {
   const { kind, text } = block;
-  const words = countWords(text);
-  if (kind !== 'paragraph' && words <= maxWords) return words === 0 ? [] : [unit(text, '\n')];
+  if (kind !== 'paragraph') {
+    const words = countWords(text);
+    if (words <= maxWords) return words === 0 ? [] : [unit(text, '\n', words)];
+  }
   if (kind !== 'code') return sentenceUnits(text, maxWords);
   return text.split('\n').flatMap((line) => {
     const units = line.trim() ? withinLimit(line.trimEnd(), maxWords) : [];
@@ -75,7 +77,8 @@ function sentenceUnits(text: string, maxWords: number): TextUnit[] {
 /** Returns a sentence as one unit. A longer sentence is cut between clauses, and a longer clause between words. */
 function withinLimit(sentence: string, maxWords: number): TextUnit[] {
   if (!sentence) return [];
-  if (countWords(sentence) <= maxWords) return [unit(sentence, '')];
+  const words = countWords(sentence);
+  if (words <= maxWords) return [unit(sentence, '', words)];
   const units: TextUnit[] = [];
   for (const piece of clauses(sentence, maxWords)) {
     const before = units.at(-1);
@@ -111,6 +114,6 @@ function cutAtWords(text: string, maxWords: number): TextUnit[] {
   return units;
 }
 
-function unit(text: string, glue: TextUnit['glue']): TextUnit {
-  return { text, words: countWords(text), glue, whole: true };
+function unit(text: string, glue: TextUnit['glue'], words: number): TextUnit {
+  return { text, words, glue, whole: true };
 }

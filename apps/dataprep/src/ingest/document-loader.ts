@@ -14,7 +14,7 @@ const readerVersion = 2;
 /** Limit for files in memory at the same time, over all requests. */
 const maxLoading = 2;
 /** The same for small files, which hardly wait for each other. */
-const maxSmallLoading = 32;
+const maxSmallLoading = 64;
 
 /** A fetched source. It is not read if the same document is already stored. */
 export interface LoadedDocument {

@@ -3,7 +3,7 @@ import { MegaNestError, type IngestedDocument, type IngestProgress } from '#cont
 import type { CallOptions } from '#messaging';
 import type { DocumentsRepository, NewChunk, ReplaceOutcome } from '#storage';
 import type { DocumentChunk } from '../chunking/chunk-document.js';
-import { wordSpans } from '../chunking/text-units.js';
+import { countWords, wordSpans } from '../chunking/text-units.js';
 import type { LoadedDocument } from './document-loader.js';
 import type { IngestContext } from './ingest-context.js';
 import type { PreparedDocument } from './prepare-document.js';
@@ -126,7 +126,9 @@ function headingPath(chunk: Pick<DocumentChunk, 'headings'>): string {
  */
 export function embeddingTexts(chunk: DocumentChunk, maxWords: number): string[] {
   const heading = headingPath(chunk);
-  return windowsOf(heading ? `${heading}\n${chunk.text}` : chunk.text, maxWords);
+  const text = heading ? `${heading}\n${chunk.text}` : chunk.text;
+  const isShort = chunk.words + countWords(heading) <= maxWords;
+  return isShort ? [text] : windowsOf(text, maxWords);
 }
 
 /** Splits a text into windows of similar size, in order. */

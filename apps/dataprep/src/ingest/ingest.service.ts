@@ -13,8 +13,11 @@ import { isSmall, type IngestRequest, type IngestSource, type SourceReader } fro
 
 /** Concurrent documents of a request, and therefore documents in memory. */
 const documentsAtOnce = 4;
-/** The same limit for a request with small documents only. Their texts are embedded together. */
-const smallDocumentsAtOnce = 32;
+/**
+ * The same limit for a request with small documents only. Their texts are embedded together: while some documents are
+ * stored and others read, the texts of the rest keep the embedding workers busy.
+ */
+const smallDocumentsAtOnce = 64;
 
 /**
  * Options of an ingest: `signal` stops the work, `comeBackMs` is the wait for an unavailable embedding service, and the
