@@ -48,6 +48,7 @@ function contendersOf(name: string, stack: TestStack): Contender[] {
         await upload(
           url,
           Array.from({ length: files }, () => paragraphs(textsOfFile)),
+          'small-files',
         );
         return files * textsOfFile;
       },
@@ -55,7 +56,7 @@ function contendersOf(name: string, stack: TestStack): Contender[] {
     {
       name: `${name}, a file of ${texts} texts`,
       run: async () => {
-        await upload(url, [paragraphs(texts)]);
+        await upload(url, [paragraphs(texts)], 'large-files');
         return texts;
       },
     },
@@ -130,5 +131,5 @@ export const subject: Subject = {
 };
 
 const introduction = `${texts} texts of ${wordsOfText} words, each a chunk, uploaded to the gateway in one request, against the same engine in this process
-with such texts, in turns; what is stored stays. All services share the cores with the database. On a machine that is busy many processes get
+with such texts, in turns; what is stored stays, small and large files in a collection each. All services share the cores with the database. On a machine that is busy many processes get
 more of it than two threads do: the share by processor time, of all processes together, has no such favor.`;
