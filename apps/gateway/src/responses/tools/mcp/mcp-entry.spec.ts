@@ -19,7 +19,9 @@ describe('parseMcpEntry', () => {
   );
 
   it('refuses values that no header can hold', () => {
-    expect(() => parse({ a: 'x\r\nHost: evil' })).toThrow(/headers\.a: contains a character that is not allowed/);
+    expect(() => parse({ a: 'x\r\nHost: evil' })).toThrow(
+      /headers\.a: contains a character that is not allowed/,
+    );
     expect(() => parse({ a: '日本' })).toThrow(/headers\.a: contains a character that is not allowed/);
     expect(() => parse({ a: 'x'.repeat(10_000) })).toThrow(/headers\.a/);
     const many = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`a${index}`, 'x']));
