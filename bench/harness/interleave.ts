@@ -7,6 +7,8 @@ export function quantile(values: readonly number[], share: number): number {
 /** A contender: `run` does the whole work once and returns the number of processed units. */
 export interface Contender {
   readonly name: string;
+  /** Prepares the next run; its time does not count. */
+  readonly prepare?: () => Promise<void>;
   readonly run: () => Promise<number>;
 }
 
@@ -23,9 +25,12 @@ export interface Result {
  */
 export async function interleave(contenders: readonly Contender[], rounds: number): Promise<Result[]> {
   const runs = contenders.map((): { wall: number; cpu: number }[] => []);
-  for (const { run } of contenders) await run();
-  for (let round = 0; round < rounds; round++) {
-    for (const [index, { run }] of contenders.entries()) runs[index]!.push(await measure(run));
+  for (let round = -1; round < rounds; round++) {
+    for (const [index, { prepare, run }] of contenders.entries()) {
+      await prepare?.();
+      const measured = await measure(run);
+      if (round >= 0) runs[index]!.push(measured);
+    }
   }
   return contenders.map(({ name }, index) => ({
     name,

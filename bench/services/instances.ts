@@ -10,7 +10,7 @@ import { readFamily } from '../harness/processes.js';
 import type { Subject } from '../harness/subject.js';
 import { atOnce } from '../inference/texts.js';
 import { drawText } from './drawn-texts.js';
-import { upload } from './ingest.js';
+import { encodeUpload, send } from './ingest.js';
 
 const wordsOfText = 60;
 const filesOfUpload = 50;
@@ -56,8 +56,8 @@ async function spend(url: string, pairs: readonly Pair[]): Promise<Spent> {
   const uploadsOf = (length: number) => Array.from({ length }, filesOf);
   // One of its own: the index of a collection that grew would be built meanwhile.
   const collection = `instances-${(collections += 1)}`;
-  const send = (files: string[]) => upload(url, files, collection);
-  await atOnce(uploadsOf(uploadsBefore), clients, send);
+  const sendFiles = async (files: string[]) => send(url, await encodeUpload(files, collection));
+  await atOnce(uploadsOf(uploadsBefore), clients, sendFiles);
   const uploads = uploadsOf(uploadsOfRound);
   const pids = pairs.map(({ services }) => services.map((service) => service.process.pid));
   const read = () => ({
@@ -65,7 +65,7 @@ async function spend(url: string, pairs: readonly Pair[]): Promise<Spent> {
     all: readFamily().reduce((sum, { seconds }) => sum + seconds, 0),
   });
   const before = read();
-  await atOnce(uploads, clients, send);
+  await atOnce(uploads, clients, sendFiles);
   const after = read();
   const ofPairs = after.pairs.map((seconds, index) => seconds - before.pairs[index]!);
   const shared = after.all - before.all - sum(ofPairs);
