@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { MegaNestError, type IngestedDocument, type IngestJob } from '#contracts';
 import type { Job, JobDocuments, JobsRepository, SharedJob } from '#storage';
-import { Crowd } from './crowd.js';
-import { JobRun, weightOf, type JobProgress, type RunParts } from './job-run.js';
+import { JobRun, maxWeight, weightOf, type JobProgress, type RunParts } from './job-run.js';
+import { Semaphore } from './semaphore.js';
 import type { IngestRequest } from './sources.js';
 
 /** Tells the other instances that a job has documents to claim. */
@@ -33,7 +33,7 @@ const maxJobs = 100;
  */
 export class IngestJobs {
   readonly #own = new Map<string, JobRun>();
-  readonly #crowd = new Crowd();
+  readonly #turns = new Semaphore(maxRunning * maxWeight);
   #sweeper: NodeJS.Timeout | undefined;
   #isDraining = false;
   #joining: Promise<void> | undefined;
@@ -156,7 +156,7 @@ export class IngestJobs {
   #take(job: SharedJob<IngestRequest>): boolean {
     if (this.#own.has(job.id)) return true;
     if (this.#own.size >= maxRunning || this.#isDraining) return false;
-    const run = new JobRun(this.parts, job, this.#crowd);
+    const run = new JobRun(this.parts, job, this.#turns);
     this.#own.set(job.id, run);
     void this.#follow(job.id, run);
     return true;

@@ -13,9 +13,9 @@ import {
   type JobsRepository,
   type SharedJob,
 } from '#storage';
-import type { Crowd } from './crowd.js';
 import { resultOf } from './ingest-result.js';
 import type { IngestService, OpenedIngest } from './ingest.service.js';
+import type { Semaphore } from './semaphore.js';
 import { isSmall, type IngestRequest, type IngestSource } from './sources.js';
 import { withPatience } from './with-patience.js';
 
@@ -42,8 +42,8 @@ const renewEveryMs = 1_000;
 const runTimeoutMs = 20 * 3_600_000;
 /** Time for which a run waits for an unavailable service before the job fails. */
 const comeBackMs = 600_000;
-/** Weight of the documents of a run: 64 small or 4 large documents. */
-const maxWeight = 64;
+/** Weight, and so the maximum number, of the documents of a run: 64 small or 4 large documents. */
+export const maxWeight = 64;
 const weights = { small: 1, large: 16 };
 
 /** The weight of a document. Its file is in memory while it is read, and the texts of small documents are embedded together. */
@@ -74,11 +74,11 @@ export class JobRun {
   /** Resolves at the end of the run; false after a failure of the database. */
   readonly done: Promise<boolean>;
 
-  /** Begins at once. Last attempts run alone in the crowd of this process. */
+  /** Begins at once. `turns` has permits for all documents of this process; last attempts run alone. */
   constructor(
     private readonly parts: RunParts,
     private readonly job: SharedJob<IngestRequest>,
-    private readonly crowd: Crowd,
+    private readonly turns: Semaphore,
   ) {
     this.#share = { job: job.id, owner: randomUUID() };
     // Each of its documents listens.
@@ -212,8 +212,8 @@ export class JobRun {
     const { signal } = this.#stop;
     if (attempts >= maxDocumentAttempts) return { error: setAside(filename, param).toBody() };
     const ingest = () => withPatience({ signal, comeBackMs }, () => this.#ingest(position));
-    if (attempts < maxDocumentAttempts - 1) return this.crowd.together(ingest, signal);
-    return this.crowd.alone(async () => {
+    if (attempts < maxDocumentAttempts - 1) return this.turns.run(ingest, signal);
+    return this.turns.runAlone(async () => {
       const begin = () => this.parts.documents.beginLastAttempt(this.#share, position);
       await withPatience({ signal, comeBackMs }, begin);
       const outcome = await ingest();

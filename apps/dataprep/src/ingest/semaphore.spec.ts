@@ -14,6 +14,22 @@ function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
+/** Tasks that end when the test lets them. */
+function tasks() {
+  const running: string[] = [];
+  const ends = new Map<string, () => void>();
+  const task = (name: string) => async () => {
+    running.push(name);
+    await new Promise<void>((resolve) => ends.set(name, resolve));
+    running.splice(running.indexOf(name), 1);
+  };
+  const end = async (name: string) => {
+    ends.get(name)?.();
+    await new Promise(setImmediate);
+  };
+  return { running, task, end };
+}
+
 describe('Semaphore', () => {
   it('lets as many run as it has permits, the others in their order', async () => {
     const semaphore = new Semaphore(2);
@@ -45,5 +61,47 @@ describe('Semaphore', () => {
     await expect(failing).rejects.toThrow('broken');
     await expect(leaving).rejects.toMatchObject({ code: 'cancelled' });
     expect(await staying).toBe('ran');
+  });
+
+  it('runs tasks together, and one alone after those before it and before those after it', async () => {
+    const semaphore = new Semaphore(4);
+    const { running, task, end } = tasks();
+    const all = [
+      semaphore.run(task('a'), never),
+      semaphore.run(task('b'), never),
+      semaphore.runAlone(task('alone'), never),
+      semaphore.run(task('c'), never),
+    ];
+    await new Promise(setImmediate);
+    expect(running).toEqual(['a', 'b']);
+    await end('a');
+    expect(running).toEqual(['b']);
+    await end('b');
+    expect(running).toEqual(['alone']);
+    await end('alone');
+    expect(running).toEqual(['c']);
+    await end('c');
+    await Promise.all(all);
+  });
+
+  it('lets the others go on after a task that waited was cancelled, or failed', async () => {
+    const semaphore = new Semaphore(4);
+    const { running, task, end } = tasks();
+    const abort = new AbortController();
+    const first = semaphore.run(task('a'), never);
+    const cancelled = semaphore.runAlone(task('alone'), abort.signal);
+    const second = semaphore.run(task('b'), never);
+    await new Promise(setImmediate);
+    expect(running).toEqual(['a']);
+    abort.abort();
+    await expect(cancelled).rejects.toMatchObject({ code: 'cancelled' });
+    expect(running).toEqual(['a', 'b']);
+    await end('a');
+    await end('b');
+    await Promise.all([first, second]);
+    await expect(semaphore.runAlone(() => Promise.reject(new Error('broken')), never)).rejects.toThrow(
+      'broken',
+    );
+    expect(await semaphore.runAlone(() => Promise.resolve('after'), never)).toBe('after');
   });
 });

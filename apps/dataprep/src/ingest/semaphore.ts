@@ -1,48 +1,68 @@
 import { MegaNestError } from '#contracts';
 
-/** Runs at most `permits` tasks at a time. Other tasks wait in the order of their arrival. */
+/** A task that waits for its permits. */
+interface Waiting {
+  permits: number;
+  enter: () => void;
+}
+
+/**
+ * Runs tasks as long as it has permits for them. Tasks begin in the order of their arrival: a task that waits for many
+ * permits also holds up later tasks that need few.
+ */
 export class Semaphore {
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: Waiting[] = [];
   #free: number;
 
-  constructor(permits: number) {
+  constructor(private readonly permits: number) {
     this.#free = permits;
   }
 
   /** Runs `work` when a permit is free. Errors: cancelled while it waits, and the errors of `work`. */
-  async run<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
-    await this.#acquire(signal);
+  run<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    return this.#run(1, work, signal);
+  }
+
+  /** Runs `work` while no other task runs. Errors: cancelled while it waits, and the errors of `work`. */
+  runAlone<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    return this.#run(this.permits, work, signal);
+  }
+
+  async #run<Result>(permits: number, work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    await this.#acquire(permits, signal);
     try {
       return await work();
     } finally {
-      this.#release();
+      this.#free += permits;
+      this.#admit();
     }
   }
 
-  async #acquire(signal: AbortSignal): Promise<void> {
+  async #acquire(permits: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw new MegaNestError('cancelled');
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return;
-    }
     await new Promise<void>((resolve, reject) => {
       const enter = () => {
         signal.removeEventListener('abort', leave);
         resolve();
       };
+      const waiting = { permits, enter };
       const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
         reject(new MegaNestError('cancelled'));
+        this.#admit();
       };
-      this.#waiting.push(enter);
+      this.#waiting.push(waiting);
       signal.addEventListener('abort', leave, { once: true });
+      this.#admit();
     });
   }
 
-  /** Passes the permit to the next waiting task, or frees it. */
-  #release(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#free += 1;
+  /** Lets the tasks enter whose permits are free, until one has to wait. */
+  #admit(): void {
+    for (let first = this.#waiting[0]; first && first.permits <= this.#free; first = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#free -= first.permits;
+      first.enter();
+    }
   }
 }
