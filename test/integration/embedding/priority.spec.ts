@@ -1,26 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { embed } from '#contracts';
-import { MessagingConnection, RpcClient, type CallOptions } from '#messaging';
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import { RpcClient, type CallOptions } from '#messaging';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startServiceWithClient, type ServiceWithClient } from '../../support/service-with-client.js';
 
-let nats: TestNats;
-let service: TestService;
-let connection: MessagingConnection;
+let running: ServiceWithClient;
 let client: RpcClient;
 
 beforeAll(async () => {
-  nats = await startNats();
-  service = await startService('embedding', { NATS_URL: nats.url });
-  connection = await MessagingConnection.open({ url: nats.url, name: 'priority' });
-  client = new RpcClient(connection);
+  running = await startServiceWithClient('embedding');
+  ({ client } = running);
 });
-afterAll(async () => {
-  client?.close();
-  await connection?.close();
-  await service?.stop();
-  await nats?.stop();
-});
+afterAll(() => running?.stop());
 
 const textsOfRequest = 32;
 /** Requests of several large ingests. */

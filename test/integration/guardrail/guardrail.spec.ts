@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { healthMethod, judge } from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import { RpcClient } from '#messaging';
+import { startService, type TestService } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServiceWithClient, type ServiceWithClient } from '../../support/service-with-client.js';
 import { writeWordClassifier } from '../../support/classifier-model.js';
 
 const rule = {
@@ -31,9 +32,8 @@ const insults = {
 };
 
 describe('the guardrail service with a classifier', () => {
-  let nats: TestNats;
+  let running: ServiceWithClient;
   let service: TestService;
-  let connection: MessagingConnection;
   let client: RpcClient;
   let folder: string;
   let rules: string;
@@ -44,21 +44,15 @@ describe('the guardrail service with a classifier', () => {
     const model = join(folder, 'words');
     await writeFile(rules, JSON.stringify({ rules: [rule], labels: [weapons, insults] }));
     await writeWordClassifier(model, { bomb: 'danger', scoundrel: 'insult' });
-    nats = await startNats();
-    service = await startService('guardrail', {
-      NATS_URL: nats.url,
+    running = await startServiceWithClient('guardrail', {
       GUARDRAIL_RULES: rules,
       GUARDRAIL_MODEL_ID: model,
       MEGANEST_DATA_DIR: folder,
     });
-    connection = await MessagingConnection.open({ url: nats.url, name: 'test' });
-    client = new RpcClient(connection);
+    ({ service, client } = running);
   });
   afterAll(async () => {
-    client?.close();
-    await connection?.close();
-    await service?.stop();
-    await nats?.stop();
+    await running?.stop();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -131,7 +125,7 @@ describe('the guardrail service with a classifier', () => {
   });
 
   it('does not start where labels and model do not fit', async () => {
-    const env = { NATS_URL: nats.url, GUARDRAIL_RULES: rules };
+    const env = { NATS_URL: running.natsUrl, GUARDRAIL_RULES: rules };
     await expect(startService('guardrail', env)).rejects.toThrow(/GUARDRAIL_MODEL_ID/);
   });
 });

@@ -1,7 +1,8 @@
 import { generate, type GenerationChunk } from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import { RpcClient } from '#messaging';
+import type { TestService } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServiceWithClient, type ServiceWithClient } from '../../support/service-with-client.js';
 
 /** Far more than could be written while the test runs. */
 const maxTokens = 1900;
@@ -16,27 +17,19 @@ const endless = { max_tokens: maxTokens, ignore_eos: true, num_assistant_tokens:
 const slack = 200;
 
 describe('leaving a generation of the LLM service', () => {
-  let nats: TestNats;
+  let running: ServiceWithClient;
   let service: TestService;
-  let connection: MessagingConnection;
   let client: RpcClient;
 
   beforeAll(async () => {
-    nats = await startNats();
-    service = await startService('llm', { NATS_URL: nats.url });
-    connection = await MessagingConnection.open({ url: nats.url, name: 'test' });
-    client = new RpcClient(connection);
+    running = await startServiceWithClient('llm');
+    ({ service, client } = running);
     // The first call compiles code on both sides, which would count as time on the way.
     const warmUp = client.stream(generate, { messages, max_tokens: 20, ignore_eos: true });
     while (!(await warmUp.next()).done);
   });
 
-  afterAll(async () => {
-    client?.close();
-    await connection?.close();
-    await service?.stop();
-    await nats?.stop();
-  });
+  afterAll(() => running?.stop());
 
   /** The value of a metric with these labels, as it stands in the service's own words. */
   async function metric(name: string, ...labels: string[]): Promise<number> {

@@ -1,29 +1,22 @@
 import { describeLlmModel, generate, healthMethod, type GenerationChunk, type RequestOf } from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
+import { RpcClient } from '#messaging';
 import type { ChatCompletion, ChatCompletionChunk } from '#openai-api';
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import type { TestService } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServiceWithClient, type ServiceWithClient } from '../../support/service-with-client.js';
 import { documents, noAnswer, question, quote } from './passages.js';
 
 describe('the LLM service', () => {
-  let nats: TestNats;
+  let running: ServiceWithClient;
   let service: TestService;
-  let connection: MessagingConnection;
   let client: RpcClient;
 
   beforeAll(async () => {
-    nats = await startNats();
-    service = await startService('llm', { NATS_URL: nats.url });
-    connection = await MessagingConnection.open({ url: nats.url, name: 'test' });
-    client = new RpcClient(connection);
+    running = await startServiceWithClient('llm');
+    ({ service, client } = running);
   });
 
-  afterAll(async () => {
-    client?.close();
-    await connection?.close();
-    await service?.stop();
-    await nats?.stop();
-  });
+  afterAll(() => running?.stop());
 
   async function collect(request: Omit<RequestOf<typeof generate>, 'messages'> & { ask: string }) {
     const { ask, ...rest } = request;

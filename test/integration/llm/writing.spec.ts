@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { summarize, writeFaq, type GenerationChunk } from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import { RpcClient } from '#messaging';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startServiceWithClient, type ServiceWithClient } from '../../support/service-with-client.js';
 
 interface Asked {
   messages: { content: string }[];
@@ -56,22 +56,15 @@ const frame = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 
 describe('summaries and FAQs of a remote model that can write', () => {
   const engine = new WordEngine();
-  let nats: TestNats;
-  let service: TestService;
-  let connection: MessagingConnection;
+  let running: ServiceWithClient;
   let client: RpcClient;
 
   beforeAll(async () => {
-    nats = await startNats();
-    service = await startService('llm', { NATS_URL: nats.url, LLM_ENDPOINT: await engine.start() });
-    connection = await MessagingConnection.open({ url: nats.url, name: 'test' });
-    client = new RpcClient(connection);
+    running = await startServiceWithClient('llm', { LLM_ENDPOINT: await engine.start() });
+    ({ client } = running);
   });
   afterAll(async () => {
-    client?.close();
-    await connection?.close();
-    await service?.stop();
-    await nats?.stop();
+    await running?.stop();
     engine.stop();
   });
   beforeEach(() => engine.asked.splice(0));

@@ -1,7 +1,8 @@
 import { describeRerankingModel, healthMethod, rerank } from '#contracts';
-import { MessagingConnection, RpcClient } from '#messaging';
-import { startNats, startService, type TestNats, type TestService } from '#testing';
+import { RpcClient } from '#messaging';
+import type { TestService } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServiceWithClient, type ServiceWithClient } from '../../support/service-with-client.js';
 
 const query = 'How long does tea have to steep?';
 const passages = [
@@ -11,24 +12,16 @@ const passages = [
 ];
 
 describe('the reranking service', () => {
-  let nats: TestNats;
+  let running: ServiceWithClient;
   let service: TestService;
-  let connection: MessagingConnection;
   let client: RpcClient;
 
   beforeAll(async () => {
-    nats = await startNats();
-    service = await startService('reranking', { NATS_URL: nats.url });
-    connection = await MessagingConnection.open({ url: nats.url, name: 'test' });
-    client = new RpcClient(connection);
+    running = await startServiceWithClient('reranking');
+    ({ service, client } = running);
   });
 
-  afterAll(async () => {
-    client?.close();
-    await connection?.close();
-    await service?.stop();
-    await nats?.stop();
-  });
+  afterAll(() => running?.stop());
 
   async function post(path: string, body: unknown) {
     const response = await fetch(`${service.url}${path}`, {
