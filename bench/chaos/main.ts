@@ -12,17 +12,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import {
   allServices,
+  findProgramsWithVector,
   nativePostgres,
   programsWithVector,
   startBalancer,
+  startDatabase,
   startNatsCluster,
-  startNativePostgres,
-  startPostgres,
   startService,
   createTemporaryDirectory,
-  type NativePostgres,
   type NatsNode,
   type ServiceName,
+  type TestDatabase,
   type TestService,
 } from '#testing';
 import { canMakeDisks, makeSmallDisk, type SmallDisk } from '../../test/support/small-disk.js';
@@ -77,15 +77,11 @@ async function startServices(env: NodeJS.ProcessEnv): Promise<Map<ServiceName, T
   return services;
 }
 
-/** A native Postgres if installed: only this one can be killed while its clients continue. */
-async function startDatabase(): Promise<{ url: string; native?: NativePostgres; stop(): Promise<void> }> {
+/** A native Postgres if installed, with pgvector, which is built if it is missing. */
+async function startDatabaseToKill(): Promise<TestDatabase> {
   const version = nativePostgres();
-  if (version === undefined) {
-    const embedded = await startPostgres();
-    return { url: embedded.connectionString, stop: () => embedded.stop() };
-  }
-  const native = await startNativePostgres(await programsWithVector(version));
-  return { url: native.url, native, stop: () => native.stop() };
+  if (version !== undefined && 'reason' in findProgramsWithVector()) await programsWithVector(version);
+  return startDatabase();
 }
 
 /** Stops a part for a while. */
@@ -183,7 +179,7 @@ async function fillUp(disk: SmallDisk, nodes: readonly NatsNode[]): Promise<void
 
 const directory = await createTemporaryDirectory();
 const disk = fullDiskMs > 0 ? makeSmallDisk(diskMegabytes) : undefined;
-const [nats, database] = await Promise.all([startNatsCluster(3, disk?.path), startDatabase()]);
+const [nats, database] = await Promise.all([startNatsCluster(3, disk?.path), startDatabaseToKill()]);
 const env = {
   NATS_URL: nats.url,
   NATS_BUCKET_REPLICAS: '3',

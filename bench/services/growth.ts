@@ -11,7 +11,7 @@ import {
   type ChunkSearch,
   type Database,
 } from '#storage';
-import { findProgramsWithVector, startNativePostgres, startPostgres } from '#testing';
+import { startDatabase } from '#testing';
 import { Client } from 'pg';
 import { quantile } from '../harness/interleave.js';
 import { table } from '../harness/markdown.js';
@@ -206,19 +206,12 @@ function processorMs(process: number): number {
 
 export const subject: Subject = {
   async run({ requests }) {
-    const found = findProgramsWithVector();
-    const postgres =
-      'programs' in found
-        ? await startNativePostgres(found.programs, serverSettings).then((server) => ({
-            connectionString: server.url,
-            stop: () => server.stop(),
-          }))
-        : await startPostgres();
-    const database = await openMigratedDatabase({ connectionString: postgres.connectionString });
+    const server = await startDatabase(serverSettings);
+    const database = await openMigratedDatabase({ connectionString: server.url });
     const rows: (string | number)[][] = [];
     const texts = await readGrowthTexts(requests);
     try {
-      const growth = new Growth(database, texts, postgres.connectionString);
+      const growth = new Growth(database, texts, server.url);
       for (const size of sizes.filter((candidate) => candidate <= requests)) {
         const rates = await growth.growTo(size);
         rows.push([size, ...(await growth.measure()), ...rates.map(Math.round)]);
@@ -226,12 +219,11 @@ export const subject: Subject = {
       }
     } finally {
       await database.close();
-      await postgres.stop();
+      await server.stop();
     }
-    const engine =
-      'programs' in found
-        ? 'native Postgres with pgvector and 4 GB of `shared_buffers`'
-        : 'the embedded Postgres';
+    const engine = server.native
+      ? 'native Postgres with pgvector and 4 GB of `shared_buffers`'
+      : 'the embedded Postgres';
     const head = [
       'chunks',
       'recall at 10',

@@ -9,10 +9,11 @@ import {
   createTemporaryDirectory,
   natsUsers,
   repositoryRoot,
+  startDatabase,
   whenClusterFormed,
   type NatsNode,
 } from '#testing';
-import { startDatabase, type Instances } from './instances.js';
+import type { Instances } from './instances.js';
 import { kubernetesDirectory, parseManifests, type Container, type Manifest } from './kubernetes.js';
 import { makeNetwork, portOf, type Machine, type Network } from './namespaces.js';
 

@@ -4,9 +4,8 @@ import {
   createTemporaryDirectory,
   findProgramsWithVector,
   portVariable,
-  startNativePostgres,
+  startDatabase,
   startNatsCluster,
-  startPostgres,
   startService,
   type NativePostgres,
   type NatsNode,
@@ -32,21 +31,6 @@ export interface Instances {
 export function nativeLacks(): string | undefined {
   const found = findProgramsWithVector();
   return 'reason' in found ? found.reason : undefined;
-}
-
-/** Starts a native Postgres where it is installed with pgvector, else the embedded one. */
-export async function startDatabase(): Promise<{
-  url: string;
-  native?: NativePostgres;
-  stop(): Promise<void>;
-}> {
-  const found = findProgramsWithVector();
-  if ('reason' in found) {
-    const postgres = await startPostgres();
-    return { url: postgres.connectionString, stop: () => postgres.stop() };
-  }
-  const native = await startNativePostgres(found.programs);
-  return { url: native.url, native, stop: () => native.stop() };
 }
 
 /** The same instances on ports of loopback, where there are no rights for namespaces. */

@@ -21,6 +21,7 @@ export {
   startNativePostgres,
   type NativePostgres,
 } from './native-postgres.js';
+export { startDatabase, type TestDatabase } from './start-database.js';
 export { postgresTemplate, startPostgres, type TestPostgres } from './start-postgres.js';
 export { cleanEnvironment, startService, type TestService } from './start-service.js';
 export { allServices, startStack, type TestStack, type TestStackOptions } from './start-stack.js';
